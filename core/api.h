@@ -41,11 +41,11 @@ namespace fourfold::api {
 
 // catalog() -> everything that the page must know before the first question:
 //   {"version": 1,
-//    "gpus":     [{"id", "label", "memory_gib", "gpus_per_node", "bf16_dense_tflop_per_s", …, "sources": [{"title", "url", "fields": […]}]}],
-//    "clusters": [{"id", "label", "gpu", "gpus_per_node", …, "sources"}],
-//    "models":   [{"id", "label", "parameters" (exact count), "max_position_embeddings", "sources"}],
-//    "methods":  [{"id", "label", "summary", "source": {"title", "url"}, "limits": [texts: what this method is known not to count]}],
-//    "fields":   [{"key", "link" (its short name in a link), "type": "integer"|"boolean"|"choice"|"text", "label", "help", "unit", "default",
+//    "gpus":     [{"id", "label", "memory_gib", "gpus_per_node", "bf16_dense_tflop_per_s", …, "sources": [{"title", "url", "fields":
+//    […]}]}], "clusters": [{"id", "label", "gpu", "gpus_per_node", …, "sources"}], "models":   [{"id", "label", "parameters" (exact count),
+//    "max_position_embeddings", "sources"}], "methods":  [{"id", "label", "summary", "source": {"title", "url"}, "limits": [texts: what
+//    this method is known not to count]}], "fields":   [{"key", "link" (its short name in a link), "type":
+//    "integer"|"boolean"|"choice"|"text", "label", "help", "unit", "default",
 //                  "min", "max" (integers), "choices": [{"id", "label", "help"}] (choices), "auto": true when "auto" is allowed}],
 //    "rules":    [{"id", "label" (what such a plan breaks, for "3,960 do not divide the GPUs")}]}
 std::string catalog();
@@ -102,5 +102,9 @@ struct SearchAnswer {
     SearchColumns columns;
 };
 SearchAnswer search(std::string_view request);
+
+// Runs `count` memory estimates over many plans without any text and returns the sum of their bytes: the rate that a search can reach,
+// for the benchmarks that compare the module with the native build.
+double benchmark_estimates(std::int32_t count);
 
 }  // namespace fourfold::api

@@ -1,0 +1,12 @@
+// Text files compiled in by embed.cmake.
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace fourfold::embedded {
+struct File {
+    std::string_view name;  // without folder and ending: "llama-3.1-8b"
+    std::string_view text;
+};
+extern const std::span<const File> gpus, clusters, models;  // core/data/*/*.json, sorted by name
+}  // namespace fourfold::embedded

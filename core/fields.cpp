@@ -1,0 +1,230 @@
+#include "fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace fourfold {
+
+Json to_json(const Problem& problem) {
+    return Object()
+        .add("field", problem.field)
+        .add("rule", problem.rule)
+        .add("value", problem.value)
+        .add("message", problem.message)
+        .add("suggestion", problem.suggestion)
+        .add("nearest", problem.nearest);
+}
+
+Json to_json(const Problems& problems) {
+    Json list = Json::array();
+    for (const Problem& problem : problems) list.push_back(to_json(problem));
+    return list;
+}
+
+// At most `bytes` of a UTF-8 text, cut between characters.
+static std::string shortened(const std::string& text, std::size_t bytes) {
+    if (text.size() <= bytes) return text;
+    while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+    return text.substr(0, bytes) + "…";
+}
+
+Json shown(const Json& value) {
+    if (const auto* text = value.get_ptr<const Json::string_t*>()) return shortened(*text, 80);
+    if (const auto* flag = value.get_ptr<const Json::boolean_t*>()) return *flag;
+    if (const auto* whole = value.get_ptr<const Json::number_unsigned_t*>()) return *whole;
+    if (const auto* negative = value.get_ptr<const Json::number_integer_t*>()) return *negative;
+    if (const auto* real = value.get_ptr<const Json::number_float_t*>()) return *real;
+    return nullptr;
+}
+
+std::string grouped(std::int64_t value) {
+    std::string digits = std::to_string(value);
+    const std::size_t first = value < 0 ? 1 : 0;
+    for (std::size_t end = digits.size(); end > first + 3; end -= 3) digits.insert(end - 3, ",");
+    return digits;
+}
+
+static std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
+    if (word.size() > 64) return {};  // no key is that long, and the distance is quadratic
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance < best_distance) best = candidate, best_distance = distance;
+    }
+    return best;
+}
+
+// nlohmann's own builder of values, which also remembers where the text stopped being JSON.
+struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
+    explicit Builder(Json& value) : json_sax_dom_parser(value, false) {}
+    bool parse_error(std::size_t at, const std::string&, const Json::exception&) {
+        position = at;
+        return false;
+    }
+    std::size_t position = 0;
+};
+
+std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems) {
+    if (text.size() > max_bytes) {
+        problems.push_back({"", "too_large", nullptr,
+                            "This text has " + grouped(static_cast<std::int64_t>(text.size())) + " bytes; at most " +
+                                grouped(static_cast<std::int64_t>(max_bytes)) + " are read.",
+                            "A config.json has a few thousand bytes. Check that this is the right file.", nullptr});
+        return std::nullopt;
+    }
+    Json value;
+    Builder builder(value);
+    if (Json::sax_parse(text.begin(), text.end(), &builder)) return value;
+    const std::size_t end = std::min(builder.position, text.size());
+    const std::string_view before = text.substr(0, end > 0 ? end - 1 : 0);
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const std::size_t newline = before.rfind('\n');
+    const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;
+    problems.push_back({"", "syntax", nullptr,
+                        text.empty() ? "There is no text to read."
+                                     : "This is not valid JSON: reading stopped at line " + std::to_string(line) + ", column " +
+                                           std::to_string(column) + ".",
+                        "Paste the whole file, from the first { to the last }.", nullptr});
+    return std::nullopt;
+}
+
+static std::string range_text(Range range) { return "a whole number from " + grouped(range.min) + " to " + grouped(range.max); }
+
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, Range range, Problems& problems) {
+    const auto fail = [&](const char* rule, const std::string& what, const std::string& suggestion, Json nearest) {
+        problems.push_back({std::string(field), rule, shown(value),
+                            std::string(field) + " must be " + range_text(range) + "; " + what + ".", suggestion, std::move(nearest)});
+        return std::nullopt;
+    };
+    if (!value.is_number()) {
+        if (const auto* text = value.get_ptr<const Json::string_t*>())
+            return fail("type", "it is the text \"" + shortened(*text, 40) + "\"", "Write the number without quotation marks.", nullptr);
+        return fail("type", "it is " + std::string(value.type_name()), "Give a number.", nullptr);
+    }
+    // As a double first: 2^63, 1e300 and -1e300 must compare, not wrap.
+    double number = 0;
+    if (const auto* real = value.get_ptr<const Json::number_float_t*>())
+        number = *real;
+    else if (const auto* whole = value.get_ptr<const Json::number_unsigned_t*>())
+        number = static_cast<double>(*whole);
+    else if (const auto* negative = value.get_ptr<const Json::number_integer_t*>())
+        number = static_cast<double>(*negative);
+    if (number < static_cast<double>(range.min)) return fail("range", "it is smaller", "", range.min);
+    if (number > static_cast<double>(range.max)) return fail("range", "it is larger", "", range.max);
+    if (number != std::floor(number)) return fail("range", "it has a fraction", "", static_cast<std::int64_t>(std::llround(number)));
+    return static_cast<std::int64_t>(number);
+}
+
+std::optional<bool> read_boolean(const Json& value, std::string_view field, Problems& problems) {
+    if (const auto* flag = value.get_ptr<const Json::boolean_t*>()) return *flag;
+    problems.push_back({std::string(field), "type", shown(value), std::string(field) + " must be true or false.", "", nullptr});
+    return std::nullopt;
+}
+
+const Json* FieldReader::any(std::string_view key) {
+    known_.push_back(key);
+    const auto found = object_.find(std::string(key));
+    return found == object_.end() ? nullptr : &*found;
+}
+
+const std::string* FieldReader::text(std::string_view key) {
+    const Json* value = any(key);
+    if (value == nullptr) return nullptr;
+    const auto* text = value->get_ptr<const Json::string_t*>();
+    if (text == nullptr) problems_.push_back({std::string(key), "type", shown(*value), std::string(key) + " must be a text.", "", nullptr});
+    return text;
+}
+
+void FieldReader::integer(const Field& field, std::int64_t& value, Range range, bool allow_auto) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return;
+    if (allow_auto && *given == "auto") {
+        value = kAuto;
+        return;
+    }
+    if (const auto number = read_integer(*given, field.key, range, problems_)) value = *number;
+}
+
+void FieldReader::boolean(const Field& field, bool& value) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return;
+    if (const auto flag = read_boolean(*given, field.key, problems_)) value = *flag;
+}
+
+void FieldReader::choice_index(const Field& field, int& index, std::span<const Choice> choices) {
+    const std::string* given = text(field.key);
+    if (given == nullptr) return;
+    std::string all;
+    std::vector<std::string_view> ids;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (choices[i].id == *given) {
+            index = static_cast<int>(i);
+            return;
+        }
+        all += (i == 0 ? "" : ", ") + std::string(choices[i].id);
+        ids.push_back(choices[i].id);
+    }
+    const std::string_view near = closest(*given, ids);
+    problems_.push_back({std::string(field.key), "range", shown(*given), std::string(field.key) + " must be one of: " + all + ".",
+                         near.empty() ? "" : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
+}
+
+void FieldReader::reject_unknown() {
+    constexpr std::size_t kMost = 20;  // a pasted novel need not be answered line by line
+    std::size_t count = 0;
+    for (const auto& [key, value] : object_.items()) {
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        if (++count > kMost) return;
+        const std::string_view near = closest(key, known_);
+        problems_.push_back(
+            {shortened(key, 80), "unknown", shown(value), "\"" + shortened(key, 80) + "\" is not a field that Fourfold knows.",
+             near.empty() ? "Leave it out." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
+    }
+}
+
+Json& FieldDescriber::begin(const Field& field, std::string_view type) {
+    fields.push_back(Object()
+                         .add("key", field.key)
+                         .add("link", field.link)
+                         .add("type", type)
+                         .add("label", field.label)
+                         .add("help", field.help)
+                         .add("unit", field.unit));
+    return fields.back();
+}
+
+void FieldDescriber::integer(const Field& field, std::int64_t initial, Range range, bool allow_auto) {
+    Json& entry = begin(field, "integer");
+    entry["default"] = initial == kAuto ? Json("auto") : Json(initial);
+    entry["min"] = range.min;
+    entry["max"] = range.max;
+    entry["auto"] = allow_auto;
+}
+
+void FieldDescriber::boolean(const Field& field, bool initial) { begin(field, "boolean")["default"] = initial; }
+
+void FieldDescriber::choice_index(const Field& field, int initial, std::span<const Choice> choices) {
+    Json& entry = begin(field, "choice");
+    entry["default"] = choices[static_cast<std::size_t>(initial)].id;
+    entry["choices"] = Json::array();
+    for (const Choice& choice : choices)
+        entry["choices"].push_back(Object().add("id", choice.id).add("label", choice.label).add("help", choice.help));
+}
+
+}  // namespace fourfold

@@ -1,0 +1,141 @@
+// Reading and writing user input. A struct lists its fields once (see visit_fields in plan.h); the visitors here read that list from JSON,
+// write it back, and describe it for the form on the page. Mistakes are collected, never thrown: all problems come back at once.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace fourfold {
+
+using Json =
+    nlohmann::json;  // keys sorted, so that a hostile object cannot make look-ups slow; one type for in and out, since each costs 30 KB
+
+// Builds a JSON object key by key. (An initializer list of pairs costs the module four times the code.)
+class Object {
+ public:
+    Object& add(const char* key, Json value) {
+        json_[key] = std::move(value);
+        return *this;
+    }
+    operator Json() { return std::move(json_); }  // NOLINT(google-explicit-constructor)
+
+ private:
+    Json json_ = Json::object();
+};
+
+// One thing that is wrong with a request; api.h says what each member means.
+struct Problem {
+    std::string field;
+    std::string rule;
+    Json value;
+    std::string message;
+    std::string suggestion;
+    Json nearest;
+};
+using Problems = std::vector<Problem>;
+
+Json to_json(const Problem& problem);
+Json to_json(const Problems& problems);
+
+// What was given, short enough to show: numbers, booleans, texts up to 80 characters; null for anything else.
+Json shown(const Json& value);
+
+// "1234567" -> "1,234,567", for messages.
+std::string grouped(std::int64_t value);
+
+// The candidate that a mistyped word most likely meant (edit distance at most a third of its length), or "".
+std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);
+
+// Parses `text`; on failure returns nullopt and adds a "syntax" problem that names line and column, or "too_large" above `max_bytes`.
+std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems);
+
+// How messages name a range of whole numbers, and the reading of one: type, wholeness and range are checked, each with its own message.
+struct Range {
+    std::int64_t min;
+    std::int64_t max;
+};
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, Range range, Problems& problems);
+std::optional<bool> read_boolean(const Json& value, std::string_view field, Problems& problems);
+
+// What the page needs to draw and explain one input.
+struct Field {
+    std::string_view key;    // in JSON
+    std::string_view link;   // in a link, short
+    std::string_view label;  // plain word first, then the term
+    std::string_view help;   // one sentence
+    std::string_view unit;   // "" for plain counts
+};
+struct Choice {
+    std::string_view id, label, help;
+};
+
+// "auto" inside the core: a whole number that the core is to choose. 0 is never a legal value of such a field.
+constexpr std::int64_t kAuto = 0;
+
+// The three visitors. A struct's visit_fields(struct, visitor) calls, per field, one of
+//   integer(field, value, range, allow_auto)   boolean(field, value)   choice(field, value as index, choices)
+class FieldReader {
+ public:
+    FieldReader(const Json& object, Problems& problems) : object_(object), problems_(problems) {}
+    void integer(const Field& field, std::int64_t& value, Range range, bool allow_auto = false);
+    void boolean(const Field& field, bool& value);
+    template <class Enum>
+    void choice(const Field& field, Enum& value, std::span<const Choice> choices) {
+        int index = static_cast<int>(value);
+        choice_index(field, index, choices);
+        value = static_cast<Enum>(index);
+    }
+    // A text field that is no part of a struct's list (ids of models and GPUs); nullptr when absent or not a text.
+    const std::string* text(std::string_view key);
+    // A value that the caller reads itself; nullptr when absent.
+    const Json* any(std::string_view key);
+    // Call last: every key that nobody asked for is a problem.
+    void reject_unknown();
+
+ private:
+    void choice_index(const Field& field, int& index, std::span<const Choice> choices);
+    const Json& object_;
+    Problems& problems_;
+    std::vector<std::string_view> known_;
+};
+
+class FieldWriter {
+ public:
+    explicit FieldWriter(Json& object) : object_(object) {}
+    void integer(const Field& field, std::int64_t value, Range, bool = false) {
+        if (value == kAuto)
+            object_[std::string(field.key)] = "auto";
+        else
+            object_[std::string(field.key)] = value;
+    }
+    void boolean(const Field& field, bool value) { object_[std::string(field.key)] = value; }
+    template <class Enum>
+    void choice(const Field& field, Enum value, std::span<const Choice> choices) {
+        object_[std::string(field.key)] = choices[static_cast<std::size_t>(value)].id;
+    }
+
+ private:
+    Json& object_;
+};
+
+class FieldDescriber {
+ public:
+    void integer(const Field& field, std::int64_t initial, Range range, bool allow_auto = false);
+    void boolean(const Field& field, bool initial);
+    template <class Enum>
+    void choice(const Field& field, Enum initial, std::span<const Choice> choices) {
+        choice_index(field, static_cast<int>(initial), choices);
+    }
+    Json fields = Json::array();
+
+ private:
+    Json& begin(const Field& field, std::string_view type);
+    void choice_index(const Field& field, int initial, std::span<const Choice> choices);
+};
+
+}  // namespace fourfold

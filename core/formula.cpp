@@ -1,0 +1,232 @@
+#include "formula.h"
+
+#include <cmath>
+#include <vector>
+
+namespace fourfold {
+
+// An immutable expression tree, shared between the numbers computed from one another.
+struct Traced::Node {
+    enum class Kind { literal, symbol, named, add, subtract, multiply, divide, square };
+    Kind kind;
+    double value;
+    Symbol symbol{};                          // symbol, named
+    std::shared_ptr<const Node> left, right;  // named and square use left alone
+};
+
+using Node = Traced::Node;
+using Kind = Node::Kind;
+
+Traced::Traced(double literal) : node_(std::make_shared<const Node>(Node{Kind::literal, literal, {}, nullptr, nullptr})) {}
+
+Traced Traced::symbol(const Symbol& symbol, double value) {
+    return Traced(std::make_shared<const Node>(Node{Kind::symbol, value, symbol, nullptr, nullptr}));
+}
+
+Traced Traced::named(const Symbol& symbol, const Traced& definition) {
+    return Traced(std::make_shared<const Node>(Node{Kind::named, definition.value(), symbol, definition.node_, nullptr}));
+}
+
+double Traced::value() const { return node_->value; }
+
+Traced operator+(const Traced& a, const Traced& b) {
+    return Traced(std::make_shared<const Node>(Node{Kind::add, a.value() + b.value(), {}, a.node_, b.node_}));
+}
+Traced operator-(const Traced& a, const Traced& b) {
+    return Traced(std::make_shared<const Node>(Node{Kind::subtract, a.value() - b.value(), {}, a.node_, b.node_}));
+}
+Traced operator*(const Traced& a, const Traced& b) {
+    return Traced(std::make_shared<const Node>(Node{Kind::multiply, a.value() * b.value(), {}, a.node_, b.node_}));
+}
+Traced operator/(const Traced& a, const Traced& b) {
+    return Traced(std::make_shared<const Node>(Node{Kind::divide, a.value() / b.value(), {}, a.node_, b.node_}));
+}
+Traced squared(const Traced& a) {
+    return Traced(std::make_shared<const Node>(Node{Kind::square, a.value() * a.value(), {}, a.node_, nullptr}));
+}
+
+static int precedence(Kind kind) {
+    switch (kind) {
+        case Kind::add:
+        case Kind::subtract:
+            return 1;
+        case Kind::multiply:
+        case Kind::divide:
+            return 2;
+        case Kind::square:
+            return 3;
+        default:
+            return 4;
+    }
+}
+
+// Printing order is evaluation order: a right operand keeps its parentheses wherever leaving them out would group differently.
+static bool needs_parentheses(const Node& parent, const Node& child, bool is_right) {
+    const int outer = precedence(parent.kind), inner = precedence(child.kind);
+    if (inner < outer) return true;
+    return is_right && inner == outer && !(parent.kind == Kind::add && child.kind == Kind::add);
+}
+
+namespace {
+
+struct TokenPrinter {
+    bool with_numbers;
+    Json tokens = Json::array();
+
+    void child(const Node& parent, const Node& node, bool is_right) {
+        const bool parentheses = needs_parentheses(parent, node, is_right);
+        if (parentheses) tokens.push_back("(");
+        print(node);
+        if (parentheses) tokens.push_back(")");
+    }
+    void binary(const Node& node, const char* sign) {
+        child(node, *node.left, false);
+        tokens.push_back(sign);
+        child(node, *node.right, true);
+    }
+    void print(const Node& node) {
+        switch (node.kind) {
+            case Kind::literal:
+                tokens.push_back(node.value);
+                break;
+            case Kind::symbol:
+            case Kind::named:
+                if (with_numbers)
+                    tokens.push_back(node.value);
+                else
+                    tokens.push_back(Object().add("symbol", node.symbol.letter));
+                break;
+            case Kind::add:
+                binary(node, " + ");
+                break;
+            case Kind::subtract:
+                binary(node, " − ");
+                break;
+            case Kind::multiply:
+                binary(node, "·");
+                break;
+            case Kind::divide:
+                binary(node, "/");
+                break;
+            case Kind::square:
+                child(node, *node.left, false);
+                tokens.push_back("²");
+                break;
+        }
+    }
+};
+
+struct LatexPrinter {
+    bool with_numbers;
+    std::string text;
+
+    void number(double value) {
+        text += value == std::floor(value) && value < 1e15 ? std::to_string(static_cast<std::int64_t>(value)) : Json(value).dump();
+    }
+    void letter(const std::string& name) {
+        const std::size_t underscore = name.find('_');
+        text += underscore == std::string::npos ? name : name.substr(0, underscore) + "_{" + name.substr(underscore + 1) + "}";
+    }
+    void child(const Node& parent, const Node& node, bool is_right) {
+        const bool parentheses = node.kind != Kind::divide && needs_parentheses(parent, node, is_right);  // a fraction groups itself
+        if (parentheses) text += "\\left(";
+        print(node);
+        if (parentheses) text += "\\right)";
+    }
+    void binary(const Node& node, const char* sign) {
+        child(node, *node.left, false);
+        text += sign;
+        child(node, *node.right, true);
+    }
+    void print(const Node& node) {
+        switch (node.kind) {
+            case Kind::literal:
+                number(node.value);
+                break;
+            case Kind::symbol:
+            case Kind::named:
+                if (with_numbers)
+                    number(node.value);
+                else
+                    letter(node.symbol.letter);
+                break;
+            case Kind::add:
+                binary(node, " + ");
+                break;
+            case Kind::subtract:
+                binary(node, " - ");
+                break;
+            case Kind::multiply:
+                binary(node, " \\cdot ");
+                break;
+            case Kind::divide:
+                text += "\\frac{";
+                print(*node.left);
+                text += "}{";
+                print(*node.right);
+                text += "}";
+                break;
+            case Kind::square:
+                if (precedence(node.left->kind) < 4) {
+                    text += "\\left(";
+                    print(*node.left);
+                    text += "\\right)";
+                } else
+                    print(*node.left);
+                text += "^2";
+                break;
+        }
+    }
+};
+
+Json tokens_of(const Node& node, bool with_numbers) {
+    TokenPrinter printer{with_numbers};
+    printer.print(node);
+    return std::move(printer.tokens);
+}
+
+std::string latex_of(const Node& node, bool with_numbers) {
+    LatexPrinter printer{with_numbers, {}};
+    printer.print(node);
+    return std::move(printer.text);
+}
+
+}  // namespace
+
+Json Traced::symbols() const { return tokens_of(*node_, false); }
+Json Traced::numbers() const { return tokens_of(*node_, true); }
+std::string Traced::latex() const { return latex_of(*node_, false); }
+std::string Traced::latex_numbers() const { return latex_of(*node_, true); }
+
+// Depth first, each letter once, in order of appearance.
+static void collect(const Node& node, std::vector<const Node*>& computed, std::vector<const Node*>& given) {
+    if (node.kind == Kind::symbol || node.kind == Kind::named) {
+        auto& list = node.kind == Kind::named ? computed : given;
+        for (const Node* known : list)
+            if (std::string_view(known->symbol.letter) == node.symbol.letter) return;
+        list.push_back(&node);
+    }
+    if (node.left) collect(*node.left, computed, given);
+    if (node.right) collect(*node.right, computed, given);
+}
+
+Json Traced::where() const {
+    std::vector<const Node*> computed, given;
+    collect(*node_, computed, given);
+    Json list = Json::array();
+    const auto add = [&](const Node& node) {
+        const bool is_computed = node.kind == Kind::named;
+        list.push_back(Object()
+                           .add("symbol", node.symbol.letter)
+                           .add("meaning", node.symbol.meaning)
+                           .add("unit", node.symbol.unit)
+                           .add("value", node.value)
+                           .add("formula", is_computed ? tokens_of(*node.left, false) : Json())
+                           .add("numbers", is_computed ? tokens_of(*node.left, true) : Json()));
+    };
+    for (const Node* node : computed) add(*node);
+    for (const Node* node : given) add(*node);
+    return list;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,180 @@
+#include "job.h"
+
+#include <algorithm>
+
+#include "catalog.h"
+
+namespace fourfold {
+
+constexpr std::size_t kMaxRequestBytes = 1'000'000;
+constexpr std::size_t kMaxGpuCounts = 16;
+constexpr std::int64_t kMaxGpus = 1'048'576;
+
+// The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem.
+template <class List, class IdOf>
+static auto pick(FieldReader& reader, std::string_view key, std::string_view otherwise, const List& list, IdOf id_of, Problems& problems) ->
+    typename List::const_pointer {
+    const Json* present = reader.any(key);
+    const std::string* given = reader.text(key);
+    if (present != nullptr && given == nullptr) return nullptr;  // not a text: reported
+    const std::string_view id = given == nullptr ? otherwise : *given;
+    std::vector<std::string_view> ids;
+    for (const auto& entry : list) {
+        if (id_of(entry) == id) return &entry;
+        ids.push_back(id_of(entry));
+    }
+    const std::string_view near = closest(id, ids);
+    problems.push_back({std::string(key), "range", shown(Json(id)),
+                        "There is no " + std::string(key) + " \"" + shown(Json(id)).get_ref<const std::string&>() + "\" here.",
+                        near.empty() ? "Choose one from the list." : "Did you mean " + std::string(near) + "?",
+                        near.empty() ? Json() : Json(near)});
+    return nullptr;
+}
+
+static void read_which_model(FieldReader& reader, Job& job, Problems& problems) {
+    const Json* given = reader.any("model");
+    if (given != nullptr && given->is_object()) {
+        ImportReport report;
+        job.model_is_inline = true;
+        if (auto model = read_model(*given, "model.", problems, report)) job.model = std::move(*model);
+        return;
+    }
+    const CatalogModel* known = pick(
+        reader, "model", "llama-3.1-8b", catalog().models, [](const CatalogModel& m) -> const std::string& { return m.model.id; },
+        problems);
+    if (known != nullptr) job.model = known->model;
+}
+
+static void read_version(FieldReader& reader, Problems& problems) {
+    const Json* given = reader.any("version");
+    if (given == nullptr) return;
+    const auto version = read_integer(*given, "version", {1, 1'000'000'000}, problems);
+    if (version && *version > kVersion)
+        problems.push_back(
+            {"version", "version", *version,
+             "This was made by a newer Fourfold (version " + grouped(*version) + "; this one reads " + grouped(kVersion) + ").",
+             "Reload the page to get the newest one.", kVersion});
+}
+
+// gpus/4 … gpus*8 in doublings.
+static std::vector<std::int64_t> usual_gpu_counts(std::int64_t gpus) {
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t divisor : {4, 2})
+        if (gpus % divisor == 0) counts.push_back(gpus / divisor);
+    for (const std::int64_t factor : {1, 2, 4, 8})
+        if (gpus <= kMaxGpus / factor) counts.push_back(gpus * factor);
+    return counts;
+}
+
+static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
+    const Json* given = reader.any("gpu_counts");
+    if (given == nullptr) {
+        job.gpu_counts = usual_gpu_counts(job.plan.gpus);
+        return;
+    }
+    if (!given->is_array() || given->empty() || given->size() > kMaxGpuCounts) {
+        problems.push_back(
+            {"gpu_counts", "type", nullptr, "gpu_counts must be a list of 1 to " + grouped(kMaxGpuCounts) + " GPU counts.", "", nullptr});
+        return;
+    }
+    for (std::size_t i = 0; i < given->size(); ++i)
+        if (const auto count = read_integer((*given)[i], "gpu_counts." + std::to_string(i), {1, kMaxGpus}, problems))
+            job.gpu_counts.push_back(*count);
+    std::sort(job.gpu_counts.begin(), job.gpu_counts.end());
+    job.gpu_counts.erase(std::unique(job.gpu_counts.begin(), job.gpu_counts.end()), job.gpu_counts.end());
+}
+
+std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    const auto request = parse(text, kMaxRequestBytes, problems);
+    if (!request) return std::nullopt;
+    if (!request->is_object()) {
+        problems.push_back(
+            {"", "type", shown(*request), "A request is a JSON object, like {\"model\": \"llama-3.1-8b\", \"gpus\": 8}.", "", nullptr});
+        return std::nullopt;
+    }
+    Job job;
+    FieldReader reader(*request, problems);
+    read_version(reader, problems);
+    read_which_model(reader, job, problems);
+    job.gpu = pick(
+        reader, "gpu", "h100-sxm-80gb", catalog().gpus, [](const Gpu& g) -> const std::string& { return g.id; }, problems);
+    if (const Json* cluster = reader.any("cluster"); cluster != nullptr && *cluster != "") {
+        job.cluster = pick(
+            reader, "cluster", "", catalog().clusters, [](const Cluster& c) -> const std::string& { return c.id; }, problems);
+        if (job.cluster != nullptr && job.gpu != nullptr && job.cluster->gpu != job.gpu->id)
+            problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id,
+                                job.cluster->label + " is not made of " + job.gpu->label + ".",
+                                "Choose the GPU of that cluster, or another cluster.", ""});
+    }
+    if (const std::string* method = reader.text("method"); method != nullptr && *method != fourfold::text(job.method).id)
+        problems.push_back({"method", "range", shown(Json(*method)),
+                            "There is no method \"" + shown(Json(*method)).get_ref<const std::string&>() + "\" here.",
+                            "Choose one from the list.", fourfold::text(job.method).id});
+    visit_fields(job.plan, reader);
+    if (kind == Request::search) read_gpu_counts(reader, job, problems);
+    reader.reject_unknown();
+    if (problems.size() != problems_before) return std::nullopt;
+    if (job.plan.gpus_per_node == kAuto)
+        job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
+    return job;
+}
+
+Json to_json(const Job& job) {
+    Json object = Object()
+                      .add("version", kVersion)
+                      .add("model", job.model_is_inline ? canonical_config(job.model) : Json(job.model.id))
+                      .add("gpu", job.gpu->id)
+                      .add("cluster", job.cluster == nullptr ? "" : job.cluster->id)
+                      .add("method", text(job.method).id);
+    visit_fields(job.plan, FieldWriter(object));
+    return object;
+}
+
+// With nothing set by hand and no legal split, the GPU count (or the batch) is what must change: the nearest count that has one.
+static Problem no_split(const Job& job) {
+    constexpr std::int64_t kFurthest = 64;
+    Job trial = job;
+    Json nearest;
+    for (std::int64_t distance = 1; distance <= kFurthest && nearest.is_null(); ++distance) {
+        for (const std::int64_t gpus : {job.plan.gpus - distance, job.plan.gpus + distance}) {
+            if (gpus < 1 || gpus > kMaxGpus || !nearest.is_null()) continue;
+            trial.plan.gpus = gpus;
+            if (choose(trial.space())) nearest = gpus;
+        }
+    }
+    return {"gpus",
+            "no_split",
+            job.plan.gpus,
+            "No way of splitting this model and a batch of " + grouped(job.plan.global_batch) + " sequences uses exactly " +
+                grouped(job.plan.gpus) + " GPUs.",
+            "Take another number of GPUs, or a batch that it divides.",
+            std::move(nearest)};
+}
+
+std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems) {
+    const std::pair<const char*, std::int64_t Plan::*> degrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
+                                                                    {"context_parallel", &Plan::context_parallel},
+                                                                    {"pipeline_parallel", &Plan::pipeline_parallel},
+                                                                    {"micro_batch", &Plan::micro_batch}};
+    std::vector<std::string> chosen;
+    Plan least = job.plan;  // what is left open set to 1: if no plan is legal, this one breaks a rule too
+    for (const auto& [key, degree] : degrees) {
+        if (job.plan.*degree != kAuto) continue;
+        chosen.emplace_back(key);
+        least.*degree = 1;
+    }
+    if (!chosen.empty()) {
+        if (const auto best = choose(job.space())) {
+            job.plan = best->plan;
+            return chosen;
+        }
+        if (chosen.size() == std::size(degrees)) problems.push_back(no_split(job));
+    }
+    const Problems broken = broken_rules(job.model, least);
+    if (chosen.empty() && broken.empty()) return chosen;
+    if (problems.empty()) problems = broken;
+    return std::nullopt;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,40 @@
+// A request's common part, read, checked and completed: which model, which card, which plan, by which method (api.h, "the job").
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hardware.h"
+#include "memory.h"
+#include "model.h"
+#include "plan.h"
+#include "search.h"
+
+namespace fourfold {
+
+inline constexpr std::int64_t kVersion = 1;  // of requests and links
+
+struct Job {
+    Model model;
+    bool model_is_inline = false;  // a config object instead of an id
+    const Gpu* gpu = nullptr;
+    const Cluster* cluster = nullptr;  // may be none
+    Method method = Method::fujii2024;
+    Plan plan;                             // may hold kAuto, except in gpus_per_node
+    std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
+
+    SearchSpace space() const { return {model, plan, gpu->memory_bytes, method}; }
+};
+
+enum class Request { estimate, search };
+
+// Reads a job from a request's text. nullopt and problems when anything in it is wrong.
+std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
+
+// The job with every key written out.
+Json to_json(const Job& job);
+
+// Replaces every kAuto by the number chosen and returns the keys that were; nullopt and problems when the plan is or must be illegal.
+std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems);
+
+}  // namespace fourfold

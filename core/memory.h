@@ -1,0 +1,97 @@
+// How many bytes a GPU holds at the worst moment of a training step, item by item. Each method is written once over the number type
+// (formula.h): double in the search, Traced for the plan on the page.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "formula.h"
+#include "model.h"
+#include "plan.h"
+
+namespace fourfold {
+
+struct Source {
+    std::string_view title, url;
+};
+
+// ---- what can fill a GPU
+enum class Group { weights, gradients, optimizer, activations, count };
+struct GroupText {
+    std::string_view id, label, summary;
+};
+const GroupText& text(Group group);
+
+enum class Item {
+    weights,
+    gradients,
+    optimizer,
+    attention_activations,
+    feed_forward_activations,
+    attention_scores,
+    dropout_masks,
+    embedding_activations,
+    embedding_dropout_mask,
+    head_activations,
+    count
+};
+struct ItemText {
+    std::string_view id;
+    Group group;
+    std::string_view label, summary;
+    std::string_view source_place;  // where in the method's source
+};
+const ItemText& text(Item item);
+
+// The items of one estimate: at most one of each kind, no allocation for N = double.
+template <class N>
+class Items {
+ public:
+    void add(Item item, const N& bytes) {
+        items_[size_] = item;
+        bytes_[size_++] = bytes;
+    }
+    std::size_t size() const { return size_; }
+    Item item(std::size_t i) const { return items_[i]; }
+    const N& bytes(std::size_t i) const { return bytes_[i]; }
+    double total() const {
+        double sum = 0;
+        for (std::size_t i = 0; i < size_; ++i) sum += value_of(bytes_[i]);
+        return sum;
+    }
+
+ private:
+    static constexpr std::size_t kMost = static_cast<std::size_t>(Item::count);
+    std::array<Item, kMost> items_{};
+    std::array<N, kMost> bytes_ = make(std::make_index_sequence<kMost>());  // Traced has no empty state
+    template <std::size_t... I>
+    static std::array<N, kMost> make(std::index_sequence<I...>) {
+        return {((void)I, N(0.0))...};
+    }
+    std::size_t size_ = 0;
+};
+
+// ---- methods
+enum class Method { fujii2024 };
+struct MethodText {
+    std::string_view id, label, summary;
+    Source source;
+    std::span<const std::string_view> limits;  // what it is known not to count
+};
+inline constexpr std::size_t kMethods = 1;
+const MethodText& text(Method method);
+
+// Bytes on a GPU of the first pipeline stage after Fujii, Watanabe, Yokota 2024 (arXiv 2411.06465) and its authors' tool, to the letter;
+// `plan` must be legal. Megatron-LM, bf16 weights, Adam, sequence parallelism.
+template <class N>
+Items<N> fujii2024(const Model& model, const Plan& plan);
+extern template Items<double> fujii2024<double>(const Model&, const Plan&);
+extern template Items<Traced> fujii2024<Traced>(const Model&, const Plan&);
+
+// ---- verdict: the paper's rule, "below 80 % never out of memory"
+inline constexpr double kLineShare = 0.8;
+enum class Fit : std::uint8_t { fits, at_risk, does_not_fit };
+inline constexpr std::string_view kFitIds[] = {"fits", "at_risk", "does_not_fit"};
+inline Fit classify(double share) { return share <= kLineShare ? Fit::fits : share <= 1 ? Fit::at_risk : Fit::does_not_fit; }
+
+}  // namespace fourfold

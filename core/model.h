@@ -1,0 +1,56 @@
+// The transformer to be trained, as far as memory and time depend on it, read from a Hugging Face config.json.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fields.h"
+
+namespace fourfold {
+
+struct Model {
+    std::string id;     // "" for a config that a user brought
+    std::string label;  // as people call it
+    std::string type;   // Hugging Face model_type, "llama"
+    std::int64_t layers = 0;
+    std::int64_t hidden = 0;         // h, values per token between layers
+    std::int64_t ffn = 0;            // f, width of the feed-forward part
+    std::int64_t heads = 0;          // a, query heads
+    std::int64_t kv_heads = 0;       // k, key/value heads (grouped-query attention)
+    std::int64_t head_dim = 0;       // d, values per head
+    std::int64_t vocabulary = 0;     // as in the config, not padded
+    std::int64_t max_positions = 0;  // longest sequence the model was made for; 0 = not said
+    bool gated = true;               // gated feed-forward (SwiGLU): three matrices instead of two
+    bool tied = false;               // input embedding and output head share their weights
+    bool qkv_bias = false;
+    bool attention_out_bias = false;
+    bool mlp_bias = false;
+    bool layer_norm = false;         // LayerNorm has scale and bias, RMSNorm a scale only
+    bool learned_positions = false;  // max_positions more rows of h
+    bool qk_norm = false;            // a norm of d values on queries and on keys
+    int norms_per_layer = 2;
+};
+
+// What an import says about every key of the config.
+struct ImportReport {
+    std::vector<std::string> used;
+    std::vector<std::string> ignored;
+    struct Assumed {
+        std::string key;
+        Json value;
+        std::string why;
+    };
+    std::vector<Assumed> assumed;
+};
+
+// Reads an (already parsed) config. Every missing, mistyped, contradictory or unsupported key adds a problem whose field starts with
+// `prefix` ("model." inside a job, "" for a pasted file); nullopt if any.
+std::optional<Model> read_model(const Json& config, std::string_view prefix, Problems& problems, ImportReport& report);
+
+// The Hugging Face keys that determine `model`, each with its resolved value; read_model(canonical_config(m)) gives m again.
+Json canonical_config(const Model& model);
+
+// Exact number of weights as published, without vocabulary padding.
+std::int64_t parameter_count(const Model& model);
+
+}  // namespace fourfold

@@ -1,0 +1,131 @@
+#include "search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace fourfold {
+
+double estimate_bytes(Method, const Model& model, const Plan& plan) { return fujii2024<double>(model, plan).total(); }
+
+// ---- candidates
+static std::vector<std::int64_t> candidates(std::int64_t set, std::int64_t most, bool powers_of_two) {
+    if (set != kAuto) return {set};
+    std::vector<std::int64_t> values;
+    for (std::int64_t v = 1; v <= most; v = powers_of_two ? 2 * v : v + 1) values.push_back(v);
+    return values;
+}
+
+struct Candidates {
+    std::vector<std::int64_t> tensor, context, pipeline, micro_batch;
+};
+static Candidates candidates(const SearchSpace& space, std::int64_t most_gpus) {
+    const Plan& p = space.plan;
+    return {candidates(p.tensor_parallel, std::min(p.gpus_per_node, most_gpus), false),
+            candidates(p.context_parallel, std::min<std::int64_t>(most_gpus, 4'096), true),
+            candidates(p.pipeline_parallel, std::min(space.model.layers, most_gpus), false),
+            candidates(p.micro_batch, std::min<std::int64_t>(p.global_batch, 65'536), true)};
+}
+
+// Visits every legal plan for every GPU count, in the order of api.h, cheapest rejection first:
+//   1. tensor rules, once per TP   2. split rules, once per (TP, CP, PP, GPU count)   3. batch rules, per micro-batch
+// `visit(plan)` is called for the legal ones; each rejected candidate is counted under the first rule it breaks.
+template <class Visit>
+static void for_each_legal(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts, SearchCounts& counts, Visit&& visit) {
+    if (gpu_counts.empty()) return;
+    const Candidates all = candidates(space, *std::max_element(gpu_counts.begin(), gpu_counts.end()));
+    const std::uint64_t per_split = all.micro_batch.size();
+    const std::uint64_t per_tensor = all.context.size() * all.pipeline.size() * gpu_counts.size() * per_split;
+    counts.candidates += all.tensor.size() * per_tensor;
+    const auto rejecting = [&](std::uint64_t weight) {
+        return [&counts, weight](Rule rule, bool holds) {
+            if (!holds) counts.rejected[static_cast<std::size_t>(rule)] += weight;
+            return holds;
+        };
+    };
+    Plan plan = space.plan;
+    std::vector<std::int64_t> counts_that_divide;
+    for (const std::int64_t tensor : all.tensor) {
+        plan.tensor_parallel = tensor;
+        if (!check_tensor_rules(space.model, plan, rejecting(per_tensor))) continue;
+        for (const std::int64_t context : all.context) {
+            plan.context_parallel = context;
+            for (const std::int64_t pipeline : all.pipeline) {
+                plan.pipeline_parallel = pipeline;
+                counts_that_divide.clear();
+                for (const std::int64_t gpus : gpu_counts) {
+                    plan.gpus = gpus;
+                    if (check_split_rules(space.model, plan, rejecting(per_split))) counts_that_divide.push_back(gpus);
+                }
+                if (counts_that_divide.empty()) continue;
+                for (const std::int64_t micro_batch : all.micro_batch) {
+                    plan.micro_batch = micro_batch;
+                    for (const std::int64_t gpus : counts_that_divide) {
+                        plan.gpus = gpus;
+                        if (check_batch_rules(space.model, plan, rejecting(1))) visit(plan);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// ---- choosing
+// Smaller is better.
+static auto rank(const Estimated& e) {
+    const Plan& p = e.plan;
+    const bool within = e.share <= kLineShare;
+    return std::make_tuple(!within, within ? 0 : e.bytes, p.model_parallel(), p.pipeline_parallel, p.context_parallel, -p.micro_batch);
+}
+
+static Estimated estimated(const SearchSpace& space, const Plan& plan) {
+    const double bytes = estimate_bytes(space.method, space.model, plan);
+    return {plan, bytes, bytes / space.card_bytes};
+}
+
+std::optional<Estimated> choose(const SearchSpace& space) {
+    std::optional<Estimated> best;
+    SearchCounts counts;
+    for_each_legal(space, {space.plan.gpus}, counts, [&](const Plan& plan) {
+        const Estimated candidate = estimated(space, plan);
+        if (!best || rank(candidate) < rank(*best)) best = candidate;
+    });
+    return best;
+}
+
+SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts) {
+    SearchOutcome out;
+    out.chosen.assign(gpu_counts.size(), -1);
+    std::vector<std::optional<Estimated>> best(gpu_counts.size());
+    api::SearchColumns& c = out.columns;
+    std::int32_t row = -1;
+    Plan previous{};
+    for_each_legal(space, gpu_counts, out.counts, [&](const Plan& plan) {
+        const Estimated candidate = estimated(space, plan);
+        const Fit fit = classify(candidate.share);
+        ++out.counts.by_fit[static_cast<std::size_t>(fit)];
+        const auto degrees = [](const Plan& p) {
+            return std::tie(p.tensor_parallel, p.context_parallel, p.pipeline_parallel, p.micro_batch);
+        };
+        if (row < 0 || degrees(plan) != degrees(previous)) ++row;
+        previous = plan;
+        const auto which = static_cast<std::size_t>(std::find(gpu_counts.begin(), gpu_counts.end(), plan.gpus) - gpu_counts.begin());
+        if (!best[which] || rank(candidate) < rank(*best[which])) {
+            best[which] = candidate;
+            out.chosen[which] = static_cast<std::int64_t>(c.row.size());
+        }
+        c.row.push_back(row);
+        c.gpus.push_back(static_cast<std::int32_t>(plan.gpus));
+        c.tensor_parallel.push_back(static_cast<std::int32_t>(plan.tensor_parallel));
+        c.context_parallel.push_back(static_cast<std::int32_t>(plan.context_parallel));
+        c.pipeline_parallel.push_back(static_cast<std::int32_t>(plan.pipeline_parallel));
+        c.micro_batch.push_back(static_cast<std::int32_t>(plan.micro_batch));
+        c.data_parallel.push_back(static_cast<std::int32_t>(plan.data_parallel()));
+        c.total_bytes.push_back(candidate.bytes);
+        c.share.push_back(candidate.share);
+        c.fit_class.push_back(static_cast<std::uint8_t>(fit));
+    });
+    return out;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,7 @@
+// Test data compiled into the test binary, so that it is the same natively and as wasm under node.
+#pragma once
+#include "embedded.h"
+
+namespace fourfold::embedded {
+extern const std::span<const File> golden, measured;  // tests/golden/*.json, tests/measured/*.json
+}

@@ -1,0 +1,82 @@
+// The shipped WebAssembly module gives the answers that the native core gives. Needs no npm package:
+//   cmake --workflow --preset wasm && node --test tests/web/module.test.mjs
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ask, differences, goldenCases } from './golden.mjs';
+import { loadModule, root, wasmFile } from './module.mjs';
+
+const core = await loadModule();
+const estimate = (job) => JSON.parse(core.estimate(JSON.stringify(job)));
+
+const cases = goldenCases();
+test('there are golden cases', () => assert.ok(cases.length > 0));
+for (const one of cases) {
+    test(`golden: ${one.name}`, () => {
+        const { response, columns } = ask(core, one);
+        const found = differences(one.response, response);
+        if (one.columns) found.push(...differences(one.columns, columns, 'columns'));
+        assert.deepEqual(found.slice(0, 10), []);
+    });
+}
+
+// What the tool of the authors of arXiv 2411.06465 prints for Llama-3.1-8B with 8,192 tokens, FlashAttention, the distributed
+// optimizer and fp32 gradients, in GiB: to the last printed digit.
+const paper = [
+    { tp: 2, cp: 1, pp: 1, micro: 1, dp: 2, state: 44.87260437011719, activations: 22.64453125 },
+    { tp: 1, cp: 2, pp: 1, micro: 1, dp: 2, state: 67.30887222290039, activations: 22.64453125 },
+    { tp: 2, cp: 1, pp: 2, micro: 1, dp: 32, state: 11.919273376464844, activations: 20.75 },
+    { tp: 2, cp: 2, pp: 1, micro: 2, dp: 32, state: 23.137436628341675, activations: 22.64453125 },
+];
+for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
+    test(`the paper's tool: TP ${tp}, CP ${cp}, PP ${pp}, DP ${dp}, micro-batch ${micro}`, () => {
+        const answer = estimate({
+            version: 1, method: 'fujii2024', model: 'llama-3.1-8b', sequence_length: 8192, global_batch: 1024, gpus: tp * cp * pp * dp,
+            tensor_parallel: tp, context_parallel: cp, pipeline_parallel: pp, micro_batch: micro, virtual_stages: 1,
+            attention: 'flash', distributed_optimizer: true, gradients_in_fp32: true, hidden_dropout: false, attention_dropout: false,
+        });
+        assert.ok(answer.ok, JSON.stringify(answer.problems));
+        assert.equal(answer.data_parallel, dp);
+        const bytes = Object.fromEntries(answer.groups.map((group) => [group.id, group.bytes]));
+        assert.equal((bytes.weights + bytes.gradients + bytes.optimizer) / 2 ** 30, state);
+        assert.equal(bytes.activations / 2 ** 30, activations);
+    });
+}
+
+// The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
+for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
+    for (const name of ['estimate', 'import_config', 'search']) {
+        test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
+            const { response } = ask(core, { function: name, request: text });
+            if (response.ok) return;
+            assert.equal(response.ok, false);
+            assert.ok(response.problems.length > 0);
+            for (const problem of response.problems) assert.ok(problem.rule && problem.message, JSON.stringify(problem));
+        });
+    }
+}
+
+test('the same question gives the same text again', () => {
+    const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
+    assert.equal(core.estimate(request), core.estimate(request));
+});
+
+test('columns outlive later searches', () => {
+    const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
+    const { columns } = core.search(request);
+    const before = Array.from(columns.total_bytes);
+    for (let i = 0; i < 20; ++i) core.search(request);
+    assert.ok(before.length > 0);
+    assert.deepEqual(Array.from(columns.total_bytes), before);   // a view into WebAssembly memory would be empty after it grew
+});
+
+test('the built page carries this very module', (context) => {
+    let names;
+    try {
+        names = readdirSync(new URL('web/dist/', root), { recursive: true }).filter((name) => name.endsWith('.wasm'));
+    } catch {
+        return context.skip('the page is not built');
+    }
+    assert.equal(names.length, 1, `one .wasm in web/dist: ${names}`);
+    assert.ok(readFileSync(new URL(`web/dist/${names[0]}`, root)).equals(readFileSync(wasmFile)));
+});

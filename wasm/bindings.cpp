@@ -1,0 +1,44 @@
+// The module's face to JavaScript: one line per function of api.h.
+#include <emscripten/bind.h>
+
+#include "api.h"
+
+namespace {
+
+using emscripten::val;
+namespace api = fourfold::api;
+
+// A column as a JavaScript typed array of its own: a view into the module's memory would die when that memory grows.
+template <class T>
+val column(const std::vector<T>& values) {
+    return val(emscripten::typed_memory_view(values.size(), values.data())).template call<val>("slice");
+}
+
+val search(const std::string& request) {
+    const api::SearchAnswer answer = api::search(request);
+    const api::SearchColumns& c = answer.columns;
+    val columns = val::object(), result = val::object();
+    columns.set("row", column(c.row));
+    columns.set("gpus", column(c.gpus));
+    columns.set("tensor_parallel", column(c.tensor_parallel));
+    columns.set("context_parallel", column(c.context_parallel));
+    columns.set("pipeline_parallel", column(c.pipeline_parallel));
+    columns.set("micro_batch", column(c.micro_batch));
+    columns.set("data_parallel", column(c.data_parallel));
+    columns.set("total_bytes", column(c.total_bytes));
+    columns.set("share", column(c.share));
+    columns.set("class", column(c.fit_class));
+    result.set("summary", answer.summary);
+    result.set("columns", columns);
+    return result;
+}
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(fourfold) {
+    emscripten::function("catalog", &api::catalog);
+    emscripten::function("import_config", emscripten::optional_override([](const std::string& text) { return api::import_config(text); }));
+    emscripten::function("estimate", emscripten::optional_override([](const std::string& request) { return api::estimate(request); }));
+    emscripten::function("search", &search);
+    emscripten::function("benchmark_estimates", &api::benchmark_estimates);
+}
