@@ -11,7 +11,8 @@ constexpr std::size_t kMaxConfigBytes = 1'000'000;
 
 static std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-static std::string failure(const Problems& problems, Json job = nullptr) {
+static std::string failure(const Problems& problems) { return dump(Object().add("ok", false).add("problems", to_json(problems))); }
+static std::string failure(const Problems& problems, Json job) {
     return dump(Object().add("ok", false).add("problems", to_json(problems)).add("job", std::move(job)));
 }
 
@@ -236,7 +237,7 @@ static Json auto_plan(const Job& job) {
 std::string estimate(std::string_view request) {
     Problems problems;
     auto job = read_job(request, Request::estimate, problems);
-    if (!job) return failure(problems);
+    if (!job) return failure(problems, nullptr);
     const auto chosen = resolve(*job, problems);
     if (!chosen) return failure(problems, fourfold::to_json(*job));
 

@@ -106,16 +106,17 @@ std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems
 
 static std::string range_text(Range range) { return "a whole number from " + grouped(range.min) + " to " + grouped(range.max); }
 
-std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, Range range, Problems& problems) {
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range,
+                                         Problems& problems) {
     const auto fail = [&](const char* rule, const std::string& what, const std::string& suggestion, Json nearest) {
-        problems.push_back({std::string(field), rule, shown(value),
-                            std::string(field) + " must be " + range_text(range) + "; " + what + ".", suggestion, std::move(nearest)});
+        problems.push_back({std::string(field), rule, shown(value), std::string(name) + " must be " + range_text(range) + "; " + what + ".",
+                            suggestion, std::move(nearest)});
         return std::nullopt;
     };
     if (!value.is_number()) {
         if (const auto* text = value.get_ptr<const Json::string_t*>())
-            return fail("type", "it is the text \"" + shortened(*text, 40) + "\"", "Write the number without quotation marks.", nullptr);
-        return fail("type", "it is " + std::string(value.type_name()), "Give a number.", nullptr);
+            return fail("type", "\"" + shortened(*text, 40) + "\" is a text", "Write a number without quotation marks.", nullptr);
+        return fail("type", std::string(value.type_name()) + " was given", "Give a number.", nullptr);
     }
     // As a double first: 2^63, 1e300 and -1e300 must compare, not wrap.
     double number = 0;
@@ -125,15 +126,16 @@ std::optional<std::int64_t> read_integer(const Json& value, std::string_view fie
         number = static_cast<double>(*whole);
     else if (const auto* negative = value.get_ptr<const Json::number_integer_t*>())
         number = static_cast<double>(*negative);
-    if (number < static_cast<double>(range.min)) return fail("range", "it is smaller", "", range.min);
-    if (number > static_cast<double>(range.max)) return fail("range", "it is larger", "", range.max);
-    if (number != std::floor(number)) return fail("range", "it has a fraction", "", static_cast<std::int64_t>(std::llround(number)));
+    if (number < static_cast<double>(range.min)) return fail("range", value.dump() + " is too small", "", range.min);
+    if (number > static_cast<double>(range.max)) return fail("range", value.dump() + " is too large", "", range.max);
+    if (number != std::floor(number))
+        return fail("range", value.dump() + " is not whole", "", static_cast<std::int64_t>(std::llround(number)));
     return static_cast<std::int64_t>(number);
 }
 
-std::optional<bool> read_boolean(const Json& value, std::string_view field, Problems& problems) {
+std::optional<bool> read_boolean(const Json& value, std::string_view field, std::string_view name, Problems& problems) {
     if (const auto* flag = value.get_ptr<const Json::boolean_t*>()) return *flag;
-    problems.push_back({std::string(field), "type", shown(value), std::string(field) + " must be true or false.", "", nullptr});
+    problems.push_back({std::string(field), "type", shown(value), std::string(name) + " must be true or false.", "", nullptr});
     return std::nullopt;
 }
 
@@ -158,13 +160,13 @@ void FieldReader::integer(const Field& field, std::int64_t& value, Range range, 
         value = kAuto;
         return;
     }
-    if (const auto number = read_integer(*given, field.key, range, problems_)) value = *number;
+    if (const auto number = read_integer(*given, field.key, field.label, range, problems_)) value = *number;
 }
 
 void FieldReader::boolean(const Field& field, bool& value) {
     const Json* given = any(field.key);
     if (given == nullptr) return;
-    if (const auto flag = read_boolean(*given, field.key, problems_)) value = *flag;
+    if (const auto flag = read_boolean(*given, field.key, field.label, problems_)) value = *flag;
 }
 
 void FieldReader::choice_index(const Field& field, int& index, std::span<const Choice> choices) {
@@ -181,7 +183,7 @@ void FieldReader::choice_index(const Field& field, int& index, std::span<const C
         ids.push_back(choices[i].id);
     }
     const std::string_view near = closest(*given, ids);
-    problems_.push_back({std::string(field.key), "range", shown(*given), std::string(field.key) + " must be one of: " + all + ".",
+    problems_.push_back({std::string(field.key), "range", shown(*given), std::string(field.label) + " must be one of: " + all + ".",
                          near.empty() ? "" : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
 }
 

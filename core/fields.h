@@ -54,13 +54,13 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
 // Parses `text`; on failure returns nullopt and adds a "syntax" problem that names line and column, or "too_large" above `max_bytes`.
 std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems);
 
-// How messages name a range of whole numbers, and the reading of one: type, wholeness and range are checked, each with its own message.
+// Reading one value. `field` is its path, `name` what people call it; each way to be wrong has its own message.
 struct Range {
     std::int64_t min;
     std::int64_t max;
 };
-std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, Range range, Problems& problems);
-std::optional<bool> read_boolean(const Json& value, std::string_view field, Problems& problems);
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range, Problems& problems);
+std::optional<bool> read_boolean(const Json& value, std::string_view field, std::string_view name, Problems& problems);
 
 // What the page needs to draw and explain one input.
 struct Field {

@@ -48,7 +48,7 @@ static void read_which_model(FieldReader& reader, Job& job, Problems& problems) 
 static void read_version(FieldReader& reader, Problems& problems) {
     const Json* given = reader.any("version");
     if (given == nullptr) return;
-    const auto version = read_integer(*given, "version", {1, 1'000'000'000}, problems);
+    const auto version = read_integer(*given, "version", "The version", {1, 1'000'000'000}, problems);
     if (version && *version > kVersion)
         problems.push_back(
             {"version", "version", *version,
@@ -78,7 +78,7 @@ static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
         return;
     }
     for (std::size_t i = 0; i < given->size(); ++i)
-        if (const auto count = read_integer((*given)[i], "gpu_counts." + std::to_string(i), {1, kMaxGpus}, problems))
+        if (const auto count = read_integer((*given)[i], "gpu_counts." + std::to_string(i), "Each GPU count", {1, kMaxGpus}, problems))
             job.gpu_counts.push_back(*count);
     std::sort(job.gpu_counts.begin(), job.gpu_counts.end());
     job.gpu_counts.erase(std::unique(job.gpu_counts.begin(), job.gpu_counts.end()), job.gpu_counts.end());

@@ -38,9 +38,9 @@ struct Unsupported {
     std::string_view key, what;
 };
 constexpr Unsupported kUnsupported[] = {
-    {"num_local_experts", "mixture of experts"}, {"num_experts", "mixture of experts"},
-    {"n_routed_experts", "mixture of experts"},  {"kv_lora_rank", "multi-head latent attention"},
-    {"state_size", "state-space layers"},        {"is_encoder_decoder", "an encoder beside the decoder"},
+    {"num_local_experts", "uses a mixture of experts"}, {"num_experts", "uses a mixture of experts"},
+    {"n_routed_experts", "uses a mixture of experts"},  {"kv_lora_rank", "uses multi-head latent attention"},
+    {"state_size", "has state-space layers"},           {"is_encoder_decoder", "has an encoder beside the decoder"},
 };
 
 // Keys that mean one quantity, the usual name first (attribute_map of the configuration classes).
@@ -78,20 +78,21 @@ class ConfigReader {
     }
     std::int64_t required(Names names, Range range, const char* meaning) {
         std::string_view name;
-        if (const Json* value = find(names, name)) return read_integer(*value, path(name), range, problems_).value_or(0);
+        if (const Json* value = find(names, name)) return read_integer(*value, path(name), path(name), range, problems_).value_or(0);
         problems_.push_back({path(names[0]), "missing", nullptr, path(names[0]) + " is missing: the " + meaning + ".",
                              "Add it; it is in the model's config.json.", nullptr});
         return 0;
     }
     std::int64_t optional(Names names, Range range, std::int64_t otherwise, const std::string& why) {
         std::string_view name;
-        if (const Json* value = find(names, name)) return read_integer(*value, path(name), range, problems_).value_or(0);
+        if (const Json* value = find(names, name)) return read_integer(*value, path(name), path(name), range, problems_).value_or(0);
         if (!why.empty()) report_.assumed.push_back({std::string(names[0]), otherwise, why});
         return otherwise;
     }
     bool flag(std::string_view key, bool otherwise, const std::string& why) {
         std::string_view name;
-        if (const Json* value = find(Names(&key, 1), name)) return read_boolean(*value, path(key), problems_).value_or(otherwise);
+        if (const Json* value = find(Names(&key, 1), name))
+            return read_boolean(*value, path(key), path(key), problems_).value_or(otherwise);
         if (!why.empty()) report_.assumed.push_back({std::string(key), otherwise, why});
         return otherwise;
     }
@@ -170,7 +171,7 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
         const auto entry = config.find(std::string(unsupported.key));
         if (entry != config.end() && is_set(*entry))
             read.problem(unsupported.key, "unsupported", shown(*entry),
-                         "This model has " + std::string(unsupported.what) + " (" + std::string(unsupported.key) +
+                         "This model " + std::string(unsupported.what) + " (" + std::string(unsupported.key) +
                              "), which Fourfold's formulas do not cover yet.",
                          "Choose a dense decoder model, such as Llama, Mistral or Qwen2.5.", nullptr);
     }
@@ -223,6 +224,8 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     }
     std::sort(report.used.begin(), report.used.end());
     report.used.erase(std::unique(report.used.begin(), report.used.end()), report.used.end());
+    for (const auto& [key, value] : given.items())
+        if (&config != &given && &value != &config) report.ignored.push_back(key);
     for (const auto& [key, value] : config.items())
         if (report.ignored.size() < 200 && !std::binary_search(report.used.begin(), report.used.end(), key)) report.ignored.push_back(key);
     if (problems.size() != problems_before) return std::nullopt;

@@ -1,0 +1,37 @@
+// What the core answers to one golden case: {"function", "request"} -> {"response", "columns" (search alone, else null)}.
+#pragma once
+#include <string>
+
+#include "api.h"
+#include "fields.h"
+
+namespace fourfold {
+
+inline Json golden_answer(const Json& golden) {
+    const std::string function = golden.value("function", "");
+    const Json& given = golden["request"];
+    const auto* text = given.get_ptr<const Json::string_t*>();  // a text is passed on as it is: it may be broken on purpose
+    const std::string request = text != nullptr ? *text : given.dump();
+    Json columns;
+    std::string response;
+    if (function == "import_config") response = api::import_config(request);
+    if (function == "estimate") response = api::estimate(request);
+    if (function == "search") {
+        api::SearchAnswer answer = api::search(request);
+        const api::SearchColumns& c = answer.columns;
+        response = answer.summary;
+        columns = {{"row", c.row},
+                   {"gpus", c.gpus},
+                   {"tensor_parallel", c.tensor_parallel},
+                   {"context_parallel", c.context_parallel},
+                   {"pipeline_parallel", c.pipeline_parallel},
+                   {"micro_batch", c.micro_batch},
+                   {"data_parallel", c.data_parallel},
+                   {"total_bytes", c.total_bytes},
+                   {"share", c.share},
+                   {"class", c.fit_class}};
+    }
+    return {{"response", Json::parse(response, nullptr, false)}, {"columns", columns}};
+}
+
+}  // namespace fourfold

@@ -1,0 +1,58 @@
+// One Chromium for the browser tests, and pages in it that remember everything that went wrong.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './module.mjs';
+
+const require = createRequire(new URL('web/package.json', root));   // the page's packages hold the tests' tools
+const { chromium } = require('playwright-core');
+export const axeFile = require.resolve('axe-core/axe.min.js');
+
+export const chromiumPath = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => path && existsSync(path));
+
+export async function startChromium() {
+    const profile = mkdtempSync(join(tmpdir(), 'fourfold-chromium-'));
+    const browser = await chromium.launchPersistentContext(profile, {
+        executablePath: chromiumPath,
+        headless: true,
+        locale: 'en-US',
+        viewport: { width: 1280, height: 900 },
+        args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
+            '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    });
+    browser.setDefaultTimeout(10_000);
+    return {
+        browser,
+        async stop() {
+            await browser.close();
+            rmSync(profile, { recursive: true, force: true });
+        },
+    };
+}
+
+// A new tab. `faults` fills with console errors and warnings, uncaught errors, violations of the Content-Security-Policy, failed
+// answers and requests that leave the page's own origin.
+export async function openPage(browser, url, { width = 1280, height = 900, colorScheme = 'light' } = {}) {
+    const page = await browser.newPage();
+    const faults = [], responses = [];
+    const { origin } = new URL(url);
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(`console: ${message.text()}`));
+    page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`));
+    page.on('request', (request) => {
+        const target = new URL(request.url());
+        if (!['data:', 'blob:'].includes(target.protocol) && target.origin !== origin) faults.push(`left the origin: ${request.url()}`);
+    });
+    page.on('requestfailed', (request) => faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+    page.on('response', (response) => {
+        responses.push(response);
+        if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`);
+    });
+    await page.addInitScript(() => {
+        addEventListener('securitypolicyviolation', (event) => console.error(`CSP ${event.violatedDirective}: ${event.blockedURI}`));
+    });
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.goto(url);
+    return { page, faults, responses };
+}

@@ -1,0 +1,57 @@
+// The only place where a number of the core becomes text, or a text of the reader a number. Nothing else on the page calculates
+// with bytes, shares or counts.
+
+const GIB = 2 ** 30;
+const NARROW = '\u202f'; // between a number and its unit, so that they never part at a line's end
+
+export interface Format {
+    count(value: number): string; // 8,192
+    short(value: number): string; // 8.03 billion
+    gb(bytes: number): string; // three significant digits, no unit: 56.3
+    change(bytes: number): string; // signed: +24.3, −1.20, ±0
+    gib(bytes: number): string; // for tables: two decimals
+    bytes(bytes: number): string; // exact: 60,450,574,336
+    percent(share: number): string; // 70 %
+    megabytes(characters: number): string; // the size of a pasted text
+    parse(text: string): number | string; // "8,192" -> 8192; what is no whole number stays the text it is
+}
+
+// Significant digits that never turn a value into one of the verdict's borders: 80.3 % must not read "80 %".
+function shareDigits(share: number): number {
+    const rounded = Math.round(share * 100);
+    const onBorder = rounded === 80 || rounded === 100;
+    return onBorder && Math.abs(share * 100 - rounded) > 1e-9 ? 1 : 0;
+}
+
+export function createFormat(locale: string): Format {
+    const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+    const compact = new Intl.NumberFormat('en', { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 });
+    const decimals = (digits: number) => new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const fixed = [decimals(0), decimals(1), decimals(2)] as const;
+    // Trailing zeros stay (12.0): a column of numbers keeps its rhythm, and the reader sees how precise a figure is.
+    const three = (value: number): string => {
+        const size = Math.abs(value);
+        return (size >= 99.95 ? fixed[0] : size >= 9.995 ? fixed[1] : fixed[2]).format(value);
+    };
+    const group = whole.formatToParts(1_234_567).find((part) => part.type === 'group')?.value ?? ',';
+    return {
+        count: (value) => whole.format(value),
+        short: (value) => compact.format(value),
+        gb: (bytes) => three(bytes / GIB),
+        change: (bytes) => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB)),
+        gib: (bytes) => fixed[2].format(bytes / GIB),
+        bytes: (bytes) => whole.format(bytes),
+        percent: (share) => `${fixed[shareDigits(share)]?.format(share * 100)}${NARROW}%`,
+        megabytes: (characters) => fixed[1].format(characters / 1e6),
+        parse: (text) => {
+            const bare = text.trim();
+            // Any one separator is taken for the thousands' one where the digits stand in groups of three: sizes here are whole numbers.
+            const grouped = /^\d{1,3}([,.'’_\s\u00a0\u202f])\d{3}(?:\1\d{3})*$/u.test(bare) || (bare.includes(group) && /^[\d\s]+$/.test(bare.replaceAll(group, '')));
+            const digits = grouped ? bare.replace(/\D/g, '') : bare;
+            return /^\d{1,15}$/.test(digits) ? Number(digits) : bare;
+        },
+    };
+}
+
+// Fixed English while the page is drawn at build time, the reader's own in the browser.
+export const format = createFormat(typeof document === 'undefined' ? 'en' : navigator.language);
