@@ -18,9 +18,9 @@ void compare(const Json& got, const Json& wanted, const std::string& path) {
         const double a = got, b = wanted;
         CHECK_MESSAGE(std::abs(a - b) <= 1e-12 * std::max(std::abs(a), std::abs(b)), path, ": ", a, " instead of ", b);
     } else if (got.is_object() && wanted.is_object()) {
-        for (const auto& [key, value] : wanted.items()) {
-            CHECK_MESSAGE(got.contains(key), path, " lacks ", key);
-            if (got.contains(key)) compare(got[key], value, path + "." + key);
+        for (auto member = wanted.begin(); member != wanted.end(); ++member) {
+            CHECK_MESSAGE(got.contains(member.key()), path, " lacks ", member.key());
+            if (got.contains(member.key())) compare(got[member.key()], member.value(), path + "." + member.key());
         }
         CHECK_MESSAGE(got.size() == wanted.size(), path, " has other keys");
     } else if (got.is_array() && wanted.is_array()) {
