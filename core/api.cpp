@@ -306,20 +306,4 @@ SearchAnswer search(std::string_view request) {
             std::move(outcome.columns)};
 }
 
-double benchmark_estimates(std::int32_t count) {
-    const Catalog& c = fourfold::catalog();
-    if (c.models.empty()) return 0;
-    Plan plan;
-    double sum = 0;
-    for (std::int32_t i = 0; i < count; ++i) {
-        plan.tensor_parallel = std::int64_t{1} << (i & 3);
-        plan.pipeline_parallel = std::int64_t{1} << ((i >> 2) & 3);
-        plan.context_parallel = std::int64_t{1} << ((i >> 4) & 1);
-        plan.micro_batch = std::int64_t{1} << ((i >> 5) & 1);
-        plan.gpus = 4 * plan.model_parallel();
-        sum += estimate_bytes(Method::fujii2024, c.models[static_cast<std::size_t>(i) % c.models.size()].model, plan);
-    }
-    return sum;
-}
-
 }  // namespace fourfold::api

@@ -24,6 +24,7 @@ class Traced {
  public:
     struct Node;
 
+    Traced() = default;
     Traced(double literal);  // NOLINT(google-explicit-constructor): so that "2 * h" reads as on paper
     static Traced symbol(const Symbol& symbol, double value);
     static Traced named(const Symbol& symbol, const Traced& definition);

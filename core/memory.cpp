@@ -105,7 +105,7 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
         const N V = number("V", "chunks per GPU (interleaved schedule)", "", plan.virtual_stages);
         in_flight = named<N>({"i", "micro-batches in flight, relative to p", ""}, 1 + (p - 1) / (p * V));
         corrected = true;
-    } else if (plan.micro_batches() < plan.pipeline_parallel) {
+    } else if (plan.global_batch < plan.micro_batch * plan.data_parallel() * plan.pipeline_parallel) {  // m < p
         const N m = number("m", "micro-batches per step", "", plan.micro_batches());
         in_flight = named<N>({"i", "micro-batches in flight, relative to p", ""}, m / p);
         corrected = true;

@@ -62,8 +62,8 @@ class Items {
 
  private:
     static constexpr std::size_t kMost = static_cast<std::size_t>(Item::count);
-    std::array<Item, kMost> items_{};
-    std::array<N, kMost> bytes_ = make(std::make_index_sequence<kMost>());  // Traced has no empty state
+    std::array<Item, kMost> items_;
+    std::array<N, kMost> bytes_;
     template <std::size_t... I>
     static std::array<N, kMost> make(std::index_sequence<I...>) {
         return {((void)I, N(0.0))...};

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "catalog.h"
+
 namespace fourfold {
 
 double estimate_bytes(Method, const Model& model, const Plan& plan) { return fujii2024<double>(model, plan).total(); }
@@ -126,6 +128,22 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
         c.fit_class.push_back(static_cast<std::uint8_t>(fit));
     });
     return out;
+}
+
+double api::benchmark_estimates(std::int32_t count) {
+    const Catalog& c = fourfold::catalog();
+    if (c.models.empty()) return 0;
+    Plan plan;
+    double sum = 0;
+    for (std::int32_t i = 0; i < count; ++i) {
+        plan.tensor_parallel = std::int64_t{1} << (i & 3);
+        plan.pipeline_parallel = std::int64_t{1} << ((i >> 2) & 3);
+        plan.context_parallel = std::int64_t{1} << ((i >> 4) & 1);
+        plan.micro_batch = std::int64_t{1} << ((i >> 5) & 1);
+        plan.gpus = 4 * plan.model_parallel();
+        sum += estimate_bytes(Method::fujii2024, c.models[static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(c.models.size())].model, plan);
+    }
+    return sum;
 }
 
 }  // namespace fourfold
