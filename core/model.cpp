@@ -140,9 +140,91 @@ bool looks_like_a_config(const Json& config) {
 
 bool is_set(const Json& value) { return !value.is_null() && value != Json(false) && value != Json(0) && value != Json(1); }
 
+// ---- reading, step by step
+const Family& read_family(ConfigReader& read, const Json& config, Model& model, ImportReport& report) {
+    model.type = read.text("model_type");
+    const Family* family = family_of(model.type);
+    if (family == nullptr) {
+        family = &kFamilies[0];
+        const std::string why = model.type.empty() ? "no model_type is given" : shown(Json(model.type)).dump() + " is not known here";
+        report.assumed.push_back({"model_type", "llama", why + "; read as a model built like Llama, by its numbers"});
+        model.type = family->type;
+    }
+    for (const Unsupported& unsupported : kUnsupported) {
+        const auto entry = config.find(std::string(unsupported.key));
+        if (entry == config.end() || !is_set(*entry)) continue;
+        read.problem(unsupported.key, "unsupported", shown(*entry),
+                     "This model " + std::string(unsupported.what) + " (" + std::string(unsupported.key) +
+                         "), which Fourfold's formulas do not cover yet.",
+                     "Choose a dense decoder model, such as Llama, Mistral or Qwen2.5.", nullptr);
+    }
+    return *family;
+}
+
+std::string class_default(const Model& model) { return "absent: the default of model_type " + model.type; }
+
+std::int64_t usual_head_dim(const Family& family, const Model& model) {
+    return family.head_dim_default != 0 ? family.head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
+}
+
+void read_sizes(ConfigReader& read, const Family& family, Model& model) {
+    model.layers = read.required(kLayers, kLayersRange, "number of layers");
+    model.hidden = read.required(kHidden, kHiddenRange, "hidden size");
+    model.heads = read.required(kHeads, kHeadsRange, "number of attention heads");
+    model.vocabulary = read.required(kVocabulary, kVocabularyRange, "vocabulary size");
+    if (family.gated)
+        model.ffn = read.required(kFfn, kFfnRange, "width of the feed-forward part");
+    else
+        model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "absent: four times the hidden size");
+    const bool has_kv_heads = family.type != "gpt2" && family.type != "gpt_neox";  // others leave the key out only by default
+    model.kv_heads = read.optional(kKvHeads, kHeadsRange, family.kv_heads_default != 0 ? family.kv_heads_default : model.heads,
+                                   has_kv_heads ? class_default(model) : "");
+    model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model), "");
+    model.max_positions = read.optional(kPositions, kPositionsRange, 0, "");
+}
+
+void read_structure(ConfigReader& read, const Family& family, Model& model) {
+    model.gated = family.gated;
+    model.tied = read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
+    const bool attention_bias = read.flag("attention_bias", false, "");
+    model.qkv_bias = family.qkv_bias || attention_bias;
+    model.attention_out_bias = family.out_and_mlp_bias || attention_bias;
+    model.mlp_bias = read.flag("mlp_bias", false, "") || family.out_and_mlp_bias;
+    model.layer_norm = family.layer_norm;
+    model.learned_positions = family.learned_positions;
+    model.qk_norm = family.qk_norm;
+    model.norms_per_layer = family.norms_per_layer;
+    const std::string name = read.text("_name_or_path");
+    model.label = name.empty() || name.size() > 120 ? "Your model" : name.substr(name.rfind('/') + 1);
+}
+
+void check_contradictions(ConfigReader& read, const Family& family, const Model& model, bool head_dim_given) {
+    if (model.heads % model.kv_heads != 0)
+        read.problem("num_key_value_heads", "range", model.kv_heads,
+                     "num_key_value_heads must divide the " + grouped(model.heads) + " attention heads.", "", model.heads);
+    if (!head_dim_given && family.head_dim_default == 0 && model.hidden % model.heads != 0)
+        read.problem("num_attention_heads", "range", model.heads,
+                     "The hidden size " + grouped(model.hidden) + " cannot be shared evenly among " + grouped(model.heads) +
+                         " attention heads, and no head_dim is given.",
+                     "Correct one of them, or add head_dim.", nullptr);
+    if (model.learned_positions && model.max_positions == 0)
+        read.problem("n_positions", "missing", nullptr, "n_positions is missing: the number of learned positions.",
+                     "Add it; it is in the model's config.json.", nullptr);
+}
+
+void list_keys(const Json& given, const Json& config, ImportReport& report) {
+    constexpr std::size_t kMost = 200;
+    std::sort(report.used.begin(), report.used.end());
+    report.used.erase(std::unique(report.used.begin(), report.used.end()), report.used.end());
+    if (&config != &given)
+        for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMost; ++entry)
+            if (&*entry != &config) report.ignored.push_back(entry.key());
+    for (auto entry = config.begin(); entry != config.end() && report.ignored.size() < kMost; ++entry)
+        if (!std::binary_search(report.used.begin(), report.used.end(), entry.key())) report.ignored.push_back(entry.key());
+}
+
 }  // namespace
 
-// ---- reading
 std::optional<Model> read_model(const Json& given, std::string_view prefix, Problems& problems, ImportReport& report) {
     const std::size_t problems_before = problems.size();
     if (!given.is_object() || !looks_like_a_config(text_model(given))) {
@@ -155,79 +237,13 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     }
     const Json& config = text_model(given);
     ConfigReader read(config, std::string(prefix) + (&config == &given ? "" : "text_config."), problems, report);
-
-    // 1. the family
     Model model;
-    model.type = read.text("model_type");
-    const Family* family = family_of(model.type);
-    if (family == nullptr) {
-        family = &kFamilies[0];
-        report.assumed.push_back({"model_type", "llama",
-                                  (model.type.empty() ? "no model_type is given" : "\"" + model.type + "\" is not known here") +
-                                      std::string("; read as a model built like Llama, by its numbers")});
-        model.type = "llama";
-    }
-    for (const Unsupported& unsupported : kUnsupported) {
-        const auto entry = config.find(std::string(unsupported.key));
-        if (entry != config.end() && is_set(*entry))
-            read.problem(unsupported.key, "unsupported", shown(*entry),
-                         "This model " + std::string(unsupported.what) + " (" + std::string(unsupported.key) +
-                             "), which Fourfold's formulas do not cover yet.",
-                         "Choose a dense decoder model, such as Llama, Mistral or Qwen2.5.", nullptr);
-    }
-
-    // 2. the numbers
-    const std::string class_default = "absent: the default of model_type " + model.type;
-    model.layers = read.required(kLayers, kLayersRange, "number of layers");
-    model.hidden = read.required(kHidden, kHiddenRange, "hidden size");
-    model.heads = read.required(kHeads, kHeadsRange, "number of attention heads");
-    model.vocabulary = read.required(kVocabulary, kVocabularyRange, "vocabulary size");
-    if (family->gated)
-        model.ffn = read.required(kFfn, kFfnRange, "width of the feed-forward part");
-    else
-        model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "absent: four times the hidden size");
-    model.kv_heads = read.optional(kKvHeads, kHeadsRange, family->kv_heads_default != 0 ? family->kv_heads_default : model.heads,
-                                   family->type == "gpt2" || family->type == "gpt_neox" ? "" : class_default);
-    const std::int64_t usual_head_dim =
-        family->head_dim_default != 0 ? family->head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
-    model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim, "");
-    model.max_positions = read.optional(kPositions, kPositionsRange, 0, "");
-
-    // 3. the structure
-    model.gated = family->gated;
-    model.tied = read.flag("tie_word_embeddings", family->tied_by_default, class_default);
-    const bool attention_bias = read.flag("attention_bias", false, "");
-    model.qkv_bias = family->qkv_bias || attention_bias;
-    model.attention_out_bias = family->out_and_mlp_bias || attention_bias;
-    model.mlp_bias = family->out_and_mlp_bias || read.flag("mlp_bias", false, "");
-    model.layer_norm = family->layer_norm;
-    model.learned_positions = family->learned_positions;
-    model.qk_norm = family->qk_norm;
-    model.norms_per_layer = family->norms_per_layer;
-    const std::string name = read.text("_name_or_path");
-    model.label = name.empty() || name.size() > 120 ? "Your model" : name.substr(name.rfind('/') + 1);
-
-    // 4. contradictions
-    if (problems.size() == problems_before) {
-        if (model.heads % model.kv_heads != 0)
-            read.problem("num_key_value_heads", "range", model.kv_heads,
-                         "num_key_value_heads must divide the " + grouped(model.heads) + " attention heads.", "", model.heads);
-        if (model.head_dim == 0 || (usual_head_dim == model.head_dim && family->head_dim_default == 0 && !config.contains("head_dim") &&
-                                    model.hidden % model.heads != 0))
-            read.problem("num_attention_heads", "range", model.heads,
-                         "The hidden size " + grouped(model.hidden) + " cannot be shared evenly among " + grouped(model.heads) +
-                             " attention heads, and no head_dim is given.",
-                         "Correct one of them, or add head_dim.", nullptr);
-        if (model.learned_positions && model.max_positions == 0)
-            read.problem("n_positions", "missing", nullptr, "n_positions is missing: the number of learned positions.",
-                         "Add it; it is in the model's config.json.", nullptr);
-    }
-    std::sort(report.used.begin(), report.used.end());
-    report.used.erase(std::unique(report.used.begin(), report.used.end()), report.used.end());
-    for (const auto& [key, value] : given.items())
-        if (&config != &given && &value != &config) report.ignored.push_back(key);
-    for (const auto& [key, value] : config.items())
-        if (report.ignored.size() < 200 && !std::binary_search(report.used.begin(), report.used.end(), key)) report.ignored.push_back(key);
+    const Family& family = read_family(read, config, model, report);
+    read_sizes(read, family, model);
+    read_structure(read, family, model);
+    const auto head_dim = config.find("head_dim");
+    if (problems.size() == problems_before) check_contradictions(read, family, model, head_dim != config.end() && !head_dim->is_null());
+    list_keys(given, config, report);
     if (problems.size() != problems_before) return std::nullopt;
     return model;
 }
