@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 
 // Nothing but this origin, no inline code, no eval; WebAssembly may compile. The page must work under it unchanged.
 export const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
-    + "style-src 'self'; img-src 'self' data:; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+    + "style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
 
 const types = {
     '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8',

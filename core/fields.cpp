@@ -91,8 +91,8 @@ std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems
     Json value;
     Builder builder(value);
     if (Json::sax_parse(text.begin(), text.end(), &builder)) return value;
-    const std::size_t end = std::min(builder.position, text.size());
-    const std::string_view before = text.substr(0, end > 0 ? end - 1 : 0);
+    // the position counts what was read, the end of the text included
+    const std::string_view before = text.substr(0, std::min(builder.position > 0 ? builder.position - 1 : 0, text.size()));
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::size_t newline = before.rfind('\n');
     const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;

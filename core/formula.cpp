@@ -1,6 +1,7 @@
 #include "formula.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 namespace fourfold {
@@ -121,7 +122,11 @@ struct LatexPrinter {
     std::string text;
 
     void number(double value) {
-        text += value == std::floor(value) && value < 1e15 ? std::to_string(static_cast<std::int64_t>(value)) : Json(value).dump();
+        const bool plain = value == std::floor(value) && std::abs(value) < 1e15;
+        const std::string digits = plain ? std::to_string(static_cast<std::int64_t>(value)) : Json(value).dump();
+        const std::size_t exponent = digits.find('e');  // "2e+20"
+        text += digits.substr(0, exponent);
+        if (exponent != std::string::npos) text += " \\cdot 10^{" + std::to_string(std::atoi(digits.c_str() + exponent + 1)) + "}";
     }
     void letter(const std::string& name) {
         const std::size_t underscore = name.find('_');

@@ -131,10 +131,17 @@ Json to_json(const Job& job) {
     return object;
 }
 
-// With nothing set by hand and no legal split, the GPU count (or the batch) is what must change: the nearest count that has one.
-static Problem no_split(const Job& job) {
+constexpr std::pair<const char*, std::int64_t Plan::*> kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
+                                                                     {"context_parallel", &Plan::context_parallel},
+                                                                     {"pipeline_parallel", &Plan::pipeline_parallel},
+                                                                     {"micro_batch", &Plan::micro_batch}};
+
+// Whatever the degrees: when no split of these GPUs is legal, that is the first thing to say, with the nearest GPU count that has one.
+static std::optional<Problem> no_split(const Job& job) {
     constexpr std::int64_t kFurthest = 64;
     Job trial = job;
+    for (const auto& [key, degree] : kDegrees) trial.plan.*degree = kAuto;
+    if (choose(trial.space())) return std::nullopt;
     Json nearest;
     for (std::int64_t distance = 1; distance <= kFurthest && nearest.is_null(); ++distance) {
         for (const std::int64_t gpus : {job.plan.gpus - distance, job.plan.gpus + distance}) {
@@ -143,37 +150,32 @@ static Problem no_split(const Job& job) {
             if (choose(trial.space())) nearest = gpus;
         }
     }
-    return {"gpus",
-            "no_split",
-            job.plan.gpus,
-            "No way of splitting this model and a batch of " + grouped(job.plan.global_batch) + " sequences uses exactly " +
-                grouped(job.plan.gpus) + " GPUs.",
-            "Take another number of GPUs, or a batch that it divides.",
-            std::move(nearest)};
+    return Problem{"gpus",
+                   "no_split",
+                   job.plan.gpus,
+                   "No way of splitting this model and a batch of " + grouped(job.plan.global_batch) + " sequences uses exactly " +
+                       grouped(job.plan.gpus) + " GPUs.",
+                   "Take another number of GPUs, or a batch that it divides.",
+                   std::move(nearest)};
 }
 
 std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems) {
-    const std::pair<const char*, std::int64_t Plan::*> degrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
-                                                                    {"context_parallel", &Plan::context_parallel},
-                                                                    {"pipeline_parallel", &Plan::pipeline_parallel},
-                                                                    {"micro_batch", &Plan::micro_batch}};
     std::vector<std::string> chosen;
     Plan least = job.plan;  // what is left open set to 1: if no plan is legal, this one breaks a rule too
-    for (const auto& [key, degree] : degrees) {
+    for (const auto& [key, degree] : kDegrees) {
         if (job.plan.*degree != kAuto) continue;
         chosen.emplace_back(key);
         least.*degree = 1;
     }
-    if (!chosen.empty()) {
-        if (const auto best = choose(job.space())) {
-            job.plan = best->plan;
-            return chosen;
-        }
-        if (chosen.size() == std::size(degrees)) problems.push_back(no_split(job));
+    if (chosen.empty()) {
+        if (is_legal(job.model, job.plan)) return chosen;
+    } else if (const auto best = choose(job.space())) {
+        job.plan = best->plan;
+        return chosen;
     }
-    const Problems broken = broken_rules(job.model, least);
-    if (chosen.empty() && broken.empty()) return chosen;
-    if (problems.empty()) problems = broken;
+    if (auto problem = no_split(job)) problems.push_back(std::move(*problem));
+    if (problems.empty() || chosen.size() < std::size(kDegrees))
+        for (Problem& problem : broken_rules(job.model, least)) problems.push_back(std::move(problem));
     return std::nullopt;
 }
 

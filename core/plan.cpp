@@ -132,6 +132,7 @@ Problems broken_rules(const Model& model, const Plan& plan) {
     check_rules(model, plan, [&](Rule rule, bool ok) {
         if (ok) return true;
         std::string_view field = text(rule).field;
+        if (rule == Rule::sequence_divides && plan.context_parallel == 1) field = "tensor_parallel";
         Json nearest = nearest_value(rule, field, model, plan);
         // a batch that no micro-batch divides needs another batch
         if (rule == Rule::batch_divides && nearest.is_null()) {

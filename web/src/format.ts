@@ -6,6 +6,8 @@ const NARROW = '\u202f'; // between a number and its unit, so that they never pa
 
 export interface Format {
     count(value: number): string; // 8,192
+    number(value: number): string; // any number of a formula, as exact as it is: 1.5
+    nominal(gib: number): string; // the size in a card's name: 80
     short(value: number): string; // 8.03 billion
     gb(bytes: number): string; // three significant digits, no unit: 56.3
     change(bytes: number): string; // signed: +24.3, −1.20, ±0
@@ -25,6 +27,7 @@ function shareDigits(share: number): number {
 
 export function createFormat(locale: string): Format {
     const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+    const exact = new Intl.NumberFormat(locale, { maximumSignificantDigits: 15 });
     const compact = new Intl.NumberFormat('en', { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 });
     const decimals = (digits: number) => new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
     const fixed = [decimals(0), decimals(1), decimals(2)] as const;
@@ -36,6 +39,8 @@ export function createFormat(locale: string): Format {
     const group = whole.formatToParts(1_234_567).find((part) => part.type === 'group')?.value ?? ',';
     return {
         count: (value) => whole.format(value),
+        number: (value) => exact.format(value),
+        nominal: (gib) => exact.format(gib),
         short: (value) => compact.format(value),
         gb: (bytes) => three(bytes / GIB),
         change: (bytes) => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB)),
@@ -46,7 +51,9 @@ export function createFormat(locale: string): Format {
         parse: (text) => {
             const bare = text.trim();
             // Any one separator is taken for the thousands' one where the digits stand in groups of three: sizes here are whole numbers.
-            const grouped = /^\d{1,3}([,.'’_\s\u00a0\u202f])\d{3}(?:\1\d{3})*$/u.test(bare) || (bare.includes(group) && /^[\d\s]+$/.test(bare.replaceAll(group, '')));
+            const grouped =
+                /^\d{1,3}([,.'’_\s\u00a0\u202f])\d{3}(?:\1\d{3})*$/u.test(bare) ||
+                (bare.includes(group) && /^[\d\s]+$/.test(bare.replaceAll(group, '')));
             const digits = grouped ? bare.replace(/\D/g, '') : bare;
             return /^\d{1,15}$/.test(digits) ? Number(digits) : bare;
         },

@@ -1,0 +1,137 @@
+// The shapes that api.h promises, and a walk that says where an answer differs from them.
+// A shape is "integer", "number" (finite), "text", "boolean", "scalar" (number, text, true, false or null), "token"; with "?" behind it
+// also null; [shape] = a list of them; {"key": shape, …} = an object with exactly these keys, those that end in "?" may be absent;
+// {"null or": shape}.
+#pragma once
+#include <cmath>
+#include <string>
+
+#include "support.h"
+
+namespace fourfold::tests {
+
+// "" or a path and what is wrong there.
+inline std::string differs(const Json& value, const Json& shape, const std::string& path) {
+    const auto wrong = [&] {
+        return path + ": not " + shape.dump() + " but " + value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    };
+    if (shape.is_array()) {
+        if (!value.is_array()) return wrong();
+        for (std::size_t i = 0; i < value.size(); ++i)
+            if (std::string found = differs(value[i], shape[0], path + "." + std::to_string(i)); !found.empty()) return found;
+        return "";
+    }
+    if (shape.is_object()) {
+        if (const auto inner = shape.find("null or"); inner != shape.end()) return value.is_null() ? "" : differs(value, *inner, path);
+        if (!value.is_object()) return wrong();
+        std::size_t known = 0;
+        for (const auto& [name, expected] : shape.items()) {
+            const bool optional = name.back() == '?';
+            const auto found = value.find(optional ? name.substr(0, name.size() - 1) : name);
+            if (found == value.end()) {
+                if (!optional) return path + ": no " + name;
+                continue;
+            }
+            ++known;
+            if (std::string inside = differs(*found, expected, path + "." + found.key()); !inside.empty()) return inside;
+        }
+        return known == value.size() ? "" : path + ": keys beyond the documented ones: " + value.dump().substr(0, 300);
+    }
+    std::string kind = shape.get<std::string>();
+    if (kind.back() == '?') {
+        if (value.is_null()) return "";
+        kind.pop_back();
+    }
+    const bool finite = value.is_number() && std::isfinite(value.get<double>());
+    if (kind == "integer") return value.is_number_integer() ? "" : wrong();
+    if (kind == "number") return finite ? "" : wrong();
+    if (kind == "text") return value.is_string() ? "" : wrong();
+    if (kind == "boolean") return value.is_boolean() ? "" : wrong();
+    if (kind == "scalar") return value.is_null() || value.is_string() || value.is_boolean() || finite ? "" : wrong();
+    if (kind == "any") return "";
+    if (kind == "token") {
+        const bool symbol = value.is_object() && value.size() == 1 && value.contains("symbol") && value["symbol"].is_string();
+        return finite || symbol || (value.is_string() && !value.get_ref<const std::string&>().empty()) ? "" : wrong();
+    }
+    return "no such shape: " + kind;
+}
+
+inline const Json& shape(const char* name) {
+    static const Json shapes = [] {
+        Json s = json(R"({
+            "problem": {"field": "text", "rule": "text", "value": "scalar", "message": "text", "suggestion": "text", "nearest": "scalar"},
+            "source": {"title": "text", "url": "text"},
+            "note": {"id": "text", "text": "text"},
+            "job": {"version": "integer", "model": "any", "gpu": "text", "cluster": "text", "method": "text", "gpus": "integer",
+                    "gpus_per_node": "integer", "sequence_length": "integer", "global_batch": "integer", "tensor_parallel": "integer",
+                    "context_parallel": "integer", "pipeline_parallel": "integer", "micro_batch": "integer", "virtual_stages": "integer",
+                    "distributed_optimizer": "boolean", "gradients_in_fp32": "boolean", "hidden_dropout": "boolean",
+                    "attention_dropout": "boolean", "attention": "text"},
+            "item": {"id": "text", "label": "text", "summary": "text", "bytes": "number", "share": "number", "formula": ["token"],
+                     "numbers": ["token"], "latex": "text", "latex_numbers": "text",
+                     "where": [{"symbol": "text", "meaning": "text", "unit": "text", "value": "number",
+                                "formula": {"null or": ["token"]}, "numbers": {"null or": ["token"]}}],
+                     "source": {"title": "text", "url": "text", "where": "text"}},
+            "model": {"ok": "boolean", "model": "any", "label": "text", "parameters": "integer", "used": ["text"], "ignored": ["text"],
+                      "assumed": [{"key": "text", "value": "scalar", "why": "text"}]},
+            "search": {"ok": "boolean", "job": "any", "gpu_counts": ["integer"], "card_bytes": "number", "line_share": "number",
+                       "candidates": "integer", "legal": "integer", "fits": "integer", "at_risk": "integer", "does_not_fit": "integer",
+                       "rejected": [{"rule": "text", "count": "integer"}], "auto": [{"gpus": "integer", "row": "integer"}]},
+            "catalog": {"version": "integer", "gpus": ["any"], "clusters": ["any"],
+                        "fields": [{"key": "text", "link": "text", "type": "text", "label": "text", "help": "text", "unit": "text",
+                                    "default": "scalar", "min?": "integer", "max?": "integer", "auto?": "boolean",
+                                    "choices?": [{"id": "text", "label": "text", "help": "text"}]}],
+                        "rules": [{"id": "text", "label": "text"}]}})");
+        const Json problem = s["problem"], source = s["source"];
+        const Json method = {{"id", "text"}, {"label", "text"}, {"summary", "text"}, {"source", source}, {"limits", Json::array({"text"})}};
+        s["catalog"]["methods"] = Json::array({method});
+        s["catalog"]["models"] = Json::array({{{"id", "text"},
+                                               {"label", "text"},
+                                               {"parameters", "integer"},
+                                               {"max_position_embeddings", "integer"},
+                                               {"sources", Json::array({"any"})}}});
+        s["failure"] = {{"ok", "boolean"}, {"problems", Json::array({problem})}};
+        s["estimate"] = json(R"({
+            "ok": "boolean", "auto": ["text"],
+            "model": {"label": "text", "parameters": "integer", "config": "any"},
+            "gpu": {"id": "text", "label": "text", "memory_gib": "number"},
+            "data_parallel": "integer", "micro_batches": "integer", "padded_vocabulary": "integer",
+            "total_bytes": "number", "card_bytes": "number", "share": "number", "class": "text", "line_share": "number",
+            "assumed": [{"id": "text", "text": "text", "field": "text"}],
+            "auto_plan": {"null or": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
+                                      "micro_batch": "integer", "total_bytes": "number", "share": "number", "class": "text"}}})");
+        s["estimate"]["job"] = s["job"];
+        s["estimate"]["method"] = method;
+        s["estimate"]["used"] = s["estimate"]["not_counted"] = Json::array({s["note"]});
+        s["estimate"]["warnings"] = Json::array({problem});
+        s["estimate"]["groups"] = Json::array({{{"id", "text"},
+                                                {"label", "text"},
+                                                {"summary", "text"},
+                                                {"bytes", "number"},
+                                                {"share", "number"},
+                                                {"items", Json::array({s["item"]})}}});
+        const Json option = {{"value", "integer"}, {"legal", "boolean"},        {"total_bytes?", "number"},         {"share?", "number"},
+                             {"class?", "text"},   {"change_bytes?", "number"}, {"problem", {{"null or", problem}}}};
+        s["estimate"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
+        return s;
+    }();
+    return *shapes.find(name);
+}
+
+// What is wrong with an answer whose success has the shape `on_success`; "" when nothing is.
+inline std::string answer_defect(std::string_view text, const char* on_success) {
+    const Json answer = json(text);
+    if (!answer.is_object()) return "not a JSON object";
+    const auto ok = answer.find("ok");
+    if (ok == answer.end() || !ok->is_boolean()) return "no ok";
+    if (*ok == true) return differs(answer, shape(on_success), "answer");
+    Json expected = shape("failure");
+    if (std::string_view(on_success) == "estimate") expected["job"] = "any";
+    if (std::string found = differs(answer, expected, "failure"); !found.empty()) return found;
+    if (answer["problems"].empty()) return "failure without a problem";
+    for (const Json& problem : answer["problems"])
+        if (problem["message"] == "" || problem["rule"] == "") return "a problem says nothing: " + problem.dump();
+    return "";
+}
+
+}  // namespace fourfold::tests

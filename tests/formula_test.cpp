@@ -1,0 +1,207 @@
+// The formula shown is the formula run: values, printed order, parentheses, LaTeX, legend.
+#include "formula.h"
+
+#include <doctest/doctest.h>
+
+#include "formula_reader.h"
+#include "random_cases.h"
+
+using namespace fourfold;
+using tests::evaluate;
+using tests::Values;
+
+namespace {
+
+const Symbol kA{"a", "first", "apples"}, kB{"b", "second", ""}, kC{"c", "third", ""};
+const Traced a = Traced::symbol(kA, 7), b = Traced::symbol(kB, 3), c = Traced::symbol(kC, 2);
+
+// Tokens joined as the page prints them.
+std::string text(const Json& tokens) {
+    std::string line;
+    for (const Json& token : tokens)
+        line += token.is_string() ? token.get<std::string>() : token.is_object() ? token["symbol"].get<std::string>() : token.dump();
+    return line;
+}
+std::string symbols(const Traced& formula) { return text(formula.symbols()); }
+std::string numbers(const Traced& formula) { return text(formula.numbers()); }
+
+std::string legend(const Traced& formula) {
+    std::string letters;
+    for (const Json& entry : formula.where()) letters += entry["symbol"].get<std::string>() + (entry["formula"].is_null() ? " " : "= ");
+    return letters;
+}
+
+std::string defect(const Traced& formula) {
+    return tests::formula_defect(formula.value(), formula.symbols(), formula.numbers(), formula.where());
+}
+
+// One random formula, as a double and traced, from the same choices.
+struct Pair {
+    double plain;
+    Traced traced;
+};
+class RandomFormula {
+ public:
+    RandomFormula(tests::Random& random, bool with_differences) : random_(random), with_differences_(with_differences) {}
+    Pair make(int depth) {
+        if (depth == 0) return leaf();
+        const Pair left = make(static_cast<int>(random_.from(0, depth - 1)));
+        switch (random_.from(0, 6)) {
+            case 0:
+                return {squared(left.plain), squared(left.traced)};
+            case 1:
+                return {left.plain, Traced::named({kNames[names_++ % std::size(kNames)], "", ""}, left.traced)};
+            default:
+                break;
+        }
+        const Pair right = make(static_cast<int>(random_.from(0, depth - 1)));
+        switch (random_.from(0, with_differences_ ? 3 : 2)) {
+            case 0:
+                return {left.plain + right.plain, left.traced + right.traced};
+            case 1:
+                return {left.plain * right.plain, left.traced * right.traced};
+            case 2:
+                return {left.plain / right.plain, left.traced / right.traced};
+            default:
+                return {left.plain - right.plain, left.traced - right.traced};
+        }
+    }
+
+ private:
+    static constexpr const char* kLetters[] = {"a", "b", "c", "d", "e"};
+    static constexpr double kValues[] = {3, 0.1, 4096, 1.0 / 3, 1e9 + 7};
+    static constexpr const char* kNames[] = {"N_0", "N_1", "N_2", "N_3", "N_4", "N_5", "N_6", "N_7", "N_8", "N_9", "N_10", "N_11"};
+    Pair leaf() {
+        const auto i = static_cast<std::size_t>(random_.from(0, 6));
+        if (i < std::size(kLetters)) return {kValues[i], Traced::symbol({kLetters[i], "", ""}, kValues[i])};
+        const auto literal = static_cast<double>(random_.from(1, 12));
+        return {literal, literal};
+    }
+    tests::Random& random_;
+    bool with_differences_;
+    std::size_t names_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a formula prints in the order in which it is computed") {
+    CHECK(symbols(a + b) == "a + b");
+    CHECK(symbols(a - b) == "a − b");
+    CHECK(symbols(a * b) == "a·b");
+    CHECK(symbols(a / b) == "a/b");
+    CHECK(symbols(squared(a)) == "a²");
+    CHECK(symbols(2 * a * b + c) == "2.0·a·b + c");
+    CHECK(numbers(2 * a * b + c) == "2.0·7.0·3.0 + 2.0");
+}
+
+TEST_CASE("parentheses stay exactly where leaving them out would change the order of computing") {
+    CHECK(symbols(a - (b - c)) == "a − (b − c)");
+    CHECK(symbols((a - b) - c) == "a − b − c");
+    CHECK(symbols(a - (b + c)) == "a − (b + c)");
+    CHECK(symbols(a + (b - c)) == "a + (b − c)");
+    CHECK(symbols(a + (b + c)) == "a + b + c");
+    CHECK(symbols(a / (b * c)) == "a/(b·c)");
+    CHECK(symbols(a / (b / c)) == "a/(b/c)");
+    CHECK(symbols(a / b / c) == "a/b/c");
+    CHECK(symbols(a / b * c) == "a/b·c");
+    CHECK(symbols(a * (b * c)) == "a·(b·c)");
+    CHECK(symbols(a * (b / c)) == "a·(b/c)");
+    CHECK(symbols((a + b) * c) == "(a + b)·c");
+    CHECK(symbols(a * (b + c)) == "a·(b + c)");
+    CHECK(symbols(a + b * c) == "a + b·c");
+    CHECK(symbols((a + b) / (b - c)) == "(a + b)/(b − c)");
+    CHECK(symbols(squared(a + b)) == "(a + b)²");
+    CHECK(symbols(squared(a * b)) == "(a·b)²");
+    CHECK(symbols(a * squared(b)) == "a·b²");
+    CHECK(symbols(a / squared(b)) == "a/b²");
+    CHECK(symbols(squared(squared(a))) == "a²²");  // never written so in practice; still one meaning
+}
+
+TEST_CASE("a named part stands for itself, in symbols and in numbers") {
+    const Traced sum = Traced::named({"S", "sum", "pears"}, a + b);
+    CHECK(symbols(c * sum) == "c·S");
+    CHECK(numbers(c * sum) == "2.0·10.0");
+    CHECK(symbols(squared(sum)) == "S²");
+    CHECK(legend(c * sum) == "S= c a b ");
+    const Traced twice = Traced::named({"T", "twice", ""}, 2 * sum);
+    CHECK(symbols(twice - c) == "T − c");
+    CHECK(legend(twice - c) == "T= S= a b c ");
+    CHECK(defect(twice - c) == "");
+    const Json where = twice.where();
+    CHECK(where[0] == tests::json(R"({"symbol": "T", "meaning": "twice", "unit": "", "value": 20.0,
+                                      "formula": [2.0, "·", {"symbol": "S"}], "numbers": [2.0, "·", 10.0]})"));
+    CHECK(where[2] == tests::json(R"({"symbol": "a", "meaning": "first", "unit": "apples", "value": 7.0,
+                                      "formula": null, "numbers": null})"));
+}
+
+TEST_CASE("the legend has every symbol once, computed ones first") {
+    const Traced S = Traced::named({"S", "", ""}, a * b);
+    CHECK(legend(a + S * S + a * b) == "S= a b ");
+    CHECK(legend(b * a * b) == "b a ");
+    CHECK(legend(Traced(5)) == "");
+    CHECK(legend(Traced::named({"U", "", ""}, S + c) + Traced::named({"V", "", ""}, S - c)) == "U= S= V= a b c ");
+}
+
+TEST_CASE("LaTeX: fractions group themselves, subscripts are braced, numbers stay plain") {
+    CHECK((a / b).latex() == "\\frac{a}{b}");
+    CHECK((a / (b * c)).latex() == "\\frac{a}{b \\cdot c}");
+    CHECK((a / (b + c)).latex() == "\\frac{a}{b + c}");
+    CHECK((a / b / c).latex() == "\\frac{\\frac{a}{b}}{c}");
+    CHECK((a / (b / c)).latex() == "\\frac{a}{\\frac{b}{c}}");
+    CHECK((a * (b / c)).latex() == "a \\cdot \\frac{b}{c}");
+    CHECK((a - (b - c)).latex() == "a - \\left(b - c\\right)");
+    CHECK((a - (b + c)).latex() == "a - \\left(b + c\\right)");
+    CHECK(((a + b) * c).latex() == "\\left(a + b\\right) \\cdot c");
+    CHECK(squared(a).latex() == "a^2");
+    CHECK(squared(a + b).latex() == "\\left(a + b\\right)^2");
+    CHECK(squared(a / b).latex() == "\\left(\\frac{a}{b}\\right)^2");
+    CHECK(squared(squared(a)).latex() == "\\left(a^2\\right)^2");
+    CHECK(Traced::symbol({"t_ar", "", ""}, 1).latex() == "t_{ar}");
+    CHECK(Traced::symbol({"x_1", "", ""}, 1).latex() == "x_{1}");
+    CHECK((2 * a + 0.5).latex() == "2 \\cdot a + 0.5");
+    CHECK((2 * a / b).latex_numbers() == "\\frac{2 \\cdot 7}{3}");
+    CHECK((a * Traced::symbol({"v", "", ""}, 128'256)).latex_numbers() == "7 \\cdot 128256");
+    CHECK(Traced::symbol({"W", "", ""}, 405'853'388'800).latex_numbers() == "405853388800");
+    CHECK((Traced::symbol({"k", "", ""}, 0.25) - 1).latex_numbers() == "0.25 - 1");
+}
+
+TEST_CASE("LaTeX: numbers too large or small for plain digits are written as powers of ten") {
+    CHECK(Traced::symbol({"W", "", ""}, 2e20).latex_numbers() == "2 \\cdot 10^{20}");
+    CHECK(Traced::symbol({"W", "", ""}, 2.5e-7).latex_numbers() == "2.5 \\cdot 10^{-7}");
+}
+
+TEST_CASE("traced numbers are the doubles, bit for bit") {
+    CHECK((a / b * c).value() == 7.0 / 3 * 2);
+    CHECK((a * (b / c)).value() == 7 * (3.0 / 2));
+    CHECK((Traced(0.1) + 0.2 + 0.3).value() == 0.1 + 0.2 + 0.3);
+    CHECK((Traced(0.1) + (Traced(0.2) + 0.3)).value() == 0.1 + (0.2 + 0.3));
+    tests::Random random(1);
+    for (int i = 0; i < 5'000; ++i) {
+        const Pair pair = RandomFormula(random, true).make(6);
+        if (std::isfinite(pair.plain)) CHECK(pair.traced.value() == pair.plain);
+    }
+}
+
+TEST_CASE("what is printed, read by the rules of school, is the value: symbols, numbers and every definition") {
+    tests::Random random(2);
+    for (int i = 0; i < 5'000; ++i) {
+        // without differences: those of nearly equal numbers lose more than the digits compared here
+        const Traced formula = RandomFormula(random, false).make(5).traced;
+        if (std::isfinite(formula.value()) && formula.value() != 0) CHECK(defect(formula) == "");
+    }
+}
+
+TEST_CASE("the reader of these tests is itself right") {
+    const Values values = {{"a", 7}, {"b", 3}};
+    const auto value = [&](const char* tokens) { return evaluate(tests::json(tokens), values); };
+    CHECK(value(R"x([1, " + ", 2, "·", 3])x") == 7);
+    CHECK(value(R"x(["(", 1, " + ", 2, ")", "·", 3])x") == 9);
+    CHECK(value(R"x([12, "/", 2, "/", 3, "·", 5])x") == 10);
+    CHECK(value(R"x([1, " − ", 2, " − ", 3])x") == -4);
+    CHECK(value(R"x([2, "·", {"symbol": "a"}, "²", " − ", {"symbol": "b"}])x") == 95);
+    for (const char* wrong : {R"x([])x", R"x([1, 2])x", R"x(["(", 1])x", R"x([1, ")"])x", R"x([1, " + "])x", R"x([{"symbol": "z"}])x",
+                              R"x(["²"])x", R"x([1, "+", 2])x", R"x([{"x": 1}])x"}) {
+        CAPTURE(wrong);
+        CHECK(std::isnan(value(wrong)));
+    }
+}

@@ -1,0 +1,110 @@
+// Random numbers, models and plans, for laws that must hold for all of them. Seeded: the same on every machine.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+
+#include "plan.h"
+#include "support.h"
+
+namespace fourfold::tests {
+
+class Random {  // splitmix64
+ public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() {
+        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        return z ^ (z >> 31U);
+    }
+    std::int64_t from(std::int64_t min, std::int64_t max) {
+        return min + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(max - min + 1));
+    }
+    bool coin() { return (next() & 1U) != 0; }
+    template <class T>
+    T one_of(std::initializer_list<T> list) {
+        return list.begin()[from(0, static_cast<std::int64_t>(list.size()) - 1)];
+    }
+
+ private:
+    std::uint64_t state_;
+};
+
+// A config.json of one of the families, in the names that family uses.
+inline Json random_config(Random& random) {
+    const std::int64_t kv_heads = random.one_of<std::int64_t>({1, 2, 4, 8, 12});
+    const std::int64_t heads = kv_heads * random.one_of<std::int64_t>({1, 2, 4, 5, 8});
+    const std::int64_t head_dim = random.one_of<std::int64_t>({64, 80, 96, 128, 256});
+    const char* type = random.one_of<const char*>(
+        {"llama", "llama", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "gpt2", "gpt_neox"});
+    const bool gpt2 = std::string_view(type) == "gpt2";
+    Json config = Json::object();
+    config["model_type"] = type;
+    config[gpt2 ? "n_layer" : "num_hidden_layers"] = random.from(1, 32) * random.one_of<std::int64_t>({1, 2, 4});
+    config[gpt2 ? "n_embd" : "hidden_size"] = random.coin() ? heads * head_dim : 128 * random.from(1, 128);
+    config[gpt2 ? "n_inner" : "intermediate_size"] = random.one_of<std::int64_t>({8, 64, 240, 256}) * random.from(4, 200);
+    config[gpt2 ? "n_head" : "num_attention_heads"] = heads;
+    config["num_key_value_heads"] = kv_heads;
+    config["head_dim"] = head_dim;
+    config["vocab_size"] = random.from(1'000, 300'000);
+    config[gpt2 ? "n_positions" : "max_position_embeddings"] = random.from(1'024, 131'072);
+    if (random.coin()) config["tie_word_embeddings"] = random.coin();
+    if (random.coin()) config["attention_bias"] = random.coin();
+    if (random.coin()) config["mlp_bias"] = random.coin();
+    if (random.coin()) config["_name_or_path"] = "somebody/Model-" + std::to_string(random.from(1, 99)) + "B";
+    return config;
+}
+
+inline Model random_model(Random& random) {
+    while (true) {
+        Problems problems;
+        ImportReport report;
+        if (auto model = read_model(random_config(random), "", problems, report)) return *model;
+    }
+}
+
+inline std::int64_t random_divisor(Random& random, std::int64_t number, std::int64_t most) {
+    std::int64_t found = 1;
+    for (std::int64_t divisor = 1, seen = 0; divisor <= std::min(number, most); ++divisor)
+        if (number % divisor == 0 && random.from(0, seen++) == 0) found = divisor;
+    return found;
+}
+
+// Any plan within the fields' ranges, mostly breaking several rules.
+inline Plan random_plan(Random& random) {
+    Plan plan;
+    plan.tensor_parallel = random.one_of<std::int64_t>({1, 2, 3, 4, 5, 7, 8, 12, 16, 56});
+    plan.context_parallel = random.one_of<std::int64_t>({1, 1, 2, 3, 4, 8});
+    plan.pipeline_parallel = random.one_of<std::int64_t>({1, 2, 3, 4, 5, 8, 16, 40});
+    plan.micro_batch = random.one_of<std::int64_t>({1, 2, 3, 4, 8, 100});
+    plan.virtual_stages = random.one_of<std::int64_t>({1, 1, 2, 3, 4});
+    plan.gpus = random.coin() ? plan.model_parallel() * random.from(1, 40) : random.from(1, 3'000);
+    plan.gpus_per_node = random.one_of<std::int64_t>({4, 8, 16});
+    plan.sequence_length = random.one_of<std::int64_t>({1'000, 2'048, 4'096, 6'000, 8'192, 10'080});
+    plan.global_batch = random.coin() ? random.from(1, 4'000) : 64 * random.from(1, 64);
+    plan.attention = random.one_of({Attention::flash, Attention::flash, Attention::selective, Attention::plain});
+    plan.distributed_optimizer = random.coin();
+    plan.gradients_in_fp32 = random.coin();
+    plan.hidden_dropout = random.coin();
+    plan.attention_dropout = random.coin();
+    return plan;
+}
+
+// A legal plan for the model, made so from the start.
+inline Plan random_legal_plan(Random& random, const Model& model) {
+    Plan plan = random_plan(random);
+    do plan.tensor_parallel = random_divisor(random, model.heads, 32);
+    while (model.ffn % plan.tensor_parallel != 0 ||
+           (model.kv_heads % plan.tensor_parallel != 0 && plan.tensor_parallel % model.kv_heads != 0));
+    if (plan.attention != Attention::flash) plan.context_parallel = 1;
+    plan.pipeline_parallel = random_divisor(random, model.layers, 32);
+    plan.virtual_stages = plan.pipeline_parallel == 1 ? 1 : random_divisor(random, model.layers / plan.pipeline_parallel, 8);
+    const std::int64_t data_parallel = random.from(1, 48);
+    plan.gpus = plan.model_parallel() * data_parallel;
+    plan.sequence_length = 2 * plan.context_parallel * plan.tensor_parallel * random.from(1, 300);
+    plan.micro_batch = random.from(1, 6);
+    plan.global_batch = plan.micro_batch * data_parallel * random.from(1, 12) * (plan.virtual_stages > 1 ? plan.pipeline_parallel : 1);
+    return plan;
+}
+
+}  // namespace fourfold::tests

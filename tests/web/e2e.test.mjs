@@ -1,0 +1,505 @@
+// The built page in Chromium, served with the strict Content-Security-Policy below a path as GitHub Pages does.
+//   .ci/build && node --test tests/web/e2e.test.mjs            (one test alone: --test-name-pattern=link)
+// Every test ends with a look at what went wrong meanwhile: console, policy, requests (chromium.mjs). Names of controls are the page's
+// own words, as a reader or a screen reader meets them; a change of wording changes `names` and nothing else.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { contentSecurityPolicy, serveFolder } from '../../.ci/static-server.mjs';
+import { axeFile, openPage, startChromium } from './chromium.mjs';
+import { ask, differences, goldenCases } from './golden.mjs';
+import { root } from './module.mjs';
+
+const FIRST_LOAD_LIMIT = 120 * 1024; // bytes, gzip -9, of everything that the default page fetches
+
+const names = {
+    model: 'Model', gpus: 'Number of GPUs', gpu: 'GPU', sequence: 'Sequence length in tokens', batch: 'Sequences per batch',
+    tensor: 'Tensor parallel (TP)', pipeline: 'Pipeline parallel (PP)', grid: /^Memory of the fullest GPU for every plan/,
+    paste: /Paste a config\.json/, configText: 'Contents of config.json', useModel: 'Use this model', cancel: 'Cancel', dismiss: 'Dismiss',
+};
+
+const dist = fileURLToPath(new URL('web/dist/', root));
+const llama = JSON.parse(readFileSync(new URL('core/data/models/llama-3.1-8b.json', root), 'utf8')).config;
+
+let served, chromium, opened = [];
+before(async () => {
+    served = await serveFolder(dist, 0, { base: '/fourfold/' });
+    chromium = await startChromium();
+});
+after(async () => {
+    await chromium?.stop();
+    served?.server.closeAllConnections();
+    served?.server.close();
+});
+
+// A test with pages that close at its end, when they must have been without fault. expected: faults that the test provokes.
+function pageTest(name, body, { expected = [] } = {}) {
+    test(name, { timeout: 60_000 }, async () => {
+        opened = [];
+        try {
+            await body();
+            for (const { faults } of opened) assert.deepEqual(faults.filter((fault) => !expected.some((pattern) => pattern.test(fault))), []);
+        } finally {
+            for (const { page } of opened) await page.close();
+        }
+    });
+}
+
+async function open(query = '', options = {}) {
+    const one = await openPage(chromium.browser, served.url + query, options);
+    opened.push(one);
+    await one.page.getByRole('grid', { name: names.grid }).or(one.page.locator('.problems')).first().waitFor();   // the module has answered
+    return one.page;
+}
+const headline = (page) => page.getByRole('heading', { level: 1 });
+const plain = async (locator) => (await locator.innerText()).replace(/\s+/g, ' ').trim();
+const field = (page, name) => page.getByRole('textbox', { name, exact: true });
+const knob = (page, label, value) => page.getByRole('button', { name: new RegExp(`^${label.replace(/[()]/g, '\\$&')} ${value}: `) });
+const part = (page, label) => page.getByRole('group', { name: 'Memory of the fullest GPU' }).getByRole('button', { name: new RegExp(`^${label}`) });
+
+// Waits until a condition on the page holds; on failure says what was there instead.
+async function eventually(what, read, wanted) {
+    const holds = (value) => wanted instanceof RegExp ? wanted.test(value) : typeof wanted === 'function' ? wanted(value) : value === wanted;
+    let value;
+    for (const end = Date.now() + 8000; Date.now() < end; await new Promise((next) => setTimeout(next, 30))) {
+        value = await read();
+        if (holds(value)) return value;
+    }
+    assert.fail(`${what}: ${wanted} was expected, last seen ${JSON.stringify(value)}`);
+}
+const headlineIs = (page, pattern) => eventually('headline', () => plain(headline(page)), pattern);
+const addressHas = (page, text) => eventually('address', () => page.url(), (url) => url.includes(text));
+const amount = async (page) => Number(/(?:holds|need) ([\d.,]+)/.exec(await plain(headline(page)))?.[1].replaceAll(',', ''));
+
+describe('the answer', () => {
+    pageTest('the default page says the golden sentence', async () => {
+        const page = await open();
+        await headlineIs(page, /^It fits\. .*56(\.3)? of 80 GB \(70 ?%\)/);
+        assert.match(await page.title(), /Llama 3\.1 8B.*fits.*Fourfold/);
+    });
+
+    pageTest('without JavaScript the built file carries the same sentence', async () => {
+        const html = readFileSync(`${dist}index.html`, 'utf8').replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+        assert.match(html, /It fits\. .*56(\.3)? of 80 GB \(70 ?%\)/);
+    });
+
+    pageTest('the sentence becomes another when an input does', async () => {
+        const page = await open();
+        const first = await amount(page);
+        await field(page, names.sequence).fill('16384');
+        await headlineIs(page, (text) => !text.includes(String(first)));
+        await field(page, names.gpus).fill('64');
+        await addressHas(page, 'gpus=64');
+        await page.getByRole('combobox', { name: names.gpu, exact: true }).selectOption({ label: 'A100 SXM 40 GB' });
+        await headlineIs(page, / 40 GB/);
+        await addressHas(page, 'gpu=a100-sxm-40gb');
+    });
+
+    pageTest('a model is found by typing', async () => {
+        const page = await open();
+        const model = page.getByRole('combobox', { name: names.model, exact: true });
+        await model.click();
+        await model.fill('3.1 70');
+        await page.getByRole('option', { name: /Llama 3\.1 70B/ }).click();
+        await headlineIs(page, /does not fit/);
+        await addressHas(page, 'model=llama-3.1-70b');
+        await page.getByRole('button', { name: /^Use .* GPUs: .*fits/ }).click();   // the way out that the page offers
+        await headlineIs(page, /^It fits/);
+    });
+
+    pageTest('setting tensor parallel moves the estimate and tells so before', async () => {
+        const page = await open('?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=64&tp=2&pp=1&cp=1&mb=1');
+        const before = await amount(page);
+        const button = knob(page, names.tensor, 4);
+        const promised = /([−+])([\d.]+) GB/.exec((await button.getAttribute('aria-label')).replace(/\s/g, ' '));
+        assert.ok(promised, 'the button says what it would change');
+        await button.click();
+        await addressHas(page, 'tp=4');
+        const change = (await eventually('amount', () => amount(page), (now) => now !== before)) - before;
+        assert.equal(Math.sign(change), promised[1] === '+' ? 1 : -1);
+        assert.ok(Math.abs(Math.abs(change) - Number(promised[2])) < 0.11, `promised ${promised[0]}, came ${change}`);
+    });
+
+    pageTest('a part of the bar opens its formula with symbols, numbers and source', async () => {
+        const page = await open();
+        for (const label of ['Weights', 'Gradients', 'Optimizer', 'Activations']) {
+            await part(page, label).click();
+            const card = page.getByRole('article', { name: new RegExp(label) });
+            await card.waitFor();
+            const text = await plain(card);
+            assert.match(text, /bytes = [\d.,]+ GiB/);
+            assert.ok(await card.getByRole('button', { name: /, \w/ }).count() > 0, 'symbols that explain themselves');
+            assert.match(await card.getByRole('link').first().getAttribute('href'), /^https:\/\/arxiv\.org\/abs\/2411\.06465/);
+        }
+    });
+
+    pageTest('the numbers of a formula are those of the answer', async () => {
+        const page = await open();
+        await part(page, 'Weights').click();
+        const text = await plain(page.getByRole('article', { name: /Weights/ }));
+        assert.match(text, /2 ?· ?4,?015,?132,?672/);   // 2·P, P from tests/golden/default.json
+        assert.match(text, /8,030,265,344 bytes = 7\.48 GiB/);
+    });
+});
+
+describe('the map of plans', () => {
+    pageTest('a click on a cell opens that plan', async () => {
+        const page = await open('?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64');
+        const grid = page.getByRole('grid', { name: names.grid });
+        const cell = grid.getByRole('gridcell', { name: /^64 GPUs: .*, fits$/ }).first();
+        const gib = /: ([\d.]+) GiB/.exec(await cell.getAttribute('aria-label'))[1];
+        await cell.click();
+        await headlineIs(page, new RegExp(`holds ${gib.replace('.', '\\.')} of 80`));
+        for (const key of ['tp=', 'pp=', 'cp=', 'mb=']) await addressHas(page, key);
+    });
+
+    pageTest('arrow keys move, Enter opens', async () => {
+        const page = await open();
+        const grid = page.getByRole('grid', { name: names.grid });
+        await grid.locator('[tabindex="0"]').focus();
+        const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+        const first = await focused();
+        await page.keyboard.press('ArrowRight');
+        const second = await eventually('focus', focused, (label) => label !== first && /GPUs: /.test(label));
+        await page.keyboard.press('Enter');
+        await addressHas(page, `gpus=${/^[\d,]+/.exec(second)[0].replaceAll(',', '')}`);
+    });
+});
+
+describe('links', () => {
+    const link = '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&tp=8&pp=4&cp=1&mb=2&seq=4096&batch=512&vp=2&distopt=false&attn=selective';
+
+    pageTest('a link restores the whole state', async () => {
+        const page = await open(link);
+        assert.equal(await field(page, names.gpus).inputValue(), '64');
+        assert.match(await page.getByRole('combobox', { name: names.model, exact: true }).inputValue(), /Llama 3\.1 70B/);
+        assert.match(await field(page, names.sequence).inputValue(), /^4,?096$/);
+        assert.match(await field(page, names.batch).inputValue(), /^512$/);
+        assert.match(await plain(page.locator('#answer')), /tensor 8 · pipeline 4 · context 1 · micro-batch 2/);
+        // Touching one thing keeps the others.
+        await knob(page, names.pipeline, 8).click();
+        await addressHas(page, 'pp=8');
+        const now = new URL(page.url()).searchParams, was = new URLSearchParams(link);
+        for (const [key, value] of was) assert.equal(now.get(key), key === 'pp' ? '8' : value, key);
+    });
+
+    pageTest('back and forward go through the choices', async () => {
+        const page = await open('?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024');
+        const start = await plain(headline(page));
+        await knob(page, names.tensor, 8).click();
+        const second = await headlineIs(page, (text) => text !== start);
+        await page.goBack();
+        await headlineIs(page, (text) => text === start);
+        await page.goForward();
+        await headlineIs(page, (text) => text === second);
+    });
+
+    pageTest('what a link has too much is named and left out', async () => {
+        const page = await open('?v=1&model=llama-3.1-8b&gpus=8&colour=red&__proto__=1&constructor=2&tp=2');
+        await headlineIs(page, /^It fits/);
+        assert.match(await plain(page.getByRole('status').first()), /colour/);
+        await page.getByRole('button', { name: names.dismiss }).click();
+    });
+
+    pageTest('a link of a newer version says so', async () => {
+        const page = await open('?v=2&model=llama-3.1-8b&gpus=8&tp=2');
+        await headlineIs(page, /^It fits/);
+        assert.match(await plain(page.getByRole('status').first()), /newer version/);
+    });
+
+    for (const query of ['?v=1&tp=banana', '?gpus=-8', '?gpus=1e9999', '?model=nobody', '?gpu=', '?seq=99999999999999999999', '?cluster=moon', '?method=x',
+        '?attn=%00', '?gpus=%F0%9F%A6%99', '?model=custom', '?model=custom&model.hidden_size=abc', '?distopt=maybe', '?gpus=7&tp=2', `?model=${'x'.repeat(5000)}`]) {
+        pageTest(`a broken link tells which field is wrong: ${query.slice(0, 60)}`, async () => {
+            const page = await open(query);
+            await page.locator('.problems').waitFor();
+            assert.ok(await page.locator('[aria-invalid=true]').count() > 0, 'the field is marked');
+            assert.match(await plain(headline(page)), /^(Cannot work|Not clear yet)\. ./);
+        });
+    }
+});
+
+describe('mistakes', () => {
+    pageTest('an impossible number keeps the last answer, names the field, and is mended by one click', async () => {
+        const page = await open();
+        await field(page, names.gpus).fill('7');
+        await page.getByRole('textbox', { name: new RegExp(`^${names.tensor.replace(/[()]/g, '\\$&')}`) }).fill('3');
+        await page.locator('.problems').waitFor();
+        await headlineIs(page, /^Cannot work/);
+        await page.getByRole('group', { name: 'Memory of the fullest GPU' }).waitFor();   // the bar of the last good answer
+        assert.ok(await page.getByText('From the last run that could be worked out').isVisible());
+        for (let i = 0; i < 4 && await page.locator('.problems').count() > 0; ++i) {
+            await page.getByRole('button', { name: /^Set .* to / }).first().click();
+            await page.waitForTimeout(200);
+        }
+        await headlineIs(page, /^(It fits|At risk|It does not fit)/);
+    });
+
+    pageTest('text where a number belongs', async () => {
+        const page = await open();
+        await field(page, names.sequence).fill('many');
+        await page.locator('.problems').waitFor();
+        assert.equal(await field(page, names.sequence).getAttribute('aria-invalid'), 'true');
+        const why = await page.locator(`#${(await field(page, names.sequence).getAttribute('aria-describedby')).split(' ')[0]}`).innerText();
+        assert.ok(why.length > 10);
+        await field(page, names.sequence).fill('8192');
+        await headlineIs(page, /^It fits/);
+    });
+
+    pageTest('a half-typed number is not called a mistake at once', async () => {
+        const page = await open();
+        await field(page, names.gpus).fill('');
+        await page.waitForTimeout(150);
+        assert.equal(await page.locator('.problems').count(), 0);
+        await field(page, names.gpus).fill('16');
+        await addressHas(page, 'gpus=16');
+        assert.equal(await page.locator('.problems').count(), 0);
+    });
+});
+
+describe('a pasted config.json', () => {
+    async function pasteDialog(page) {
+        await page.getByRole('combobox', { name: names.model, exact: true }).click();
+        await page.getByRole('option', { name: names.paste }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.waitFor();
+        return { dialog, text: dialog.getByRole('textbox', { name: names.configText }) };
+    }
+
+    pageTest('gives the same answer as the built-in model, and a link that carries it', async () => {
+        const page = await open();
+        const before = await plain(headline(page));
+        const { dialog, text } = await pasteDialog(page);
+        await text.fill(JSON.stringify(llama, null, 2));
+        await dialog.getByRole('heading', { name: /8,030,261,248 parameters/ }).waitFor();
+        await dialog.getByRole('button', { name: names.useModel }).click();
+        await addressHas(page, 'model=custom');
+        await headlineIs(page, (now) => now === before);
+        const again = await open(new URL(page.url()).search);
+        await headlineIs(again, (now) => now === before);
+    });
+
+    pageTest('can be dropped anywhere on the page', async () => {
+        const page = await open();
+        await page.evaluate((config) => {
+            const data = new DataTransfer();
+            data.items.add(new File([config], 'config.json', { type: 'application/json' }));
+            document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+        }, JSON.stringify({ ...llama, num_hidden_layers: 16 }));
+        const dialog = page.getByRole('dialog');
+        await dialog.getByRole('heading', { name: /parameters/ }).waitFor();
+        await dialog.getByRole('button', { name: names.useModel }).click();
+        await addressHas(page, 'model.num_hidden_layers=16');
+    });
+
+    pageTest('what is no config is explained, and cannot be used', async () => {
+        const page = await open();
+        const before = await plain(headline(page));
+        const { dialog, text } = await pasteDialog(page);
+        for (const wrong of ['{', '[1, 2]', 'hello', '{"model_type": "bert"}', '{"hidden_size": "wide"}', '<html>', '{"model_type": "llama", "hidden_size": 1e99}']) {
+            await text.fill(wrong);
+            await dialog.getByText(/keeps? it from being used/).waitFor();
+            await dialog.getByRole('button', { name: names.useModel }).click();
+            assert.ok(await dialog.isVisible(), wrong);
+            await text.fill('');
+            await dialog.getByText('Waiting for a config').waitFor();
+        }
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'hidden' });
+        assert.equal(await plain(headline(page)), before);
+    });
+
+    pageTest('ten megabytes are refused without stopping the page', async () => {
+        const page = await open();
+        const { dialog, text } = await pasteDialog(page);
+        await text.focus();
+        const took = await page.evaluate(() => {
+            const start = performance.now();
+            const data = new DataTransfer();
+            data.setData('text/plain', '{"a":1,'.repeat(1_500_000));
+            const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+            document.activeElement.dispatchEvent(event);
+            return performance.now() - start;
+        });
+        assert.ok(took < 1000, `${took} ms`);
+        await dialog.getByText(/10\.5 MB.*1 MB/).waitFor();
+        await dialog.getByRole('button', { name: names.cancel }).click();
+        await field(page, names.gpus).fill('16');
+        await addressHas(page, 'gpus=16');
+    });
+
+    pageTest('ten megabytes dropped as a file are refused too', async () => {
+        const page = await open();
+        await page.evaluate(() => {
+            const data = new DataTransfer();
+            data.items.add(new File(['x'.repeat(10_000_000)], 'config.json'));
+            document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+        });
+        await eventually('notice', () => plain(page.getByRole('status').first()), /10\.0 MB/);
+    });
+});
+
+describe('for everybody', () => {
+    const axe = readFileSync(axeFile, 'utf8');
+    async function violations(page) {
+        await page.evaluate(axe);
+        const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+        return found.violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.slice(0, 3).map((node) => node.html.slice(0, 100)).join(' | ')})`);
+    }
+    for (const width of [1280, 390]) {
+        for (const colorScheme of ['light', 'dark']) {
+            pageTest(`axe finds nothing at ${width} px, ${colorScheme}`, async () => {
+                const page = await open('', { width, colorScheme });
+                await part(page, 'Activations').click();
+                await page.locator('details.more').evaluate((details) => details.open = true);
+                assert.deepEqual(await violations(page), [], 'with a card open');
+                await field(page, names.gpus).fill('7');
+                await page.getByRole('textbox', { name: new RegExp(`^${names.tensor.replace(/[()]/g, '\\$&')}`) }).fill('3');
+                await page.locator('.problems').waitFor();
+                assert.deepEqual(await violations(page), [], 'with problems shown');
+            });
+            pageTest(`axe finds nothing at ${width} px, ${colorScheme}: too large, and the paste dialog`, async () => {
+                const page = await open('?v=1&model=llama-3.1-405b&gpus=8', { width, colorScheme });
+                assert.deepEqual(await violations(page), [], 'a run that does not fit');
+                await page.getByRole('combobox', { name: names.model, exact: true }).click();
+                assert.deepEqual(await violations(page), [], 'the list of models open');
+                await page.getByRole('option', { name: names.paste }).click();
+                await page.getByRole('dialog').getByRole('textbox').fill('{');
+                await page.getByText(/keeps? it from being used/).waitFor();
+                assert.deepEqual(await violations(page), [], 'the paste dialog');
+            });
+        }
+    }
+
+    for (const width of [320, 390, 1280]) {
+        pageTest(`nothing is wider than the screen at ${width} px`, async () => {
+            const page = await open('', { width, height: 700 });
+            const tooWide = () => page.evaluate(() => {
+                const room = document.documentElement.clientWidth;
+                return document.documentElement.scrollWidth > room ? `${document.documentElement.scrollWidth} in ${room}` : '';
+            });
+            assert.equal(await tooWide(), '');
+            await part(page, 'Activations').click();
+            assert.equal(await tooWide(), '', 'with a card open');
+            await page.goto(`${served.url}?v=1&model=llama-3.1-405b&gpus=16384&gpu=h100-sxm-94gb&seq=131072`);
+            await page.getByRole('grid', { name: names.grid }).waitFor();
+            assert.equal(await tooWide(), '', 'with long numbers');
+            await page.goto(`${served.url}?v=1&gpus=7&tp=3&model=${'x'.repeat(300)}`);
+            await page.locator('.problems').waitFor();
+            assert.equal(await tooWide(), '', 'with problems');
+        });
+    }
+
+    pageTest('keyboard alone: from the address bar to a formula and to another plan', async () => {
+        const page = await open();
+        const focus = () => page.evaluate(() => {
+            const at = document.activeElement;
+            const shape = at.getBoundingClientRect();
+            return { name: at.getAttribute('aria-label') ?? at.innerText ?? '', visible: shape.width > 0 && shape.height > 0, tag: at.tagName };
+        });
+        const tabTo = async (pattern) => {
+            for (let i = 0; i < 80; ++i) {
+                await page.keyboard.press('Tab');
+                const now = await focus();
+                assert.ok(now.visible || now.tag === 'BODY', `focus on something invisible: ${JSON.stringify(now)}`);
+                if (pattern.test(now.name)) return;
+            }
+            assert.fail(`no way by Tab to ${pattern}`);
+        };
+        await page.keyboard.press('Tab');
+        assert.match((await focus()).name, /Skip/);
+        await tabTo(/^Number of GPUs$/);
+        await page.keyboard.press('ArrowUp');
+        await addressHas(page, 'gpus=16');
+        await tabTo(/^Weights/);
+        await page.keyboard.press('Enter');
+        await page.getByRole('article', { name: /Weights/ }).waitFor();
+        await tabTo(/^Tensor parallel \(TP\) 8: /);
+        await page.keyboard.press('Space');
+        await addressHas(page, 'tp=8');
+    });
+});
+
+describe('what is shipped', () => {
+    pageTest('the first load stays within its budget', async () => {
+        const page = await open();
+        await page.waitForLoadState('networkidle');
+        const fetched = [...new Set(opened[0].responses.map((response) => new URL(response.url()).pathname.replace('/fourfold/', '') || 'index.html'))];
+        const sizes = fetched.map((file) => [file, gzipSync(readFileSync(dist + file), { level: 9 }).length]);
+        const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+        console.log(`first load: ${(total / 1024).toFixed(1)} KB of ${FIRST_LOAD_LIMIT / 1024} KB, gzip -9: ${sizes.map(([file, size]) => `${file} ${(size / 1024).toFixed(1)}`).join(', ')}`);
+        assert.ok(fetched.some((file) => file.endsWith('.wasm')) && fetched.some((file) => /worker/.test(file)), `${fetched}`);
+        assert.ok(total <= FIRST_LOAD_LIMIT);
+    });
+
+    pageTest('the page carries the policy itself, for hosts that send no headers', async () => {
+        const page = await open();
+        const inPage = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+        const rules = (policy) => policy.split(';').map((rule) => rule.trim()).filter(Boolean).sort();
+        assert.deepEqual(rules(inPage), rules(contentSecurityPolicy));
+    });
+
+    pageTest('nothing shipped names another place to load from, or evaluates text', async () => {
+        for (const file of readdirSync(dist, { recursive: true }).filter((name) => /\.(js|css|html)$/.test(name))) {
+            const text = readFileSync(dist + file, 'utf8');
+            assert.doesNotMatch(text, /\beval\(|new Function\(/, file);
+            assert.doesNotMatch(text, /(src|href|url)\s*[=(]\s*["']?(https?:)?\/\/(?!arxiv|huggingface|www|resources|developer)/, file);
+        }
+    });
+
+    pageTest('the golden cases hold in the browser, through the page\'s own worker', async () => {
+        const page = await open();
+        const worker = page.workers()[0].url();
+        const wasm = opened[0].responses.map((response) => response.url()).find((url) => url.endsWith('.wasm'));
+        const cases = goldenCases();
+        const answers = await page.evaluate(async ({ worker, wasm, cases }) => {
+            const thread = new Worker(worker, { type: 'module' });
+            thread.postMessage(await WebAssembly.compileStreaming(fetch(wasm)));
+            const answers = [];
+            for (const [id, { function: call, request: text }] of cases.entries()) {
+                const reply = await new Promise((done) => {
+                    thread.onmessage = ({ data }) => done(data);
+                    thread.postMessage({ id, call, text });
+                });
+                const value = reply.value;
+                answers.push(call === 'search' && value
+                    ? { response: value.summary, columns: Object.fromEntries(Object.entries(value.columns).map(([name, column]) => [name, Array.from(column)])) }
+                    : { response: value ?? reply });
+            }
+            thread.terminate();
+            return answers;
+        }, { worker, wasm, cases });
+        for (const [i, one] of cases.entries()) {
+            const found = differences(one.response, answers[i].response);
+            if (one.columns) found.push(...differences(one.columns, answers[i].columns, 'columns'));
+            assert.deepEqual(found.slice(0, 5), [], one.name);
+        }
+    });
+
+    pageTest('a host that serves .wasm under another type still works', async () => {
+        const page = await chromium.browser.newPage();
+        try {
+            await page.route('**/*.wasm', async (route) => {
+                const response = await route.fetch();
+                await route.fulfill({ response, headers: { ...response.headers(), 'content-type': 'application/octet-stream' } });
+            });
+            await page.goto(served.url);
+            await page.getByRole('grid', { name: names.grid }).waitFor();
+        } finally {
+            await page.close();
+        }
+    });
+
+    pageTest('without the module the example stays, and the page says so', async () => {
+        const page = await chromium.browser.newPage();
+        try {
+            await page.route('**/*.wasm', (route) => route.fulfill({ status: 404, body: '' }));
+            await page.goto(served.url);
+            await page.getByRole('alert').waitFor();
+            await headlineIs(page, /^It fits/);
+        } finally {
+            await page.close();
+        }
+    });
+});

@@ -1,0 +1,73 @@
+// The page from top to bottom. It is drawn twice: at build time into index.html, and in the browser over that same markup.
+import type { Imported } from './api';
+import { t } from './i18n';
+import { withConfig } from './state';
+import type { Actions, Page } from './store';
+import { Adjust } from './views/adjust';
+import { Answer } from './views/answer';
+import { Bar, Patterns } from './views/bar';
+import { Header } from './views/header';
+import { Plans } from './views/heat';
+import { How } from './views/how';
+import { Items, Notes } from './views/items';
+import { Notices } from './views/notices';
+import { PasteDialog } from './views/paste';
+import { Sentence } from './views/sentence';
+
+interface Props {
+    page: Page;
+    act: Actions;
+    importConfig(text: string): Promise<Imported>;
+}
+
+export function App({ page, act, importConfig }: Props) {
+    const { answer } = page;
+    const stale = page.problems.length > 0;
+    return (
+        <>
+            <Patterns />
+            <Header />
+            <main id="check">
+                <Notices notices={page.notices} act={act} />
+                <Sentence page={page} act={act} />
+                <Answer page={page} act={act} />
+                <div class={stale ? 'result stale' : 'result'}>
+                    {stale && answer && <p class="stale-mark">{t.answer.stale}</p>}
+                    {answer && <Bar page={page} answer={answer} act={act} />}
+                    <div class={answer ? 'cols' : 'cols alone'}>
+                        {answer && (
+                            <div>
+                                <Items page={page} answer={answer} act={act} />
+                                <Notes answer={answer} />
+                            </div>
+                        )}
+                        <Adjust page={page} answer={answer} act={act} />
+                    </div>
+                </div>
+                <Plans page={page} act={act} />
+                <How page={page} />
+            </main>
+            <footer>
+                <p>
+                    {t.footer.privacy} {t.footer.formulas}{' '}
+                    {page.catalog.methods.map((method) => (
+                        <a key={method.id} href={method.source.url}>
+                            {method.source.title}
+                        </a>
+                    ))}
+                </p>
+            </footer>
+            {page.pasting && (
+                <PasteDialog
+                    start={page.pasting.text}
+                    importConfig={importConfig}
+                    close={() => act.paste(null)}
+                    use={(imported) => {
+                        act.paste(null);
+                        act.replaceJob(withConfig(page.job, { _name_or_path: imported.label, ...imported.model }), 'choose');
+                    }}
+                />
+            )}
+        </>
+    );
+}

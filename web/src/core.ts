@@ -1,0 +1,103 @@
+// The page's side of a worker: questions out, promises back. A worker that fails is replaced; what it was asked is rejected, once.
+import type { Catalog, Estimate, Imported, Refusal } from './api';
+import type { Heat, HeatFilter } from './heat';
+import type { Call, Question, Reply } from './worker';
+
+export class CoreCrash extends Error {}
+
+type Waiting = { resolve: (value: never) => void; reject: (error: CoreCrash) => void };
+
+export class Core {
+    private worker: Worker | undefined;
+    private waiting = new Map<number, Waiting>();
+    private lastId = 0;
+
+    constructor(
+        private readonly create: () => Worker,
+        private readonly module: WebAssembly.Module,
+    ) {}
+
+    catalog = (): Promise<Catalog> => this.ask('catalog', '');
+    importConfig = (text: string): Promise<Imported> => this.ask('import_config', text);
+    estimate = (job: object): Promise<Estimate | Refusal> => this.ask('estimate', JSON.stringify(job));
+    search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), filter);
+
+    private ask<Answer>(call: Call, text: string, filter?: HeatFilter): Promise<Answer> {
+        const id = ++this.lastId;
+        const question: Question = { id, call, text, ...(filter && { filter }) };
+        return new Promise((resolve, reject) => {
+            this.waiting.set(id, { resolve, reject });
+            this.running().postMessage(question);
+        });
+    }
+
+    private running(): Worker {
+        if (this.worker) return this.worker;
+        const worker = this.create();
+        worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => this.receive(data));
+        worker.addEventListener('error', (event) => this.restart(event.message));
+        worker.addEventListener('messageerror', () => this.restart('an answer that cannot be read'));
+        worker.postMessage(this.module);
+        this.worker = worker;
+        return worker;
+    }
+
+    private receive(reply: Reply): void {
+        // An instance that threw may be left in any state: never ask it again.
+        if ('crash' in reply) {
+            this.restart(reply.crash);
+        } else {
+            this.waiting.get(reply.id)?.resolve(reply.value as never);
+            this.waiting.delete(reply.id);
+        }
+    }
+
+    private restart(reason: string): void {
+        this.worker?.terminate();
+        this.worker = undefined;
+        const lost = [...this.waiting.values()];
+        this.waiting.clear();
+        for (const { reject } of lost) reject(new CoreCrash(reason));
+    }
+}
+
+// Asks one question at a time and, while it waits, remembers only the newest: an answer is never older than the one shown before it,
+// and fast typing never builds a queue.
+export function latestOnly<Question, Answer>(
+    ask: (question: Question) => Promise<Answer>,
+    done: (answer: Answer, question: Question) => void,
+    failed: (error: unknown) => void,
+): (question: Question) => void {
+    let busy = false;
+    let next: { question: Question } | null = null;
+    const run = async (question: Question): Promise<void> => {
+        busy = true;
+        try {
+            const answer = await ask(question);
+            if (!next) done(answer, question);
+        } catch (error) {
+            if (!next) failed(error);
+        }
+        busy = false;
+        if (next) {
+            const following = next.question;
+            next = null;
+            run(following);
+        }
+    };
+    return (question) => {
+        if (busy) next = { question };
+        else run(question);
+    };
+}
+
+// Streams while it compiles; a host that serves .wasm under another type gets the slower way.
+export async function compileModule(url: string): Promise<WebAssembly.Module> {
+    try {
+        return await WebAssembly.compileStreaming(fetch(url));
+    } catch {
+        const response = await fetch(url);
+        if (!response.ok) throw new CoreCrash(`${response.status} for ${url}`);
+        return WebAssembly.compile(await response.arrayBuffer());
+    }
+}

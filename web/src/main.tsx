@@ -1,0 +1,71 @@
+import './styles/index.css';
+import wasmUrl from 'fourfold-core.wasm?url';
+import { render } from 'preact';
+import { App } from './app';
+import { Core, compileModule } from './core';
+import { format } from './format';
+import { t } from './i18n';
+import { summaryOf } from './sentences';
+import { formatLink, type Job, parseLink } from './state';
+import { createStore, emptyPage, type How, type Page } from './store';
+import { MAX_CONFIG } from './views/paste';
+
+const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
+const root = document.getElementById('app') as HTMLElement;
+
+async function start(): Promise<void> {
+    const module = await compileModule(wasmUrl);
+    const createWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+    const estimates = new Core(createWorker, module);
+    const searches = new Core(createWorker, module);
+    const catalog = await estimates.catalog();
+    const link = parseLink(location.search, catalog);
+
+    let timer = 0;
+    const jobChanged = (job: Job, how: How): void => {
+        clearTimeout(timer);
+        const url = formatLink(job, catalog) + location.hash;
+        if (how === 'choose') history.pushState(null, '', url);
+        else timer = window.setTimeout(() => history.replaceState(null, '', url), TYPING_MS);
+    };
+    const draw = (page: Page): void => {
+        // The example stays on the screen until the first answer can take its place.
+        if (!page.answer && page.problems.length === 0) return;
+        delete document.documentElement.dataset.pending;
+        document.title = `${summaryOf(page)} – ${t.name}`;
+        render(<App page={page} act={store.actions} importConfig={estimates.importConfig} />, root);
+    };
+    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, draw, jobChanged });
+    store.restore(link.job);
+    if (link.unknown.length > 0) store.actions.notify('unknown', link.unknown.join(', '));
+    if (link.newer) store.actions.notify('newer');
+
+    addEventListener('popstate', () => {
+        clearTimeout(timer);
+        const { job } = parseLink(location.search, catalog);
+        if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
+    });
+    takeDrops(store.actions);
+}
+
+// A file dropped anywhere on the page opens the paste dialog with its text.
+function takeDrops(act: ReturnType<typeof createStore>['actions']): void {
+    addEventListener('dragover', (event) => event.preventDefault());
+    addEventListener('drop', async (event) => {
+        event.preventDefault();
+        const file = event.dataTransfer?.files[0];
+        if (file && file.size > MAX_CONFIG) act.notify('too_large', format.megabytes(file.size));
+        else if (file) act.paste(await file.text());
+    });
+}
+
+start().catch((error: unknown) => {
+    // The example stays readable; the reader learns that it is one.
+    delete document.documentElement.dataset.pending;
+    const notice = document.createElement('p');
+    notice.className = 'failed';
+    notice.setAttribute('role', 'alert');
+    notice.textContent = t.notices.failed;
+    document.getElementById('check')?.prepend(notice);
+    throw error;
+});

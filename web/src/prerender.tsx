@@ -1,0 +1,27 @@
+// The finished example that index.html carries: the default run, worked out by the real module when the page is built, so that the first
+// paint shows an answer and no number stands in the sources. Runs in Node only.
+import { renderToString } from 'preact-render-to-string';
+import type { Catalog, Estimate, Fourfold, Refusal } from './api';
+import { App } from './app';
+import { t } from './i18n';
+import { summaryOf } from './sentences';
+import { defaults, request } from './state';
+import { type Actions, emptyPage } from './store';
+
+export function prerender(core: Fourfold): Record<string, string> {
+    const catalog = JSON.parse(core.catalog()) as Catalog;
+    const job = defaults(catalog);
+    const answer = JSON.parse(core.estimate(JSON.stringify(request(job)))) as Estimate | Refusal;
+    if (!answer.ok) throw new Error(`The default run cannot be worked out: ${answer.problems.map((problem) => problem.message).join(' ')}`);
+    const page = { ...emptyPage(catalog, job), answer };
+    const never = () => {
+        throw new Error('nothing can be done on a page that is being built');
+    };
+    const act = new Proxy({}, { get: () => never }) as Actions;
+    return {
+        APP: renderToString(<App page={page} act={act} importConfig={never} />),
+        TITLE: `${summaryOf(page)} – ${t.name}`,
+        DESCRIPTION: t.description,
+        NOSCRIPT: t.noscript,
+    };
+}

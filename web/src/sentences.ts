@@ -1,0 +1,52 @@
+// The answer in words, for the headline, the title and for sharing.
+import type { Degree, Estimate, Field, Json, Problem } from './api';
+import { format } from './format';
+import { t } from './i18n';
+import { CUSTOM_MODEL, configOf, DEGREES } from './state';
+import type { Page } from './store';
+
+export const sizes = (answer: Estimate): [used: string, card: string, percent: string] => [
+    format.gb(answer.total_bytes),
+    format.nominal(answer.gpu.memory_gib),
+    format.percent(answer.share),
+];
+
+const runOf = (answer: Estimate): string =>
+    t.answer.run(
+        answer.model.label,
+        format.count(Number(answer.job.gpus)),
+        answer.gpu.label,
+        format.count(Number(answer.job.sequence_length)),
+    );
+
+// Stands alone: in the title bar, in a message to a colleague.
+export function summaryOf(page: Page): string {
+    const { answer, problems } = page;
+    const [problem] = problems;
+    if (problem) return `${verdictOf(problem)} ${problem.message}`;
+    if (!answer) return t.name;
+    return t.answer.sentence(runOf(answer), answer.class, t.answer.numbers(...sizes(answer)));
+}
+
+// Broken rules make a plan impossible; everything else only means that the request could not be read.
+const READING = new Set(['syntax', 'type', 'range', 'missing', 'unknown', 'unsupported', 'version', 'too_large']);
+export const isReading = (problem: Problem): boolean => READING.has(problem.rule);
+export const verdictOf = (problem: Problem): string => (isReading(problem) ? t.verdict.unreadable : t.verdict.cannot);
+
+export function labelOf(fields: Field[], key: string): string {
+    const own: Record<string, string> = { model: t.form.model, gpu: t.form.gpu, cluster: t.adjust.cluster };
+    return own[key] ?? fields.find((field) => field.key === key)?.label ?? key;
+}
+
+// "tensor 2 · pipeline 1 · …" from any object that has the four degrees, with the derived one where it is known.
+export function degreeList(plan: { [key in Degree]?: Json }, data?: number): string {
+    const parts = DEGREES.map((key) => `${t.short[key]} ${format.count(Number(plan[key]))}`);
+    if (data !== undefined) parts.splice(-1, 0, `${t.short.data_parallel} ${format.count(data)}`);
+    return parts.join(' · ');
+}
+
+// The model's name as the form shows it, known before any answer.
+export function modelLabel({ catalog, job }: Page): string {
+    if (job.model === CUSTOM_MODEL) return String(configOf(job)?._name_or_path ?? t.form.ownModel);
+    return catalog.models.find((model) => model.id === job.model)?.label ?? String(job.model);
+}

@@ -1,0 +1,159 @@
+// What the page shows, and the only code that changes it: a change of the job goes to the workers, their answers come back here, and
+// the views draw what is here. One way round.
+import type { Catalog, Estimate, Problem, Refusal } from './api';
+import { type Core, CoreCrash, latestOnly } from './core';
+import type { Heat, HeatFilter } from './heat';
+import { AUTO_DEGREES, CUSTOM_MODEL, type Job, request, type Value, withoutConfig } from './state';
+
+export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
+export type NoticeId = 'unknown' | 'newer' | 'crash' | 'too_large';
+export interface Notice {
+    id: NoticeId;
+    details: string;
+}
+export interface OpenItem {
+    group: string;
+    item: string;
+}
+
+export interface Page {
+    catalog: Catalog;
+    job: Job;
+    answer: Estimate | null; // the last good one
+    problems: Problem[]; // of the job as it is; when there are any, `answer` is an older job's
+    late: boolean; // an answer is on its way and has taken long enough to say so
+    heat: Heat | null;
+    heatStale: boolean;
+    heatFilter: HeatFilter;
+    onlyFitting: boolean;
+    open: OpenItem | null;
+    exactBytes: boolean;
+    pasting: { text: string } | null; // the dialog and the text it starts with
+    notices: Notice[];
+}
+
+export interface Actions {
+    change(values: Record<string, Value>, how: How): void;
+    replaceJob(job: Job, how: How): void;
+    open(item: OpenItem | null): void;
+    showBytes(shown: boolean): void;
+    paste(text: string | null): void;
+    filter(filter: HeatFilter): void;
+    onlyFitting(only: boolean): void;
+    notify(id: NoticeId, details?: string): void;
+    dismiss(id: NoticeId): void;
+}
+
+export const emptyPage = (catalog: Catalog, job: Job): Page => ({
+    catalog,
+    job,
+    answer: null,
+    problems: [],
+    late: false,
+    heat: null,
+    heatStale: false,
+    heatFilter: {},
+    onlyFitting: true,
+    open: null,
+    exactBytes: false,
+    pasting: null,
+    notices: [],
+});
+
+const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
+const CALM_MS = 600; // a half-typed number is no mistake yet
+
+export interface Surroundings {
+    estimates: Pick<Core, 'estimate'>;
+    searches: Pick<Core, 'search'>;
+    draw(page: Page): void;
+    jobChanged(job: Job, how: How): void;
+}
+
+export function createStore(initial: Page, { estimates, searches, draw, jobChanged }: Surroundings) {
+    let page = initial;
+    let how: How = 'choose';
+    let lateTimer = 0;
+    let calmTimer = 0;
+    let crashes = 0;
+    const update = (changes: Partial<Page>): void => {
+        page = { ...page, ...changes };
+        draw(page);
+    };
+
+    const askEstimate = latestOnly(
+        (job: Job) => estimates.estimate(request(job)),
+        (answer, job) => settle(answer, job),
+        (error) => recover(error, () => askEstimate(page.job)),
+    );
+    const settle = (answer: Estimate | Refusal, job: Job): void => {
+        crashes = 0;
+        clearTimeout(lateTimer);
+        clearTimeout(calmTimer);
+        if (answer.ok) {
+            update({ answer, problems: [], late: false });
+            askSearch(job);
+            return;
+        }
+        const show = (): void => update({ problems: answer.problems, late: false });
+        if (how === 'type') calmTimer = window.setTimeout(show, CALM_MS);
+        else show();
+        askSearch(job);
+    };
+
+    // The same columns stay while the number of GPUs moves among them: a click into the map must not shift it.
+    const columnsFor = (job: Job): object => {
+        const counts = page.heat?.summary.gpu_counts;
+        return counts && typeof job.gpus === 'number' && counts.includes(job.gpus) ? { gpu_counts: counts } : {};
+    };
+    const askSearch = latestOnly(
+        (job: Job) => {
+            const timer = window.setTimeout(() => update({ heatStale: true }), LATE_MS);
+            return searches
+                .search({ ...request({ ...job, ...AUTO_DEGREES }), ...columnsFor(job) }, page.heatFilter)
+                .finally(() => clearTimeout(timer));
+        },
+        (heat) => {
+            if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false });
+            else update({ heatStale: true });
+        },
+        (error) => recover(error, () => askSearch(page.job)),
+    );
+
+    const recover = (error: unknown, again: () => void): void => {
+        if (!(error instanceof CoreCrash)) throw error;
+        clearTimeout(lateTimer);
+        update({ late: false });
+        actions.notify('crash', error.message);
+        if (++crashes === 1) again();
+    };
+
+    const actions: Actions = {
+        change: (values, by) => actions.replaceJob({ ...page.job, ...values }, by),
+        replaceJob(job, by) {
+            how = by;
+            const clean = job.model === CUSTOM_MODEL ? job : withoutConfig(job);
+            clearTimeout(lateTimer);
+            lateTimer = window.setTimeout(() => update({ late: true }), LATE_MS);
+            update({ job: clean });
+            jobChanged(clean, by);
+            askEstimate(clean);
+        },
+        open: (open) => update({ open }),
+        showBytes: (exactBytes) => update({ exactBytes }),
+        paste: (text) => update({ pasting: text === null ? null : { text } }),
+        filter(heatFilter) {
+            update({ heatFilter });
+            askSearch(page.job);
+        },
+        onlyFitting: (onlyFitting) => update({ onlyFitting }),
+        notify: (id, details = '') => update({ notices: [...page.notices.filter((notice) => notice.id !== id), { id, details }] }),
+        dismiss: (id) => update({ notices: page.notices.filter((notice) => notice.id !== id) }),
+    };
+    const restore = (job: Job): void => {
+        how = 'choose';
+        update({ job });
+        askEstimate(job);
+    };
+    return { actions, restore, current: () => page };
+}

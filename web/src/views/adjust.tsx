@@ -1,0 +1,140 @@
+import { useState } from 'preact/hooks';
+import type { Degree, Estimate, IntegerField, Knob, KnobOption } from '../api';
+import { format } from '../format';
+import { t } from '../i18n';
+import { degreeList } from '../sentences';
+import { AUTO_DEGREES, DEGREES } from '../state';
+import type { Actions, Page } from '../store';
+import { NumberField } from './number-field';
+import { Options } from './options';
+import { problemAttributes } from './problems';
+
+const SIGN = { fits: '', at_risk: ' !', does_not_fit: ' ×' } as const;
+
+interface OptionProps {
+    field: IntegerField;
+    option: KnobOption;
+    current: boolean;
+    choose(): void;
+    explain(reason: string | null): void;
+}
+
+// A neighbour of the current value. One that breaks a rule can be reached but not taken, and says which rule.
+function Option({ field, option, current, choose, explain }: OptionProps) {
+    const reason = option.problem?.message ?? null;
+    const change = t.adjust.change(format.change(option.change_bytes ?? 0));
+    const effect = reason ?? `${current ? t.adjust.now : change}, ${t.word[option.class ?? 'fits']}`;
+    return (
+        <button
+            type="button"
+            class={`option ${option.class ?? 'illegal'}`}
+            aria-pressed={current}
+            aria-disabled={!option.legal}
+            aria-label={t.adjust.option(field.label, format.count(option.value), effect)}
+            onClick={() => (option.legal ? choose() : explain(reason))}
+            onMouseEnter={() => explain(reason)}
+            onMouseLeave={() => explain(null)}
+            onFocus={() => explain(reason)}
+            onBlur={() => explain(null)}
+        >
+            <b>
+                {format.count(option.value)}
+                {option.class && SIGN[option.class]}
+            </b>
+            <small>{!option.legal ? t.adjust.notPossible : current ? t.word[option.class ?? 'fits'] : change}</small>
+        </button>
+    );
+}
+
+function KnobField({ page, field, knob, act }: { page: Page; field: IntegerField; knob: Knob | undefined; act: Actions }) {
+    const [reason, explain] = useState<string | null>(null);
+    const key = field.key as Degree;
+    const value = page.job[key] ?? 'auto';
+    const auto = value === 'auto';
+    const help = knob ? t.adjust.help[key](`${format.count(knob.value)} ${t.unit(knob.value, field.unit)}`) : field.help;
+    return (
+        // biome-ignore lint/a11y/useSemanticElements: the legend of a fieldset cannot share a line with another element
+        <div class="knob" role="group" aria-labelledby={`knob-${key}`}>
+            <div class="head">
+                <h3 id={`knob-${key}`}>{field.label}</h3>
+                {!auto && (
+                    <button
+                        type="button"
+                        class="link"
+                        aria-label={t.adjust.backToAuto(field.label)}
+                        onClick={() => act.change({ [key]: 'auto' }, 'choose')}
+                    >
+                        {t.adjust.reset}
+                    </button>
+                )}
+                <NumberField
+                    id={`field-${key}`}
+                    label={t.adjust.ownValue(field.label)}
+                    value={value}
+                    auto
+                    placeholder={t.adjust.auto}
+                    {...problemAttributes(page, key)}
+                    onChange={(next, how) => act.change({ [key]: next }, how)}
+                />
+            </div>
+            <p class="note">{help}</p>
+            {knob && (
+                <div class={`options of-${knob.options.length}`}>
+                    {knob.options.map((option) => (
+                        <Option
+                            key={option.value}
+                            field={field}
+                            option={option}
+                            current={option.value === knob.value}
+                            choose={() => act.change({ [key]: option.value }, 'choose')}
+                            explain={explain}
+                        />
+                    ))}
+                </div>
+            )}
+            <p class="reason" role="status" hidden={reason === null}>
+                {reason}
+            </p>
+        </div>
+    );
+}
+
+function DataParallel({ answer }: { answer: Estimate }) {
+    const { job } = answer;
+    const [gpus, tp, cp, pp] = [job.gpus, job.tensor_parallel, job.context_parallel, job.pipeline_parallel].map((value) =>
+        format.count(Number(value)),
+    );
+    return (
+        <div class="data">
+            <h3>
+                {t.adjust.data} <small>{t.adjust.dataHelp}</small>
+            </h3>
+            <p>{t.adjust.dataIs(gpus ?? '', tp ?? '', cp ?? '', pp ?? '', format.count(answer.data_parallel))}</p>
+            <p class="note">{t.adjust.microBatches(format.count(answer.micro_batches))}</p>
+        </div>
+    );
+}
+
+export function Adjust({ page, answer, act }: { page: Page; answer: Estimate | null; act: Actions }) {
+    const best = answer?.auto_plan;
+    return (
+        <aside class="adjust" aria-labelledby="adjust-title">
+            <h2 id="adjust-title">{t.adjust.title}</h2>
+            <p class="note">{t.adjust.intro}</p>
+            {best && (
+                <p>
+                    <button type="button" class="chip best" onClick={() => act.change(AUTO_DEGREES as Record<string, string>, 'choose')}>
+                        {t.adjust.best(degreeList(best), format.gb(best.total_bytes), t.word[best.class])}
+                    </button>
+                </p>
+            )}
+            {DEGREES.map((key) => {
+                const field = page.catalog.fields.find((one) => one.key === key);
+                if (field?.type !== 'integer') return null;
+                return <KnobField key={key} page={page} field={field} knob={answer?.knobs.find((knob) => knob.field === key)} act={act} />;
+            })}
+            {answer && <DataParallel answer={answer} />}
+            <Options page={page} act={act} />
+        </aside>
+    );
+}

@@ -1,0 +1,179 @@
+import type { Estimate, Group } from '../api';
+import { format } from '../format';
+import { t } from '../i18n';
+import type { Actions, Page } from '../store';
+
+// Drawn in percent of the width, so that it needs no measuring and its texts never stretch. The scale ends at the card, or a little
+// beyond the estimate where that is larger: what does not fit is drawn as long as it is.
+const BEYOND = 1.04;
+const GIB = 2 ** 30;
+
+const percent = (part: number): string => `${(part * 100).toFixed(3)}%`;
+
+// A handful of round marks over the card's size.
+function ticks(end: number): number[] {
+    const rough = end / 4;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+    return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step);
+}
+
+// How much text a part has room for; the style sheet knows what that means on which screen.
+const ROOM = [
+    [0.32, 'wide'],
+    [0.17, 'half'],
+    [0.12, 'middle'],
+    [0.085, 'small'],
+    [0.05, 'slim'],
+] as const;
+const room = (width: number): string => ROOM.find(([least]) => width >= least)?.[1] ?? 'tiny';
+
+export function Patterns() {
+    return (
+        <svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false">
+            <defs>
+                <pattern id="p-gradients" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                    <path d="M0 0v7" stroke-width="2.4" />
+                </pattern>
+                <pattern id="p-optimizer" width="8" height="8" patternUnits="userSpaceOnUse">
+                    <circle cx="2" cy="2" r="1.2" />
+                    <circle cx="6" cy="6" r="1.2" />
+                </pattern>
+                <pattern id="p-activations" width="6" height="6" patternUnits="userSpaceOnUse">
+                    <path d="M0 3h6" stroke-width="1.6" />
+                </pattern>
+                <pattern id="p-beyond" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+                    <path d="M0 0v8" stroke-width="3" />
+                </pattern>
+            </defs>
+        </svg>
+    );
+}
+
+export function Swatch({ id }: { id: string }) {
+    return (
+        <svg class="swatch" width="14" height="14" aria-hidden="true">
+            <rect class={`f-${id}`} width="14" height="14" rx="2" />
+            <rect class="pattern" width="14" height="14" fill={`url(#p-${id})`} />
+        </svg>
+    );
+}
+
+interface PartProps {
+    group: Group;
+    from: number; // of the drawing's width
+    width: number;
+    open: boolean;
+    toggle(): void;
+}
+
+function Part({ group, from, width, open, toggle }: PartProps) {
+    const key = (event: KeyboardEvent) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        toggle();
+    };
+    const label = t.bar.part(group.label, format.gb(group.bytes), format.percent(group.share));
+    return (
+        // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
+        <g
+            role="button"
+            tabIndex={0}
+            aria-label={label}
+            aria-pressed={open}
+            class={`part ${group.id} ${room(width)}`}
+            onClick={toggle}
+            onKeyDown={key}
+        >
+            <title>{label}</title>
+            <svg x={percent(from)} width={percent(width)} height="100%">
+                <rect class={`f-${group.id}`} width="100%" height="100%" />
+                <rect class="pattern" width="100%" height="100%" fill={`url(#p-${group.id})`} />
+                <rect class="edge" width="100%" height="100%" />
+                <text class="name" x="10" y="26">
+                    {group.label}
+                </text>
+                <text class="size" x="10" y="46">
+                    {format.gb(group.bytes)}
+                </text>
+            </svg>
+        </g>
+    );
+}
+
+function finding(answer: Estimate): string {
+    const [most] = [...answer.groups].sort((a, b) => b.bytes - a.bytes);
+    if (!most) return t.bar.label;
+    const text = most.id === 'optimizer' ? t.bar.findingOne : t.bar.finding;
+    return text(most.label, format.gb(most.bytes), format.gb(answer.total_bytes));
+}
+
+export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const end = Math.max(1, answer.share * BEYOND); // in cards
+    const at = (share: number): number => share / end;
+    const beyond = answer.share > 1;
+    const shown = answer.groups.filter((group) => group.bytes > 0);
+    const starts = shown.map((_, i) => shown.slice(0, i).reduce((sum, group) => sum + group.share, 0));
+    const marks = ticks((answer.card_bytes / GIB) * end).map((gib) => ({ gib, x: at((gib * GIB) / answer.card_bytes) }));
+    const cardX = at(1);
+    return (
+        <section class="card-bar" aria-labelledby="bar-title">
+            <div class="barhead">
+                <h2 id="bar-title">{finding(answer)}</h2>
+                <p class="note">{t.bar.hint}</p>
+            </div>
+            <svg class="above" height="20" aria-hidden="true">
+                <text x={percent(at(answer.line_share))} y="14" text-anchor={beyond ? 'end' : 'middle'}>
+                    {t.bar.line(format.percent(answer.line_share))}
+                </text>
+                {beyond && (
+                    <text class="over" x={percent(cardX)} dx="8" y="14">
+                        {t.bar.over}
+                    </text>
+                )}
+            </svg>
+            {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
+            <svg class="bar" height="72" role="group" aria-label={t.bar.label}>
+                <rect class="card" width={percent(cardX)} height="100%" />
+                {shown.map((group, i) => (
+                    <Part
+                        key={group.id}
+                        group={group}
+                        from={at(starts[i] ?? 0)}
+                        width={at(group.share)}
+                        open={page.open?.group === group.id}
+                        toggle={() => act.open(page.open?.group === group.id ? null : { group: group.id, item: '' })}
+                    />
+                ))}
+                {beyond ? (
+                    <g class="beyond">
+                        <rect class="veil" x={percent(cardX)} width={percent(at(answer.share) - cardX)} height="100%" />
+                        <rect x={percent(cardX)} y="60" width={percent(at(answer.share) - cardX)} height="12" fill="url(#p-beyond)" />
+                    </g>
+                ) : (
+                    <text class={`free ${room(1 - answer.share)}`} x="100%" dx="-10" y="26" text-anchor="end">
+                        {t.bar.free}
+                    </text>
+                )}
+                <line class="line80" x1={percent(at(answer.line_share))} x2={percent(at(answer.line_share))} y1="0" y2="100%" />
+                <rect class="frame" width={percent(cardX)} height="100%" />
+            </svg>
+            <svg class="scale" height="26" aria-hidden="true">
+                {marks
+                    .filter(({ x }) => Math.abs(x - cardX) > 0.13 && x < 0.97)
+                    .map(({ gib, x }) => (
+                        <g key={gib} class={x > 0.55 ? 'far' : undefined}>
+                            <line x1={percent(x)} x2={percent(x)} y1="0" y2="5" />
+                            <text x={percent(x)} y="20" text-anchor={gib === 0 ? 'start' : 'middle'}>
+                                {format.nominal(gib)}
+                            </text>
+                        </g>
+                    ))}
+                <line x1={percent(cardX)} x2={percent(cardX)} y1="0" y2="5" />
+                <text class="cardsize" x={percent(cardX)} y="20" text-anchor={cardX > 0.85 ? 'end' : 'middle'}>
+                    {t.bar.card(format.nominal(answer.gpu.memory_gib))}
+                </text>
+            </svg>
+        </section>
+    );
+}

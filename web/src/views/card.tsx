@@ -1,0 +1,66 @@
+import type { Group, Item } from '../api';
+import { format } from '../format';
+import { t } from '../i18n';
+import type { Actions, OpenItem } from '../store';
+import { CopyButton } from './copy-button';
+import { Formula, tokenText, whereText } from './formula';
+
+const asText = (item: Item): string =>
+    [
+        `${item.label}: ${item.summary}`,
+        `${tokenText(item.formula)} = ${tokenText(item.numbers)} = ${t.items.resultText(format.bytes(item.bytes), format.gib(item.bytes))}`,
+        ...item.where.map(whereText),
+        `${t.items.source}: ${item.source.title}, ${item.source.where}, ${item.source.url}`,
+    ].join('\n');
+
+const asLatex = (item: Item): string => `${item.latex} = ${item.latex_numbers} = ${item.bytes}\\ \\text{bytes}`;
+
+// The part whose formula is shown: the chosen one, else the largest.
+const chosenOf = (group: Group, open: OpenItem): Item | undefined =>
+    group.items.find((item) => item.id === open.item) ?? [...group.items].sort((a, b) => b.bytes - a.bytes)[0];
+
+export function Card({ group, open, act, toAssumptions }: { group: Group; open: OpenItem; act: Actions; toAssumptions(): void }) {
+    const item = chosenOf(group, open);
+    if (!item) return null;
+    return (
+        <article class={`item-card ${group.id}`} aria-label={group.label}>
+            <p>{group.summary}</p>
+            {group.items.length > 1 && (
+                <table class="parts">
+                    <tbody>
+                        {group.items.map((one) => (
+                            <tr key={one.id}>
+                                <th scope="row">
+                                    <button
+                                        type="button"
+                                        class="link"
+                                        aria-pressed={one === item}
+                                        aria-label={t.items.open(one.label)}
+                                        onClick={() => act.open({ group: group.id, item: one.id })}
+                                    >
+                                        {one.label}
+                                    </button>
+                                </th>
+                                <td class="r">{format.gib(one.bytes)}</td>
+                                <td class="r">{format.percent(one.share)}</td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            )}
+            {group.items.length > 1 && <h3>{item.label}</h3>}
+            <p>{item.summary}</p>
+            <Formula item={item} />
+            <p class="acts">
+                <CopyButton label={t.items.copyText} text={() => asText(item)} />
+                <CopyButton label={t.items.copyLatex} text={() => asLatex(item)} />
+                <button type="button" onClick={toAssumptions}>
+                    {t.items.assumptions}
+                </button>
+                <button type="button" onClick={() => act.open(null)}>
+                    {t.items.close}
+                </button>
+            </p>
+        </article>
+    );
+}

@@ -1,0 +1,110 @@
+import type { Degree } from '../api';
+import { format } from '../format';
+import type { Heat } from '../heat';
+import { t } from '../i18n';
+import { labelOf, modelLabel } from '../sentences';
+import type { Actions, Page } from '../store';
+import { HeatGrid } from './heat-grid';
+
+const ROW_KEYS = ['tensor_parallel', 'context_parallel', 'pipeline_parallel', 'micro_batch'] as const;
+
+function Funnel({ page, heat }: { page: Page; heat: Heat }) {
+    const { summary } = heat;
+    const rules = new Map(page.catalog.rules.map((rule) => [rule.id, rule.label]));
+    const others = summary.rejected.map(({ rule, count }) => t.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
+    return (
+        <p class="funnel">
+            {t.heat.funnel(format.count(summary.candidates), format.count(summary.legal))} <b>{format.count(summary.fits)}</b> {t.heat.fits}
+            , <b>{format.count(summary.at_risk)}</b> {t.heat.at_risk}, <b>{format.count(summary.does_not_fit)}</b> {t.heat.does_not_fit}.{' '}
+            {others.length > 0 && `${t.heat.rejected}: ${others.join(', ')}.`}
+        </p>
+    );
+}
+
+function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) {
+    const set = (key: Degree, text: string) => {
+        const { [key]: _, ...rest } = page.heatFilter;
+        act.filter(text === '' ? rest : { ...rest, [key]: Number(text) });
+    };
+    return (
+        <div class="filters">
+            <label class="check">
+                <input type="checkbox" checked={page.onlyFitting} onChange={(event) => act.onlyFitting(event.currentTarget.checked)} />{' '}
+                {t.heat.only}
+            </label>
+            {ROW_KEYS.map((key) => (
+                <label key={key} title={labelOf(page.catalog.fields, key)}>
+                    {`${t.short[key]} (${t.letters[key]})`}
+                    <select
+                        value={String(page.heatFilter[key] ?? '')}
+                        aria-label={labelOf(page.catalog.fields, key)}
+                        onChange={(event) => set(key, event.currentTarget.value)}
+                    >
+                        <option value="">{t.heat.any}</option>
+                        {heat.choices[key].map((value) => (
+                            <option key={value} value={value} selected={value === page.heatFilter[key]}>
+                                {format.count(value)}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+            ))}
+        </div>
+    );
+}
+
+function Legend() {
+    return (
+        <ul class="legend" aria-hidden="true">
+            <li>
+                <span class="cell fits">61.2</span> {t.heat.legend.fits}
+            </li>
+            <li>
+                <span class="cell at_risk">71.2 !</span> {t.heat.legend.at_risk}
+            </li>
+            <li>
+                <span class="cell does_not_fit">91.2 ×</span> {t.heat.legend.does_not_fit}
+            </li>
+            <li>
+                <span class="cell fits mark-auto">56.3</span> {t.heat.auto}
+            </li>
+            <li>
+                <span class="cell fits mark-current">56.3</span> {t.heat.current}
+            </li>
+        </ul>
+    );
+}
+
+function findingOf({ summary }: Heat): string {
+    const legal = format.count(summary.legal);
+    if (summary.legal === 0) return t.heat.findingImpossible;
+    return summary.fits === 0 ? t.heat.findingNone(legal) : t.heat.finding(format.count(summary.fits), legal);
+}
+
+export function Plans({ page, act }: { page: Page; act: Actions }) {
+    const { heat } = page;
+    const gpu = page.catalog.gpus.find((one) => one.id === page.job.gpu)?.label ?? String(page.job.gpu);
+    return (
+        <section id="plans" class={page.heatStale ? 'plans stale' : 'plans'} aria-labelledby="plans-title">
+            <h2 id="plans-title">{t.heat.title}</h2>
+            {!heat ? (
+                <p class="note">{t.heat.loading}</p>
+            ) : (
+                <>
+                    <p class="finding">
+                        {findingOf(heat)}. <span>{t.heat.subtitle(modelLabel(page), gpu)}</span>
+                    </p>
+                    {page.heatStale && <p class="note">{t.heat.stale}</p>}
+                    {(heat.summary.legal > 0 || Object.keys(page.heatFilter).length > 0) && (
+                        <>
+                            <Filters page={page} heat={heat} act={act} />
+                            <HeatGrid page={page} heat={heat} act={act} />
+                            <Legend />
+                        </>
+                    )}
+                    <Funnel page={page} heat={heat} />
+                </>
+            )}
+        </section>
+    );
+}

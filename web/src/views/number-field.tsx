@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks';
+import { format } from '../format';
+import { t } from '../i18n';
+import type { Value } from '../state';
+import type { How } from '../store';
+
+interface Props {
+    id: string;
+    label: string;
+    value: Value;
+    auto?: boolean; // an empty field, or the word, means "auto"
+    placeholder?: string;
+    describedBy?: string | undefined;
+    invalid: boolean;
+    onChange(value: Value, how: How): void;
+}
+
+// A whole number that may be typed with or without separators. What is no number stays as it was typed and goes to the core, which says
+// what is wrong with it.
+export function NumberField({ id, label, value, auto = false, placeholder, describedBy, invalid, onChange }: Props) {
+    const [draft, setDraft] = useState<string | null>(null);
+    const read = (text: string): Value => (auto && /^\s*(auto)?\s*$/i.test(text) ? 'auto' : format.parse(text));
+    const written = typeof value === 'number' ? format.count(value) : value === 'auto' ? '' : String(value ?? '');
+    // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
+    const shown = draft !== null && read(draft) === value ? draft : written;
+    const step = (event: KeyboardEvent) => {
+        if (typeof value !== 'number' || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+        event.preventDefault();
+        setDraft(null);
+        onChange(event.key === 'ArrowUp' ? value * 2 : Math.max(1, Math.floor(value / 2)), 'type');
+    };
+    return (
+        <input
+            id={id}
+            class="number"
+            type="text"
+            inputmode="numeric"
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={24}
+            size={Math.max(1, shown.length || (placeholder?.length ?? 0))}
+            aria-label={label}
+            title={t.form.arrows}
+            aria-invalid={invalid}
+            aria-describedby={describedBy}
+            placeholder={placeholder}
+            value={shown}
+            onInput={(event) => {
+                setDraft(event.currentTarget.value);
+                onChange(read(event.currentTarget.value), 'type');
+            }}
+            onBlur={() => setDraft(null)}
+            onKeyDown={step}
+        />
+    );
+}

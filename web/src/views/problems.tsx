@@ -1,0 +1,77 @@
+import type { Problem } from '../api';
+import { format } from '../format';
+import { t } from '../i18n';
+import { labelOf } from '../sentences';
+import type { Actions, Page } from '../store';
+
+// A key of the request and the field on the page that holds it: all keys of a pasted model belong to the model's field.
+const fieldOf = (problem: Problem): string => problem.field.split('.')[0] ?? '';
+export const problemId = (index: number): string => `problem-${index}`;
+
+// For a field: is it wrong, and which texts of the list say why.
+export function problemAttributes(page: Page, key: string): { invalid: boolean; describedBy: string | undefined } {
+    const ids = page.problems.flatMap((problem, index) => (fieldOf(problem) === key ? [problemId(index)] : []));
+    return { invalid: ids.length > 0, describedBy: ids.join(' ') || undefined };
+}
+
+export function focusField(key: string): void {
+    const field = document.getElementById(`field-${key}`);
+    const details = field?.closest('details');
+    if (details) details.open = true;
+    field?.scrollIntoView({ block: 'center' });
+    field?.focus({ preventScroll: true });
+}
+
+const shownValue = (value: number | string): string => (typeof value === 'number' ? format.count(value) : value);
+
+// What mends one problem. Several rules may be mended by one and the same step: it is offered once, where it first helps.
+function Remedy({ page, index, act }: { page: Page; index: number; act: Actions }) {
+    const problem = page.problems[index];
+    if (!problem) return null;
+    const { nearest } = problem;
+    const field = fieldOf(problem);
+    const offered = page.problems.findIndex((other) => fieldOf(other) === field && other.nearest === nearest) < index;
+    if (offered || field === '') return null;
+    const label = labelOf(page.catalog.fields, field);
+    if (nearest === null) {
+        return (
+            <button type="button" onClick={() => focusField(field)}>
+                {t.problems.goTo(label)}
+            </button>
+        );
+    }
+    return (
+        <button type="button" class="prime" onClick={() => act.change({ [field]: nearest }, 'choose')}>
+            {t.problems.use(label, shownValue(nearest))}
+        </button>
+    );
+}
+
+// Every problem at once. The first is the headline; here stand its remedy and all the others.
+export function Problems({ page, act }: { page: Page; act: Actions }) {
+    const [first, ...others] = page.problems;
+    if (!first) return null;
+    return (
+        <div class="problems">
+            <p class="remedy">
+                <Remedy page={page} index={0} act={act} />
+                <span>{first.suggestion}</span>
+            </p>
+            {others.length > 0 && (
+                <>
+                    <h2>{t.problems.others(others.length)}</h2>
+                    <ul>
+                        {others.map((problem, i) => (
+                            <li key={problemId(i + 1)}>
+                                <p id={problemId(i + 1)}>
+                                    {problem.message} {problem.suggestion}
+                                </p>
+                                <Remedy page={page} index={i + 1} act={act} />
+                            </li>
+                        ))}
+                    </ul>
+                </>
+            )}
+        </div>
+    );
+}
