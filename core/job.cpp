@@ -174,7 +174,8 @@ std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems) {
         return chosen;
     }
     if (auto problem = no_split(job)) problems.push_back(std::move(*problem));
-    if (problems.empty() || chosen.size() < std::size(kDegrees))
+    // without another number of GPUs that works, the rules say what else stands in the way
+    if (problems.empty() || problems.back().nearest.is_null() || chosen.size() < std::size(kDegrees))
         for (Problem& problem : broken_rules(job.model, least)) problems.push_back(std::move(problem));
     return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 
 namespace fourfold {
@@ -122,11 +123,13 @@ const Family* family_of(const std::string& type) {
     return found == std::end(kFamilies) ? nullptr : &*found;
 }
 
-// Multimodal files nest the language model; a job or a plain file does not.
-const Json& text_model(const Json& config) {
+// Multimodal files nest the language model, and `path` then ends in its key and a dot; a job or a plain file does not.
+const Json& text_model(const Json& config, std::string& path) {
     for (const char* key : {"text_config", "llm_config", "language_config"}) {
         const auto nested = config.find(key);
-        if (nested != config.end() && nested->is_object()) return *nested;
+        if (nested == config.end() || !nested->is_object()) continue;
+        path += std::string(key) + ".";
+        return *nested;
     }
     return config;
 }
@@ -195,13 +198,23 @@ void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.qk_norm = family.qk_norm;
     model.norms_per_layer = family.norms_per_layer;
     const std::string name = read.text("_name_or_path");
-    model.label = name.empty() || name.size() > 120 ? "Your model" : name.substr(name.rfind('/') + 1);
+    const std::string last = name.substr(name.rfind('/') + 1);
+    model.label = last.empty() || name.size() > 120 ? "Your model" : last;
 }
 
 void check_contradictions(ConfigReader& read, const Family& family, const Model& model, bool head_dim_given) {
-    if (model.heads % model.kv_heads != 0)
+    if (model.heads % model.kv_heads != 0) {
+        std::int64_t nearest = model.heads;
+        for (std::int64_t n = 1; n < model.heads; ++n)
+            if (model.heads % n == 0 && std::abs(n - model.kv_heads) < std::abs(nearest - model.kv_heads)) nearest = n;
         read.problem("num_key_value_heads", "range", model.kv_heads,
-                     "num_key_value_heads must divide the " + grouped(model.heads) + " attention heads.", "", model.heads);
+                     "num_key_value_heads must divide the " + grouped(model.heads) + " attention heads.", "", nearest);
+    }
+    if (model.head_dim > kHeadDimRange.max)
+        read.problem("num_attention_heads", "range", model.heads,
+                     "With " + grouped(model.heads) + " attention heads each would hold " + grouped(model.head_dim) + " values; at most " +
+                         grouped(kHeadDimRange.max) + " are read.",
+                     "Correct the hidden size or the number of heads.", nullptr);
     if (!head_dim_given && family.head_dim_default == 0 && model.hidden % model.heads != 0)
         read.problem("num_attention_heads", "range", model.heads,
                      "The hidden size " + grouped(model.hidden) + " cannot be shared evenly among " + grouped(model.heads) +
@@ -227,7 +240,8 @@ void list_keys(const Json& given, const Json& config, ImportReport& report) {
 
 std::optional<Model> read_model(const Json& given, std::string_view prefix, Problems& problems, ImportReport& report) {
     const std::size_t problems_before = problems.size();
-    if (!given.is_object() || !looks_like_a_config(text_model(given))) {
+    std::string path(prefix);
+    if (!given.is_object() || !looks_like_a_config(text_model(given, path))) {
         std::string field(prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1));
         problems.push_back({std::move(field), "type", shown(given),
                             "This JSON is not a model's config.json: it has none of model_type, hidden_size, "
@@ -235,8 +249,9 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
                             "Paste the file config.json from the model's page on Hugging Face.", nullptr});
         return std::nullopt;
     }
-    const Json& config = text_model(given);
-    ConfigReader read(config, std::string(prefix) + (&config == &given ? "" : "text_config."), problems, report);
+    path = prefix;
+    const Json& config = text_model(given, path);
+    ConfigReader read(config, path, problems, report);
     Model model;
     const Family& family = read_family(read, config, model, report);
     read_sizes(read, family, model);

@@ -92,7 +92,9 @@ static Json nearest_value(Rule rule, std::string_view field, const Model& model,
     Plan trial = plan;
     const auto [value, step, max] = grid(trial, field);
     if (value == nullptr) return nullptr;
-    const std::int64_t given = *value, below = given / step * step;
+    const std::int64_t given = *value;
+    const std::int64_t start = field == "micro_batch" ? std::min(given, plan.global_batch) : given;  // none above the batch divides it
+    const std::int64_t below = start / step * step;
     std::int64_t keeps_rule = 0;
     const auto works = [&, value = value, max = max](std::int64_t candidate) {
         if (candidate < 1 || candidate > max || candidate == given) return false;
@@ -101,7 +103,7 @@ static Json nearest_value(Rule rule, std::string_view field, const Model& model,
         if (keeps_rule == 0 && holds(rule, model, trial)) keeps_rule = candidate;
         return false;
     };
-    constexpr std::int64_t kSteps = 2'000;
+    constexpr std::int64_t kSteps = 4'096;  // the whole range of every degree
     for (std::int64_t i = 0; i < kSteps; ++i) {
         const std::int64_t low = below - i * step, high = below + (i + 1) * step;
         const bool low_works = works(low), high_works = works(high);

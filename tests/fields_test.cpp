@@ -92,7 +92,7 @@ TEST_CASE("what is not a number is not read as one") {
 
 TEST_CASE("true and false are read, their look-alikes are not") {
     for (const char* text : {"1", "0", "\"true\"", "null", "[]", "{}", "1.0"}) {
-        CAPTURE(text);
+        CAPTURE(std::string(text));
         Problems problems;
         CHECK(!read_boolean(json(text), "flag", "The flag", problems).has_value());
         CHECK(problems.size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("every field of a plan refuses a wrong type by its own name") {
     CHECK(brief(plan_problems(R"({"attention": "FLASH"})")) == "attention range \"FLASH\" -> null");
     CHECK(brief(plan_problems(R"({"attention": ""})")) == "attention range \"\" -> null");
     for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch", "gpus_per_node"}) {
-        CAPTURE(key);
+        CAPTURE(std::string(key));
         CHECK(plan_problems((std::string("{\"") + key + "\": \"auto\"}").c_str()).empty());
     }
 }

@@ -201,7 +201,7 @@ TEST_CASE("the reader of these tests is itself right") {
     CHECK(value(R"x([2, "·", {"symbol": "a"}, "²", " − ", {"symbol": "b"}])x") == 95);
     for (const char* wrong : {R"x([])x", R"x([1, 2])x", R"x(["(", 1])x", R"x([1, ")"])x", R"x([1, " + "])x", R"x([{"symbol": "z"}])x",
                               R"x(["²"])x", R"x([1, "+", 2])x", R"x([{"x": 1}])x"}) {
-        CAPTURE(wrong);
+        CAPTURE(std::string(wrong));
         CHECK(std::isnan(value(wrong)));
     }
 }

@@ -1,7 +1,7 @@
 // Whatever text comes in, import_config() answers with the JSON that api.h promises. Build and run on one core for three minutes:
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   mkdir -p build/corpus/import_config
-//   build/fuzz/tests/fuzz_import_config -max_total_time=180 -max_len=4096 -timeout=10 build/corpus/import_config tests/fuzz/corpus/import_config
+//   build/fuzz/tests/fuzz_import_config -max_total_time=180 -max_len=4096 build/corpus/import_config tests/fuzz/corpus/import_config
 #include <cstdio>
 #include <cstdlib>
 

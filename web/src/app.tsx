@@ -64,7 +64,7 @@ export function App({ page, act, importConfig }: Props) {
                     close={() => act.paste(null)}
                     use={(imported) => {
                         act.paste(null);
-                        act.replaceJob(withConfig(page.job, { _name_or_path: imported.label, ...imported.model }), 'choose');
+                        act.replaceJob(withConfig(page.job, imported.model), 'choose');
                     }}
                 />
             )}

@@ -18,9 +18,10 @@ export interface Format {
     parse(text: string): number | string; // "8,192" -> 8192; what is no whole number stays the text it is
 }
 
-// Significant digits that never turn a value into one of the verdict's borders: 80.3 % must not read "80 %".
+// Decimals enough that a value never reads as one of the verdict's borders (80.3 % is not 80 %) or as nothing.
 function shareDigits(share: number): number {
     const rounded = Math.round(share * 100);
+    if (share > 0 && share < 0.01) return 1;
     const onBorder = rounded === 80 || rounded === 100;
     return onBorder && Math.abs(share * 100 - rounded) > 1e-9 ? 1 : 0;
 }
@@ -36,7 +37,6 @@ export function createFormat(locale: string): Format {
         const size = Math.abs(value);
         return (size >= 99.95 ? fixed[0] : size >= 9.995 ? fixed[1] : fixed[2]).format(value);
     };
-    const group = whole.formatToParts(1_234_567).find((part) => part.type === 'group')?.value ?? ',';
     return {
         count: (value) => whole.format(value),
         number: (value) => exact.format(value),
@@ -50,10 +50,9 @@ export function createFormat(locale: string): Format {
         megabytes: (characters) => fixed[1].format(characters / 1e6),
         parse: (text) => {
             const bare = text.trim();
-            // Any one separator is taken for the thousands' one where the digits stand in groups of three: sizes here are whole numbers.
-            const grouped =
-                /^\d{1,3}([,.'’_\s\u00a0\u202f])\d{3}(?:\1\d{3})*$/u.test(bare) ||
-                (bare.includes(group) && /^[\d\s]+$/.test(bare.replaceAll(group, '')));
+            // Any one separator is taken for the thousands' one where the digits stand in its groups (three, or India's two and three):
+            // every size here is a whole number, so that "8.192" can mean nothing else.
+            const grouped = /^\d{1,3}([,.'’_\s])(?:\d{2,3}\1)*\d{3}$/u.test(bare);
             const digits = grouped ? bare.replace(/\D/g, '') : bare;
             return /^\d{1,15}$/.test(digits) ? Number(digits) : bare;
         },

@@ -19,11 +19,15 @@ const runOf = (answer: Estimate): string =>
         format.count(Number(answer.job.sequence_length)),
     );
 
+const askedRun = (page: Page): string =>
+    t.answer.run(modelLabel(page), format.count(Number(page.job.gpus)), gpuLabel(page), format.count(Number(page.job.sequence_length)));
+
 // Stands alone: in the title bar, in a message to a colleague.
 export function summaryOf(page: Page): string {
     const { answer, problems } = page;
     const [problem] = problems;
-    if (problem) return `${verdictOf(problem)} ${problem.message}`;
+    if (problem)
+        return isReading(problem) ? `${verdictOf(problem)} ${problem.message}` : t.answer.cannotSentence(askedRun(page), problem.message);
     if (!answer) return t.name;
     return t.answer.sentence(runOf(answer), answer.class, t.answer.numbers(...sizes(answer)));
 }
@@ -50,3 +54,5 @@ export function modelLabel({ catalog, job }: Page): string {
     if (job.model === CUSTOM_MODEL) return String(configOf(job)?._name_or_path ?? t.form.ownModel);
     return catalog.models.find((model) => model.id === job.model)?.label ?? String(job.model);
 }
+
+export const gpuLabel = ({ catalog, job }: Page): string => catalog.gpus.find((gpu) => gpu.id === job.gpu)?.label ?? String(job.gpu);

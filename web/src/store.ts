@@ -63,6 +63,8 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
 const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 const CALM_MS = 600; // a half-typed number is no mistake yet
 
+type Timer = ReturnType<typeof setTimeout>;
+
 export interface Surroundings {
     estimates: Pick<Core, 'estimate'>;
     searches: Pick<Core, 'search'>;
@@ -73,8 +75,8 @@ export interface Surroundings {
 export function createStore(initial: Page, { estimates, searches, draw, jobChanged }: Surroundings) {
     let page = initial;
     let how: How = 'choose';
-    let lateTimer = 0;
-    let calmTimer = 0;
+    let lateTimer: Timer | undefined;
+    let calmTimer: Timer | undefined;
     let crashes = 0;
     const update = (changes: Partial<Page>): void => {
         page = { ...page, ...changes };
@@ -96,7 +98,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             return;
         }
         const show = (): void => update({ problems: answer.problems, late: false });
-        if (how === 'type') calmTimer = window.setTimeout(show, CALM_MS);
+        if (how === 'type') calmTimer = setTimeout(show, CALM_MS);
         else show();
         askSearch(job);
     };
@@ -108,7 +110,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
     };
     const askSearch = latestOnly(
         (job: Job) => {
-            const timer = window.setTimeout(() => update({ heatStale: true }), LATE_MS);
+            const timer = setTimeout(() => update({ heatStale: true }), LATE_MS);
             return searches
                 .search({ ...request({ ...job, ...AUTO_DEGREES }), ...columnsFor(job) }, page.heatFilter)
                 .finally(() => clearTimeout(timer));
@@ -134,7 +136,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             how = by;
             const clean = job.model === CUSTOM_MODEL ? job : withoutConfig(job);
             clearTimeout(lateTimer);
-            lateTimer = window.setTimeout(() => update({ late: true }), LATE_MS);
+            lateTimer = setTimeout(() => update({ late: true }), LATE_MS);
             update({ job: clean });
             jobChanged(clean, by);
             askEstimate(clean);

@@ -9,7 +9,7 @@ export const en = {
         'Will this LLM training run fit into GPU memory? One plain sentence, every number explained, computed in your browser. Nothing you type leaves the page.',
     skip: 'Skip to the answer',
     nav: { label: 'Sections', check: 'Check', plans: 'All plans', how: 'How it works' },
-    theme: { label: 'Colours', auto: 'auto', light: 'light', dark: 'dark', change: (now: string) => `Colours: ${now}. Change.` },
+    theme: { auto: 'auto', light: 'light', dark: 'dark', change: (now: string) => `Colours: ${now}. Change.` },
 
     form: {
         label: 'The training run',
@@ -47,7 +47,7 @@ export const en = {
         fullest: (used: string, card: string, percent: string) => `The fullest GPU holds ${used} of ${card}\u00a0GB (${percent}).`,
         needs: (used: string, card: string) => `The fullest GPU would need ${used}\u00a0GB, and it has ${card}.`,
         because: {
-            fits: (line: string) => `Below ${line} of the card, none of the runs behind these formulas ran out of memory.`,
+            fits: (line: string) => `The paper behind these formulas saw no run below ${line} of the card run out of memory.`,
             at_risk: (line: string) =>
                 `Between ${line} and a full card, such a run may fail: libraries and fragments need room that is not counted here.`,
             does_not_fit: (gpus: string) => `No split over ${gpus} of these GPUs holds it.`,
@@ -59,20 +59,18 @@ export const en = {
         run: (model: string, gpus: string, gpu: string, tokens: string) =>
             `${model} on ${gpus}\u00a0×\u00a0${gpu} with ${tokens}-token sequences`,
         numbers: (used: string, card: string, percent: string) => `${used} of ${card}\u00a0GB (${percent})`,
-        plan: 'The plan',
         autoChip: 'chosen for you',
         yoursChip: 'your plan',
         mixedChip: 'partly yours',
         why: 'Why this plan?',
         whyText: (line: string) =>
-            `What you leave on “auto” is chosen by one rule: the smallest split of the model (TP × CP × PP) that stays within ${line} of the card, then fewest pipeline stages, then fewest context ranks, then the largest micro-batch that still stays within it. When nothing does, the plan that needs least memory is shown.`,
+            `What you leave on “auto” is chosen by one rule: the smallest split of the model (tensor × context × pipeline) that stays within ${line} of the card, then the fewest pipeline stages, then the least splitting of sequences, then the largest micro-batch that still stays within it. When nothing does, the plan that needs least memory is shown.`,
         share: 'Share',
         shared: 'Link copied',
         shareFailed: 'Copy the address bar',
         stale: 'From the last run that could be worked out',
         late: 'Still computing; this is the previous answer.',
         moreGpus: (gpus: string, used: string, card: string) => `Use ${gpus} GPUs: ${used} of ${card}\u00a0GB, fits`,
-        suggestion: 'Back to the suggested plan',
     },
     fixes: {
         title: 'Change this first',
@@ -91,12 +89,11 @@ export const en = {
         findingOne: (label: string, used: string, total: string) =>
             `The ${label.toLowerCase()} takes the most: ${used} of ${total}\u00a0GB`,
         hint: 'Choose a part to see its formula.',
-        part: (label: string, used: string, percent: string) => `${label}: ${used} GB, ${percent} of the card. Show the formula.`,
+        part: (label: string, used: string, percent: string) => `${label} ${used} GB, ${percent} of the card. Show the formula.`,
         free: 'free',
         line: (percent: string) => `${percent} line`,
         card: (size: string) => `${size}\u00a0GB card`,
         over: 'beyond the card',
-        unit: 'GB',
     },
 
     items: {
@@ -110,7 +107,6 @@ export const en = {
         copied: 'Copied',
         copyFailed: 'The clipboard is closed',
         open: (label: string) => `${label}: show the formula`,
-        of: 'Its parts',
         symbols: 'In symbols',
         numbers: 'With your numbers',
         result: 'Result',
@@ -136,12 +132,12 @@ export const en = {
         intro: 'Every button says what it would do to the memory of the fullest GPU.',
         auto: 'auto',
         reset: 'reset',
-        backToAuto: (label: string) => `${label}: back to auto`,
+        backToAuto: (label: string) => `${label}: reset to auto`,
         ownValue: (label: string) => `${label}: a value of your own, or “auto”`,
         best: (plan: string, used: string, fit: string) => `Suggested: ${plan} (${used}\u00a0GB, ${fit})`,
         now: 'now',
         notPossible: 'not possible',
-        option: (label: string, value: string, effect: string) => `${label} ${value}: ${effect}`,
+        option: (label: string, value: string, effect: string, more: string) => `${label} ${value}: ${effect}, ${more}`,
         change: (change: string) => `${change}\u00a0GB`,
         help: {
             tensor_parallel: (value: string) => `every layer is split over ${value}`,
@@ -176,6 +172,7 @@ export const en = {
         findingNone: (legal: string) => `None of the ${legal} possible plans fits`,
         subtitle: (model: string, gpu: string) => `Memory of the fullest GPU in GiB; ${model} on ${gpu}. Choose a cell to open that plan.`,
         loading: 'The plans are being worked out…',
+        notYet: 'The plans appear here as soon as the run above is clear.',
         stale: 'These plans belong to the run before the last change.',
         funnel: (candidates: string, legal: string) => `${candidates} combinations, ${legal} of them possible:`,
         fits: 'fit',
@@ -195,7 +192,6 @@ export const en = {
         cell: (gpus: string, gib: string, fit: string) => `${gpus} GPUs: ${gib} GiB, ${fit}`,
         none: 'not possible',
         grid: 'Memory of the fullest GPU for every plan. Arrow keys move, Enter opens a plan.',
-        rows: (shown: string) => `${shown} rows`,
         legend: { fits: 'fits', at_risk: 'at risk', does_not_fit: 'does not fit' } satisfies Record<Fit, string>,
     },
 
@@ -215,7 +211,6 @@ export const en = {
         ignored: 'Ignored, for they change no number here',
         use: 'Use this model',
         cancel: 'Cancel',
-        drop: 'Drop the config.json to read it',
     },
 
     notices: {

@@ -22,15 +22,16 @@ interface OptionProps {
 // A neighbour of the current value. One that breaks a rule can be reached but not taken, and says which rule.
 function Option({ field, option, current, choose, explain }: OptionProps) {
     const reason = option.problem?.message ?? null;
+    const word = t.word[option.class ?? 'fits'];
     const change = t.adjust.change(format.change(option.change_bytes ?? 0));
-    const effect = reason ?? `${current ? t.adjust.now : change}, ${t.word[option.class ?? 'fits']}`;
+    const shown = !option.legal ? t.adjust.notPossible : current ? word : change;
     return (
         <button
             type="button"
             class={`option ${option.class ?? 'illegal'}`}
             aria-pressed={current}
             aria-disabled={!option.legal}
-            aria-label={t.adjust.option(field.label, format.count(option.value), effect)}
+            aria-label={t.adjust.option(field.label, format.count(option.value), shown, reason ?? (current ? t.adjust.now : word))}
             onClick={() => (option.legal ? choose() : explain(reason))}
             onMouseEnter={() => explain(reason)}
             onMouseLeave={() => explain(null)}
@@ -39,9 +40,9 @@ function Option({ field, option, current, choose, explain }: OptionProps) {
         >
             <b>
                 {format.count(option.value)}
-                {option.class && SIGN[option.class]}
-            </b>
-            <small>{!option.legal ? t.adjust.notPossible : current ? t.word[option.class ?? 'fits'] : change}</small>
+                {option.class && <span aria-hidden="true">{SIGN[option.class]}</span>}
+            </b>{' '}
+            <small>{shown}</small>
         </button>
     );
 }

@@ -85,14 +85,13 @@ function Part({ group, from, width, open, toggle }: PartProps) {
             onClick={toggle}
             onKeyDown={key}
         >
-            <title>{label}</title>
-            <svg x={percent(from)} width={percent(width)} height="100%">
+            <svg aria-hidden="true" x={percent(from)} width={percent(width)} height="100%">
                 <rect class={`f-${group.id}`} width="100%" height="100%" />
                 <rect class="pattern" width="100%" height="100%" fill={`url(#p-${group.id})`} />
                 <rect class="edge" width="100%" height="100%" />
                 <text class="name" x="10" y="26">
                     {group.label}
-                </text>
+                </text>{' '}
                 <text class="size" x="10" y="46">
                     {format.gb(group.bytes)}
                 </text>
@@ -133,7 +132,7 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                 )}
             </svg>
             {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
-            <svg class="bar" height="72" role="group" aria-label={t.bar.label}>
+            <svg class={beyond ? 'bar beyond-card' : 'bar'} height="72" role="group" aria-label={t.bar.label}>
                 <rect class="card" width={percent(cardX)} height="100%" />
                 {shown.map((group, i) => (
                     <Part
@@ -147,8 +146,8 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                 ))}
                 {beyond ? (
                     <g class="beyond">
-                        <rect class="veil" x={percent(cardX)} width={percent(at(answer.share) - cardX)} height="100%" />
                         <rect x={percent(cardX)} y="60" width={percent(at(answer.share) - cardX)} height="12" fill="url(#p-beyond)" />
+                        <rect class="limit" x={percent(cardX)} width={percent(at(answer.share) - cardX)} height="100%" />
                     </g>
                 ) : (
                     <text class={`free ${room(1 - answer.share)}`} x="100%" dx="-10" y="26" text-anchor="end">

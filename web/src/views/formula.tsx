@@ -7,7 +7,7 @@ export const tokenText = (tokens: Token[]): string =>
     tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? format.number(token) : token)).join('');
 
 export const whereText = ({ symbol, meaning, unit, value, formula }: Where): string =>
-    `${symbol} = ${formula ? `${tokenText(formula)} = ` : ''}${format.number(value)}${unit ? ` ${unit}` : ''} (${meaning})`;
+    `${symbol} = ${formula ? `${tokenText(formula)} = ` : ''}${format.number(value)}${unit ? ` ${t.unit(value, unit)}` : ''} (${meaning})`;
 
 interface TokensProps {
     tokens: Token[];
@@ -84,7 +84,7 @@ export function Formula({ item }: { item: Item }) {
                                 )}
                             </td>
                             <td class="r">
-                                {format.number(one.value)} <small>{one.unit}</small>
+                                {format.number(one.value)} <small>{t.unit(one.value, one.unit)}</small>
                             </td>
                         </tr>
                     ))}

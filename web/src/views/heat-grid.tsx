@@ -65,6 +65,8 @@ export function HeatGrid({ page, heat, act }: Props) {
         setHeight(frame.current.clientHeight);
         frame.current.scrollTop = Math.max(0, (index - 3) * ROW_HEIGHT);
         setTop(frame.current.scrollTop);
+        const column = frame.current.querySelector<HTMLElement>('thead .now');
+        if (column) frame.current.scrollLeft = Math.max(0, column.offsetLeft + column.offsetWidth - frame.current.clientWidth);
         setFocus({ row: index, column: Math.max(0, counts.indexOf(gpusNow)) });
     }, [heat, page.onlyFitting]);
 
@@ -202,9 +204,11 @@ export function HeatGrid({ page, heat, act }: Props) {
                     </tr>
                 </thead>
                 <tbody>
-                    <tr aria-hidden="true" style={{ height: `${start * ROW_HEIGHT}px` }} />
+                    {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: stands for the rows that are not drawn */}
+                    <tr class="spacer" role="presentation" style={{ height: `${start * ROW_HEIGHT}px` }} />
                     {Array.from({ length: Math.max(0, end - start) }, (_, i) => rowLine(start + i))}
-                    <tr aria-hidden="true" style={{ height: `${(total - end) * ROW_HEIGHT}px` }} />
+                    {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: stands for the rows that are not drawn */}
+                    <tr class="spacer" role="presentation" style={{ height: `${(total - end) * ROW_HEIGHT}px` }} />
                 </tbody>
             </table>
         </div>

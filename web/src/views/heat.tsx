@@ -2,7 +2,7 @@ import type { Degree } from '../api';
 import { format } from '../format';
 import type { Heat } from '../heat';
 import { t } from '../i18n';
-import { labelOf, modelLabel } from '../sentences';
+import { gpuLabel, labelOf, modelLabel } from '../sentences';
 import type { Actions, Page } from '../store';
 import { HeatGrid } from './heat-grid';
 
@@ -83,16 +83,15 @@ function findingOf({ summary }: Heat): string {
 
 export function Plans({ page, act }: { page: Page; act: Actions }) {
     const { heat } = page;
-    const gpu = page.catalog.gpus.find((one) => one.id === page.job.gpu)?.label ?? String(page.job.gpu);
     return (
         <section id="plans" class={page.heatStale ? 'plans stale' : 'plans'} aria-labelledby="plans-title">
             <h2 id="plans-title">{t.heat.title}</h2>
             {!heat ? (
-                <p class="note">{t.heat.loading}</p>
+                <p class="note">{page.problems.length > 0 ? t.heat.notYet : t.heat.loading}</p>
             ) : (
                 <>
                     <p class="finding">
-                        {findingOf(heat)}. <span>{t.heat.subtitle(modelLabel(page), gpu)}</span>
+                        {findingOf(heat)}. {heat.summary.legal > 0 && <span>{t.heat.subtitle(modelLabel(page), gpuLabel(page))}</span>}
                     </p>
                     {page.heatStale && <p class="note">{t.heat.stale}</p>}
                     {(heat.summary.legal > 0 || Object.keys(page.heatFilter).length > 0) && (

@@ -1,0 +1,102 @@
+// search(), from the outside: its columns and summary agree with each other, with estimate(), and with the contract.
+#include <doctest/doctest.h>
+
+#include <tuple>
+
+#include "answer_schema.h"
+#include "api.h"
+#include "random_cases.h"
+
+using namespace fourfold;
+using tests::answer_defect;
+using tests::json;
+
+namespace {
+
+Json estimate(const Json& request) { return json(api::estimate(request.dump())); }
+
+struct Search {
+    Json summary;
+    api::SearchColumns columns;
+};
+Search search(const char* request) {
+    api::SearchAnswer answer = api::search(request);
+    CHECK(answer_defect(answer.summary, "search") == "");
+    return {json(answer.summary), std::move(answer.columns)};
+}
+
+}  // namespace
+
+TEST_CASE("search: every entry is what estimate() says of it, sorted as documented, and every candidate is counted once") {
+    for (const char* request : {"{}", R"({"model": "qwen2.5-7b", "gpus": 28, "gpu_counts": [56, 7, 14, 28, 28], "global_batch": 56})",
+                                R"({"gpus": 64, "pipeline_parallel": 4, "virtual_stages": 2, "gpu_counts": [64, 128]})",
+                                R"({"gpu": "h100-sxm-94gb", "attention": "plain", "sequence_length": 2048})"}) {
+        const Search found = search(request);
+        CAPTURE(std::string(request));
+        const auto& c = found.columns;
+        const std::size_t n = c.row.size();
+        for (const std::size_t size :
+             {c.gpus.size(), c.tensor_parallel.size(), c.context_parallel.size(), c.pipeline_parallel.size(), c.micro_batch.size(),
+              c.data_parallel.size(), c.total_bytes.size(), c.share.size(), c.fit_class.size()})
+            CHECK(size == n);
+        CHECK(found.summary["legal"] == n);
+        CHECK(n > 0);
+        std::uint64_t rejected = 0, previous = UINT64_MAX;
+        for (const Json& rule : found.summary["rejected"]) {
+            rejected += rule["count"].get<std::uint64_t>();
+            CHECK(rule["count"].get<std::uint64_t>() <= previous);
+            previous = rule["count"];
+        }
+        CHECK(rejected + n == found.summary["candidates"]);
+        std::int64_t classes[3] = {0, 0, 0};
+        for (std::size_t i = 0; i < n; ++i) {
+            ++classes[c.fit_class[i] < 3 ? c.fit_class[i] : 0];
+            if (i == 0) continue;
+            const auto key = [&](std::size_t k) {
+                return std::tuple(c.tensor_parallel[k], c.context_parallel[k], c.pipeline_parallel[k], c.micro_batch[k]);
+            };
+            CHECK(std::tuple(key(i - 1), c.gpus[i - 1]) < std::tuple(key(i), c.gpus[i]));
+            CHECK(c.row[i] == c.row[i - 1] + (key(i) == key(i - 1) ? 0 : 1));
+        }
+        CHECK(found.summary["fits"] == classes[0]);
+        CHECK(found.summary["at_risk"] == classes[1]);
+        CHECK(found.summary["does_not_fit"] == classes[2]);
+        tests::Random random(10);
+        for (int sample = 0; sample < 12 && n > 0; ++sample) {
+            const auto i = static_cast<std::size_t>(random.from(0, static_cast<std::int64_t>(n) - 1));
+            Json plan = json(request);
+            plan.erase("gpu_counts");
+            plan.update(Json{{"gpus", c.gpus[i]},
+                             {"tensor_parallel", c.tensor_parallel[i]},
+                             {"context_parallel", c.context_parallel[i]},
+                             {"pipeline_parallel", c.pipeline_parallel[i]},
+                             {"micro_batch", c.micro_batch[i]}});
+            const Json answer = estimate(plan);
+            CHECK(answer["total_bytes"] == c.total_bytes[i]);
+            CHECK(answer["share"] == c.share[i]);
+            CHECK(answer["data_parallel"] == c.data_parallel[i]);
+            CHECK(answer["class"] == std::vector<const char*>{"fits", "at_risk", "does_not_fit"}[c.fit_class[i]]);
+        }
+        for (const Json& chosen : found.summary["auto"]) {
+            Json plan = json(request);
+            plan.erase("gpu_counts");
+            plan["gpus"] = chosen["gpus"];
+            const Json job = estimate(plan)["job"];
+            bool there = false;
+            for (std::size_t i = 0; i < n; ++i)
+                there = there || (c.row[i] == chosen["row"] && c.gpus[i] == chosen["gpus"] &&
+                                  c.tensor_parallel[i] == job["tensor_parallel"] && c.context_parallel[i] == job["context_parallel"] &&
+                                  c.pipeline_parallel[i] == job["pipeline_parallel"] && c.micro_batch[i] == job["micro_batch"]);
+            CHECK(there);
+        }
+    }
+}
+
+TEST_CASE("search: the GPU counts when none are given") {
+    CHECK(search("{}").summary["gpu_counts"] == json("[2, 4, 8, 16, 32, 64]"));
+    CHECK(search(R"({"gpus": 6})").summary["gpu_counts"] == json("[3, 6, 12, 24, 48]"));
+    CHECK(search(R"({"gpus": 7})").summary["gpu_counts"] == json("[7, 14, 28, 56]"));
+    CHECK(search(R"({"gpus": 1})").summary["gpu_counts"] == json("[1, 2, 4, 8]"));
+    CHECK(search(R"({"gpus": 1048576})").summary["gpu_counts"] == json("[262144, 524288, 1048576]"));
+    CHECK(search(R"({"gpu_counts": [16, 8, 16]})").summary["gpu_counts"] == json("[8, 16]"));
+}

@@ -1,0 +1,244 @@
+// The contract, from the outside: what good requests are answered with. Bad ones are in api_problems_test.cpp.
+#include "api.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "answer_schema.h"
+#include "formula_reader.h"
+#include "random_cases.h"
+
+using namespace fourfold;
+using tests::answer_defect;
+using tests::at;
+using tests::brief;
+using tests::json;
+
+namespace {
+
+Json estimate(const Json& request) {
+    const std::string text = api::estimate(request.dump());
+    CHECK(answer_defect(text, "estimate") == "");
+    return json(text);
+}
+Json estimate(const char* request) { return estimate(json(request)); }
+
+// A request of a random legal plan for a random model, every key set.
+Json random_request(tests::Random& random) {
+    const Model model = tests::random_model(random);
+    Json request = Json::object();
+    const Plan plan = tests::random_legal_plan(random, model);
+    visit_fields(plan, FieldWriter(request));
+    request["model"] = canonical_config(model);
+    request["gpu"] = random.one_of<const char*>({"a100-sxm-40gb", "h100-sxm-80gb", "h200-sxm-141gb"});
+    return request;
+}
+
+}  // namespace
+
+TEST_CASE("the catalogue has the documented shape, and its ids are those that requests take") {
+    const Json catalog = json(api::catalog());
+    CHECK(tests::differs(catalog, tests::shape("catalog"), "catalog") == "");
+    CHECK(catalog["version"] == 1);
+    CHECK(catalog["rules"].size() == 10);
+    for (const Json& gpu : catalog["gpus"]) {
+        for (const char* key : {"memory_gib", "gpus_per_node", "bf16_dense_tflop_per_s"}) CHECK(at(gpu, key).is_number());
+        CHECK(at(gpu, "label").is_string());
+        CHECK(estimate(Json{{"gpu", gpu["id"]}})["gpu"]["memory_gib"] == gpu["memory_gib"]);
+    }
+    for (const Json& cluster : catalog["clusters"])
+        CHECK(estimate(Json{{"cluster", cluster["id"]}, {"gpu", cluster["gpu"]}})["job"]["gpus_per_node"] == cluster["gpus_per_node"]);
+    for (const Json& model : catalog["models"])
+        CHECK(estimate(Json{{"model", model["id"]}, {"gpus", 128}})["model"]["parameters"] == model["parameters"]);
+    for (const Json& method : catalog["methods"]) CHECK(estimate(Json{{"method", method["id"]}})["ok"] == true);
+    for (const Json& field : catalog["fields"]) {
+        CAPTURE(field["key"]);
+        const bool integer = field["type"] == "integer", choice = field["type"] == "choice";
+        CHECK((integer || choice || field["type"] == "boolean"));
+        for (const char* key : {"min", "max", "auto"}) CHECK(field.contains(key) == integer);
+        CHECK(field.contains("choices") == choice);
+        CHECK(estimate(Json{{field["key"].get<std::string>(), field["default"]}})["ok"] == true);
+    }
+}
+
+TEST_CASE("an empty request is a full one") {
+    const Json answer = estimate("{}");
+    CHECK(answer["ok"] == true);
+    CHECK(answer["job"]["model"] == "llama-3.1-8b");
+    CHECK(answer["job"]["gpu"] == "h100-sxm-80gb");
+    CHECK(answer["job"]["cluster"] == "");
+    CHECK(answer["job"]["method"] == "fujii2024");
+    CHECK(answer["auto"] == json(R"(["tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch"])"));
+    CHECK(answer["class"] == "fits");
+    CHECK(answer["card_bytes"] == 80.0 * 1024 * 1024 * 1024);
+    CHECK(answer["line_share"] == 0.8);
+    CHECK(answer["auto_plan"].is_null());
+}
+
+TEST_CASE("every answer adds up: items to groups, groups to the total, shares to the card, formulas to their bytes") {
+    tests::Random random(6);
+    for (int i = 0; i < 100; ++i) {
+        const Json request = random_request(random), answer = estimate(request);
+        CAPTURE(request);
+        CHECK(answer["ok"] == true);
+        if (answer["ok"] == false) continue;
+        const double card = answer["card_bytes"];
+        double total = 0;
+        std::set<std::string> ids;
+        for (const Json& group : answer["groups"]) {
+            double bytes = 0;
+            for (const Json& item : group["items"]) {
+                bytes += item["bytes"].get<double>();
+                CHECK(item["share"] == item["bytes"].get<double>() / card);
+                CHECK(ids.insert(item["id"].get<std::string>()).second);
+                CHECK(tests::formula_defect(item["bytes"], item["formula"], item["numbers"], item["where"]) == "");
+                for (const char* power : {"e+", "e-"}) CHECK(item["latex_numbers"].get<std::string>().find(power) == std::string::npos);
+            }
+            CHECK(tests::nearly(bytes, group["bytes"]));
+            CHECK(group["share"] == group["bytes"].get<double>() / card);
+            total += bytes;
+        }
+        CHECK(tests::nearly(total, answer["total_bytes"]));
+        CHECK(answer["share"] == answer["total_bytes"].get<double>() / card);
+        const double share = answer["share"];
+        CHECK(answer["class"] == (share <= 0.8 ? "fits" : share <= 1 ? "at_risk" : "does_not_fit"));
+        CHECK(answer["auto"].empty());
+        for (const auto& [key, value] : request.items()) CHECK(at(answer["job"], key) == value);
+        const std::int64_t copies = answer["data_parallel"], per_step = answer["micro_batches"];
+        const Json& job = answer["job"];
+        CHECK(copies * job["tensor_parallel"].get<std::int64_t>() * job["context_parallel"].get<std::int64_t>() *
+                  job["pipeline_parallel"].get<std::int64_t>() ==
+              job["gpus"]);
+        CHECK(copies * per_step * job["micro_batch"].get<std::int64_t>() == job["global_batch"]);
+    }
+}
+
+TEST_CASE("the job in an answer, asked again, gives the same answer") {
+    tests::Random random(7);
+    for (int i = 0; i < 60; ++i) {
+        Json request = random_request(random);
+        for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch", "gpus_per_node"})
+            if (random.coin()) request[key] = "auto";
+        Json first = estimate(request);
+        CAPTURE(request);
+        if (at(first, "ok") != true) continue;
+        Json second = estimate(first["job"]);
+        first.erase("auto");
+        second.erase("auto");
+        CHECK(first == second);
+    }
+}
+
+TEST_CASE("the same request has the same answer, to the byte") {
+    for (const char* request : {"{}", R"({"gpus": 7})", R"({"model": "llama-3.1-70b", "gpus": 64})", "x"}) {
+        CHECK(api::estimate(request) == api::estimate(request));
+        CHECK(api::search(request).summary == api::search(request).summary);
+    }
+    CHECK(api::catalog() == api::catalog());
+}
+
+TEST_CASE("auto keeps what is set and says what it chose") {
+    const Json some = estimate(R"({"gpus": 32, "pipeline_parallel": 4, "micro_batch": 2})");
+    CHECK(some["auto"] == json(R"(["tensor_parallel", "context_parallel"])"));
+    CHECK(some["job"]["pipeline_parallel"] == 4);
+    CHECK(some["job"]["micro_batch"] == 2);
+    const Json odd = estimate(R"({"gpus": 24, "sequence_length": 6144, "global_batch": 24, "context_parallel": 3})");  // no power of two
+    CHECK(at(odd["job"], "context_parallel") == 3);
+    const Json mesh = estimate(R"({"gpu": "h100-sxm-94gb", "gpus": 16})");
+    CHECK(mesh["job"]["gpus_per_node"] == 4);
+    CHECK(mesh["job"]["tensor_parallel"].get<int>() <= 4);
+    const Json set = estimate(R"({"gpu": "h100-sxm-94gb", "cluster": "tsubame4", "gpus_per_node": 2, "gpus": 16})");
+    CHECK(set["job"]["gpus_per_node"] == 2);
+}
+
+TEST_CASE("a plan too large for any split still gets the smallest estimate, and says that it does not fit") {
+    const Json answer = estimate(R"({"model": "llama-3.1-405b", "gpus": 8})");
+    CHECK(answer["ok"] == true);
+    CHECK(answer["class"] == "does_not_fit");
+    for (const Json& knob : answer["knobs"])
+        for (const Json& option : knob["options"])
+            if (option["legal"] == true) CHECK(option["total_bytes"].get<double>() >= answer["total_bytes"].get<double>());
+}
+
+TEST_CASE("knobs: what each says is what the estimate of that plan says") {
+    tests::Random random(8);
+    int legal = 0;
+    for (int i = 0; i < 25; ++i) {
+        const Json request = i == 0 ? json("{}") : random_request(random), answer = estimate(request);
+        CHECK(answer["knobs"].size() == 4);
+        for (const Json& knob : answer["knobs"]) {
+            const std::string field = knob["field"];
+            CHECK(knob["value"] == answer["job"][field]);
+            std::int64_t previous = 0;
+            int here = 0;
+            for (const Json& option : knob["options"]) {
+                CHECK(option["value"].get<std::int64_t>() > previous);
+                previous = option["value"];
+                here += option["value"] == knob["value"] ? 1 : 0;
+                Json other = answer["job"];
+                other[field] = option["value"];
+                const Json there = estimate(other);
+                CAPTURE(other);
+                CHECK(there["ok"] == option["legal"]);
+                if (option["legal"] == true) {
+                    ++legal;
+                    for (const char* key : {"total_bytes", "share", "class"}) CHECK(at(option, key) == there[key]);
+                    CHECK(at(option, "change_bytes") == there["total_bytes"].get<double>() - answer["total_bytes"].get<double>());
+                    CHECK(option["problem"].is_null());
+                } else {
+                    CHECK(!at(option, "problem").is_null());
+                    CHECK(!option.contains("total_bytes"));
+                }
+            }
+            CHECK(here == 1);
+        }
+    }
+    CHECK(legal > 100);
+}
+
+TEST_CASE("auto_plan is what auto chooses, and null exactly when that is the plan shown") {
+    tests::Random random(9);
+    int same = 0, other = 0;
+    for (int i = 0; i < 60; ++i) {
+        const Json request = random_request(random), shown = estimate(request);
+        Json open = request;
+        for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch"}) open[key] = "auto";
+        const Json chosen = estimate(open);
+        CAPTURE(request);
+        if (chosen["ok"] == false) {
+            CHECK(shown["auto_plan"].is_null());
+            continue;
+        }
+        bool equal = true;
+        for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch"})
+            equal = equal && chosen["job"][key] == shown["job"][key];
+        CHECK(shown["auto_plan"].is_null() == equal);
+        CHECK(chosen["auto_plan"].is_null());
+        ++(equal ? same : other);
+        if (equal || shown["auto_plan"].is_null()) continue;
+        for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch"})
+            CHECK(shown["auto_plan"][key] == chosen["job"][key]);
+        for (const char* key : {"total_bytes", "share", "class"}) CHECK(shown["auto_plan"][key] == chosen[key]);
+    }
+    CHECK(other > 10);
+}
+
+TEST_CASE("an imported config is a model that a job takes, and that imports as itself") {
+    const char* const gpt2 = R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "vocab_size": 50257,
+                                 "_name_or_path": "openai-community/gpt2", "resid_pdrop": 0.1})";
+    const std::string text = api::import_config(gpt2);
+    CHECK(answer_defect(text, "model") == "");
+    const Json imported = json(text);
+    CHECK(imported["parameters"] == 124'439'808);
+    CHECK(imported["label"] == "gpt2");
+    CHECK(imported["ignored"] == json(R"(["resid_pdrop"])"));
+    const Json answer = estimate(Json{{"model", imported["model"]}, {"sequence_length", 1024}});
+    CHECK(answer["model"]["parameters"] == 124'439'808);
+    CHECK(answer["model"]["label"] == "gpt2");
+    CHECK(answer["job"]["model"] == imported["model"]);
+    const Json again = json(api::import_config(imported["model"].dump()));
+    CHECK(again["model"] == imported["model"]);
+    CHECK(again["ignored"].empty());
+    CHECK(again["assumed"].empty());
+}

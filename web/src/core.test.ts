@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { Core, CoreCrash, latestOnly } from './core';
+import type { Question, Reply } from './worker';
+
+// A worker that answers when the test says so.
+class FakeWorker extends EventTarget {
+    questions: Question[] = [];
+    terminated = false;
+    postMessage(message: Question | object): void {
+        if ('id' in message) this.questions.push(message);
+    }
+    terminate(): void {
+        this.terminated = true;
+    }
+    reply(reply: Reply): void {
+        this.dispatchEvent(new MessageEvent('message', { data: reply }));
+    }
+}
+
+function fakeCore() {
+    const workers: FakeWorker[] = [];
+    const core = new Core(() => {
+        const worker = new FakeWorker();
+        workers.push(worker);
+        return worker as unknown as Worker;
+    }, {} as WebAssembly.Module);
+    return { core, workers };
+}
+
+test('answers find their questions in any order', async () => {
+    const { core, workers } = fakeCore();
+    const [one, two] = [core.estimate({ gpus: 1 }), core.estimate({ gpus: 2 })];
+    const [first, second] = workers[0]?.questions ?? [];
+    expect(first?.text).toBe('{"gpus":1}');
+    workers[0]?.reply({ id: second?.id ?? 0, value: 'two' });
+    workers[0]?.reply({ id: first?.id ?? 0, value: 'one' });
+    expect(await Promise.all([one, two])).toEqual(['one', 'two']);
+});
+
+test('a crash rejects what was asked and the next question gets a new worker', async () => {
+    const { core, workers } = fakeCore();
+    const lost = core.estimate({});
+    workers[0]?.reply({ id: 1, crash: 'out of memory' });
+    await expect(lost).rejects.toThrow(CoreCrash);
+    expect(workers[0]?.terminated).toBe(true);
+    const next = core.estimate({});
+    workers[1]?.reply({ id: 2, value: 'fine' });
+    expect(await next).toBe('fine');
+});
+
+test('only the newest question waits, and stale answers are dropped', async () => {
+    const open: { question: number; resolve: (answer: number) => void }[] = [];
+    const shown: number[] = [];
+    const ask = latestOnly<number, number>(
+        (question) => new Promise((resolve) => open.push({ question, resolve })),
+        (answer) => shown.push(answer),
+        () => shown.push(-1),
+    );
+    for (const question of [1, 2, 3, 4]) ask(question);
+    expect(open.map(({ question }) => question)).toEqual([1]);
+    open[0]?.resolve(10);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(open.map(({ question }) => question)).toEqual([1, 4]);
+    open[1]?.resolve(40);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(shown).toEqual([40]);
+});

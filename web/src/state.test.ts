@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import type { Catalog, Field } from './api';
+import { configOf, defaults, formatLink, type Job, parseLink, request, withConfig } from './state';
+
+const integer = (key: string, link: string, initial: number | 'auto'): Field => ({
+    key,
+    link,
+    type: 'integer',
+    label: key,
+    help: '',
+    unit: '',
+    default: initial,
+    min: 1,
+    max: 1e6,
+    auto: initial === 'auto',
+});
+const boolean = (key: string, link: string, initial: boolean): Field => ({
+    key,
+    link,
+    type: 'boolean',
+    label: key,
+    help: '',
+    unit: '',
+    default: initial,
+});
+
+// The fields as the first version had them: links made then must read the same for ever, so this list is never brought up to date.
+const catalog: Catalog = {
+    version: 1,
+    gpus: [],
+    clusters: [],
+    models: [],
+    methods: [{ id: 'fujii2024', label: '', summary: '', source: { title: '', url: '' }, limits: [] }],
+    fields: [
+        integer('gpus', 'gpus', 8),
+        integer('sequence_length', 'seq', 8192),
+        integer('global_batch', 'batch', 1024),
+        integer('tensor_parallel', 'tp', 'auto'),
+        integer('context_parallel', 'cp', 'auto'),
+        integer('pipeline_parallel', 'pp', 'auto'),
+        integer('micro_batch', 'mb', 'auto'),
+        integer('virtual_stages', 'vp', 1),
+        integer('gpus_per_node', 'node', 'auto'),
+        boolean('distributed_optimizer', 'distopt', true),
+        boolean('gradients_in_fp32', 'grad32', true),
+        { key: 'attention', link: 'attn', type: 'choice', label: '', help: '', unit: '', default: 'flash', choices: [] },
+        boolean('hidden_dropout', 'drop', false),
+        boolean('attention_dropout', 'attndrop', false),
+    ],
+    rules: [],
+};
+const initial = defaults(catalog);
+
+describe('historical links', () => {
+    const links: [link: string, changed: Job][] = [
+        ['', {}],
+        ['?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024', {}],
+        [
+            '?v=1&model=llama-3.1-70b&gpu=a100-sxm-40gb&gpus=64&seq=4096&batch=512',
+            { model: 'llama-3.1-70b', gpu: 'a100-sxm-40gb', gpus: 64, sequence_length: 4096, global_batch: 512 },
+        ],
+        ['?v=1&tp=2&pp=4&cp=1&mb=auto', { tensor_parallel: 2, pipeline_parallel: 4, context_parallel: 1, micro_batch: 'auto' }],
+        [
+            '?v=1&distopt=false&grad32=0&drop=true&attndrop=1',
+            { distributed_optimizer: false, gradients_in_fp32: false, hidden_dropout: true, attention_dropout: true },
+        ],
+        [
+            '?v=1&attn=plain&vp=2&node=4&cluster=tsubame4&method=fujii2024',
+            { attention: 'plain', virtual_stages: 2, gpus_per_node: 4, cluster: 'tsubame4' },
+        ],
+        [
+            '?v=1&model=custom&model.hidden_size=2048&model.tie_word_embeddings=true',
+            { model: 'custom', 'model.hidden_size': 2048, 'model.tie_word_embeddings': true },
+        ],
+        ['?gpus=abc&seq=&tp=3.5', { gpus: 'abc', sequence_length: '', tensor_parallel: '3.5' }],
+    ];
+    test.each(links)('%s', (link, changed) => {
+        expect(parseLink(link, catalog)).toEqual({ job: { ...initial, ...changed }, unknown: [], newer: false });
+    });
+});
+
+test('keys of no version are named and kept out; those that other sites append are not worth a word', () => {
+    const { job, unknown } = parseLink('?gpus=8&speed=9&model.hidden_size=1&utm_source=x&fbclid=y', catalog);
+    expect(unknown).toEqual(['speed', 'model.hidden_size']);
+    expect(job).toEqual(initial);
+});
+
+test('a link of a newer version is recognised', () => {
+    expect(parseLink('?v=2', catalog).newer).toBe(true);
+    expect(parseLink('?v=1', catalog).newer).toBe(false);
+    expect(parseLink('?v=x', catalog).newer).toBe(false);
+});
+
+test('a link holds the five main values and whatever is not the default', () => {
+    expect(formatLink(initial, catalog)).toBe('?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024');
+    expect(formatLink({ ...initial, tensor_parallel: 2, hidden_dropout: true }, catalog)).toBe(
+        '?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024&tp=2&drop=true',
+    );
+});
+
+describe('what is written reads back the same', () => {
+    const config = { model_type: 'llama', hidden_size: 4096, tie_word_embeddings: false, head_dim: null, rms_norm_eps: 1e-5 };
+    const names = ['true', '12', 'null', '"quoted"', '"', 'a & b = c + d', '模型 モデル', '', ' '];
+    const jobs: [string, Job][] = [
+        ['defaults', initial],
+        ['a mistyped number', { ...initial, gpus: '8 or 9', micro_batch: '' }],
+        ['a pasted model', withConfig(initial, config)],
+        ...names.map((name): [string, Job] => [`a model named ${name}`, withConfig(initial, { _name_or_path: name })]),
+    ];
+    test.each(jobs)('%s', (_, job) => {
+        const { job: again, unknown } = parseLink(formatLink(job, catalog), catalog);
+        expect(again).toEqual(job);
+        expect(unknown).toEqual([]);
+    });
+});
+
+test('the request carries a pasted model as an object', () => {
+    const job = withConfig({ ...initial, gpus: 16 }, { hidden_size: 2048, rope_scaling: { factor: 8 } });
+    expect(configOf(job)).toEqual({ hidden_size: 2048 });
+    expect(request(job)).toMatchObject({ version: 1, model: { hidden_size: 2048 }, gpus: 16, tensor_parallel: 'auto' });
+    expect(Object.keys(request(job)).some((key) => key.startsWith('model.'))).toBe(false);
+});
+
+test('another pasted model leaves nothing of the one before', () => {
+    const job = withConfig(withConfig(initial, { hidden_size: 1, head_dim: 2 }), { hidden_size: 3 });
+    expect(configOf(job)).toEqual({ hidden_size: 3 });
+});
