@@ -140,8 +140,7 @@ static Json assumed(const Job& job) {
         list.push_back(Object().add("id", id).add("text", std::move(text)).add("field", field));
     };
     add("precision", "Weights and activations in bf16 (2 bytes).", "");
-    add("card", "The card's size is its nominal one in units of 2^30 bytes, as the paper counts it; a little less is free in practice.",
-        "");
+    add("card", "The card's size is its nominal one in units of 2³⁰ bytes, as the paper counts it; a little less is free in practice.", "");
     if (p.tensor_parallel > 1)
         add("sequence_parallel", "Sequence parallelism is on: everything that tensor parallelism leaves whole is split too.",
             "tensor_parallel");
@@ -178,15 +177,14 @@ static Json brief(const Estimated& e) {
 static Json knob(const Job& job, double total, const char* field, std::int64_t Plan::*degree, std::int64_t most, bool only_powers) {
     constexpr std::ptrdiff_t kBefore = 2, kShown = 6;
     Plan trial = job.plan;
-    std::vector<std::int64_t> values = {job.plan.*degree};
-    for (std::int64_t v = 1; v <= most; ++v) {
+    const std::int64_t current = job.plan.*degree;
+    std::vector<std::int64_t> values;
+    for (std::int64_t v = 1; v <= std::max(most, current); ++v) {
         const bool power_of_two = (v & (v - 1)) == 0;
         trial.*degree = v;
-        if (power_of_two || (!only_powers && is_legal(job.model, trial))) values.push_back(v);
+        if (v == current || (v <= most && (power_of_two || (!only_powers && is_legal(job.model, trial))))) values.push_back(v);
     }
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-    const auto here = std::find(values.begin(), values.end(), job.plan.*degree) - values.begin();
+    const auto here = std::find(values.begin(), values.end(), current) - values.begin();
     const auto size = static_cast<std::ptrdiff_t>(values.size());
     const auto first = std::max<std::ptrdiff_t>(0, std::min(here - kBefore, size - kShown));
     Json options = Json::array();
@@ -279,16 +277,15 @@ SearchAnswer search(std::string_view request) {
     SearchOutcome outcome = search_all(job->space(), job->gpu_counts);
 
     Json rejected = Json::array(), chosen = Json::array();
-    std::vector<std::pair<std::uint64_t, Rule>> broken;
+    using Broken = std::pair<std::int64_t, Rule>;
+    std::vector<Broken> broken;
     for (std::size_t i = 0; i < outcome.counts.rejected.size(); ++i)
-        if (outcome.counts.rejected[i] > 0) broken.emplace_back(outcome.counts.rejected[i], static_cast<Rule>(i));
-    std::sort(broken.begin(), broken.end(),
-              [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+        if (outcome.counts.rejected[i] > 0)
+            insert_sorted(broken, Broken{outcome.counts.rejected[i], static_cast<Rule>(i)},
+                          [](const Broken& a, const Broken& b) { return a.first > b.first; });
     for (const auto& [count, rule] : broken) rejected.push_back(Object().add("rule", text(rule).id).add("count", count));
     for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
-        if (outcome.chosen[i] >= 0)
-            chosen.push_back(
-                Object().add("gpus", job->gpu_counts[i]).add("row", outcome.columns.row[static_cast<std::size_t>(outcome.chosen[i])]));
+        if (outcome.chosen[i] >= 0) chosen.push_back(Object().add("gpus", job->gpu_counts[i]).add("row", outcome.chosen[i]));
     const auto& by_fit = outcome.counts.by_fit;
     return {dump(Object()
                      .add("ok", true)

@@ -21,15 +21,27 @@ static void for_each_profile(std::span<const embedded::File> files, Problems& al
     }
 }
 
+// Cards by speed, then memory; clusters by name; models by family, then size.
+static bool is_before(const Gpu& a, const Gpu& b) {
+    return std::tie(a.bf16_flop_per_s, a.memory_bytes, a.id) < std::tie(b.bf16_flop_per_s, b.memory_bytes, b.id);
+}
+static bool is_before(const Cluster& a, const Cluster& b) { return a.label < b.label; }
+static bool is_before(const CatalogModel& a, const CatalogModel& b) {
+    const auto family = [](const CatalogModel& m) { return std::string_view(m.model.label).substr(0, m.model.label.rfind(' ')); };
+    const int order = family(a).compare(family(b));
+    return order != 0 ? order < 0 : a.published_parameters < b.published_parameters;
+}
+
 static Catalog build() {
     Catalog c;
     for_each_profile(embedded::gpus, c.problems, [&](const Json& profile, Problems& problems) {
         Gpu gpu = read_gpu(profile, problems);
-        if (problems.empty()) c.gpus.push_back(std::move(gpu));
+        if (problems.empty()) insert_sorted(c.gpus, std::move(gpu), [](const Gpu& a, const Gpu& b) { return is_before(a, b); });
     });
     for_each_profile(embedded::clusters, c.problems, [&](const Json& profile, Problems& problems) {
         Cluster cluster = read_cluster(profile, problems);
-        if (problems.empty()) c.clusters.push_back(std::move(cluster));
+        if (problems.empty())
+            insert_sorted(c.clusters, std::move(cluster), [](const Cluster& a, const Cluster& b) { return is_before(a, b); });
     });
     for_each_profile(embedded::models, c.problems, [&](const Json& profile, Problems& problems) {
         const auto config = profile.find("config");
@@ -43,17 +55,9 @@ static Catalog build() {
         if (auto model = read_model(*config, "config.", problems, report)) {
             model->id = profile["id"];
             model->label = profile["label"];
-            c.models.push_back({std::move(*model), *published, profile});
+            insert_sorted(c.models, CatalogModel{std::move(*model), *published, profile},
+                          [](const CatalogModel& a, const CatalogModel& b) { return is_before(a, b); });
         }
-    });
-    // cards by speed, then memory; clusters by name; models by family, then size
-    std::sort(c.gpus.begin(), c.gpus.end(), [](const Gpu& a, const Gpu& b) {
-        return std::tie(a.bf16_flop_per_s, a.memory_bytes, a.id) < std::tie(b.bf16_flop_per_s, b.memory_bytes, b.id);
-    });
-    std::sort(c.clusters.begin(), c.clusters.end(), [](const Cluster& a, const Cluster& b) { return a.label < b.label; });
-    const auto family = [](const CatalogModel& m) { return std::string_view(m.model.label).substr(0, m.model.label.rfind(' ')); };
-    std::sort(c.models.begin(), c.models.end(), [&](const CatalogModel& a, const CatalogModel& b) {
-        return std::make_pair(family(a), a.published_parameters) < std::make_pair(family(b), b.published_parameters);
     });
     return c;
 }

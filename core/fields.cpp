@@ -6,6 +6,16 @@
 
 namespace fourfold {
 
+Object& Object::add(const char* key, Json&& value) {
+    json_[key] = std::move(value);
+    return *this;
+}
+Object& Object::add(const char* key, const Json& value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, std::string_view value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, double value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, std::int64_t value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, bool value) { return add(key, Json(value)); }
+
 Json to_json(const Problem& problem) {
     return Object()
         .add("field", problem.field)
@@ -67,6 +77,9 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
         const std::size_t distance = edit_distance(word, candidate);
         if (distance < best_distance) best = candidate, best_distance = distance;
     }
+    if (best.empty() && word.size() > 1)  // "h100" for "h100-sxm-80gb"
+        for (const std::string_view candidate : candidates)
+            if (candidate.starts_with(word)) return candidate;
     return best;
 }
 
@@ -115,7 +128,8 @@ std::optional<std::int64_t> read_integer(const Json& value, std::string_view fie
     };
     if (!value.is_number()) {
         if (const auto* text = value.get_ptr<const Json::string_t*>())
-            return fail("type", "\"" + shortened(*text, 40) + "\" is a text", "Write a number without quotation marks.", nullptr);
+            return fail("type", text->empty() ? "nothing was given" : "\"" + shortened(*text, 40) + "\" is text, not a number",
+                        "Write digits only, without quotation marks.", nullptr);
         return fail("type", std::string(value.type_name()) + " was given", "Give a number.", nullptr);
     }
     // As a double first: 2^63, 1e300 and -1e300 must compare, not wrap.

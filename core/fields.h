@@ -1,6 +1,7 @@
 // Reading and writing user input. A struct lists its fields once (see visit_fields in plan.h); the visitors here read that list from JSON,
 // write it back, and describe it for the form on the page. Mistakes are collected, never thrown: all problems come back at once.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,13 +16,19 @@ namespace fourfold {
 using Json =
     nlohmann::json;  // keys sorted, so that a hostile object cannot make look-ups slow; one type for in and out, since each costs 30 KB
 
-// Builds a JSON object key by key. (An initializer list of pairs costs the module four times the code.)
+// Builds a JSON object key by key. An initializer list of pairs would cost the module four times the code, which is downloaded; for the
+// same reason the frequent types have functions of their own.
 class Object {
  public:
-    Object& add(const char* key, Json value) {
-        json_[key] = std::move(value);
-        return *this;
-    }
+    Object& add(const char* key, Json&& value);
+    Object& add(const char* key, const Json& value);
+    Object& add(const char* key, std::string_view value);
+    Object& add(const char* key, const char* value) { return add(key, std::string_view(value)); }
+    Object& add(const char* key, const std::string& value) { return add(key, std::string_view(value)); }
+    Object& add(const char* key, double value);
+    Object& add(const char* key, std::int64_t value);
+    Object& add(const char* key, bool value);
+    Object& add(const char* key, std::nullptr_t) { return add(key, Json()); }
     operator Json() { return std::move(json_); }  // NOLINT(google-explicit-constructor)
 
  private:
@@ -45,10 +52,17 @@ Json to_json(const Problems& problems);
 // What was given, short enough to show: numbers, booleans, texts up to 80 characters; null for anything else.
 Json shown(const Json& value);
 
+// Keeps a short list in order while it grows; a tenth of the code of a sort per type.
+template <class List, class Less>
+void insert_sorted(List& list, typename List::value_type value, Less less) {
+    list.insert(std::upper_bound(list.begin(), list.end(), value, less), std::move(value));
+}
+
 // "1234567" -> "1,234,567", for messages.
 std::string grouped(std::int64_t value);
 
-// The candidate that a mistyped word most likely meant (edit distance at most a third of its length), or "".
+// The candidate that a mistyped word most likely meant: the one within an edit distance of a third of its length, else the first that
+// starts with it, else "".
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);
 
 // Parses `text`; on failure returns nullopt and adds a "syntax" problem that names line and column, or "too_large" above `max_bytes`.

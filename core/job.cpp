@@ -24,10 +24,10 @@ static auto pick(FieldReader& reader, std::string_view key, std::string_view oth
         ids.push_back(id_of(entry));
     }
     const std::string_view near = closest(id, ids);
-    problems.push_back({std::string(key), "range", shown(Json(id)),
-                        "There is no " + std::string(key) + " \"" + shown(Json(id)).get_ref<const std::string&>() + "\" here.",
-                        near.empty() ? "Choose one from the list." : "Did you mean " + std::string(near) + "?",
-                        near.empty() ? Json() : Json(near)});
+    problems.push_back(
+        {std::string(key), "range", shown(Json(id)),
+         "There is no " + std::string(key == "gpu" ? "GPU" : key) + " \"" + shown(Json(id)).get_ref<const std::string&>() + "\" here.",
+         near.empty() ? "Choose one from the list." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
     return nullptr;
 }
 
@@ -77,11 +77,11 @@ static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
             {"gpu_counts", "type", nullptr, "gpu_counts must be a list of 1 to " + grouped(kMaxGpuCounts) + " GPU counts.", "", nullptr});
         return;
     }
-    for (std::size_t i = 0; i < given->size(); ++i)
-        if (const auto count = read_integer((*given)[i], "gpu_counts." + std::to_string(i), "Each GPU count", {1, kMaxGpus}, problems))
-            job.gpu_counts.push_back(*count);
-    std::sort(job.gpu_counts.begin(), job.gpu_counts.end());
-    job.gpu_counts.erase(std::unique(job.gpu_counts.begin(), job.gpu_counts.end()), job.gpu_counts.end());
+    for (std::size_t i = 0; i < given->size(); ++i) {
+        const auto count = read_integer((*given)[i], "gpu_counts." + std::to_string(i), "Each GPU count", {1, kMaxGpus}, problems);
+        if (count && std::find(job.gpu_counts.begin(), job.gpu_counts.end(), *count) == job.gpu_counts.end())
+            insert_sorted(job.gpu_counts, *count, [](std::int64_t a, std::int64_t b) { return a < b; });
+    }
 }
 
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {

@@ -109,7 +109,9 @@ class ConfigReader {
     void problem(std::string_view key, const char* rule, Json value, std::string message, std::string suggestion, Json nearest) {
         problems_.push_back({path(key), rule, std::move(value), std::move(message), std::move(suggestion), std::move(nearest)});
     }
-    void used(std::string_view key) { report_.used.emplace_back(key); }
+    void used(std::string_view key) {
+        if (std::find(report_.used.begin(), report_.used.end(), key) == report_.used.end()) report_.used.emplace_back(key);
+    }
 
  private:
     const Json& config_;
@@ -227,13 +229,11 @@ void check_contradictions(ConfigReader& read, const Family& family, const Model&
 
 void list_keys(const Json& given, const Json& config, ImportReport& report) {
     constexpr std::size_t kMost = 200;
-    std::sort(report.used.begin(), report.used.end());
-    report.used.erase(std::unique(report.used.begin(), report.used.end()), report.used.end());
     if (&config != &given)
         for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMost; ++entry)
             if (&*entry != &config) report.ignored.push_back(entry.key());
     for (auto entry = config.begin(); entry != config.end() && report.ignored.size() < kMost; ++entry)
-        if (!std::binary_search(report.used.begin(), report.used.end(), entry.key())) report.ignored.push_back(entry.key());
+        if (std::find(report.used.begin(), report.used.end(), entry.key()) == report.used.end()) report.ignored.push_back(entry.key());
 }
 
 }  // namespace

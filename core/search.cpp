@@ -36,10 +36,11 @@ template <class Visit>
 static void for_each_legal(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts, SearchCounts& counts, Visit&& visit) {
     if (gpu_counts.empty()) return;
     const Candidates all = candidates(space, *std::max_element(gpu_counts.begin(), gpu_counts.end()));
-    const std::uint64_t per_split = all.micro_batch.size();
-    const std::uint64_t per_tensor = all.context.size() * all.pipeline.size() * gpu_counts.size() * per_split;
-    counts.candidates += all.tensor.size() * per_tensor;
-    const auto rejecting = [&](std::uint64_t weight) {
+    const auto size = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
+    const std::int64_t per_split = size(all.micro_batch);
+    const std::int64_t per_tensor = size(all.context) * size(all.pipeline) * size(gpu_counts) * per_split;
+    counts.candidates += size(all.tensor) * per_tensor;
+    const auto rejecting = [&](std::int64_t weight) {
         return [&counts, weight](Rule rule, bool holds) {
             if (!holds) counts.rejected[static_cast<std::size_t>(rule)] += weight;
             return holds;
@@ -114,7 +115,7 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
         const auto which = static_cast<std::size_t>(std::find(gpu_counts.begin(), gpu_counts.end(), plan.gpus) - gpu_counts.begin());
         if (!best[which] || rank(candidate) < rank(*best[which])) {
             best[which] = candidate;
-            out.chosen[which] = static_cast<std::int64_t>(c.row.size());
+            out.chosen[which] = row;
         }
         c.row.push_back(row);
         c.gpus.push_back(static_cast<std::int32_t>(plan.gpus));
@@ -141,7 +142,8 @@ double api::benchmark_estimates(std::int32_t count) {
         plan.context_parallel = std::int64_t{1} << ((i >> 4) & 1);
         plan.micro_batch = std::int64_t{1} << ((i >> 5) & 1);
         plan.gpus = 4 * plan.model_parallel();
-        sum += estimate_bytes(Method::fujii2024, c.models[static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(c.models.size())].model, plan);
+        sum += estimate_bytes(Method::fujii2024,
+                              c.models[static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(c.models.size())].model, plan);
     }
     return sum;
 }

@@ -27,10 +27,10 @@ struct Estimated {
 double estimate_bytes(Method method, const Model& model, const Plan& plan);
 
 struct SearchCounts {
-    std::uint64_t candidates = 0;
-    std::array<std::uint64_t, static_cast<std::size_t>(Rule::count)> rejected{};
-    std::array<std::uint64_t, 3> by_fit{};
-    std::uint64_t legal() const { return by_fit[0] + by_fit[1] + by_fit[2]; }
+    std::int64_t candidates = 0;
+    std::array<std::int64_t, static_cast<std::size_t>(Rule::count)> rejected{};
+    std::array<std::int64_t, 3> by_fit{};
+    std::int64_t legal() const { return by_fit[0] + by_fit[1] + by_fit[2]; }
 };
 
 // "auto": the smallest TP*CP*PP (then fewest stages, then fewest context ranks) whose estimate stays within the line, then the largest
@@ -39,7 +39,7 @@ struct SearchCounts {
 std::optional<Estimated> choose(const SearchSpace& space);
 
 // All legal plans for all GPU counts, sorted as api.h says; `counts` says what became of every candidate.
-// chosen[i] is the index (in the columns) of what choose() takes for gpu_counts[i], or -1.
+// chosen[i] is the row of what choose() takes for gpu_counts[i], or -1.
 struct SearchOutcome {
     api::SearchColumns columns;
     SearchCounts counts;

@@ -158,6 +158,17 @@ TEST_CASE("what must be there: clusters and models") {
     CHECK(catalog().model("LLAMA-3.1-8B") == nullptr);
 }
 
+TEST_CASE("numbers come out in SI units: DGX H100") {
+    const Gpu* gpu = catalog().gpu("h100-sxm-80gb");
+    const Cluster* cluster = catalog().cluster("dgx-h100");
+    if (gpu == nullptr || cluster == nullptr) return;
+    CHECK(gpu->bf16_flop_per_s == 989.4e12);
+    CHECK(gpu->hbm_byte_per_s == 3350e9);
+    CHECK(gpu->link_byte_per_s == 450e9);
+    CHECK(cluster->nics_per_node == 8);
+    CHECK(cluster->nic_byte_per_s == 50e9);  // 400 Gbit/s
+}
+
 // Bounds that only a slip of units or of sparsity would cross.
 TEST_CASE("GPUs are plausible") {
     for (const Gpu& gpu : catalog().gpus) {

@@ -82,8 +82,8 @@ TEST_CASE("what is not a number is not read as one") {
     CHECK(integer("true") == "x type true -> null");
     CHECK(integer("[8]") == "x type null -> null");
     CHECK(integer("{\"a\": 8}") == "x type null -> null");
-    CHECK(integer_problem("\"8\"").message == "The number must be a whole number from 1 to 1,024; \"8\" is a text.");
-    CHECK(integer_problem("\"8\"").suggestion == "Write a number without quotation marks.");
+    CHECK(integer_problem("\"8\"").message == "The number must be a whole number from 1 to 1,024; \"8\" is text, not a number.");
+    CHECK(integer_problem("\"8\"").suggestion == "Write digits only, without quotation marks.");
     CHECK(integer_problem("null").message == "The number must be a whole number from 1 to 1,024; null was given.");
     CHECK(integer_problem("true").message == "The number must be a whole number from 1 to 1,024; boolean was given.");
     CHECK(integer_problem("[8]").message == "The number must be a whole number from 1 to 1,024; array was given.");

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "formula_reader.h"
 #include "job.h"
@@ -217,4 +218,36 @@ TEST_CASE("auto: what is chosen is legal, keeps what is set, and nothing legal i
                    (plan.micro_batch == kAuto && !power(set.micro_batch))));
         }
     }
+}
+
+TEST_CASE("auto: the smallest split within the line, then fewest stages, then fewest context ranks, then the largest micro-batch") {
+    Random random(21);
+    int ties = 0;
+    for (int i = 0; i < 150; ++i) {
+        const Model model = tests::random_model(random);
+        Plan plan;
+        plan.gpus_per_node = random.one_of<std::int64_t>({1, 2, 8});
+        plan.gpus = random.one_of<std::int64_t>({8, 16, 64});
+        const double card_bytes = random.one_of<double>({16e9, 40e9, 80e9});
+        const SearchOutcome all = search_all({model, plan, card_bytes, Method::fujii2024}, {plan.gpus});
+        const auto best = choose({model, plan, card_bytes, Method::fujii2024});
+        CHECK(best.has_value() == !all.columns.row.empty());
+        if (!best || best->share > kLineShare) {
+            for (const double bytes : all.columns.total_bytes) CHECK(bytes >= best->bytes);
+            continue;
+        }
+        const auto rank = [](const auto t, const auto c, const auto p, const auto b) {
+            return std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>(t * c * p, p, c, -b);
+        };
+        const Plan& chosen = best->plan;
+        const auto smallest = rank(chosen.tensor_parallel, chosen.context_parallel, chosen.pipeline_parallel, chosen.micro_batch);
+        const auto& c = all.columns;
+        for (std::size_t k = 0; k < c.row.size(); ++k) {
+            if (c.share[k] > kLineShare) continue;
+            const auto other = rank(c.tensor_parallel[k], c.context_parallel[k], c.pipeline_parallel[k], c.micro_batch[k]);
+            CHECK(other >= smallest);
+            ties += std::get<0>(other) == std::get<0>(smallest) && c.pipeline_parallel[k] != chosen.pipeline_parallel ? 1 : 0;
+        }
+    }
+    CHECK(ties > 10);
 }

@@ -52,7 +52,7 @@ TEST_CASE("the search finds exactly the plans that trying everything finds, in t
     const Setting s = setting("qwen2.5-7b", "a100-sxm-80gb", 28);  // 28 layers, 28 heads, 4 KV heads: little divides
     const std::vector<std::int64_t> gpu_counts = {7, 14, 28, 56};
     std::vector<Plan> legal;
-    std::uint64_t candidates = 0;
+    std::int64_t candidates = 0;
     brute_force(s, gpu_counts, [&](const Plan& plan) {
         ++candidates;
         if (is_legal(s.model, plan)) legal.push_back(plan);
@@ -60,8 +60,8 @@ TEST_CASE("the search finds exactly the plans that trying everything finds, in t
     const SearchOutcome found = search_all(s.space(), gpu_counts);
     CHECK(found.counts.candidates == candidates);
     CHECK(found.counts.legal() == legal.size());
-    std::uint64_t rejected = 0;
-    for (const std::uint64_t n : found.counts.rejected) rejected += n;
+    std::int64_t rejected = 0;
+    for (const std::int64_t n : found.counts.rejected) rejected += n;
     CHECK(rejected + found.counts.legal() == candidates);
     CHECK(found.columns.row.size() == legal.size());
     for (std::size_t i = 0; i < std::min(legal.size(), found.columns.row.size()); ++i) {
