@@ -27,6 +27,9 @@ test('changes carry their sign', () => {
 });
 
 test('tables: two decimals and exact bytes', () => {
+    expect(en.headline(60450574336, 80 * GIB)).toBe('56');
+    expect(en.headline(80.2 * GIB, 80 * GIB)).toBe('80.2');
+    expect(en.headline(7.48 * GIB, 80 * GIB)).toBe('7.48');
     expect(en.gib(60450574336)).toBe('56.30');
     expect(en.bytes(60450574336)).toBe('60,450,574,336');
 });

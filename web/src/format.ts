@@ -10,6 +10,7 @@ export interface Format {
     nominal(gib: number): string; // the size in a card's name: 80
     short(value: number): string; // 8.03 billion
     gb(bytes: number): string; // three significant digits, no unit: 56.3
+    headline(bytes: number, card: number): string; // whole GB from 10 on, unless that would read as the card's size: 56, 80.2
     change(bytes: number): string; // signed: +24.3, −1.20, ±0
     gib(bytes: number): string; // for tables: two decimals
     bytes(bytes: number): string; // exact: 60,450,574,336
@@ -43,6 +44,8 @@ export function createFormat(locale: string): Format {
         nominal: (gib) => exact.format(gib),
         short: (value) => compact.format(value),
         gb: (bytes) => three(bytes / GIB),
+        headline: (bytes, card) =>
+            bytes >= 9.5 * GIB && Math.abs(bytes - card) >= GIB ? fixed[0].format(bytes / GIB) : three(bytes / GIB),
         change: (bytes) => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB)),
         gib: (bytes) => fixed[2].format(bytes / GIB),
         bytes: (bytes) => whole.format(bytes),

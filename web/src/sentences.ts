@@ -6,7 +6,7 @@ import { CUSTOM_MODEL, configOf, DEGREES } from './state';
 import type { Page } from './store';
 
 export const sizes = (answer: Estimate): [used: string, card: string, percent: string] => [
-    format.gb(answer.total_bytes),
+    format.headline(answer.total_bytes, answer.card_bytes),
     format.nominal(answer.gpu.memory_gib),
     format.percent(answer.share),
 ];
