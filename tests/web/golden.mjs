@@ -15,7 +15,7 @@ export function goldenCases() {
     });
 }
 
-// Calls one function of the core as the golden case says. `core` is the module; also run inside the browser (e2e.test.mjs).
+// Calls one function of the core as the golden case says. `core` is the module.
 export function ask(core, { function: name, request }) {
     if (name === 'catalog') return { response: JSON.parse(core.catalog()) };
     const answer = core[name](request);

@@ -22,7 +22,12 @@ export function focusField(key: string): void {
     field?.focus({ preventScroll: true });
 }
 
-const shownValue = (value: number | string): string => (typeof value === 'number' ? format.count(value) : value);
+// A value as the form shows it: numbers in the reader's way, ids by their labels.
+function shownValue({ catalog }: Page, value: number | string): string {
+    if (typeof value === 'number') return format.count(value);
+    const named = [...catalog.gpus, ...catalog.models, ...catalog.clusters].find((entry) => entry.id === value);
+    return named?.label ?? value;
+}
 
 // What mends one problem. Several rules may be mended by one and the same step: it is offered once, where it first helps.
 function Remedy({ page, index, act }: { page: Page; index: number; act: Actions }) {
@@ -30,8 +35,8 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
     if (!problem) return null;
     const { nearest } = problem;
     const field = fieldOf(problem);
-    const offered = page.problems.findIndex((other) => fieldOf(other) === field && other.nearest === nearest) < index;
-    if (offered || field === '') return null;
+    const offered = page.problems.findIndex((other) => other.field === problem.field && other.nearest === nearest) < index;
+    if (offered || field === '' || problem.rule === 'unknown') return null;
     const label = labelOf(page.catalog.fields, field);
     if (nearest === null) {
         return (
@@ -41,8 +46,8 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
         );
     }
     return (
-        <button type="button" class="prime" onClick={() => act.change({ [field]: nearest }, 'choose')}>
-            {t.problems.use(label, shownValue(nearest))}
+        <button type="button" class="prime" onClick={() => act.change({ [problem.field]: nearest }, 'choose')}>
+            {t.problems.use(label, shownValue(page, nearest))}
         </button>
     );
 }
