@@ -103,7 +103,10 @@ std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems
     }
     Json value;
     Builder builder(value);
-    if (Json::sax_parse(text.begin(), text.end(), &builder)) return value;
+    const bool is_json = Json::sax_parse(text.begin(), text.end(), &builder);
+    const std::size_t zero = text.find('\0');  // the parser would take it for the end
+    if (is_json && zero == std::string_view::npos) return value;
+    if (is_json) builder.position = zero + 1;
     // the position counts what was read, the end of the text included
     const std::string_view before = text.substr(0, std::min(builder.position > 0 ? builder.position - 1 : 0, text.size()));
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;

@@ -39,6 +39,11 @@ static void read_which_model(FieldReader& reader, Job& job, Problems& problems) 
         if (auto model = read_model(*given, "model.", problems, report)) job.model = std::move(*model);
         return;
     }
+    if (given != nullptr && !given->is_string()) {
+        problems.push_back(
+            {"model", "type", shown(*given), "The model must be the id of one in the list, or what a config.json holds.", "", nullptr});
+        return;
+    }
     const CatalogModel* known = pick(
         reader, "model", "llama-3.1-8b", catalog().models, [](const CatalogModel& m) -> const std::string& { return m.model.id; },
         problems);

@@ -16,7 +16,7 @@ struct Family {
     bool tied_by_default;             // class default of tie_word_embeddings
     std::int64_t kv_heads_default;    // 0 = as many as query heads
     std::int64_t head_dim_default;    // 0 = hidden size / heads
-    bool qkv_bias, out_and_mlp_bias;  // biases that no key mentions
+    bool qkv_bias, out_and_mlp_bias;  // biases where no key says otherwise
     bool layer_norm, learned_positions, qk_norm;
     int norms_per_layer;
 };
@@ -40,7 +40,9 @@ struct Unsupported {
 };
 constexpr Unsupported kUnsupported[] = {
     {"num_local_experts", "uses a mixture of experts"}, {"num_experts", "uses a mixture of experts"},
-    {"n_routed_experts", "uses a mixture of experts"},  {"kv_lora_rank", "uses multi-head latent attention"},
+    {"n_routed_experts", "uses a mixture of experts"},  {"moe_num_experts", "uses a mixture of experts"},
+    {"num_moe_experts", "uses a mixture of experts"},   {"ffn_config", "describes its feed-forward part in a nested object"},
+    {"mamba_d_state", "has state-space layers"},        {"kv_lora_rank", "uses multi-head latent attention"},
     {"state_size", "has state-space layers"},           {"is_encoder_decoder", "has an encoder beside the decoder"},
 };
 
@@ -150,9 +152,17 @@ const Family& read_family(ConfigReader& read, const Json& config, Model& model, 
     model.type = read.text("model_type");
     const Family* family = family_of(model.type);
     if (family == nullptr) {
-        family = &kFamilies[0];
+        // The activation tells two matrices from three: gated feed-forward parts use SiLU nearly everywhere, plain ones GELU or ReLU.
+        const auto activation = config.find(config.contains("hidden_act") ? "hidden_act" : "activation_function");
+        const std::string name = activation != config.end() && activation->is_string() ? std::string(*activation) : "";
+        const bool plain =
+            !model.type.starts_with("gemma") && (name.find("gelu") != std::string::npos || name.find("relu") != std::string::npos);
+        family = family_of(plain ? "gpt_neox" : "llama");
         const std::string why = model.type.empty() ? "no model_type is given" : shown(Json(model.type)).dump() + " is not known here";
-        report.assumed.push_back({"model_type", "llama", why + "; read as a model built like Llama, by its numbers"});
+        report.assumed.push_back(
+            {"model_type", std::string(family->type),
+             why + (plain ? "; read as a model built like GPT-NeoX, because of its activation " + shown(Json(name)).dump()
+                          : "; read as a model built like Llama, by its numbers")});
         model.type = family->type;
     }
     for (const Unsupported& unsupported : kUnsupported) {
@@ -191,10 +201,10 @@ void read_sizes(ConfigReader& read, const Family& family, Model& model) {
 void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.gated = family.gated;
     model.tied = read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
-    const bool attention_bias = read.flag("attention_bias", false, "");
-    model.qkv_bias = family.qkv_bias || attention_bias;
-    model.attention_out_bias = family.out_and_mlp_bias || attention_bias;
-    model.mlp_bias = read.flag("mlp_bias", false, "") || family.out_and_mlp_bias;
+    const bool attention_bias = read.flag("attention_bias", family.out_and_mlp_bias, "");
+    model.qkv_bias = attention_bias || (family.qkv_bias && !family.out_and_mlp_bias);  // Qwen2's have no key
+    model.attention_out_bias = attention_bias;
+    model.mlp_bias = read.flag("mlp_bias", family.out_and_mlp_bias, "");
     model.layer_norm = family.layer_norm;
     model.learned_positions = family.learned_positions;
     model.qk_norm = family.qk_norm;
@@ -275,10 +285,10 @@ Json canonical_config(const Model& model) {
                       .add("vocab_size", model.vocabulary);
     if (model.max_positions > 0) config["max_position_embeddings"] = model.max_positions;
     config["tie_word_embeddings"] = model.tied;
-    if (const Family* family = family_of(model.type); family != nullptr && !family->out_and_mlp_bias) {
-        if (model.attention_out_bias) config["attention_bias"] = true;
-        if (model.mlp_bias) config["mlp_bias"] = true;
-    }
+    const Family* family = family_of(model.type);
+    const bool usual_bias = family != nullptr && family->out_and_mlp_bias;
+    if (model.attention_out_bias != usual_bias) config["attention_bias"] = model.attention_out_bias;
+    if (model.mlp_bias != usual_bias) config["mlp_bias"] = model.mlp_bias;
     if (model.label != "Your model") config["_name_or_path"] = model.label;
     return config;
 }

@@ -11,31 +11,43 @@ namespace fourfold {
 double estimate_bytes(Method, const Model& model, const Plan& plan) { return fujii2024<double>(model, plan).total(); }
 
 // ---- candidates
-static std::vector<std::int64_t> candidates(std::int64_t set, std::int64_t most, bool powers_of_two) {
-    if (set != kAuto) return {set};
-    std::vector<std::int64_t> values;
-    for (std::int64_t v = 1; v <= most; v = powers_of_two ? 2 * v : v + 1) values.push_back(v);
-    return values;
-}
+enum class Breadth { usual, all };
 
+// Usual: TP within a node, CP and micro-batch powers of two. All: whatever can divide what it must divide.
 struct Candidates {
     std::vector<std::int64_t> tensor, context, pipeline, micro_batch;
 };
-static Candidates candidates(const SearchSpace& space, std::int64_t most_gpus) {
+
+template <class Keep>
+static std::vector<std::int64_t> candidates(std::int64_t set, std::int64_t most, Keep&& keep) {
+    if (set != kAuto) return {set};
+    std::vector<std::int64_t> values;
+    for (std::int64_t v = 1; v <= most; ++v)
+        if (keep(v)) values.push_back(v);
+    return values;
+}
+
+static Candidates candidates(const SearchSpace& space, std::int64_t most_gpus, Breadth breadth) {
     const Plan& p = space.plan;
-    return {candidates(p.tensor_parallel, std::min(p.gpus_per_node, most_gpus), false),
-            candidates(p.context_parallel, std::min<std::int64_t>(most_gpus, 4'096), true),
-            candidates(p.pipeline_parallel, std::min(space.model.layers, most_gpus), false),
-            candidates(p.micro_batch, std::min<std::int64_t>(p.global_batch, 65'536), true)};
+    const bool usual = breadth == Breadth::usual;
+    const auto every = [](std::int64_t) { return true; };
+    const auto power_of_two_or = [usual](std::int64_t whole) {
+        return [usual, whole](std::int64_t v) { return usual ? (v & (v - 1)) == 0 : whole % v == 0; };
+    };
+    return {candidates(p.tensor_parallel, std::min<std::int64_t>(usual ? p.gpus_per_node : 1'024, most_gpus), every),
+            candidates(p.context_parallel, std::min<std::int64_t>(most_gpus, 4'096), power_of_two_or(most_gpus)),
+            candidates(p.pipeline_parallel, std::min(space.model.layers, most_gpus), every),
+            candidates(p.micro_batch, std::min<std::int64_t>(p.global_batch, 65'536), power_of_two_or(p.global_batch))};
 }
 
 // Visits every legal plan for every GPU count, in the order of api.h, cheapest rejection first:
 //   1. tensor rules, once per TP   2. split rules, once per (TP, CP, PP, GPU count)   3. batch rules, per micro-batch
 // `visit(plan)` is called for the legal ones; each rejected candidate is counted under the first rule it breaks.
 template <class Visit>
-static void for_each_legal(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts, SearchCounts& counts, Visit&& visit) {
+static void for_each_legal(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts, Breadth breadth, SearchCounts& counts,
+                           Visit&& visit) {
     if (gpu_counts.empty()) return;
-    const Candidates all = candidates(space, *std::max_element(gpu_counts.begin(), gpu_counts.end()));
+    const Candidates all = candidates(space, *std::max_element(gpu_counts.begin(), gpu_counts.end()), breadth);
     const auto size = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
     const std::int64_t per_split = size(all.micro_batch);
     const std::int64_t per_tensor = size(all.context) * size(all.pipeline) * size(gpu_counts) * per_split;
@@ -88,11 +100,14 @@ static Estimated estimated(const SearchSpace& space, const Plan& plan) {
 
 std::optional<Estimated> choose(const SearchSpace& space) {
     std::optional<Estimated> best;
-    SearchCounts counts;
-    for_each_legal(space, {space.plan.gpus}, counts, [&](const Plan& plan) {
-        const Estimated candidate = estimated(space, plan);
-        if (!best || rank(candidate) < rank(*best)) best = candidate;
-    });
+    for (const Breadth breadth : {Breadth::usual, Breadth::all}) {
+        SearchCounts counts;
+        for_each_legal(space, {space.plan.gpus}, breadth, counts, [&](const Plan& plan) {
+            const Estimated candidate = estimated(space, plan);
+            if (!best || rank(candidate) < rank(*best)) best = candidate;
+        });
+        if (best) break;
+    }
     return best;
 }
 
@@ -103,7 +118,7 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
     api::SearchColumns& c = out.columns;
     std::int32_t row = -1;
     Plan previous{};
-    for_each_legal(space, gpu_counts, out.counts, [&](const Plan& plan) {
+    for_each_legal(space, gpu_counts, Breadth::usual, out.counts, [&](const Plan& plan) {
         const Estimated candidate = estimated(space, plan);
         const Fit fit = classify(candidate.share);
         ++out.counts.by_fit[static_cast<std::size_t>(fit)];

@@ -74,6 +74,12 @@ TEST_CASE("other texts that are not JSON") {
     }
 }
 
+TEST_CASE("a zero byte is not the end of a text") {
+    Problems problems;
+    CHECK_FALSE(parse(std::string_view("{}\0 rubbish", 11), 100, problems).has_value());
+    CHECK((problems.size() == 1 && problems[0].message == "This is not valid JSON: reading stopped at line 1, column 3."));
+}
+
 TEST_CASE("nesting costs no stack") {
     constexpr std::size_t kDeep = 300'000;
     Problems problems;

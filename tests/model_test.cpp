@@ -200,6 +200,22 @@ TEST_CASE("an unknown model_type is read as Llama, and says so") {
     CHECK(import(llama_without("model_type")).assumed("model_type") == "llama");
 }
 
+TEST_CASE("an unknown model_type with a plain activation has two feed-forward matrices, like GPT-NeoX") {
+    const Import phi = import(R"({"model_type": "phi", "hidden_act": "gelu_new", "hidden_size": 2560, "intermediate_size": 10240,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 51200})");
+    CHECK(phi.assumed("model_type") == "gpt_neox");
+    CHECK((phi.model && !phi.model->gated));
+    // microsoft/phi-2 has 2,779,683,840 weights; one norm per layer and one bias less keep this from being exact
+    CHECK(static_cast<double>(phi.parameters()) == doctest::Approx(2779683840.0).epsilon(1e-3));
+}
+
+TEST_CASE("attention_bias overrides what a family usually has, and survives the round trip") {
+    const Import neox = import(R"({"model_type": "gpt_neox", "attention_bias": false, "hidden_size": 512, "intermediate_size": 2048,
+        "num_hidden_layers": 6, "num_attention_heads": 8, "vocab_size": 50304})");
+    CHECK((neox.model && !neox.model->qkv_bias && !neox.model->attention_out_bias && neox.model->mlp_bias));
+    if (neox.model) CHECK(import(canonical_config(*neox.model)).parameters() == neox.parameters());
+}
+
 TEST_CASE("the label is the last part of _name_or_path") {
     const auto label = [](const std::string& name) {
         const Import i = import(llama_with("_name_or_path", name));

@@ -132,3 +132,10 @@ TEST_CASE("a search without any legal plan says so") {
     CHECK(found.columns.row.empty());
     CHECK(found.chosen == std::vector<std::int64_t>{-1});
 }
+
+TEST_CASE("auto tries every divisor when no usual split is legal") {
+    Setting s = setting("llama-3.1-8b", "h100-sxm-80gb", 3);
+    s.plan.sequence_length = 6'144;  // 1,024 sequences cannot be shared among 3, but each sequence can
+    const auto best = choose(s.space());
+    CHECK((best && best->plan.context_parallel == 3));
+}
