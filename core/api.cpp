@@ -115,7 +115,7 @@ static Json describe_groups(const Items<Traced>& items, double card_bytes, const
     return groups;
 }
 
-static Json note(const char* id, std::string text) { return Object().add("id", id).add("text", std::move(text)); }
+static Json note(const char* id, std::string_view text) { return Object().add("id", id).add("text", text); }
 
 static Json used(const Job& job) {
     const Plan& p = job.plan;
@@ -136,8 +136,8 @@ static Json used(const Job& job) {
 static Json assumed(const Job& job) {
     const Plan& p = job.plan;
     Json list = Json::array();
-    const auto add = [&](const char* id, std::string text, const char* field) {
-        list.push_back(Object().add("id", id).add("text", std::move(text)).add("field", field));
+    const auto add = [&](const char* id, std::string_view text, const char* field) {
+        list.push_back(Object().add("id", id).add("text", text).add("field", field));
     };
     add("precision", "Weights and activations in bf16 (2 bytes).", "");
     add("card", "The card's size is its nominal one in units of 2³⁰ bytes, as the paper counts it; a little less is free in practice.", "");
