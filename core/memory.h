@@ -64,10 +64,6 @@ class Items {
     static constexpr std::size_t kMost = static_cast<std::size_t>(Item::count);
     std::array<Item, kMost> items_;
     std::array<N, kMost> bytes_;
-    template <std::size_t... I>
-    static std::array<N, kMost> make(std::index_sequence<I...>) {
-        return {((void)I, N(0.0))...};
-    }
     std::size_t size_ = 0;
 };
 
