@@ -104,6 +104,7 @@ static Json describe_groups(const Items<Traced>& items, double card_bytes, const
             bytes += items.bytes(i).value();
             members.push_back(describe_item(items.item(i), items.bytes(i), card_bytes, source));
         }
+        if (members.empty()) continue;
         groups.push_back(Object()
                              .add("id", t.id)
                              .add("label", t.label)

@@ -13,6 +13,8 @@ static constexpr std::array<GroupText, static_cast<std::size_t>(Group::count)> k
     {"gradients", "Gradients", "For every weight, the direction in which it should move."},
     {"optimizer", "Optimizer", "What Adam remembers of every weight: a precise copy and two running averages."},
     {"activations", "Activations", "What the forward pass must keep until the backward pass needs it."},
+    {"temporaries", "Loss and temporaries", "What exists only at the worst moment of the step."},
+    {"workspaces", "Workspaces and buffers", "What the libraries and the framework set aside."},
 }};
 const GroupText& text(Group group) { return kGroups[static_cast<std::size_t>(group)]; }
 
@@ -40,7 +42,32 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"head_activations", Group::activations, "Final norm and logits",
      "With one pipeline stage, the first GPU also computes the model's output: one 4-byte number per token and word of the vocabulary.",
      "activations"},
+    {"master_weights", Group::optimizer, "Precise weights", "A 4-byte copy of every weight, which the optimizer updates.", "persistent"},
+    {"moments", Group::optimizer, "Adam's averages", "Two running averages of every gradient.", "persistent"},
+    {"dummy_gradients", Group::workspaces, "Dummy gradients", "One 16-bit gradient per weight shape, kept by Transformer Engine.",
+     "persistent"},
+    {"library_workspaces", Group::workspaces, "Library workspaces", "Scratch memory of cuBLAS and Transformer Engine.", "persistent"},
+    {"global_buffer", Group::workspaces, "Gather buffer", "One buffer for the largest gather of a step.", "persistent"},
+    {"pipeline_buffers", Group::workspaces, "Pipeline buffers", "Tensors on their way from and to the neighbouring stages.", "persistent"},
+    {"attention_mask", Group::workspaces, "Attention mask", "Which token may look at which.", "persistent"},
+    {"allocator_rounding", Group::workspaces, "Rounding", "Large blocks are handed out in steps of 2 MiB when little would be left over.",
+     "persistent"},
+    {"norm_activations", Group::activations, "Norms", "Inputs and outputs of the norms, and their statistics.", "per layer"},
+    {"latent_activations", Group::activations, "Latents", "The compressed queries, keys and values of latent attention.", "per layer"},
+    {"qkv_activations", Group::activations, "Queries, keys, values", "What attention compares and mixes.", "per layer"},
+    {"qk_norm_activations", Group::activations, "Query and key norm", "Their outputs and statistics.", "per layer"},
+    {"attention_output", Group::activations, "Attention output", "The mixed values, before they are projected back.", "per layer"},
+    {"attention_output_copy", Group::activations, "Copy of the attention output", "Once more: transposed, or kept by context parallelism.",
+     "per layer"},
+    {"log_sum_exp", Group::activations, "Log-sum-exp", "One 4-byte number per token and head, from which scores are rebuilt.", "per layer"},
+    {"router_activations", Group::activations, "Router", "Which expert each token goes to, and with what weight.", "per layer"},
+    {"expert_activations", Group::activations, "Experts", "Inputs and inner values of the experts.", "per layer"},
+    {"shared_expert_activations", Group::activations, "Shared experts", "Inner values of the experts that every token visits.",
+     "per layer"},
+    {"head", Group::temporaries, "Logits and loss", "One number per token and word of the vocabulary, while the loss is computed.", "head"},
+    {"first_backward", Group::temporaries, "First layer of the backward pass", "Gradients of the layer that is worked on first.", "head"},
 }};
+static_assert(!kItems.back().id.empty(), "every item has a text");
 const ItemText& text(Item item) { return kItems[static_cast<std::size_t>(item)]; }
 
 static constexpr std::string_view kFujiiLimits[] = {
@@ -51,8 +78,7 @@ static constexpr std::string_view kFujiiLimits[] = {
     "Full recomputation of activations is not covered.",
     "Its authors' own table leaves seven entries below the 80 % line without a result, all on A100 40 GB: they failed or were not run.",
     "Library workspaces, the CUDA context, NCCL buffers and fragmentation are not counted: that is what the 20 % between the line and the "
-    "card "
-    "are for.",
+    "card are for.",
 };
 static constexpr std::array<MethodText, kMethods> kMethodTexts = {{
     {"fujii2024",

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "formula.h"
+#include "framework.h"
 #include "model.h"
 #include "plan.h"
 
@@ -16,7 +18,7 @@ struct Source {
 };
 
 // ---- what can fill a GPU
-enum class Group { weights, gradients, optimizer, activations, count };
+enum class Group { weights, gradients, optimizer, activations, temporaries, workspaces, count };
 struct GroupText {
     std::string_view id, label, summary;
 };
@@ -33,6 +35,27 @@ enum class Item {
     embedding_activations,
     embedding_dropout_mask,
     head_activations,
+    // detailed
+    master_weights,
+    moments,
+    dummy_gradients,
+    library_workspaces,
+    global_buffer,
+    pipeline_buffers,
+    attention_mask,
+    allocator_rounding,
+    norm_activations,
+    latent_activations,
+    qkv_activations,
+    qk_norm_activations,
+    attention_output,
+    attention_output_copy,
+    log_sum_exp,
+    router_activations,
+    expert_activations,
+    shared_expert_activations,
+    head,
+    first_backward,
     count
 };
 struct ItemText {
@@ -83,6 +106,32 @@ template <class N>
 Items<N> fujii2024(const Model& model, const Plan& plan);
 extern template Items<double> fujii2024<double>(const Model&, const Plan&);
 extern template Items<Traced> fujii2024<Traced>(const Model&, const Plan&);
+
+// ---- detailed: every stage, every item
+struct Workspaces {
+    double transformer_engine = 32.0 * 1024 * 1024;  // bytes of one workspace: 32 MiB on Hopper and Blackwell, 4 MiB on A100
+    double cublas_small = 8.125 * 1024 * 1024;
+    double cublas_large = 32.0 * 1024 * 1024;
+};
+
+template <class N>
+struct StageMemory {
+    Items<N> items;           // at the worst moment of a step
+    double static_bytes = 0;  // between steps
+    double peak_bytes = 0;    // the items' sum, or static_bytes where that is more
+};
+
+// Layers per stage and chunk where they are not even; empty = even.
+using StageLayers = std::vector<std::vector<std::int32_t>>;
+
+// Allocated bytes of one rank of pipeline stage `stage`; sources beside each term in memory_detailed.cpp.
+template <class N>
+StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Workspaces& workspaces,
+                        const StageLayers& layers, std::int32_t stage);
+extern template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Workspaces&, const StageLayers&,
+                                                     std::int32_t);
+extern template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Workspaces&, const StageLayers&,
+                                                     std::int32_t);
 
 // ---- verdict: the paper's rule, "below 80 % never out of memory"
 inline constexpr double kLineShare = 0.8;

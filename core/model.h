@@ -3,10 +3,29 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fields.h"
 
 namespace fourfold {
+
+// Mixture of experts: count = 0 means that every layer is dense.
+struct Experts {
+    std::int64_t count = 0;
+    std::int64_t per_token = 0;   // experts that each token visits (top-k)
+    std::int64_t ffn = 0;         // width of one expert
+    std::int64_t shared_ffn = 0;  // total width of the shared experts, 0 = none
+    bool shared_gate = false;
+};
+
+// Multi-head latent attention (DeepSeek): kv_rank = 0 means ordinary attention.
+struct LatentAttention {
+    std::int64_t q_rank = 0;  // 0 = queries are projected directly
+    std::int64_t kv_rank = 0;
+    std::int64_t nope_dim = 0;   // values per head without position
+    std::int64_t rope_dim = 0;   // values per head with rotary position
+    std::int64_t value_dim = 0;  // values per head of V
+};
 
 struct Model {
     std::string id;     // "" for a config that a user brought
@@ -29,6 +48,10 @@ struct Model {
     bool learned_positions = false;  // max_positions more rows of h
     bool qk_norm = false;            // a norm of d values on queries and on keys
     int norms_per_layer = 2;
+    Experts experts;
+    std::vector<std::uint8_t> expert_layers;  // per layer, 1 = experts in the place of the dense feed-forward part; empty = none
+    LatentAttention latent;
+    int multi_token_layers = 0;  // extra layers that predict further tokens (MTP)
 };
 
 // What an import says about every key of the config.

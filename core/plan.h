@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 #include "fields.h"
 #include "hardware.h"
@@ -33,11 +35,17 @@ struct Plan {
     Attention attention = Attention::flash;
     bool hidden_dropout = false;
     bool attention_dropout = false;
+    bool sequence_parallel = true;  // has an effect with tensor parallelism alone
+    std::int64_t expert_parallel = 1;
+    std::int64_t expert_tensor_parallel = 1;
+    std::int64_t optimizer_instances = 1;  // copies of the distributed optimizer's shards
 
     std::int64_t model_parallel() const { return tensor_parallel * context_parallel * pipeline_parallel; }
     std::int64_t data_parallel() const { return gpus / model_parallel(); }
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
 };
+
+static_assert(std::is_trivially_copyable_v<Plan>, "a search copies plans by the million");
 
 // Rows of the embedding as Megatron pads them, so that every GPU of a tensor group gets a multiple of 128.
 inline std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor_parallel) {

@@ -2,6 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "api.h"
+#include "catalog.h"
+#include "memory.h"
 
 namespace api = fourfold::api;
 
@@ -24,5 +26,22 @@ static void search_405b(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(api::search(R"({"model": "llama-3.1-405b", "gpus": 2048})"));
 }
 BENCHMARK(search_405b);
+
+// All 14 stages of one plan of Llama 3.1 405B by the detailed estimator: in numbers, and with every formula kept.
+template <class N>
+static void detailed_all_stages(benchmark::State& state) {
+    const fourfold::Model& model = fourfold::catalog().model("llama-3.1-405b")->model;
+    fourfold::Plan plan;
+    plan.tensor_parallel = 8;
+    plan.context_parallel = 1;
+    plan.pipeline_parallel = 14;
+    plan.micro_batch = 1;
+    plan.gpus = 8 * 14 * 64;
+    for (auto _ : state)
+        for (std::int32_t stage = 0; stage < 14; ++stage)
+            benchmark::DoNotOptimize(fourfold::detailed<N>(model, plan, {}, {}, {}, stage).peak_bytes);
+}
+BENCHMARK(detailed_all_stages<double>);
+BENCHMARK(detailed_all_stages<fourfold::Traced>);
 
 BENCHMARK_MAIN();
