@@ -14,7 +14,7 @@ static constexpr std::array<GroupText, static_cast<std::size_t>(Group::count)> k
     {"optimizer", "Optimizer", "What Adam remembers of every weight: a precise copy and two running averages."},
     {"activations", "Activations", "What the forward pass must keep until the backward pass needs it."},
     {"temporaries", "Loss and temporaries", "What exists only at the worst moment of the step."},
-    {"workspaces", "Workspaces and buffers", "What the libraries and the framework set aside."},
+    {"workspaces", "Workspaces and buffers", "Set aside by libraries and framework."},
 }};
 const GroupText& text(Group group) { return kGroups[static_cast<std::size_t>(group)]; }
 
@@ -48,10 +48,9 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
      "persistent"},
     {"library_workspaces", Group::workspaces, "Library workspaces", "Scratch memory of cuBLAS and Transformer Engine.", "persistent"},
     {"global_buffer", Group::workspaces, "Gather buffer", "One buffer for the largest gather of a step.", "persistent"},
-    {"pipeline_buffers", Group::workspaces, "Pipeline buffers", "Tensors on their way from and to the neighbouring stages.", "persistent"},
+    {"pipeline_buffers", Group::workspaces, "Pipeline buffers", "Tensors on their way between stages.", "persistent"},
     {"attention_mask", Group::workspaces, "Attention mask", "Which token may look at which.", "persistent"},
-    {"allocator_rounding", Group::workspaces, "Rounding", "Large blocks are handed out in steps of 2 MiB when little would be left over.",
-     "persistent"},
+    {"allocator_rounding", Group::workspaces, "Rounding", "Large blocks are handed out in steps of 2 MiB.", "persistent"},
     {"norm_activations", Group::activations, "Norms", "Inputs and outputs of the norms, and their statistics.", "per layer"},
     {"latent_activations", Group::activations, "Latents", "The compressed queries, keys and values of latent attention.", "per layer"},
     {"qkv_activations", Group::activations, "Queries, keys, values", "What attention compares and mixes.", "per layer"},
@@ -64,7 +63,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"expert_activations", Group::activations, "Experts", "Inputs and inner values of the experts.", "per layer"},
     {"shared_expert_activations", Group::activations, "Shared experts", "Inner values of the experts that every token visits.",
      "per layer"},
-    {"head", Group::temporaries, "Logits and loss", "One number per token and word of the vocabulary, while the loss is computed.", "head"},
+    {"head", Group::temporaries, "Logits and loss", "One number per token and word, while the loss is computed.", "head"},
     {"first_backward", Group::temporaries, "First layer of the backward pass", "Gradients of the layer that is worked on first.", "head"},
 }};
 static_assert(!kItems.back().id.empty(), "every item has a text");

@@ -8,6 +8,9 @@ import { problemAttributes } from './problems';
 // Fields that have a place of their own: the sentence and the knobs.
 const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...DEGREES]);
 
+// The example drawn at build time leaves out what is folded away: nobody sees it, and everybody would download it.
+const IN_BROWSER = typeof document !== 'undefined';
+
 interface FieldProps {
     page: Page;
     field: Field;
@@ -120,10 +123,14 @@ export function Options({ page, act }: { page: Page; act: Actions }) {
             <summary>
                 {t.adjust.more} {changed > 0 && <small>{t.adjust.changed(changed)}</small>}
             </summary>
-            <ClusterField page={page} act={act} />
-            {fields.map((field) => (
-                <OptionField key={field.key} page={page} field={field} act={act} />
-            ))}
+            {IN_BROWSER && (
+                <>
+                    <ClusterField page={page} act={act} />
+                    {fields.map((field) => (
+                        <OptionField key={field.key} page={page} field={field} act={act} />
+                    ))}
+                </>
+            )}
         </details>
     );
 }
