@@ -9,7 +9,8 @@
 //               "rule": "heads_divide",            which rule: one of catalog().rules; "no_split" (no legal plan on these GPUs);
 //                                                  "cluster_has_other_gpu"; how reading failed: "syntax", "type", "range", "missing",
 //                                                  "unknown", "unsupported", "version", "too_large"; or, among warnings,
-//                                                  "tensor_parallel_across_nodes", "sequence_beyond_model", "partly_used_node", "idle_stages"
+//                                                  "tensor_parallel_across_nodes", "sequence_beyond_model", "partly_used_node", "idle_stages",
+//                                               "sharding_with_pipeline", "offload_of_whole_optimizer"
 //               "value": 3,                        what was given (numbers, short texts; null when there is none)
 //               "message": "…",                    one or two plain sentences: what was expected and why
 //               "suggestion": "…",                 what to do ("" when the message says it)
@@ -26,17 +27,23 @@
 //   "model"               id from catalog().models, or a Hugging Face config object (what config.json holds).
 //   "gpu"                 id from catalog().gpus.
 //   "cluster"             id from catalog().clusters, or "" (none). It must be made of that GPU; it sets gpus_per_node's default.
-//   "method"              id from catalog().methods ("fujii2024").
-// and the fields of the plan, described in catalog().fields with label, help, unit, range and default:
-//   "gpus" "gpus_per_node" "sequence_length" "global_batch"                              whole numbers; gpus_per_node may be "auto"
-//   "tensor_parallel" "context_parallel" "pipeline_parallel" "micro_batch"               whole numbers or "auto" (the default)
-//   "virtual_stages"                                                                     whole number, 1 = not interleaved
-//   "distributed_optimizer" "gradients_in_fp32" "hidden_dropout" "attention_dropout"     true or false
-//   "attention"           "flash", "selective" (plain attention, recomputed in backward) or "plain"
-// "auto" = the smallest split (TP*CP*PP, then fewest pipeline stages, then fewest context ranks) whose estimate stays within 80 % of the
-// card, then the largest micro-batch that still does. When no plan stays within 80 %, the one with the lowest estimate. What is set is
-// kept. The candidates are those of search(); when none of them is legal, every divisor is tried. gpus_per_node "auto" is the cluster's, or
-// without one the GPU's usual number.
+//   "method"              id from catalog().methods: "detailed" (the default) or "fujii2024".
+// and the fields of the plan, described in catalog().fields with label, help, unit, range and default. An "integer" field is a whole number,
+// or "auto" where it says so; a "number" field need not be whole; a "choice" is one of its ids, a "set" a text of ids with commas between.
+// Those that a reader meets first:
+//   "gpus" "gpus_per_node" "sequence_length" "global_batch"                              gpus_per_node may be "auto"
+//   "tensor_parallel" "context_parallel" "pipeline_parallel" "micro_batch"               "auto" is their default
+//   "virtual_stages" "schedule"         chunks per GPU (1 = not interleaved); "1f1b", "gpipe", "zb-h1", "zb-v"
+//   "zero" "shard_replicas"             "none", "optimizer" (ZeRO-1, the default), "gradients", "weights" (ZeRO-3, FSDP); HSDP's copies
+//   "recompute" "recompute_modules" "recompute_layers"     "none", "selective" (the modules), "full", "block" (of so many layers)
+//   "precision" "gradients_in_fp32" "moments" "optimizer_offload"
+//   "expert_parallel" "expert_tensor_parallel" "expert_imbalance"
+//   "framework" "attention" "loss"      whose kernels and habits are counted; "auto" = as that framework does on that GPU
+// "fujii2024" knows only part of them; not_counted of its answers says which of those set it leaves out.
+// "auto" = the smallest split (TP*CP*PP, then fewest pipeline stages, then fewest context ranks) whose estimate fits (class "fits"), then
+// the largest micro-batch that still does. When no plan fits, the one with the lowest estimate. What is set is kept. The candidates are
+// those of search(); when none of them is legal, every divisor is tried. gpus_per_node "auto" is the cluster's, or without one the GPU's
+// usual number.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -51,8 +58,9 @@ namespace fourfold::api {
 //    "clusters": [{"id", "label", "gpu", "gpus_per_node", …, "sources"}],
 //    "models":   [{"id", "label", "parameters" (exact count), "max_position_embeddings", "sources"}],
 //    "methods":  [{"id", "label", "summary", "source": {"title", "url"}, "limits": [texts: what this method is known not to count]}],
-//    "fields":   [{"key", "link" (its short name in a link), "type": "integer"|"boolean"|"choice", "label", "help", "unit", "default",
-//                  "min", "max" (integers), "choices": [{"id", "label", "help"}] (choices), "auto": true when "auto" is allowed}],
+//    "fields":   [{"key", "link" (its short name in a link), "type": "integer"|"number"|"boolean"|"choice"|"set", "label", "help", "unit", "default",
+//                  "min", "max" (integers, numbers), "choices": [{"id", "label", "help"}] (choices, sets), "auto": true when "auto" is
+//                  allowed (integers)}],
 //    "rules":    [{"id", "label" (what such a plan breaks, for "3,960 do not divide the GPUs")}]}
 std::string catalog();
 
@@ -63,25 +71,46 @@ std::string catalog();
 // A config that nests its text model ("text_config") is read from there. Text above 1 MB is refused ("too_large").
 std::string import_config(std::string_view text);
 
-// estimate(job) -> the memory of the fullest GPU, item by item.
+// estimate(job + {"stage": index or "auto"}) -> the memory of a pipeline stage, item by item; "auto" (the default), and a stage that
+// the plan does not have, are the fullest one.
 //   {"ok": true,
 //    "job": {every key of the job, with "auto" replaced by the number chosen; "model" is the id, or the config as import_config returns it},
 //    "auto": [which of the four degrees were chosen],
 //    "model": {"label", "parameters", "config": {as import_config returns it}}, "gpu": {"id", "label", "memory_gib"},
 //    "method": {as in catalog().methods},
 //    "data_parallel": 4, "micro_batches": 256 (per step and pipeline), "padded_vocabulary": 128256,
-//    "total_bytes", "card_bytes", "share", "class": "fits" (share <= 0.8) | "at_risk" (<= 1) | "does_not_fit", "line_share": 0.8,
-//    "groups": [{"id": "weights"|"gradients"|"optimizer"|"activations", "label", "summary" (one plain sentence), "bytes", "share",
-//                "items": [ITEM]}],                                            groups sum to total_bytes, items to their group
+//    "total_bytes", "share"               allocated on the fullest GPU at the worst moment: what torch.cuda.max_memory_allocated() reports
+//    "reserved_bytes", "whole_bytes"      with what PyTorch's allocator sets aside besides; with NCCL and the CUDA context too (nvidia-smi)
+//    "card_bytes", "line_share": 0.8      the paper's line
+//    "class": "fits" | "at_risk" | "does_not_fit"       detailed: probability >= 0.95, between, <= 0.02; fujii2024: share <= 0.8, <= 1, above
+//    "probability": 0.97 | null           that the run does not run out of memory; null by fujii2024
+//    "verdict": one short sentence, "verdict_basis": the evidence behind it
+//    "outside": [ITEM]                    what lies between total_bytes and whole_bytes; empty by fujii2024 (then the three are equal)
+//    "stage": 0, "worst_stage": 0         the stage shown, the fullest one
+//    "worst_why": "…"                     one sentence; "" with one stage
+//    "groups": [{"id": "weights"|"gradients"|"optimizer"|"activations"|"temporaries"|"workspaces", "label", "summary" (one plain sentence),
+//                "bytes", "share", "items": [ITEM]}],     of the stage shown: groups sum to its bytes, items to their group
+//    "stages": [{"layers", "embedding": bool, "head": bool, "in_flight": micro-batches alive (a whole stage each, so 1.5 is possible),
+//                "bytes", "share", "static_bytes" (between steps), "groups": {"weights": bytes, …}}],       one per stage; fujii2024: the first
+//    "curve": null | {"micro_batches": shown (all, or enough to see the pattern; then "cut": true), "cut",
+//                "start": […], "end": […] in forward passes of the stage, "bytes": […], "after": […] (once it is done), "kind": ["F"|"B"|"W"], "micro_batch": […],
+//                "chunk": […]}              the stage shown, per operation of its schedule; a backward pass drawn twice as long as a forward pass
+//    "host": null | {"bytes_per_gpu", "bytes_per_node", "pcie_bytes_per_step" (per GPU)}                    when the optimizer is offloaded
+//    "comparison": {"method" (the other one's id), "label", "total_bytes", "share", "class",
+//                "rows": [{"id" (of a group), "label", "bytes" (here), "other_bytes", "why"}]}              groups in which they differ
 //    "used":        [{"id", "text"}]      what was taken from the request
 //    "assumed":     [{"id", "text", "field": key that changes it, or ""}]
 //    "not_counted": [{"id", "text"}]
 //    "warnings":    [problem]             legal but unusual or slow (rule "tensor_parallel_across_nodes", …)
-//    "knobs":  [{"field": "tensor_parallel", "value": 2, "options": [{"value": 1, "legal": true, "total_bytes", "share", "class",
-//                "change_bytes": +-, "problem": null}                          what each neighbour of each degree would do, alone;
+//    "changes":     [{"set": {keys of the job: new values}, "label" ("Recompute every layer"), "touches" (what else it changes, or ""),
+//                     "saved_bytes", BRIEF}]
+//                                         single changes that lower the fullest GPU's bytes, most saved first
+//    "knobs":  [{"field": "tensor_parallel", "value": 2, "options": [{"value": 1, "legal": true, BRIEF, "change_bytes": +-, "problem": null}
+//                                         what each neighbour of each degree would do, alone;
 //                | {"value": 3, "legal": false, "problem": problem}]}],        for an illegal one, the first rule that it breaks
-//    "auto_plan": null | {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch", "total_bytes", "share", "class"}}
+//    "auto_plan": null | {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch", BRIEF}}
 //                                         the plan "auto" would choose; null when it is the plan shown
+//   BRIEF "total_bytes", "share", "class", "probability"
 //   ITEM {"id", "label", "summary", "bytes", "share",
 //         "formula": [TOKEN], "numbers": [TOKEN], "latex", "latex_numbers",
 //         "where": [{"symbol": "P", "meaning", "unit", "value", "formula": [TOKEN] | null, "numbers": [TOKEN] | null}],

@@ -120,12 +120,18 @@ std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems
     return std::nullopt;
 }
 
-static std::string range_text(Range range) { return "a whole number from " + grouped(range.min) + " to " + grouped(range.max); }
+static double to_double(const Json& number) {
+    if (const auto* real = number.get_ptr<const Json::number_float_t*>()) return *real;
+    if (const auto* whole = number.get_ptr<const Json::number_unsigned_t*>()) return static_cast<double>(*whole);
+    const auto* negative = number.get_ptr<const Json::number_integer_t*>();
+    return negative == nullptr ? 0 : static_cast<double>(*negative);
+}
 
-std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range,
-                                         Problems& problems) {
+// A number within bounds, whole where that is asked for. As a double first: 2^63, 1e300 and -1e300 must compare, not wrap.
+static std::optional<double> read_within(const Json& value, std::string_view field, std::string_view name, const std::string& expected,
+                                         const Json& min, const Json& max, bool whole, Problems& problems) {
     const auto fail = [&](const char* rule, const std::string& what, const std::string& suggestion, Json nearest) {
-        problems.push_back({std::string(field), rule, shown(value), std::string(name) + " must be " + range_text(range) + "; " + what + ".",
+        problems.push_back({std::string(field), rule, shown(value), std::string(name) + " must be " + expected + "; " + what + ".",
                             suggestion, std::move(nearest)});
         return std::nullopt;
     };
@@ -135,19 +141,27 @@ std::optional<std::int64_t> read_integer(const Json& value, std::string_view fie
                         "Write digits only, without quotation marks.", nullptr);
         return fail("type", std::string(value.type_name()) + " was given", "Give a number.", nullptr);
     }
-    // As a double first: 2^63, 1e300 and -1e300 must compare, not wrap.
-    double number = 0;
-    if (const auto* real = value.get_ptr<const Json::number_float_t*>())
-        number = *real;
-    else if (const auto* whole = value.get_ptr<const Json::number_unsigned_t*>())
-        number = static_cast<double>(*whole);
-    else if (const auto* negative = value.get_ptr<const Json::number_integer_t*>())
-        number = static_cast<double>(*negative);
-    if (number < static_cast<double>(range.min)) return fail("range", value.dump() + " is too small", "", range.min);
-    if (number > static_cast<double>(range.max)) return fail("range", value.dump() + " is too large", "", range.max);
-    if (number != std::floor(number))
+    const double number = to_double(value);
+    if (number < to_double(min)) return fail("range", value.dump() + " is too small", "", min);
+    if (number > to_double(max)) return fail("range", value.dump() + " is too large", "", max);
+    if (whole && number != std::floor(number))
         return fail("range", value.dump() + " is not whole", "", static_cast<std::int64_t>(std::llround(number)));
-    return static_cast<std::int64_t>(number);
+    return number;
+}
+
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range,
+                                         Problems& problems) {
+    const auto number = read_within(value, field, name, "a whole number from " + grouped(range.min) + " to " + grouped(range.max),
+                                    range.min, range.max, true, problems);
+    if (!number) return std::nullopt;
+    return static_cast<std::int64_t>(*number);
+}
+
+std::string set_text(std::uint32_t bits, std::span<const Choice> choices) {
+    std::string text;
+    for (std::size_t i = 0; i < choices.size(); ++i)
+        if ((bits >> i & 1U) != 0) text += (text.empty() ? "" : ",") + std::string(choices[i].id);
+    return text;
 }
 
 std::optional<bool> read_boolean(const Json& value, std::string_view field, std::string_view name, Problems& problems) {
@@ -180,6 +194,31 @@ void FieldReader::integer(const Field& field, std::int64_t& value, Range range, 
     if (const auto number = read_integer(*given, field.key, field.label, range, problems_)) value = *number;
 }
 
+void FieldReader::number(const Field& field, double& value, Bounds bounds) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return;
+    const Json min = bounds.min, max = bounds.max;
+    if (const auto number =
+            read_within(*given, field.key, field.label, "a number from " + min.dump() + " to " + max.dump(), min, max, false, problems_))
+        value = *number;
+}
+
+void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const Choice> choices) {
+    const std::string* given = text(field.key);
+    if (given == nullptr) return;
+    value = 0;
+    for (std::size_t from = 0; from < given->size();) {
+        const std::size_t to = std::min(given->find(',', from), given->size());
+        const std::string_view id = std::string_view(*given).substr(from, to - from);
+        from = to + 1;
+        const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& one) { return one.id == id; });
+        if (known != choices.end())
+            value |= 1U << static_cast<unsigned>(known - choices.begin());
+        else
+            unknown_choice(field, std::string(id), choices);
+    }
+}
+
 void FieldReader::boolean(const Field& field, bool& value) {
     const Json* given = any(field.key);
     if (given == nullptr) return;
@@ -189,18 +228,23 @@ void FieldReader::boolean(const Field& field, bool& value) {
 void FieldReader::choice_index(const Field& field, int& index, std::span<const Choice> choices) {
     const std::string* given = text(field.key);
     if (given == nullptr) return;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (choices[i].id != *given) continue;
+        index = static_cast<int>(i);
+        return;
+    }
+    unknown_choice(field, *given, choices);
+}
+
+void FieldReader::unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices) {
     std::string all;
     std::vector<std::string_view> ids;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        if (choices[i].id == *given) {
-            index = static_cast<int>(i);
-            return;
-        }
-        all += (i == 0 ? "" : ", ") + std::string(choices[i].id);
-        ids.push_back(choices[i].id);
+    for (const Choice& choice : choices) {
+        all += (all.empty() ? "" : ", ") + std::string(choice.id);
+        ids.push_back(choice.id);
     }
-    const std::string_view near = closest(*given, ids);
-    problems_.push_back({std::string(field.key), "range", shown(*given), std::string(field.label) + " must be one of: " + all + ".",
+    const std::string_view near = closest(given, ids);
+    problems_.push_back({std::string(field.key), "range", shown(given), std::string(field.label) + " must be one of: " + all + ".",
                          near.empty() ? "" : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
 }
 
@@ -230,20 +274,37 @@ Json& FieldDescriber::begin(const Field& field, std::string_view type) {
 
 void FieldDescriber::integer(const Field& field, std::int64_t initial, Range range, bool allow_auto) {
     Json& entry = begin(field, "integer");
-    entry["default"] = initial == kAuto ? Json("auto") : Json(initial);
+    entry["default"] = allow_auto && initial == kAuto ? Json("auto") : Json(initial);
     entry["min"] = range.min;
     entry["max"] = range.max;
     entry["auto"] = allow_auto;
 }
 
+void FieldDescriber::number(const Field& field, double initial, Bounds bounds) {
+    Json& entry = begin(field, "number");
+    entry["default"] = initial;
+    entry["min"] = bounds.min;
+    entry["max"] = bounds.max;
+}
+
 void FieldDescriber::boolean(const Field& field, bool initial) { begin(field, "boolean")["default"] = initial; }
+
+void FieldDescriber::list(Json& entry, std::span<const Choice> choices) {
+    entry["choices"] = Json::array();
+    for (const Choice& choice : choices)
+        entry["choices"].push_back(Object().add("id", choice.id).add("label", choice.label).add("help", choice.help));
+}
 
 void FieldDescriber::choice_index(const Field& field, int initial, std::span<const Choice> choices) {
     Json& entry = begin(field, "choice");
     entry["default"] = choices[static_cast<std::size_t>(initial)].id;
-    entry["choices"] = Json::array();
-    for (const Choice& choice : choices)
-        entry["choices"].push_back(Object().add("id", choice.id).add("label", choice.label).add("help", choice.help));
+    list(entry, choices);
+}
+
+void FieldDescriber::set(const Field& field, std::uint32_t initial, std::span<const Choice> choices) {
+    Json& entry = begin(field, "set");
+    entry["default"] = set_text(initial, choices);
+    list(entry, choices);
 }
 
 }  // namespace fourfold

@@ -74,6 +74,10 @@ struct Range {
     std::int64_t max;
 };
 std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range, Problems& problems);
+struct Bounds {  // of a number that need not be whole
+    double min;
+    double max;
+};
 std::optional<bool> read_boolean(const Json& value, std::string_view field, std::string_view name, Problems& problems);
 
 // What the page needs to draw and explain one input.
@@ -88,16 +92,22 @@ struct Choice {
     std::string_view id, label, help;
 };
 
+// The ids of the bits set, joined by commas.
+std::string set_text(std::uint32_t bits, std::span<const Choice> choices);
+
 // "auto" inside the core: a whole number that the core is to choose. 0 is never a legal value of such a field.
 constexpr std::int64_t kAuto = 0;
 
 // The three visitors. A struct's visit_fields(struct, visitor) calls, per field, one of
-//   integer(field, value, range, allow_auto)   boolean(field, value)   choice(field, value as index, choices)
+//   integer(field, value, range, allow_auto)   number(field, value, bounds)   boolean(field, value)
+//   choice(field, value as index, choices)     set(field, value as bits, choices): a text of ids, "core_attn,mlp"
 class FieldReader {
  public:
     FieldReader(const Json& object, Problems& problems) : object_(object), problems_(problems) {}
     void integer(const Field& field, std::int64_t& value, Range range, bool allow_auto = false);
+    void number(const Field& field, double& value, Bounds bounds);
     void boolean(const Field& field, bool& value);
+    void set(const Field& field, std::uint32_t& value, std::span<const Choice> choices);
     template <class Enum>
     void choice(const Field& field, Enum& value, std::span<const Choice> choices) {
         int index = static_cast<int>(value);
@@ -113,6 +123,7 @@ class FieldReader {
 
  private:
     void choice_index(const Field& field, int& index, std::span<const Choice> choices);
+    void unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices);
     const Json& object_;
     Problems& problems_;
     std::vector<std::string_view> known_;
@@ -121,13 +132,17 @@ class FieldReader {
 class FieldWriter {
  public:
     explicit FieldWriter(Json& object) : object_(object) {}
-    void integer(const Field& field, std::int64_t value, Range, bool = false) {
-        if (value == kAuto)
+    void integer(const Field& field, std::int64_t value, Range, bool allow_auto = false) {
+        if (allow_auto && value == kAuto)
             object_[std::string(field.key)] = "auto";
         else
             object_[std::string(field.key)] = value;
     }
+    void number(const Field& field, double value, Bounds) { object_[std::string(field.key)] = value; }
     void boolean(const Field& field, bool value) { object_[std::string(field.key)] = value; }
+    void set(const Field& field, std::uint32_t value, std::span<const Choice> choices) {
+        object_[std::string(field.key)] = set_text(value, choices);
+    }
     template <class Enum>
     void choice(const Field& field, Enum value, std::span<const Choice> choices) {
         object_[std::string(field.key)] = choices[static_cast<std::size_t>(value)].id;
@@ -140,7 +155,9 @@ class FieldWriter {
 class FieldDescriber {
  public:
     void integer(const Field& field, std::int64_t initial, Range range, bool allow_auto = false);
+    void number(const Field& field, double initial, Bounds bounds);
     void boolean(const Field& field, bool initial);
+    void set(const Field& field, std::uint32_t initial, std::span<const Choice> choices);
     template <class Enum>
     void choice(const Field& field, Enum initial, std::span<const Choice> choices) {
         choice_index(field, static_cast<int>(initial), choices);
@@ -149,6 +166,7 @@ class FieldDescriber {
 
  private:
     Json& begin(const Field& field, std::string_view type);
+    static void list(Json& entry, std::span<const Choice> choices);
     void choice_index(const Field& field, int initial, std::span<const Choice> choices);
 };
 

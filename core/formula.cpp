@@ -6,45 +6,49 @@
 
 namespace fourfold {
 
-// An immutable expression tree, shared between the numbers computed from one another.
+// An immutable expression tree.
 struct Traced::Node {
     enum class Kind { literal, symbol, named, add, subtract, multiply, divide, square };
     Kind kind;
     double value;
-    Symbol symbol{};                          // symbol, named
-    std::shared_ptr<const Node> left, right;  // named and square use left alone
+    Symbol symbol{};                         // symbol, named
+    Node *left = nullptr, *right = nullptr;  // named and square use left alone
+    int uses = 1;
+
+    static Node* used(Node* node) {
+        if (node != nullptr) ++node->uses;
+        return node;
+    }
+    static void release(Node* node) {
+        if (node == nullptr || --node->uses > 0) return;
+        release(node->left);
+        release(node->right);
+        delete node;
+    }
+    static Traced of(Kind kind, double value, const Traced& a, const Traced& b) {
+        return Traced(new Node{kind, value, {}, used(a.node_), used(b.node_)});
+    }
 };
 
 using Node = Traced::Node;
 using Kind = Node::Kind;
 
-Traced::Traced(double literal) : node_(std::make_shared<const Node>(Node{Kind::literal, literal, {}, nullptr, nullptr})) {}
+[[gnu::noinline]] Traced::Traced(const Traced& other) : node_(Node::used(other.node_)) {}
+[[gnu::noinline]] Traced::~Traced() { Node::release(node_); }
 
-Traced Traced::symbol(const Symbol& symbol, double value) {
-    return Traced(std::make_shared<const Node>(Node{Kind::symbol, value, symbol, nullptr, nullptr}));
-}
-
+Traced::Traced(double literal) : node_(new Node{Kind::literal, literal}) {}
+Traced Traced::symbol(const Symbol& symbol, double value) { return Traced(new Node{Kind::symbol, value, symbol}); }
 Traced Traced::named(const Symbol& symbol, const Traced& definition) {
-    return Traced(std::make_shared<const Node>(Node{Kind::named, definition.value(), symbol, definition.node_, nullptr}));
+    return Traced(new Node{Kind::named, definition.value(), symbol, Node::used(definition.node_)});
 }
 
 double Traced::value() const { return node_->value; }
 
-Traced operator+(const Traced& a, const Traced& b) {
-    return Traced(std::make_shared<const Node>(Node{Kind::add, a.value() + b.value(), {}, a.node_, b.node_}));
-}
-Traced operator-(const Traced& a, const Traced& b) {
-    return Traced(std::make_shared<const Node>(Node{Kind::subtract, a.value() - b.value(), {}, a.node_, b.node_}));
-}
-Traced operator*(const Traced& a, const Traced& b) {
-    return Traced(std::make_shared<const Node>(Node{Kind::multiply, a.value() * b.value(), {}, a.node_, b.node_}));
-}
-Traced operator/(const Traced& a, const Traced& b) {
-    return Traced(std::make_shared<const Node>(Node{Kind::divide, a.value() / b.value(), {}, a.node_, b.node_}));
-}
-Traced squared(const Traced& a) {
-    return Traced(std::make_shared<const Node>(Node{Kind::square, a.value() * a.value(), {}, a.node_, nullptr}));
-}
+Traced operator+(const Traced& a, const Traced& b) { return Node::of(Kind::add, a.value() + b.value(), a, b); }
+Traced operator-(const Traced& a, const Traced& b) { return Node::of(Kind::subtract, a.value() - b.value(), a, b); }
+Traced operator*(const Traced& a, const Traced& b) { return Node::of(Kind::multiply, a.value() * b.value(), a, b); }
+Traced operator/(const Traced& a, const Traced& b) { return Node::of(Kind::divide, a.value() / b.value(), a, b); }
+Traced squared(const Traced& a) { return Node::of(Kind::square, a.value() * a.value(), a, {}); }
 
 static int precedence(Kind kind) {
     switch (kind) {

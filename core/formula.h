@@ -6,9 +6,9 @@
 //        const N P = named<N>({"P", "parameters of one GPU", ""}, 2 * h * h / t);      P prints as "P", explained by its own formula
 // Letters may end in "_x" for a subscript. Symbols are compared by letter: one letter means one thing within a formula.
 #pragma once
-#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "fields.h"
 
@@ -20,12 +20,21 @@ struct Symbol {
     const char* unit;
 };
 
+// Counts the uses of its expression, shared with the numbers computed from it. (One count, in functions of their own: a formula is a few
+// calls then, a third of what std::shared_ptr makes of it.)
 class Traced {
  public:
     struct Node;
 
     Traced() = default;
     Traced(double literal);  // NOLINT(google-explicit-constructor): so that "2 * h" reads as on paper
+    Traced(const Traced& other);
+    Traced(Traced&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    Traced& operator=(Traced other) noexcept {
+        std::swap(node_, other.node_);
+        return *this;
+    }
+    ~Traced();
     static Traced symbol(const Symbol& symbol, double value);
     static Traced named(const Symbol& symbol, const Traced& definition);
 
@@ -46,8 +55,8 @@ class Traced {
     friend Traced squared(const Traced& a);
 
  private:
-    explicit Traced(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
-    std::shared_ptr<const Node> node_;
+    explicit Traced(Node* node) : node_(node) {}
+    Node* node_ = nullptr;
 };
 
 inline double squared(double a) { return a * a; }

@@ -1,7 +1,8 @@
 // How a training framework does what the plan asks for, as far as memory depends on it. These are inputs of the estimate with a preset per
 // framework, never constants of the model: the same plan holds more or less in another framework or version.
 #pragma once
-#include <cstdint>
+#include "hardware.h"
+#include "plan.h"
 
 namespace fourfold {
 
@@ -14,7 +15,8 @@ enum class AttentionKernel : std::uint8_t {
 enum class LossKernel : std::uint8_t {
     plain,         // 6 bytes per logit at the worst point: bf16 logits and their fp32 copy
     native_fused,  // 10
-    te_fused       // 2: works in place on the bf16 logits
+    te_fused,      // 2: works in place on the bf16 logits
+    gathered       // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
 };
 
 // The defaults are Megatron-Core of 2025 with Transformer Engine.
@@ -31,6 +33,11 @@ struct Framework {
     bool grouped_gemm = false;  // of experts: more workspaces
     bool large_cublas_workspace =
         true;  // 2 x 32 MiB (Hopper, or where a workspace setting or determinism is asked for) instead of 2 x 8.125
+    double engine_workspace =
+        32.0 * 1024 * 1024;  // bytes of one workspace of Transformer Engine: 32 MiB on Hopper and Blackwell, 4 on A100
 };
+
+// What the plan's framework, attention and loss mean on that card.
+Framework framework_of(const Plan& plan, const Gpu& gpu);
 
 }  // namespace fourfold

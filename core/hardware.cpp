@@ -21,8 +21,18 @@ static std::string text(const Json& profile, const char* key, Problems& problems
     return {};
 }
 
+static Architecture architecture(const Json& profile, Problems& problems) {
+    constexpr std::string_view kNames[] = {"ampere", "hopper", "blackwell"};
+    const std::string name = text(profile, "architecture", problems);
+    for (std::size_t i = 0; i < std::size(kNames); ++i)
+        if (name == kNames[i]) return static_cast<Architecture>(i);
+    problems.push_back({"architecture", "range", name, "architecture must be ampere, hopper or blackwell.", "", nullptr});
+    return Architecture::hopper;
+}
+
 Gpu read_gpu(const Json& profile, Problems& problems) {
     Gpu gpu;
+    gpu.architecture = architecture(profile, problems);
     gpu.id = text(profile, "id", problems);
     gpu.label = text(profile, "label", problems);
     gpu.memory_bytes = number(profile, "memory_gib", true, problems) * kGibi;

@@ -7,8 +7,11 @@
 
 namespace fourfold {
 
+enum class Architecture { ampere, hopper, blackwell };
+
 struct Gpu {
     std::string id, label;
+    Architecture architecture = Architecture::hopper;
     double memory_bytes = 0;     // nominal size ("80 GB") times 2^30
     double bf16_flop_per_s = 0;  // dense
     double fp16_flop_per_s = 0;  // dense

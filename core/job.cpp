@@ -89,6 +89,13 @@ static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
     }
 }
 
+// Whether there is such a stage is known when "auto" is resolved.
+static void read_stage(FieldReader& reader, Job& job, Problems& problems) {
+    const Json* given = reader.any("stage");
+    if (given == nullptr || *given == "auto") return;
+    if (const auto stage = read_integer(*given, "stage", "The stage", {0, 1'999}, problems)) job.stage = *stage;
+}
+
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
     const std::size_t problems_before = problems.size();
     const auto request = parse(text, kMaxRequestBytes, problems);
@@ -112,12 +119,16 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
                                 job.cluster->label + " is not made of " + job.gpu->label + ".",
                                 "Choose the GPU of that cluster, or another cluster.", ""});
     }
-    if (const std::string* method = reader.text("method"); method != nullptr && *method != fourfold::text(job.method).id)
-        problems.push_back({"method", "range", shown(Json(*method)),
-                            "There is no method \"" + shown(Json(*method)).get_ref<const std::string&>() + "\" here.",
-                            "Choose one from the list.", fourfold::text(job.method).id});
+    constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
+    if (const Method* method = pick(
+            reader, "method", fourfold::text(job.method).id, std::span(kMethodList), [](Method m) { return fourfold::text(m).id; },
+            problems))
+        job.method = *method;
     visit_fields(job.plan, reader);
-    if (kind == Request::search) read_gpu_counts(reader, job, problems);
+    if (kind == Request::search)
+        read_gpu_counts(reader, job, problems);
+    else
+        read_stage(reader, job, problems);
     reader.reject_unknown();
     if (problems.size() != problems_before) return std::nullopt;
     if (job.plan.gpus_per_node == kAuto)

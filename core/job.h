@@ -19,11 +19,12 @@ struct Job {
     bool model_is_inline = false;  // a config object instead of an id
     const Gpu* gpu = nullptr;
     const Cluster* cluster = nullptr;  // may be none
-    Method method = Method::fujii2024;
+    Method method = Method::detailed;
     Plan plan;                             // may hold kAuto, except in gpus_per_node
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
+    std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
 
-    SearchSpace space() const { return {model, plan, gpu->memory_bytes, method}; }
+    SearchSpace space() const { return {model, plan, *gpu, method}; }
 };
 
 enum class Request { estimate, search };

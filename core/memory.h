@@ -10,6 +10,7 @@
 #include "framework.h"
 #include "model.h"
 #include "plan.h"
+#include "stage.h"
 
 namespace fourfold {
 
@@ -18,53 +19,87 @@ struct Source {
 };
 
 // ---- what can fill a GPU
-enum class Group { weights, gradients, optimizer, activations, temporaries, workspaces, count };
+enum class Group { weights, gradients, optimizer, activations, temporaries, workspaces, outside, count };
 struct GroupText {
     std::string_view id, label, summary;
 };
 const GroupText& text(Group group);
 
+// Of both methods, of fujii2024, of detailed.
 enum class Item {
     weights,
     gradients,
+    dropout_masks,
+    embedding_dropout_mask,
     optimizer,
     attention_activations,
-    feed_forward_activations,
-    attention_scores,
-    dropout_masks,
     embedding_activations,
-    embedding_dropout_mask,
     head_activations,
-    // detailed
+    fp8_weights,
     master_weights,
     moments,
-    dummy_gradients,
-    library_workspaces,
-    global_buffer,
-    pipeline_buffers,
-    attention_mask,
-    allocator_rounding,
     norm_activations,
+    norm_outputs,
+    norm_copies,
     latent_activations,
+    // a layer's attention, from its projections to the scores: memory_detailed.cpp relies on the order
     qkv_activations,
     qk_norm_activations,
     attention_output,
     attention_output_copy,
     log_sum_exp,
+    attention_scores,
+    feed_forward_activations,
     router_activations,
     expert_activations,
+    expert_products,
     shared_expert_activations,
+    checkpoints,
+    waiting_activations,
     head,
     first_backward,
+    recomputed_unit,
+    gathered_weights,
+    whole_gradients,
+    library_workspaces,
+    dummy_gradients,
+    global_buffer,
+    pipeline_buffers,
+    attention_mask,
+    allocator_rounding,
+    between_steps,
+    allocator_slack,
+    nccl_buffers,
+    cuda_context,
+    count
+};
+enum class Paper {
+    fujii,
+    zero,
+    recomputation,
+    flash,
+    latent,
+    experts,
+    zero_bubble,
+    pipeline,
+    fsdp,
+    engine,
+    cublas,
+    allocator,
+    runs,
+    b200_runs,
+    nccl,
     count
 };
 struct ItemText {
     std::string_view id;
     Group group;
     std::string_view label, summary;
-    std::string_view source_place;  // where in the method's source
+    Paper paper;
+    std::string_view place;  // where in the paper
 };
 const ItemText& text(Item item);
+const Source& source(Paper paper);
 
 // The items of one estimate: at most one of each kind, no allocation for N = double.
 template <class N>
@@ -91,13 +126,13 @@ class Items {
 };
 
 // ---- methods
-enum class Method { fujii2024 };
+enum class Method { detailed, fujii2024 };
 struct MethodText {
     std::string_view id, label, summary;
     Source source;
     std::span<const std::string_view> limits;  // what it is known not to count
 };
-inline constexpr std::size_t kMethods = 1;
+inline constexpr std::size_t kMethods = 2;
 const MethodText& text(Method method);
 
 // Bytes on a GPU of the first pipeline stage after Fujii, Watanabe, Yokota 2024 (arXiv 2411.06465) and its authors' tool, to the letter;
@@ -107,36 +142,31 @@ Items<N> fujii2024(const Model& model, const Plan& plan);
 extern template Items<double> fujii2024<double>(const Model&, const Plan&);
 extern template Items<Traced> fujii2024<Traced>(const Model&, const Plan&);
 
-// ---- detailed: every stage, every item
-struct Workspaces {
-    double transformer_engine = 32.0 * 1024 * 1024;  // bytes of one workspace: 32 MiB on Hopper and Blackwell, 4 MiB on A100
-    double cublas_small = 8.125 * 1024 * 1024;
-    double cublas_large = 32.0 * 1024 * 1024;
-};
-
 template <class N>
 struct StageMemory {
-    Items<N> items;           // at the worst moment of a step
-    double static_bytes = 0;  // between steps
-    double peak_bytes = 0;    // the items' sum, or static_bytes where that is more
+    Items<N> items;                       // at the worst moment of a step
+    double static_bytes = 0;              // between steps
+    double peak_bytes = 0;                // the items' sum
+    double at_head = 0, at_backward = 0;  // of the items' sum, what exists only while the head or the first layer of a backward pass works
+    double host_bytes = 0;                // in the node's own memory, for this GPU
+    double pcie_bytes = 0;                // between host and GPU, per step
 };
 
-// Layers per stage and chunk where they are not even; empty = even.
-using StageLayers = std::vector<std::vector<std::int32_t>>;
-
-// Allocated bytes of one rank of pipeline stage `stage`; sources beside each term in memory_detailed.cpp.
+// Allocated bytes of one rank of a pipeline stage at the moment that `stage` describes (stage.h); sources beside each term in
+// memory_detailed.cpp. `plan` must be legal.
 template <class N>
-StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Workspaces& workspaces,
-                        const StageLayers& layers, std::int32_t stage);
-extern template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Workspaces&, const StageLayers&,
-                                                     std::int32_t);
-extern template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Workspaces&, const StageLayers&,
-                                                     std::int32_t);
+StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage);
+extern template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
+extern template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
 
-// ---- verdict: the paper's rule, "below 80 % never out of memory"
-inline constexpr double kLineShare = 0.8;
-enum class Fit : std::uint8_t { fits, at_risk, does_not_fit };
-inline constexpr std::string_view kFitIds[] = {"fits", "at_risk", "does_not_fit"};
-inline Fit classify(double share) { return share <= kLineShare ? Fit::fits : share <= 1 ? Fit::at_risk : Fit::does_not_fit; }
+// The moment of a step at which a stage holds most.
+Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage);
+
+// The stage that holds most, and its bytes (double alone: for searches).
+struct Fullest {
+    double bytes;
+    std::int32_t stage;
+};
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework);
 
 }  // namespace fourfold

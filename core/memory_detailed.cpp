@@ -1,242 +1,106 @@
 // Every item of every pipeline stage. Based on
-//   V. Korthikanti et al.: Reducing Activation Recomputation in Large Transformer Models, arXiv 2205.05198 (2022), section 4: what a layer
-//   keeps S. Rajbhandari et al.: ZeRO, arXiv 1910.02054 (2019): what an optimizer holds and how it is shared out D. Narayanan et al., arXiv
-//   2104.04473 (2021), and schedule.h: how many micro-batches are alive
-// and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json).
-// Legend
-//   s sequence   b micro-batch   h hidden   f feed-forward width   a, k heads, KV heads   d head width   v padded vocabulary
-//   t, c, D, p tensor, context, data, pipeline parallel   N = s*b/c tokens of a rank   Ns = N/t of them in the sequence-parallel regions
-//   K layers times micro-batches alive (Kd dense, Ke with experts)   e tensor parallel of experts   E experts   T token copies that reach a
-//   rank
+//   V. Korthikanti et al.: Reducing Activation Recomputation in Large Transformer Models, arXiv 2205.05198 (2022), sections 4 and 5: what a
+//     layer keeps, and what is left of it under recomputation
+//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054 (2019): what an optimizer holds and how it is shared out
+//   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
+//   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
+// and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json). Letters:
+// letters.h;
+//   K layers times micro-batches alive (Kd dense, Ke with experts)
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "memory.h"
-#include "schedule.h"
+#include "parameters.h"
 
 namespace fourfold {
 
 namespace {
 
-// Layers of a stage, and layers times micro-batches alive at the moment when it holds most.
-struct Alive {
-    double dense_layers = 0, expert_layers = 0;
-    double dense = 0, experts = 0;
-    double first_chunk = 0;  // micro-batches of the first chunk
-    bool last_is_expert = false;
-};
-
-Alive count_alive(const Model& model, const Plan& plan, const StageLayers& layers, std::int32_t stage) {
-    const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel), chunks = static_cast<std::int32_t>(plan.virtual_stages);
-    const auto m = static_cast<std::int32_t>(std::min<std::int64_t>(plan.micro_batches(), 1'000'000));
-    const auto in_flight =
-        stages == 1 ? std::vector<std::int32_t>(1, 1)
-                    : in_flight_closed_form(chunks > 1 ? ScheduleKind::interleaved : ScheduleKind::one_f_one_b, stages, chunks, m, stage);
-    Alive alive;
-    alive.first_chunk = in_flight[0];
-    std::size_t layer = 0;
-    for (std::int32_t chunk = 0; chunk < chunks; ++chunk)
-        for (std::int32_t other = 0; other < stages; ++other) {
-            const std::int64_t here = layers.empty() ? model.layers / (std::int64_t{stages} * chunks)
-                                                     : layers[static_cast<std::size_t>(other)][static_cast<std::size_t>(chunk)];
-            for (std::int64_t i = 0; i < here; ++i, ++layer) {
-                if (other != stage) continue;
-                const bool expert = !model.expert_layers.empty() && model.expert_layers[layer] != 0;
-                (expert ? alive.expert_layers : alive.dense_layers) += 1;
-                (expert ? alive.experts : alive.dense) += in_flight[static_cast<std::size_t>(chunk)];
-                alive.last_is_expert = expert;
-            }
-        }
-    return alive;
-}
-
-enum class Weight {
-    query_down,
-    query,
-    kv_down,
-    kv_up,
-    qkv,
-    projection,
-    fc1,
-    fc2,
-    expert_fc1,
-    expert_fc2,
-    shared_fc1,
-    shared_fc2,
-    multi_token,
-    count
-};
-
 template <class N>
-class Estimate {
+class Estimate : Letters<N> {
  public:
-    Estimate(const Model& model, const Plan& plan, const Framework& framework, const Workspaces& workspaces, const StageLayers& layers,
-             std::int32_t stage)
-        : m_(model),
-          p_(plan),
-          fw_(framework),
-          ws_(workspaces),
-          alive_(count_alive(model, plan, layers, stage)),
-          first_(stage == 0),
-          last_(stage + 1 == plan.pipeline_parallel) {}
+    Estimate(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage)
+        : Letters<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_) {}
 
     StageMemory<N> run() {
         StageMemory<N> result;
         states();
         buffers();
         result.static_bytes = items_.total() + between_steps_;
+        attention_kept();
+        feed_forward_kept();
         activations();
         temporaries();
+        // with few activations the moment between two steps can be the fuller one
+        if (result.static_bytes > items_.total())
+            items_.add(Item::between_steps, number("M", "gradient copies and receive buffers between steps, beyond the peak", "bytes",
+                                                   result.static_bytes - items_.total()));
         result.items = items_;
-        result.peak_bytes = std::max(items_.total(), result.static_bytes);
+        result.peak_bytes = items_.total();
+        result.at_head = at_head_;
+        result.at_backward = at_backward_;
+        result.host_bytes = host_bytes_;
+        result.pcie_bytes = pcie_bytes_;
         return result;
     }
 
  private:
-    static N number(const char* letter, const char* meaning, const char* unit, double value) {
-        return quantity<N>({letter, meaning, unit}, value);
-    }
-    static double as_double(std::int64_t value) { return static_cast<double>(value); }
+    using L = Letters<N>;
+    using L::as_double, L::m_, L::p_, L::number, L::tokens, L::split_tokens, L::sequence_parallel, L::routed_tokens, L::latent;
+    using L::h, L::f, L::a, L::k, L::d, L::t, L::c, L::b, L::s, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn,
+        L::shared_ffn;
 
-    // ---- letters
-    N h() const { return number("h", "hidden size", "values per token", as_double(m_.hidden)); }
-    N f() const { return number("f", "feed-forward width", "values per token", as_double(m_.ffn)); }
-    N a() const { return number("a", "attention heads", "", as_double(m_.heads)); }
-    N k() const {  // Megatron copies KV heads where there are fewer than tensor ranks
-        return number("k", "KV heads, at least one per tensor-parallel GPU", "",
-                      as_double(std::max(m_.kv_heads, std::min(p_.tensor_parallel, m_.heads))));
+    N alive_layers() const {
+        return number("K", "layers of the stage times micro-batches in flight", "", stage_.dense.alive + stage_.experts.alive);
     }
-    N d() const { return number("d", "head width", "values", as_double(m_.head_dim)); }
-    N t() const { return number("t", "tensor parallel (TP)", "GPUs", as_double(p_.tensor_parallel)); }
-    N c() const { return number("c", "context parallel (CP)", "GPUs", as_double(p_.context_parallel)); }
-    N b() const { return number("b", "micro-batch", "sequences", as_double(p_.micro_batch)); }
-    N s() const { return number("s", "sequence length", "tokens", as_double(p_.sequence_length)); }
-    N v() const {
-        return number("v", "vocabulary, padded to a multiple of 128·t", "words", as_double(padded_vocabulary(m_, p_.tensor_parallel)));
-    }
-    N tokens() const { return named<N>({"N", "tokens of a micro-batch on one GPU", "tokens"}, s() * b() / c()); }
-    bool sequence_parallel() const { return p_.sequence_parallel && p_.tensor_parallel > 1; }
-    N split_tokens() const {
-        return sequence_parallel() ? named<N>({"N_s", "tokens of a GPU where sequence parallelism splits them", "tokens"}, tokens() / t())
-                                   : tokens();
-    }
-    N fan() const { return number("g", "matrices that widen the feed-forward part (2 when gated)", "", m_.gated ? 2 : 1); }
-    N norm_parameters() const { return number("n", "parameters of a norm per hidden value", "", m_.layer_norm ? 2 : 1); }
-    N alive_layers() const { return number("K", "layers of the stage times micro-batches in flight", "", alive_.dense + alive_.experts); }
-    N alive_dense() const { return number("K_d", "dense layers times micro-batches in flight", "", alive_.dense); }
-    N alive_experts() const { return number("K_e", "expert layers times micro-batches in flight", "", alive_.experts); }
-    N e() const { return number("e", "tensor parallel of experts (ETP)", "GPUs", as_double(p_.expert_tensor_parallel)); }
-    N experts() const { return number("E", "experts", "", as_double(m_.experts.count)); }
-    N expert_ffn() const { return number("f_e", "width of an expert", "values per token", as_double(m_.experts.ffn)); }
-    N shared_ffn() const { return number("f_s", "width of the shared experts", "values per token", as_double(m_.experts.shared_ffn)); }
-    N routed_tokens() const {  // balanced routing
-        const N visits = number("q", "experts per token", "", as_double(m_.experts.per_token));
-        const bool whole = p_.tensor_parallel > 1 && !sequence_parallel();
-        return named<N>({"T", "token copies that reach the experts of a GPU, evenly shared", "tokens"},
-                        whole ? tokens() * visits : split_tokens() * visits * e());
-    }
-    bool latent() const { return m_.latent.kv_rank > 0; }
+    N alive_dense() const { return number("K_d", "dense layers times micro-batches in flight", "", stage_.dense.alive); }
+    N alive_experts() const { return number("K_e", "expert layers times micro-batches in flight", "", stage_.experts.alive); }
     bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
+    bool fp8() const { return p_.precision == Precision::fp8 || p_.precision == Precision::fp8_weights; }
 
-    // ---- parameters
-    N attention_parameters() {
-        const LatentAttention& l = m_.latent;
-        const double qk = as_double(l.nope_dim + l.rope_dim);
-        if (latent()) {
-            const N q = l.q_rank > 0 ? weight(Weight::query_down, h() * as_double(l.q_rank)) +
-                                           weight(Weight::query, as_double(l.q_rank) * a() * qk / t())
-                                     : weight(Weight::query, h() * a() * qk / t());
-            const N kv = weight(Weight::kv_down, h() * as_double(l.kv_rank + l.rope_dim)) +
-                         weight(Weight::kv_up, as_double(l.kv_rank) * a() * as_double(l.nope_dim + l.value_dim) / t());
-            N all = q + kv + weight(Weight::projection, a() * as_double(l.value_dim) * h() / t());
-            if (m_.attention_out_bias) all = all + h();
-            if (m_.qk_norm) all = all + norm_parameters() * as_double(l.q_rank + l.kv_rank);
-            return all;
-        }
-        const N columns = (a() + 2 * k()) * d() / t();
-        N all = weight(Weight::qkv, h() * columns) + weight(Weight::projection, a() * d() / t() * h());
-        if (m_.qkv_bias) all = all + columns;
-        if (m_.attention_out_bias) all = all + h();
-        if (m_.qk_norm) all = all + 2 * norm_parameters() * d();
-        return all;
-    }
-    N mlp_parameters(Weight first, const N& width, const N& ranks) {
-        const auto second = static_cast<Weight>(static_cast<int>(first) + 1);
-        N all = weight(first, h() * width * fan() / ranks) + weight(second, width / ranks * h());
-        if (m_.mlp_bias) all = all + width * fan() / ranks + h();
-        return all;
-    }
-    // Parameters that data-parallel ranks share, of layers outside the experts.
-    N layer_parameters(double dense_layers, double expert_layers) {
-        N all = (dense_layers + expert_layers) * (attention_parameters() + m_.norms_per_layer * norm_parameters() * h());
-        if (dense_layers > 0) all = all + dense_layers * mlp_parameters(Weight::fc1, f(), t());
-        if (expert_layers > 0) {
-            N beside = h() * experts();  // router
-            if (m_.experts.shared_ffn > 0) {
-                beside = beside + mlp_parameters(Weight::shared_fc1, shared_ffn(), t());
-                if (m_.experts.shared_gate) beside = beside + h();
-            }
-            all = all + expert_layers * beside;
-        }
-        return all;
-    }
-    N expert_parameters(double expert_layers) {
-        const double here = as_double(m_.experts.count / p_.expert_parallel);
-        return expert_layers * here * mlp_parameters(Weight::expert_fc1, expert_ffn(), e());
-    }
-    // Notes a weight matrix's size under its name, for the dummy gradients and the largest unfused one: the layers' weights share them.
-    N weight(Weight which, const N& size) {
-        weights_[static_cast<std::size_t>(which)] = value_of(size);
-        return size;
-    }
-
+    // ---- model states (ZeRO, sections 3.1 and 5)
     void states() {
-        const bool separate_head = p_.pipeline_parallel > 1 || !m_.tied;
-        N dense = layer_parameters(alive_.dense_layers, alive_.expert_layers);
-        N routed = alive_.expert_layers > 0 ? expert_parameters(alive_.expert_layers) : N(0.0);
-        bool has_experts = alive_.expert_layers > 0;
-        const N vocabulary = v() / t() * h();
-        if (first_) {
-            dense = dense + vocabulary;
-            if (m_.learned_positions) dense = dense + as_double(m_.max_positions) * h();
-        }
-        if (last_) {
-            dense = dense + norm_parameters() * h();
-            if (separate_head) dense = dense + vocabulary;
-            for (int i = 0; i < m_.multi_token_layers; ++i) {
-                const bool expert = !m_.expert_layers.empty() && m_.expert_layers.back() != 0;
-                dense = dense + layer_parameters(expert ? 0 : 1, expert ? 1 : 0) + weight(Weight::multi_token, 2 * squared(h()) / t()) +
-                        3 * norm_parameters() * h();
-                if (expert) routed = routed + expert_parameters(1), has_experts = true;
-                if (p_.pipeline_parallel > 1) dense = dense + vocabulary;
-            }
-        }
-        const N P = named<N>({"P", "parameters of this GPU, without experts", ""}, dense);
-        add_rounding(value_of(dense), separate_head);
-        const double world = as_double(p_.gpus);
-        const auto share = [&](double ranks) { return std::max(1.0, std::floor(ranks / as_double(p_.optimizer_instances))); };
-        const N S = number("S", "GPUs that share the optimizer's state", "GPUs",
-                           p_.distributed_optimizer ? share(world / as_double(p_.tensor_parallel * p_.pipeline_parallel)) : 1);
+        const N P = named<N>({"P", "parameters of this GPU, without experts", ""}, parameters_.dense());
+        const bool has_experts = parameters_.expert_layers() > 0;
+        const N X = has_experts ? named<N>({"X", "parameters of this GPU's experts", ""}, parameters_.routed()) : N(0.0);
+        const auto over = [&](std::int64_t ranks) {
+            return p_.shards_optimizer()
+                       ? std::max(1.0, std::floor(as_double(p_.gpus / (ranks * p_.pipeline_parallel)) / as_double(p_.shard_replicas)))
+                       : 1.0;
+        };
+        const N S = number("S", "GPUs that share the optimizer's state", "GPUs", over(p_.tensor_parallel));
+        const N R = number("R", "GPUs that share the optimizer's state of the same experts", "GPUs",
+                           over(p_.expert_tensor_parallel * p_.expert_parallel));
+        const N all = has_experts ? P + X : P;
+        const N share = has_experts ? P / S + X / R : P / S;
+        const bool share_weights = p_.zero == Zero::weights, share_gradients = share_weights || p_.zero == Zero::gradients;
         const double gradient = p_.gradients_in_fp32 ? 4 : 2;
-        if (!has_experts) {
-            items_.add(Item::weights, 2 * P);
-            items_.add(Item::gradients, gradient * P);
-            items_.add(Item::master_weights, 4 * P / S);
-            items_.add(Item::moments, 8 * P / S);
-            if (!p_.gradients_in_fp32) between_steps_ += value_of(4 * P / S);
-            return;
+        items_.add(Item::weights, 2 * (share_weights ? share : all));
+        if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices; embedding and head stay in bf16
+            const N matrices = all - parameters_.vocabularies() * parameters_.vocabulary();
+            items_.add(Item::fp8_weights, 2 * (share_weights ? matrices / S : matrices));
         }
-        const N X = named<N>({"X", "parameters of this GPU's experts", ""}, routed);
-        const N R = number(
-            "R", "GPUs that share the optimizer's state of the same experts", "GPUs",
-            p_.distributed_optimizer ? share(world / as_double(p_.expert_tensor_parallel * p_.expert_parallel * p_.pipeline_parallel)) : 1);
-        items_.add(Item::weights, 2 * (P + X));
-        items_.add(Item::gradients, gradient * (P + X));
-        items_.add(Item::master_weights, 4 * (P / S + X / R));
-        items_.add(Item::moments, 8 * (P / S + X / R));
-        if (!p_.gradients_in_fp32) between_steps_ += value_of(4 * (P / S + X / R));
+        items_.add(Item::gradients, gradient * (share_gradients ? share : all));
+        optimizer(share);
+        if (!p_.gradients_in_fp32 && !share_gradients) between_steps_ += value_of(4 * share);  // Megatron's fp32 copies
+        add_rounding(value_of(P));
+    }
+    void optimizer(const N& share) {
+        constexpr double kMoments[] = {8, 4, 2 * (1 + 4.0 / 256)};  // two averages; 8 bits with one fp32 scale per block of 256
+        const double moments = kMoments[static_cast<int>(p_.moments)];
+        const N kept =
+            p_.optimizer_offload > 0 ? (1 - number("o", "part of the optimizer in host memory", "", p_.optimizer_offload)) * share : share;
+        if (p_.optimizer_offload < 1) {
+            items_.add(Item::master_weights, 4 * kept);
+            items_.add(Item::moments, moments * kept);
+        }
+        // the host needs a fp32 gradient beside what it took over; each step gradients go down and weights come back
+        const double moved = p_.optimizer_offload * value_of(share);
+        host_bytes_ = moved * (4 + moments + 4);
+        pcie_bytes_ = moved * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
     }
 
     // What PyTorch's caching allocator adds to a block: from 10 MiB on it takes steps of 2 MiB, and cuts off only more than 1 MiB
@@ -248,14 +112,14 @@ class Estimate {
     }
     // The gradients lie in one buffer, and so do the weights under the distributed optimizer. Otherwise every tensor has a block of its
     // own; those of the vocabulary are the ones above 10 MiB in small models, and the rest does not matter in large ones.
-    void add_rounding(double parameters, bool separate_head) {
-        const double gradient = p_.gradients_in_fp32 ? 4 : 2, tensor = value_of(v() / t() * h());
-        const int tensors = (first_ ? 1 : 0) + (last_ && separate_head ? 1 : 0);
-        double bytes = rounding(gradient * parameters);
-        if (p_.distributed_optimizer)
-            bytes += rounding(2 * parameters);
-        else
-            bytes += tensors * (rounding(2 * tensor) + 3 * rounding(4 * tensor));  // weights; precise copy and two averages
+    void add_rounding(double parameters) {
+        const double gradient = p_.gradients_in_fp32 ? 4 : 2, tensor = value_of(parameters_.vocabulary());
+        const double tensors = (stage_.has_embedding ? 1 : 0) + (stage_.has_head && parameters_.separate_head() ? 1 : 0);
+        double bytes = 0;
+        if (p_.zero == Zero::none)
+            bytes = rounding(gradient * parameters) + tensors * (rounding(2 * tensor) + 3 * rounding(4 * tensor));  // copy, two averages
+        else if (p_.zero == Zero::optimizer)
+            bytes = rounding(gradient * parameters) + rounding(2 * parameters);
         if (bytes > 0) items_.add(Item::allocator_rounding, number("O", "what the allocator adds to large blocks", "bytes", bytes));
     }
 
@@ -265,17 +129,20 @@ class Estimate {
 
     void buffers() {
         if (fw_.caches_dummy_gradients) {
-            double elements = last_ ? value_of(v() / t() * h()) : 0;
-            for (const double size : weights_) elements += size;
+            double elements = stage_.has_head ? value_of(parameters_.vocabulary()) : 0;
+            for (const double size : parameters_.shapes()) elements += size;
             items_.add(Item::dummy_gradients, 2 * number("Z", "elements of all distinct weight shapes", "", elements));
         }
-        const bool has_experts = m_.experts.count > 0, grouped = has_experts && fw_.grouped_gemm;
+        constexpr double kMebi = 1024.0 * 1024.0;
+        const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
         const double engines = (fw_.transformer_engine || grouped ? 1 : 0) + (grouped ? 4 : 0);
-        const N engine = number("w", "one workspace of Transformer Engine", "bytes", ws_.transformer_engine);
-        const N blas = number("u", "one workspace of cuBLAS", "bytes", fw_.large_cublas_workspace ? ws_.cublas_large : ws_.cublas_small);
-        items_.add(Item::library_workspaces, engines * engine + 2 * blas);
+        const N blas = number("u", "one workspace of cuBLAS", "bytes", (fw_.large_cublas_workspace ? 32 : 8.125) * kMebi);
+        N workspaces = 2 * blas;
+        if (engines > 0)
+            workspaces = engines * number("y", "one workspace of Transformer Engine", "bytes", fw_.engine_workspace) + workspaces;
+        items_.add(Item::library_workspaces, workspaces);
         const N gather = 2 * tokens() * h();
-        const bool gathers = sequence_parallel() && last_;
+        const bool gathers = sequence_parallel() && stage_.has_head;
         if (fw_.attention == AttentionKernel::local) {
             const N scores = 2 * score_bytes();
             items_.add(Item::global_buffer, gathers && value_of(gather) > value_of(scores) ? gather : scores);
@@ -284,136 +151,227 @@ class Estimate {
         if (p_.pipeline_parallel > 1) between_steps_ += 2 * as_double(p_.virtual_stages) * value_of(flowing());
     }
 
-    // ---- what a layer keeps for its backward pass
+    // ---- what a layer keeps for its backward pass (Korthikanti et al., section 4), or would keep if it were not recomputed
     enum class Kept { every_layer, dense, experts };
     struct PerLayer {
         Item item;
         Kept kept;
         N bytes;
     };
+    // `part` of a layer is kept, unless its module is recomputed; then it exists for one layer alone, in the backward pass.
+    void keep(Item item, Kept kept, const N& bytes, bool recomputed = false) {
+        if (!recomputed) return per_layer_.push_back({item, kept, bytes});
+        if (kept != Kept::every_layer && (kept == Kept::experts) != stage_.last_is_expert) return;
+        N& again = item_is_attention(item) ? again_attention_ : again_feed_forward_;
+        again = value_of(again) > 0 ? again + bytes : bytes;
+    }
+    static bool item_is_attention(Item item) { return item >= Item::qkv_activations && item <= Item::attention_scores; }
 
-    void attention_kept(std::vector<PerLayer>& list) const {
-        const auto add = [&](Item item, const N& bytes) { list.push_back({item, Kept::every_layer, bytes}); };
+    void attention_kept() {
+        const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
         const LatentAttention& l = m_.latent;
-        add(Item::norm_activations, 8 * split_tokens() * h() + 8 * norm_parameters() * split_tokens());
+        // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
+        const N outputs = (fp8() ? 2 : 4) * split_tokens() * h();
+        add(Item::norm_activations,
+            (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + 4 * m_.norms_per_layer * norm_parameters() * split_tokens());
+        add(Item::norm_outputs, outputs, p_.recomputes(layernorm));
+        // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
+        if (!p_.fused_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
         N out_width = d();
         if (latent()) {
             out_width = N(as_double(l.value_dim));
             const double copies = m_.qk_norm ? 2 : 1;
             add(Item::latent_activations, 2 * split_tokens() * (copies * as_double(l.q_rank + l.kv_rank) + as_double(l.rope_dim)));
             add(Item::qkv_activations,
-                2 * tokens() * a() * (2 * as_double(l.nope_dim + l.rope_dim) + as_double(l.nope_dim + l.value_dim)) / t());
+                2 * tokens() * a() * (2 * as_double(l.nope_dim + l.rope_dim) + as_double(l.nope_dim + l.value_dim)) / t(),
+                p_.recomputes(mla_up_proj));
         } else {
             add(Item::qkv_activations, 2 * tokens() * (a() + 2 * k()) * d() / t());
             if (m_.qk_norm)
-                add(Item::qk_norm_activations, 2 * tokens() * (a() + 2 * number("k", "KV heads", "", as_double(m_.kv_heads))) * d() / t() +
-                                                   8 * norm_parameters() * tokens() * a() / t());
+                add(Item::qk_norm_activations,
+                    2 * tokens() * (a() + 2 * number("k_m", "KV heads of the model", "", as_double(m_.kv_heads))) * d() / t() +
+                        8 * norm_parameters() * tokens() * a() / t());
         }
         const N output = 2 * tokens() * a() * out_width / t();
-        add(Item::attention_output, output);
-        if (p_.context_parallel > 1 || (fw_.attention == AttentionKernel::flash && p_.micro_batch > 1)) {
-            const double copies =
-                (p_.context_parallel > 1 ? 1 : 0) + (fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 ? 1 : 0);
-            add(Item::attention_output_copy, copies * output);
-        }
+        add(Item::attention_output, fp8() ? 1.5 * output : output);  // the projection keeps an fp8 copy of its own
+        const double copies = (p_.context_parallel > 1 ? 1 : 0) + (fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 ? 1 : 0);
+        if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
-            const bool copies = fw_.attention == AttentionKernel::local && !fw_.fused_masked_softmax;
-            add(Item::attention_scores, ((copies ? 6 : 2) + (p_.attention_dropout ? (copies ? 1 : 3) : 0)) * score_bytes());
+            const bool in_copies = fw_.attention == AttentionKernel::local && !fw_.fused_masked_softmax;
+            add(Item::attention_scores, ((in_copies ? 6 : 2) + (p_.attention_dropout ? (in_copies ? 1 : 3) : 0)) * score_bytes(),
+                p_.recomputes(core_attn));
         } else
-            add(Item::log_sum_exp, 4 * tokens() * a() / t());
+            add(Item::log_sum_exp, 4 * tokens() * a() / t(), p_.recomputes(core_attn));
         if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
     }
 
-    void feed_forward_kept(std::vector<PerLayer>& list) const {
-        list.push_back({Item::feed_forward_activations, Kept::dense, 2 * tokens() * f() * fan() / t() + 2 * tokens() * f() / t()});
+    void feed_forward_kept() {
+        const double product = fp8() ? 1 : 2;  // bytes of what the second matrix reads
+        keep(Item::feed_forward_activations, Kept::dense, 2 * tokens() * f() * fan() / t() + product * tokens() * f() / t(),
+             p_.recomputes(mlp));
         if (m_.experts.count == 0) return;
-        const auto add = [&](Item item, const N& bytes) { list.push_back({item, Kept::experts, bytes}); };
+        const bool whole = p_.recomputes(moe);
+        const auto add = [&](Item item, const N& bytes, bool recomputed) { keep(item, Kept::experts, bytes, whole || recomputed); };
         const N T = routed_tokens();
-        add(Item::router_activations, 14 * split_tokens() * experts());
-        add(Item::expert_activations,
-            T * (2 * h() + 2 * expert_ffn() * fan() / e() + (fw_.fused_gated_activation ? 2 : 4) * expert_ffn() / e() + 4));
+        add(Item::router_activations, 14 * split_tokens() * experts(), false);
+        N per_copy = 2 * h() + 2 * expert_ffn() * fan() / e() + 4;
+        if (!fw_.fused_gated_activation) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
+        add(Item::expert_activations, T * per_copy, false);
+        add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.experts.shared_ffn > 0)
-            add(Item::shared_expert_activations, 2 * tokens() * shared_ffn() * fan() / t() + 2 * tokens() * shared_ffn() / t());
+            add(Item::shared_expert_activations, 2 * tokens() * shared_ffn() * fan() / t() + product * tokens() * shared_ffn() / t(),
+                p_.recomputes(shared_experts));
+    }
+    bool kept_by(const PerLayer& one, bool expert) const { return one.kept == Kept::every_layer || (one.kept == Kept::experts) == expert; }
+    N layer_bytes(bool expert) const {
+        N sum = 0.0;
+        bool empty = true;
+        for (const PerLayer& one : per_layer_) {
+            if (!kept_by(one, expert)) continue;
+            sum = empty ? one.bytes : sum + one.bytes;
+            empty = false;
+        }
+        return sum;
     }
 
     void activations() {
-        attention_kept(per_layer_);
-        feed_forward_kept(per_layer_);
         for (const PerLayer& one : per_layer_) {
             const N layers = one.kept == Kept::every_layer ? alive_layers() : one.kept == Kept::dense ? alive_dense() : alive_experts();
             if (value_of(layers) > 0) items_.add(one.item, one.bytes * layers);
         }
-        if (first_ && p_.hidden_dropout)
-            items_.add(Item::embedding_dropout_mask, split_tokens() * h() * number("F", "micro-batches in flight", "", alive_.first_chunk));
+        if (stage_.checkpoints > 0)
+            items_.add(Item::checkpoints,
+                       flowing() * number("Q", "checkpoints of the stage times micro-batches in flight", "", stage_.checkpoints));
+        waiting_for_weight_gradients();
+        if (stage_.first_chunk > 0 && p_.hidden_dropout)
+            items_.add(Item::embedding_dropout_mask, split_tokens() * h() * number("F", "micro-batches in flight", "", stage_.first_chunk));
+    }
+    // Between B and W every matrix keeps what it read and the gradient of what it wrote (Qi et al., section 2).
+    void waiting_for_weight_gradients() {
+        const double waiting = stage_.dense.waiting + stage_.experts.waiting;
+        if (waiting == 0) return;
+        const N attention = 2 * tokens() * (a() + 2 * k()) * d() / t() + 2 * tokens() * a() * d() / t() + 8 * split_tokens() * h();
+        N bytes = attention * number("W", "layers times micro-batches between B and W", "", waiting);
+        if (stage_.dense.waiting > 0)
+            bytes = bytes + 2 * tokens() * f() * (fan() + 1) / t() * number("W_d", "of them dense", "", stage_.dense.waiting);
+        if (stage_.experts.waiting > 0)
+            bytes = bytes + routed_tokens() * (4 * h() + 2 * expert_ffn() * (fan() + 1) / e()) *
+                                number("W_e", "of them with experts", "", stage_.experts.waiting);
+        items_.add(Item::waiting_activations, bytes);
     }
 
     // ---- the worst moment
-    // Kept by one layer of the kind that predicts further tokens.
-    N multi_token_layer() const {
-        const bool expert = !m_.expert_layers.empty() && m_.expert_layers.back() != 0;
-        N sum = 12 * split_tokens() * h();
-        for (const PerLayer& one : per_layer_)
-            if (one.kept == Kept::every_layer || (one.kept == Kept::experts) == expert) sum = sum + one.bytes;
-        return sum;
-    }
-
     N head_bytes() const {
-        constexpr double kAtWorst[] = {6, 10, 2}, kKept[] = {4, 4, 2};  // bytes per logit, by LossKernel
+        constexpr double kAtWorst[] = {6, 10, 2, 14}, kKept[] = {4, 4, 2, 4};  // bytes per logit, by LossKernel
         const double worst = kAtWorst[static_cast<int>(fw_.loss)], kept = kKept[static_cast<int>(fw_.loss)];
         const double extra = m_.multi_token_layers;
-        const N logits = tokens() * v() / t();
+        const N logits = fw_.loss == LossKernel::gathered ? tokens() * v() : tokens() * v() / t();
         N loss = 4 * split_tokens() * h() + (worst + extra * kept) * logits;
         N backward = 4 * split_tokens() * h() + (2 + extra * kept) * logits + 2 * tokens() * h();
         if (!fw_.fused_gradient_accumulation) backward = backward + 2 * v() / t() * h();
         N head = value_of(loss) >= value_of(backward) ? loss : backward;
-        if (extra > 0) head = head + extra * multi_token_layer();
+        if (extra > 0) head = head + extra * (12 * split_tokens() * h() + layer_bytes(this->multi_token_is_expert()));
         if (fw_.deferred_embedding_gradient) head = head + 2 * (2 * logits + 2 * tokens() * h());
         return head;
     }
 
+    // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
     N first_backward_bytes() const {
-        N bytes = alive_.last_is_expert ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * h()) + 4 * split_tokens() * h()
-                                        : 2 * tokens() * f() * fan() / t() + 4 * split_tokens() * h();
-        if (keeps_scores() && value_of(4 * score_bytes()) > value_of(bytes)) bytes = 4 * score_bytes();
+        N feed_forward = stage_.last_is_expert ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * h()) + 4 * split_tokens() * h()
+                                               : 2 * tokens() * f() * fan() / t() + 4 * split_tokens() * h();
+        if (value_of(again_feed_forward_) > 0)
+            feed_forward = feed_forward + named<N>({"A_f", "its feed-forward part, computed again", "bytes"}, again_feed_forward_);
+        N bytes = feed_forward;
+        if (keeps_scores() || value_of(again_attention_) > 0) {
+            N attention = keeps_scores() ? 4 * score_bytes() : 4 * split_tokens() * h();
+            if (value_of(again_attention_) > 0)
+                attention = attention + named<N>({"A_a", "its attention, computed again", "bytes"}, again_attention_);
+            if (value_of(attention) > value_of(feed_forward)) bytes = attention;
+        }
         if (!fw_.fused_gradient_accumulation)
-            bytes = bytes + 2 * number("Y", "elements of the largest weight", "", *std::max_element(weights_.begin(), weights_.end()));
+            bytes = bytes + 2 * number("Y", "elements of the largest weight", "", parameters_.largest_shape());
         return bytes;
+    }
+
+    // A recomputed unit is alive as a whole before its backward pass; its input is the checkpoint, counted already.
+    N recomputed_bytes() const { return stage_.unit * layer_bytes(stage_.last_is_expert) - flowing(); }
+
+    // What FSDP gathers for a moment: the layer at work and the one that is fetched ahead, or head and layer; and one unit's gradients.
+    void gathered(bool at_head) {
+        if (p_.zero != Zero::weights && p_.zero != Zero::gradients) return;
+        const N layer = named<N>({"G", "parameters of the largest layer", ""}, parameters_.largest_layer());
+        const N head = parameters_.vocabulary();
+        const bool head_is_largest = at_head && value_of(head) > value_of(layer);
+        if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, 2 * (head_is_largest ? head + layer : 2 * layer));
+        items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * (head_is_largest ? head : layer));
     }
 
     void temporaries() {
         if (p_.pipeline_parallel > 1) items_.add(Item::pipeline_buffers, (p_.virtual_stages == 1 ? 2 : 3) * flowing());
         if (fw_.creates_attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
+        gathered(stage_.has_head);
+        const bool has_layers = stage_.layers() > 0;
         const N first = first_backward_bytes();
-        const bool has_layers = alive_.dense_layers + alive_.expert_layers > 0;
-        if (last_) {
+        const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
+        if (has_layers) at_backward_ = value_of(first) + value_of(again);
+        if (stage_.has_head) {
             const N head = head_bytes();
-            if (!has_layers || value_of(head) >= value_of(first)) return items_.add(Item::head, head);
+            at_head_ = value_of(head);
+            if (!has_layers || value_of(head) >= value_of(first) + value_of(again)) return items_.add(Item::head, head);
         }
-        if (has_layers) items_.add(Item::first_backward, first);
+        if (!has_layers) return;
+        items_.add(Item::first_backward, first);
+        if (value_of(again) > 0) items_.add(Item::recomputed_unit, again);
     }
 
-    const Model& m_;
-    const Plan& p_;
     const Framework& fw_;
-    const Workspaces& ws_;
-    const Alive alive_;
-    const bool first_, last_;
+    const Stage stage_;
+    Parameters<N> parameters_;
     Items<N> items_;
     std::vector<PerLayer> per_layer_;
-    std::array<double, static_cast<std::size_t>(Weight::count)> weights_{};
-    double between_steps_ = 0;  // held between steps but not at the peak
+    N again_attention_ = 0.0, again_feed_forward_ = 0.0;  // bytes of one layer that are not kept but computed again
+    double between_steps_ = 0;                            // held between steps but not at the peak
+    double at_head_ = 0, at_backward_ = 0;
+    double host_bytes_ = 0, pcie_bytes_ = 0;
 };
 
 }  // namespace
 
 template <class N>
-StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Workspaces& workspaces,
-                        const StageLayers& layers, std::int32_t stage) {
-    return Estimate<N>(model, plan, framework, workspaces, layers, stage).run();
+StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage) {
+    return Estimate<N>(model, plan, framework, stage).run();
 }
-template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Workspaces&, const StageLayers&,
-                                              std::int32_t);
-template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Workspaces&, const StageLayers&,
-                                              std::int32_t);
+#ifdef FOURFOLD_TRACED
+template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
+#else
+template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
+
+Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage) {
+    std::vector<Stage> moments = stages.moments(stage);
+    std::size_t fullest = 0;
+    double most = 0;
+    for (std::size_t i = 0; moments.size() > 1 && i < moments.size(); ++i) {
+        const double bytes = detailed<double>(model, plan, framework, moments[i]).peak_bytes;
+        if (bytes > most) most = bytes, fullest = i;
+    }
+    return moments[fullest];
+}
+
+// Middle stages are alike but for fewer and fewer micro-batches in flight, so that the first of them stands for all; unless their layers
+// differ, or the schedule bends.
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework) {
+    const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
+    const bool bends = plan.schedule == PipelineSchedule::zero_bubble_h1 || plan.schedule == PipelineSchedule::zero_bubble_v;
+    const auto& kinds = model.expert_layers;
+    const bool alike = !bends && std::adjacent_find(kinds.begin(), kinds.end(), std::not_equal_to<>()) == kinds.end();
+    const Stages all(model, plan);
+    Fullest fullest{0, 0};
+    for (std::int32_t stage = 0; stage < stages; stage = alike && stage == 1 ? std::max(stages - 1, 2) : stage + 1) {
+        const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage)).peak_bytes;
+        if (bytes > fullest.bytes) fullest = {bytes, stage};
+    }
+    return fullest;
+}
+#endif
 
 }  // namespace fourfold

@@ -16,6 +16,7 @@ struct Experts {
     std::int64_t ffn = 0;         // width of one expert
     std::int64_t shared_ffn = 0;  // total width of the shared experts, 0 = none
     bool shared_gate = false;
+    bool router_bias = false;  // one value per expert that evens out their load (DeepSeek-V3)
 };
 
 // Multi-head latent attention (DeepSeek): kv_rank = 0 means ordinary attention.
@@ -33,10 +34,10 @@ struct Model {
     std::string type;   // Hugging Face model_type, "llama"
     std::int64_t layers = 0;
     std::int64_t hidden = 0;         // h, values per token between layers
-    std::int64_t ffn = 0;            // f, width of the feed-forward part
+    std::int64_t ffn = 0;            // f, width of the (dense) feed-forward part
     std::int64_t heads = 0;          // a, query heads
     std::int64_t kv_heads = 0;       // k, key/value heads (grouped-query attention)
-    std::int64_t head_dim = 0;       // d, values per head
+    std::int64_t head_dim = 0;       // d, values per head of Q and K
     std::int64_t vocabulary = 0;     // as in the config, not padded
     std::int64_t max_positions = 0;  // longest sequence the model was made for; 0 = not said
     bool gated = true;               // gated feed-forward (SwiGLU): three matrices instead of two
@@ -46,7 +47,7 @@ struct Model {
     bool mlp_bias = false;
     bool layer_norm = false;         // LayerNorm has scale and bias, RMSNorm a scale only
     bool learned_positions = false;  // max_positions more rows of h
-    bool qk_norm = false;            // a norm of d values on queries and on keys
+    bool qk_norm = false;            // a norm of d values on queries and on keys; with latent attention, on the latents
     int norms_per_layer = 2;
     Experts experts;
     std::vector<std::uint8_t> expert_layers;  // per layer, 1 = experts in the place of the dense feed-forward part; empty = none
@@ -73,7 +74,8 @@ std::optional<Model> read_model(const Json& config, std::string_view prefix, Pro
 // The Hugging Face keys that determine `model`, each with its resolved value; read_model(canonical_config(m)) gives m again.
 Json canonical_config(const Model& model);
 
-// Exact number of weights as published, without vocabulary padding.
+// Exact number of weights as published: without vocabulary padding, and without the layers that predict further tokens, which published
+// totals leave out (DeepSeek-V3: 671B, while its files also hold 14B of those).
 std::int64_t parameter_count(const Model& model);
 
 }  // namespace fourfold

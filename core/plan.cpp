@@ -5,17 +5,85 @@
 
 namespace fourfold {
 
+// ---- choices, in the order of their enums
+static constexpr Choice kFrameworks[] = {
+    {"megatron-2025", "Megatron-Core 2025", "Megatron-Core from 0.11 on with Transformer Engine 2."},
+    {"megatron-2024", "Megatron-Core 2024", "Megatron-Core up to 0.10 with Transformer Engine 1."},
+    {"pytorch", "PyTorch", "Plain PyTorch layers, as in torchtitan: no Transformer Engine, loss over whole logits."},
+};
+static constexpr Choice kAttentions[] = {
+    {"auto", "As the framework does", "cuDNN's fused kernel on Hopper and newer with Megatron-Core 2025, else flash-attn."},
+    {"flash", "Flash attention", "Never writes the table of attention scores to memory (flash-attn)."},
+    {"cudnn", "Fused attention (cuDNN)", "As flash attention, without a second copy of the output."},
+    {"plain", "Plain", "Keeps the table of attention scores, which grows with the square of the sequence."},
+};
+static constexpr Choice kLosses[] = {
+    {"auto", "As the framework does", "Plain in Megatron-Core; over the gathered vocabulary in PyTorch."},
+    {"plain", "Plain", "6 bytes per logit at the worst moment."},
+    {"native_fused", "Fused (PyTorch)", "--cross-entropy-loss-fusion, native: 10 bytes per logit."},
+    {"te_fused", "Fused (Transformer Engine)", "Works in place: 2 bytes per logit."},
+    {"gathered", "Gathered vocabulary", "Every GPU holds the logits of the whole vocabulary: 14 bytes each."},
+};
+static constexpr Choice kSchedules[] = {
+    {"1f1b", "1F1B", "Each stage alternates one forward and one backward pass; interleaved with several chunks per GPU."},
+    {"gpipe", "GPipe", "All forward passes, then all backward passes: every micro-batch is kept."},
+    {"zb-h1", "Zero bubble H1", "1F1B with the backward pass split in two, so that stages wait less."},
+    {"zb-v", "Zero bubble V", "Two chunks per GPU in a V, backward passes split: hardly any waiting."},
+};
+static constexpr Choice kZeros[] = {
+    {"none", "Nothing (ZeRO-0)", "Every GPU holds the whole optimizer state of its weights."},
+    {"optimizer", "Optimizer state (ZeRO-1)", "Megatron's distributed optimizer."},
+    {"gradients", "And gradients (ZeRO-2)", "Gradients are shared out too, once a layer's are complete."},
+    {"weights", "And weights (ZeRO-3, FSDP)", "Weights are shared out too, and gathered layer by layer."},
+};
+static constexpr Choice kRecomputes[] = {
+    {"none", "Nothing", "Everything that the backward pass needs is kept."},
+    {"selective", "Selected parts", "The parts listed are computed again (selective recomputation)."},
+    {"full", "Every layer", "Only the input of every layer, or of every few layers, is kept (full, uniform)."},
+    {"block", "Some layers", "The first layers of each chunk are recomputed, the others keep everything (full, block)."},
+};
+static constexpr Choice kPrecisions[] = {
+    {"bf16", "bf16", "2 bytes."},
+    {"fp16", "fp16", "2 bytes, with loss scaling."},
+    {"fp8", "fp8, weights in bf16",
+     "Multiplications in fp8; two fp8 copies of each weight matrix are kept beside bf16. Not yet checked against runs."},
+    {"fp8_weights", "fp8 weights", "Weights in fp8 alone, in both layouts (--fp8-param-gather). Not yet checked against runs."},
+};
+static constexpr Choice kMomentFormats[] = {
+    {"fp32", "fp32", "4 bytes each."},
+    {"16-bit", "16 bits", "2 bytes each (precision-aware optimizer)."},
+    {"8-bit", "8 bits", "1 byte each and a scale per 256 (block-wise 8-bit Adam)."},
+};
+static constexpr Choice kModules[] = {
+    {"core_attn", "Core attention", "Scores and softmax."},
+    {"layernorm", "Norms", "The outputs of the norms."},
+    {"mlp", "Feed-forward", "The inner values of dense feed-forward parts."},
+    {"moe_act", "Expert activation", "What the experts' activation function returns."},
+    {"moe", "Expert layer", "Router and experts whole."},
+    {"shared_experts", "Shared experts", "Their inner values."},
+    {"mla_up_proj", "Latent up-projection", "Queries, keys, values of latent attention."},
+};
+const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
+                              kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
+                              kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules;
+
+// ---- rules
 static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRules = {{
     {"heads_divide", "do not divide the attention heads", "tensor_parallel"},
     {"kv_heads_divide", "do not divide the KV heads", "tensor_parallel"},
     {"ffn_divides", "do not divide the feed-forward width", "tensor_parallel"},
+    {"experts_divide", "do not divide the experts", "expert_parallel"},
     {"gpus_divide", "do not divide the GPUs", "gpus"},
+    {"expert_gpus_divide", "do not share out the experts evenly", "expert_parallel"},
     {"layers_divide", "do not divide the layers", "pipeline_parallel"},
     {"sequence_divides", "do not divide the sequence", "context_parallel"},
     {"context_needs_flash", "split the sequence without flash attention", "attention"},
     {"interleaving_needs_stages", "interleave a pipeline of one stage", "virtual_stages"},
+    {"schedule_has_chunks", "have the wrong number of chunks for the schedule", "virtual_stages"},
+    {"replicas_divide", "do not hold whole copies of the shards", "shard_replicas"},
     {"batch_divides", "do not divide the batch", "micro_batch"},
     {"interleaving_needs_batches", "interleave with an uneven number of micro-batches", "virtual_stages"},
+    {"schedule_needs_batches", "have too few micro-batches for the schedule", "global_batch"},
 }};
 
 const RuleText& text(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
@@ -42,12 +110,26 @@ static std::string explain(Rule rule, const Model& m, const Plan& p) {
             return "The " + grouped(m.kv_heads) + " KV heads and " + tp +
                    " tensor-parallel GPUs do not fit: one number must be a multiple of the other.";
         case Rule::ffn_divides:
-            return "The feed-forward width " + grouped(m.ffn) + " cannot be split evenly over " + tp + " tensor-parallel GPUs.";
+            return "The feed-forward width " + grouped(m.ffn % p.tensor_parallel != 0 ? m.ffn : m.experts.shared_ffn) +
+                   " cannot be split evenly over " + tp + " tensor-parallel GPUs.";
+        case Rule::experts_divide:
+            if (m.experts.count == 0) return "This model has no experts: expert parallel and expert tensor parallel must be 1.";
+            return "The " + grouped(m.experts.count) + " experts of width " + grouped(m.experts.ffn) +
+                   " cannot be shared evenly: expert parallel " + grouped(p.expert_parallel) +
+                   " must divide their number, expert tensor parallel " + grouped(p.expert_tensor_parallel) + " their width.";
+        case Rule::expert_gpus_divide:
+            return grouped(p.gpus) +
+                   " GPUs cannot be divided by expert parallel × expert tensor parallel × PP = " + grouped(p.expert_parallel) + " × " +
+                   grouped(p.expert_tensor_parallel) + " × " + pp + ".";
         case Rule::gpus_divide:
             return grouped(p.gpus) + " GPUs cannot be divided by TP × CP × PP = " + tp + " × " + cp + " × " + pp + " = " +
                    grouped(p.model_parallel()) + ": every copy of the model takes that many.";
         case Rule::layers_divide:
-            return "The " + grouped(m.layers) + " layers cannot be split evenly over " + pp + " pipeline stages" +
+            return "The " + grouped(m.layers) + " layers" +
+                   (p.count_embedding_as_layer || p.count_loss_as_layer ? " and what counts as one" : "") +
+                   (p.first_stage_layers > 0 ? ", " + grouped(p.first_stage_layers) + " in the first stage," : "") +
+                   (p.last_stage_layers > 0 ? ", " + grouped(p.last_stage_layers) + " in the last stage," : "") +
+                   " cannot be split evenly over " + pp + " pipeline stages" +
                    (p.virtual_stages == 1 ? "." : " with " + grouped(p.virtual_stages) + " chunks each.");
         case Rule::sequence_divides:
             return "Sequences of " + grouped(p.sequence_length) + " tokens cannot be cut evenly for context parallel " + cp +
@@ -57,12 +139,20 @@ static std::string explain(Rule rule, const Model& m, const Plan& p) {
             return "Context parallel " + cp + " needs flash attention: plain attention cannot be split along the sequence.";
         case Rule::interleaving_needs_stages:
             return grouped(p.virtual_stages) + " chunks per GPU need at least two pipeline stages.";
+        case Rule::schedule_has_chunks:
+            return p.schedule == PipelineSchedule::zero_bubble_v ? "The schedule \"zero bubble V\" has two chunks per GPU."
+                                                                 : "Only 1F1B and \"zero bubble V\" have several chunks per GPU.";
+        case Rule::replicas_divide:
+            return grouped(p.gpus / std::max<std::int64_t>(p.tensor_parallel * p.pipeline_parallel, 1)) +
+                   " data- and context-parallel GPUs cannot hold " + grouped(p.shard_replicas) + " whole copies of the shards.";
         case Rule::batch_divides:
             return "A batch of " + grouped(p.global_batch) + " sequences cannot be shared evenly among " + grouped(p.data_parallel()) +
                    " copies of the model in micro-batches of " + grouped(p.micro_batch) + ": it must be a multiple of " +
                    grouped(p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1)) + ".";
         case Rule::interleaving_needs_batches:
             return "The interleaved schedule needs the micro-batches per step to be a multiple of the " + pp + " pipeline stages.";
+        case Rule::schedule_needs_batches:
+            return "The schedule \"zero bubble V\" needs at least two micro-batches per step for each of the " + pp + " pipeline stages.";
         case Rule::count:
             break;
     }
@@ -81,6 +171,9 @@ static Grid grid(Plan& plan, std::string_view field) {
     if (field == "pipeline_parallel") return {&plan.pipeline_parallel, 1, 2'000};
     if (field == "micro_batch") return {&plan.micro_batch, 1, 65'536};
     if (field == "virtual_stages") return {&plan.virtual_stages, 1, 128};
+    if (field == "expert_parallel") return {&plan.expert_parallel, 1, 4'096};
+    if (field == "expert_tensor_parallel") return {&plan.expert_tensor_parallel, 1, 1'024};
+    if (field == "shard_replicas") return {&plan.shard_replicas, 1, 1'048'576};
     if (field == "gpus") return {&plan.gpus, plan.model_parallel(), 1'048'576};
     if (field == "global_batch")
         return {&plan.global_batch, plan.micro_batch * std::max<std::int64_t>(plan.data_parallel(), 1), 16'777'216};
@@ -90,6 +183,7 @@ static Grid grid(Plan& plan, std::string_view field) {
 // The value of `field` nearest to the given one with which every rule holds, else with which `rule` holds, else null.
 static Json nearest_value(Rule rule, std::string_view field, const Model& model, const Plan& plan) {
     Plan trial = plan;
+    if (rule == Rule::experts_divide && model.experts.count == 0) return 1;
     const auto [value, step, max] = grid(trial, field);
     if (value == nullptr) return nullptr;
     const std::int64_t given = *value;
@@ -134,6 +228,9 @@ Problems broken_rules(const Model& model, const Plan& plan) {
     check_rules(model, plan, [&](Rule rule, bool ok) {
         if (ok) return true;
         std::string_view field = text(rule).field;
+        const bool one_expert_rank =
+            plan.expert_parallel == 1 || (model.experts.count > 0 && model.experts.count % plan.expert_parallel == 0);
+        if (rule == Rule::experts_divide && one_expert_rank) field = "expert_tensor_parallel";
         if (rule == Rule::sequence_divides && plan.context_parallel == 1) field = "tensor_parallel";
         Json nearest = nearest_value(rule, field, model, plan);
         // a batch that no micro-batch divides needs another batch
@@ -172,6 +269,13 @@ Problems warnings(const Model& model, const Plan& plan) {
     if (plan.gpus > plan.gpus_per_node && plan.gpus % plan.gpus_per_node != 0)
         warn("gpus", "partly_used_node", plan.gpus,
              grouped(plan.gpus) + " GPUs do not fill nodes of " + grouped(plan.gpus_per_node) + "; one node is used in part.", "");
+    if (plan.pipeline_parallel > 1 && (plan.zero == Zero::gradients || plan.zero == Zero::weights))
+        warn("zero", "sharding_with_pipeline", plan.pipeline_parallel,
+             "ZeRO-2 and ZeRO-3 exchange gradients or weights for every micro-batch of a pipeline: few frameworks combine them.",
+             "Use ZeRO-1 with a pipeline.");
+    if (plan.zero == Zero::none && plan.optimizer_offload > 0)
+        warn("optimizer_offload", "offload_of_whole_optimizer", 0,
+             "Every GPU keeps its whole optimizer state in host memory: with ZeRO-1 the GPUs would share it out.", "");
     if (plan.micro_batches() < plan.pipeline_parallel)
         warn("global_batch", "idle_stages", plan.global_batch,
              "Only " + grouped(plan.micro_batches()) + " micro-batches per step for " + grouped(plan.pipeline_parallel) +

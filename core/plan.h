@@ -2,23 +2,42 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 
 #include "fields.h"
 #include "hardware.h"
 #include "model.h"
+#include "schedule.h"
 
 namespace fourfold {
 
-enum class Attention { flash, selective, plain };
-inline constexpr Choice kAttentionChoices[] = {
-    {"flash", "Flash attention", "Never writes the table of attention scores to memory."},
-    {"selective", "Plain, recomputed", "Plain attention whose scores are computed again in the backward pass (selective recomputation)."},
-    {"plain", "Plain", "Keeps the table of attention scores, which grows with the square of the sequence."},
+// ---- choices. Their texts are in plan.cpp; order as in the enum.
+enum class FrameworkKind { megatron_2025, megatron_2024, pytorch };
+enum class Attention { automatic, flash, cudnn, plain };
+enum class Loss { automatic, plain, native_fused, te_fused, gathered };
+enum class PipelineSchedule { one_f_one_b, gpipe, zero_bubble_h1, zero_bubble_v };
+enum class Zero { none, optimizer, gradients, weights };
+enum class Recompute { none, selective, full, block };
+enum class Precision { bf16, fp16, fp8, fp8_weights };
+enum class Moments { fp32, bits16, bits8 };
+enum class SiteKind { measured, quiet, shared };
+// Bits of Plan::recompute_modules, by the names of Megatron's --recompute-modules.
+enum RecomputeModule : std::uint32_t {
+    core_attn = 1,
+    layernorm = 2,
+    mlp = 4,
+    moe_act = 8,
+    moe = 16,
+    shared_experts = 32,
+    mla_up_proj = 64
 };
 
-// Every whole number may be kAuto until search.h has chosen it.
+extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
+    kPrecisionChoices, kMomentsChoices, kModuleChoices;
+
+// Every whole number that may be "auto" may be kAuto until search.h has chosen it.
 struct Plan {
     std::int64_t gpus = 8;
     std::int64_t gpus_per_node = kAuto;
@@ -27,21 +46,46 @@ struct Plan {
     std::int64_t tensor_parallel = kAuto;
     std::int64_t context_parallel = kAuto;
     std::int64_t pipeline_parallel = kAuto;
-    std::int64_t micro_batch = kAuto;  // sequences that pass through a GPU at once
-    std::int64_t virtual_stages = 1;   // model chunks per GPU in the interleaved schedule
-    bool distributed_optimizer = true;
-    bool gradients_in_fp32 = true;
-    Attention attention = Attention::flash;
-    bool hidden_dropout = false;
-    bool attention_dropout = false;
-    bool sequence_parallel = true;  // has an effect with tensor parallelism alone
+    std::int64_t micro_batch = kAuto;                            // sequences that pass through a GPU at once
+    std::int64_t virtual_stages = 1;                             // model chunks per GPU in the interleaved schedule
+    std::int64_t first_stage_layers = 0, last_stage_layers = 0;  // 0 = as many as the other stages
     std::int64_t expert_parallel = 1;
     std::int64_t expert_tensor_parallel = 1;
-    std::int64_t optimizer_instances = 1;  // copies of the distributed optimizer's shards
+    std::int64_t shard_replicas = 1;    // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
+    std::int64_t recompute_layers = 1;  // full: layers per unit; block: layers of each chunk
+    double expert_imbalance = 1;        // fullest GPU's routed tokens over the average
+    double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory
+    FrameworkKind framework = FrameworkKind::megatron_2025;
+    Attention attention = Attention::automatic;
+    Loss loss = Loss::automatic;
+    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    Zero zero = Zero::optimizer;
+    Recompute recompute = Recompute::none;
+    Precision precision = Precision::bf16;
+    Moments moments = Moments::fp32;
+    std::uint32_t recompute_modules = RecomputeModule::core_attn;  // what "selective" recomputes
+    bool count_embedding_as_layer = false, count_loss_as_layer = false;
+    SiteKind site = SiteKind::measured;
+    bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
+    bool gradients_in_fp32 = true;
+    bool hidden_dropout = false;
+    bool attention_dropout = false;
+    bool fused_norms = true;        // otherwise plain PyTorch's, which keep copies in fp32
+    bool sequence_parallel = true;  // has an effect with tensor parallelism alone
 
     std::int64_t model_parallel() const { return tensor_parallel * context_parallel * pipeline_parallel; }
     std::int64_t data_parallel() const { return gpus / model_parallel(); }
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
+    bool shards_optimizer() const { return zero != Zero::none; }
+    bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
+    // Scores are kept unless attention never writes them or they are computed again.
+    bool keeps_scores() const { return attention == Attention::plain && !recomputes(core_attn); }
+    ScheduleKind schedule_kind() const {
+        constexpr ScheduleKind kKinds[] = {ScheduleKind::one_f_one_b, ScheduleKind::gpipe, ScheduleKind::zero_bubble_h1,
+                                           ScheduleKind::zero_bubble_v};
+        return schedule == PipelineSchedule::one_f_one_b && virtual_stages > 1 ? ScheduleKind::interleaved
+                                                                               : kKinds[static_cast<std::size_t>(schedule)];
+    }
 };
 
 static_assert(std::is_trivially_copyable_v<Plan>, "a search copies plans by the million");
@@ -50,6 +94,29 @@ static_assert(std::is_trivially_copyable_v<Plan>, "a search copies plans by the 
 inline std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor_parallel) {
     const std::int64_t multiple = 128 * tensor_parallel;
     return (model.vocabulary + multiple - 1) / multiple * multiple;
+}
+
+// Layers of a chunk (a piece of the model: a stage has virtual_stages of them) in the first, in the middle, and in the last stage.
+// Uneven ends are given as layers of the stage (Megatron: --decoder-first-pipeline-num-layers), or come from counting the embedding or the
+// loss as a layer (--account-for-embedding-in-pipeline-split), which takes one layer from the very first or the very last chunk.
+// nullopt when the layers cannot be shared out so.
+struct LayersPerChunk {
+    std::int64_t first, middle, last;
+};
+inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan& p) {
+    const std::int64_t V = p.virtual_stages, first = p.first_stage_layers, last = p.last_stage_layers;
+    const std::int64_t middle = p.pipeline_parallel - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0);
+    const std::int64_t extra = (p.count_embedding_as_layer ? 1 : 0) + (p.count_loss_as_layer ? 1 : 0);
+    if (first == 0 && last == 0) {  // the usual case, and the search's
+        if ((m.layers + extra) % (p.pipeline_parallel * V) != 0) return std::nullopt;
+        const std::int64_t each = (m.layers + extra) / (p.pipeline_parallel * V);
+        return LayersPerChunk{each, each, each};
+    }
+    const std::int64_t rest = m.layers - first - last;
+    if (extra > 0 || middle < 0 || rest < middle * V || first % V != 0 || last % V != 0) return std::nullopt;
+    if (middle == 0 ? rest != 0 : rest % (middle * V) != 0) return std::nullopt;
+    const std::int64_t each = middle == 0 ? 0 : rest / (middle * V);
+    return LayersPerChunk{first > 0 ? first / V : each, each, last > 0 ? last / V : each};
 }
 
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
@@ -75,13 +142,51 @@ void visit_fields(AnyPlan& p, Visitor&& v) {
               p.virtual_stages, {1, 128});
     v.integer({"gpus_per_node", "node", "GPUs per node", "GPUs in one machine, joined by fast links.", "GPUs"}, p.gpus_per_node, {1, 256},
               true);
-    v.boolean({"distributed_optimizer", "distopt", "Distributed optimizer (ZeRO-1)",
-               "The optimizer's state is shared out among the data-parallel GPUs instead of copied to each.", ""},
-              p.distributed_optimizer);
+    v.choice({"schedule", "sched", "Pipeline schedule", "In which order a stage works on its micro-batches.", ""}, p.schedule,
+             kScheduleChoices);
+    v.integer({"first_stage_layers", "first", "Layers of the first stage", "0 = as many as the other stages.", "layers"},
+              p.first_stage_layers, {0, 2'000});
+    v.integer({"last_stage_layers", "last", "Layers of the last stage", "0 = as many as the other stages.", "layers"}, p.last_stage_layers,
+              {0, 2'000});
+    v.boolean({"count_embedding_as_layer", "embl", "Embedding counts as a layer", "The first stage then gets one layer less.", ""},
+              p.count_embedding_as_layer);
+    v.boolean({"count_loss_as_layer", "lossl", "Loss counts as a layer", "The last stage then gets one layer less.", ""},
+              p.count_loss_as_layer);
+    v.choice({"zero", "zero", "ZeRO / FSDP", "What data-parallel GPUs share out instead of each holding a copy.", ""}, p.zero,
+             kZeroChoices);
+    v.integer({"shard_replicas", "hsdp", "Copies of the shards (HSDP)",
+               "1 = shared out over all data- and context-parallel GPUs; 2 = over half of them, twice.", "copies"},
+              p.shard_replicas, {1, 1'048'576});
+    v.choice({"recompute", "rc", "Recompute activations", "Save memory by computing again in the backward pass.", ""}, p.recompute,
+             kRecomputeChoices);
+    v.set({"recompute_modules", "rcm", "Recompute which parts", "For \"selective\".", ""}, p.recompute_modules, kModuleChoices);
+    v.integer({"recompute_layers", "rcl", "Recompute: layers",
+               "\"Full\": layers between two checkpoints. \"Block\": how many layers of each chunk are recomputed.", "layers"},
+              p.recompute_layers, {1, 2'000});
+    v.choice({"precision", "dtype", "Precision", "Number format of weights and activations.", ""}, p.precision, kPrecisionChoices);
     v.boolean({"gradients_in_fp32", "grad32", "Gradients in fp32", "Gradients are added up with 4 bytes each instead of 2.", ""},
               p.gradients_in_fp32);
-    v.choice({"attention", "attn", "Attention", "How attention scores are computed and kept.", ""}, p.attention,
-             std::span(kAttentionChoices));
+    v.choice({"moments", "adam", "Adam's averages", "Number format of the optimizer's two running averages.", ""}, p.moments,
+             kMomentsChoices);
+    v.number({"optimizer_offload", "offload", "Optimizer in host memory",
+              "Fraction of the optimizer's state kept in the node's own memory.", "fraction"},
+             p.optimizer_offload, {0, 1});
+    v.integer({"expert_parallel", "ep", "Expert parallel (EP)", "The experts of a layer are shared out over this many GPUs.", "GPUs"},
+              p.expert_parallel, {1, 4'096});
+    v.integer({"expert_tensor_parallel", "etp", "Expert tensor parallel (ETP)", "Every expert is split over this many GPUs.", "GPUs"},
+              p.expert_tensor_parallel, {1, 1'024});
+    v.number({"expert_imbalance", "imbalance", "Expert imbalance",
+              "Tokens that reach the fullest GPU's experts over the average; 1 = perfectly even.", "times"},
+             p.expert_imbalance, {1, 64});
+    v.choice({"framework", "fw", "Framework", "Whose habits are counted: workspaces, buffers, kernels.", ""}, p.framework,
+             kFrameworkChoices);
+    v.choice({"attention", "attn", "Attention", "How attention scores are computed and kept.", ""}, p.attention, kAttentionChoices);
+    v.choice({"loss", "loss", "Loss", "How the loss is computed from the logits.", ""}, p.loss, kLossChoices);
+    v.boolean({"sequence_parallel", "sp", "Sequence parallel (SP)",
+               "What tensor parallelism leaves whole is split along the sequence, over the same GPUs.", ""},
+              p.sequence_parallel);
+    v.boolean({"fused_norms", "norms", "Fused norms", "Off: norms made of single operations, which keep copies in fp32.", ""},
+              p.fused_norms);
     v.boolean({"hidden_dropout", "drop", "Dropout", "Random zeros after attention and feed-forward; their masks are kept.", ""},
               p.hidden_dropout);
     v.boolean({"attention_dropout", "attndrop", "Attention dropout", "Random zeros among the attention scores.", ""}, p.attention_dropout);
@@ -92,13 +197,18 @@ enum class Rule {
     heads_divide,
     kv_heads_divide,
     ffn_divides,
+    experts_divide,
     gpus_divide,
+    expert_gpus_divide,
     layers_divide,
     sequence_divides,
     context_needs_flash,
     interleaving_needs_stages,
+    schedule_has_chunks,
+    replicas_divide,
     batch_divides,
     interleaving_needs_batches,
+    schedule_needs_batches,
     count
 };
 struct RuleText {
@@ -113,26 +223,35 @@ const RuleText& text(Rule rule);
 // core/transformer/transformer_config.py, core/pipeline_parallel/schedules.py; Megatron pads and splits evenly, so remainders are errors.
 template <class Require>
 bool check_tensor_rules(const Model& m, const Plan& p, Require&& require) {
-    return require(Rule::heads_divide, m.heads % p.tensor_parallel == 0) &&
-           require(Rule::kv_heads_divide, m.kv_heads % p.tensor_parallel == 0 || p.tensor_parallel % m.kv_heads == 0) &&
-           require(Rule::ffn_divides, m.ffn % p.tensor_parallel == 0);
+    const std::int64_t t = p.tensor_parallel, e = p.expert_tensor_parallel;
+    const bool experts =
+        m.experts.count > 0 ? m.experts.count % p.expert_parallel == 0 && m.experts.ffn % e == 0 : p.expert_parallel == 1 && e == 1;
+    return require(Rule::heads_divide, m.heads % t == 0) && require(Rule::kv_heads_divide, m.kv_heads % t == 0 || t % m.kv_heads == 0) &&
+           require(Rule::ffn_divides, m.ffn % t == 0 && m.experts.shared_ffn % t == 0) && require(Rule::experts_divide, experts);
 }
 template <class Require>
 bool check_split_rules(const Model& m, const Plan& p, Require&& require) {
     // ring attention cuts a sequence into 2*CP pieces to share the causal work evenly; sequence parallelism cuts each rank's part by TP
-    const std::int64_t pieces = p.context_parallel == 1 ? p.tensor_parallel : p.context_parallel * p.tensor_parallel;
+    const bool split = p.sequence_parallel;
+    const std::int64_t pieces = p.context_parallel * (split ? p.tensor_parallel : 1);
     const bool even = p.sequence_length % pieces == 0 && (p.context_parallel == 1 || p.sequence_length % (2 * p.context_parallel) == 0);
+    const bool v_shaped = p.schedule == PipelineSchedule::zero_bubble_v;
     return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
-           require(Rule::layers_divide, m.layers % (p.pipeline_parallel * p.virtual_stages) == 0) &&
-           require(Rule::sequence_divides, even) &&
-           require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention == Attention::flash) &&
-           require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1);
+           require(Rule::expert_gpus_divide,
+                   m.experts.count == 0 || p.gpus % (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) == 0) &&
+           require(Rule::layers_divide, layers_per_chunk(m, p).has_value()) && require(Rule::sequence_divides, even) &&
+           require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
+           require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
+           require(Rule::schedule_has_chunks, p.schedule == PipelineSchedule::one_f_one_b || p.virtual_stages == (v_shaped ? 2 : 1)) &&
+           require(Rule::replicas_divide, p.gpus / (p.tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0);
 }
 template <class Require>
 bool check_batch_rules(const Model&, const Plan& p, Require&& require) {
-    const std::int64_t at_once = p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1);
+    const std::int64_t at_once = p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1), m = p.global_batch / at_once;
+    const bool interleaved = p.virtual_stages > 1 && p.schedule == PipelineSchedule::one_f_one_b;
     return require(Rule::batch_divides, p.global_batch % at_once == 0) &&
-           require(Rule::interleaving_needs_batches, p.virtual_stages == 1 || p.global_batch / at_once % p.pipeline_parallel == 0);
+           require(Rule::interleaving_needs_batches, !interleaved || m % p.pipeline_parallel == 0) &&
+           require(Rule::schedule_needs_batches, p.schedule != PipelineSchedule::zero_bubble_v || m >= 2 * p.pipeline_parallel);
 }
 template <class Require>
 bool check_rules(const Model& m, const Plan& p, Require&& require) {

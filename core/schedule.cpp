@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace fourfold {
 
@@ -145,15 +146,46 @@ void zero_bubble_v(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) 
 
 }  // namespace
 
-Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
-    constexpr void (*kGenerators[])(const Schedule&, std::int32_t, std::vector<Op>&) = {gpipe, one_f_one_b, interleaved, zero_bubble_h1,
-                                                                                        zero_bubble_v};
+static constexpr void (*kGenerators[])(const Schedule&, std::int32_t, std::vector<Op>&) = {gpipe, one_f_one_b, interleaved, zero_bubble_h1,
+                                                                                           zero_bubble_v};
+
+static Schedule empty_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
     const bool splits = kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v;
     Schedule schedule{stages, chunks, micro_batches, splits, kind == ScheduleKind::zero_bubble_v, {}};
     schedule.ops.resize(static_cast<std::size_t>(stages));
+    return schedule;
+}
+
+Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
+    Schedule schedule = empty_schedule(kind, stages, chunks, micro_batches);
     for (std::int32_t stage = 0; stage < stages; ++stage)
         kGenerators[static_cast<std::size_t>(kind)](schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
     return schedule;
+}
+
+std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
+                                      std::int32_t stage) {
+    Schedule schedule = empty_schedule(kind, stages, chunks, std::min(micro_batches, 3 * stages + 3));
+    kGenerators[static_cast<std::size_t>(kind)](schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
+    const auto nowhere_more = [](const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
+        for (std::size_t i = 0; i < a.size(); ++i)
+            if (a[i] > b[i]) return false;
+        return true;
+    };
+    const auto within = [&](const InFlight& a, const InFlight& b) {
+        return nowhere_more(a.until_backward, b.until_backward) && nowhere_more(a.until_weight, b.until_weight);
+    };
+    std::vector<InFlight> moments;
+    count_in_flight(schedule, stage, [&](std::size_t, const InFlight& now) {
+        for (const InFlight& known : moments)
+            if (within(now, known)) return;
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < moments.size(); ++i)
+            if (!within(moments[i], now)) std::swap(moments[kept++], moments[i]);
+        moments.resize(kept);
+        moments.push_back(now);
+    });
+    return moments;
 }
 
 std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage) {

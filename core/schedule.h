@@ -83,6 +83,11 @@ std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage);
 std::vector<std::int32_t> in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
                                                 std::int32_t stage);
 
+// Moments of a stage, of a schedule that splits the backward pass, one of which is the fullest: at no other are both more micro-batches
+// alive until B and more until W. The same for every number of micro-batches above three per stage (a test), so no more are looked at.
+std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
+                                      std::int32_t stage);
+
 // ---- playing
 // Seconds of one operation of the piece (stage, chunk), and of handing a micro-batch's tensor to the next stage.
 struct OpTimes {

@@ -8,7 +8,11 @@
 
 namespace fourfold {
 
-double estimate_bytes(Method, const Model& model, const Plan& plan) { return fujii2024<double>(model, plan).total(); }
+Estimated estimated(const SearchSpace& space, const Plan& plan) {
+    const double bytes = space.method == Method::fujii2024 ? fujii2024<double>(space.model, plan).total()
+                                                           : fullest_stage(space.model, plan, framework_of(plan, space.gpu)).bytes;
+    return {plan, bytes, bytes / space.gpu.memory_bytes, judge(space.method, plan, bytes, space.gpu.memory_bytes)};
+}
 
 // ---- candidates
 enum class Breadth { usual, all };
@@ -89,13 +93,8 @@ static void for_each_legal(const SearchSpace& space, const std::vector<std::int6
 // Smaller is better.
 static auto rank(const Estimated& e) {
     const Plan& p = e.plan;
-    const bool within = e.share <= kLineShare;
-    return std::make_tuple(!within, within ? 0 : e.bytes, p.model_parallel(), p.pipeline_parallel, p.context_parallel, -p.micro_batch);
-}
-
-static Estimated estimated(const SearchSpace& space, const Plan& plan) {
-    const double bytes = estimate_bytes(space.method, space.model, plan);
-    return {plan, bytes, bytes / space.card_bytes};
+    const bool fits = e.verdict.fit == Fit::fits;
+    return std::make_tuple(!fits, fits ? 0 : e.bytes, p.model_parallel(), p.pipeline_parallel, p.context_parallel, -p.micro_batch);
 }
 
 std::optional<Estimated> choose(const SearchSpace& space) {
@@ -120,7 +119,7 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
     Plan previous{};
     for_each_legal(space, gpu_counts, Breadth::usual, out.counts, [&](const Plan& plan) {
         const Estimated candidate = estimated(space, plan);
-        const Fit fit = classify(candidate.share);
+        const Fit fit = candidate.verdict.fit;
         ++out.counts.by_fit[static_cast<std::size_t>(fit)];
         const auto degrees = [](const Plan& p) {
             return std::tie(p.tensor_parallel, p.context_parallel, p.pipeline_parallel, p.micro_batch);
@@ -157,8 +156,8 @@ double api::benchmark_estimates(std::int32_t count) {
         plan.context_parallel = std::int64_t{1} << ((i >> 4) & 1);
         plan.micro_batch = std::int64_t{1} << ((i >> 5) & 1);
         plan.gpus = 4 * plan.model_parallel();
-        sum += estimate_bytes(Method::fujii2024,
-                              c.models[static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(c.models.size())].model, plan);
+        const Model& model = c.models[static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(c.models.size())].model;
+        sum += fujii2024<double>(model, plan).total();
     }
     return sum;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api.h"
-#include "memory.h"
+#include "verdict.h"
 
 namespace fourfold {
 
@@ -14,17 +14,18 @@ namespace fourfold {
 struct SearchSpace {
     const Model& model;
     const Plan& plan;
-    double card_bytes;
+    const Gpu& gpu;
     Method method;
 };
 
 struct Estimated {
     Plan plan;
-    double bytes;
-    double share;
+    double bytes = 0;  // allocated on the fullest GPU
+    double share = 0;  // of the card
+    Verdict verdict{};
 };
 
-double estimate_bytes(Method method, const Model& model, const Plan& plan);
+Estimated estimated(const SearchSpace& space, const Plan& plan);
 
 struct SearchCounts {
     std::int64_t candidates = 0;
@@ -33,7 +34,7 @@ struct SearchCounts {
     std::int64_t legal() const { return by_fit[0] + by_fit[1] + by_fit[2]; }
 };
 
-// "auto": the smallest TP*CP*PP (then fewest stages, then fewest context ranks) whose estimate stays within the line, then the largest
+// "auto": the smallest TP*CP*PP (then fewest stages, then fewest context ranks) whose estimate fits, then the largest
 // micro-batch; without any, the lowest estimate. Tries the candidates of search_all first and, when none of them is legal, every divisor.
 // nullopt when no split is legal. The order of splits of one size is a choice of ours that
 // the paper's table neither supports nor contradicts: both orders cost 2.0 % of step time on its jobs.

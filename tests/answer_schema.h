@@ -65,8 +65,13 @@ inline const Json& shape(const char* name) {
             "job": {"version": "integer", "model": "any", "gpu": "text", "cluster": "text", "method": "text", "gpus": "integer",
                     "gpus_per_node": "integer", "sequence_length": "integer", "global_batch": "integer", "tensor_parallel": "integer",
                     "context_parallel": "integer", "pipeline_parallel": "integer", "micro_batch": "integer", "virtual_stages": "integer",
-                    "distributed_optimizer": "boolean", "gradients_in_fp32": "boolean", "hidden_dropout": "boolean",
-                    "attention_dropout": "boolean", "attention": "text"},
+                    "schedule": "text", "first_stage_layers": "integer", "last_stage_layers": "integer",
+                    "count_embedding_as_layer": "boolean", "count_loss_as_layer": "boolean", "zero": "text", "shard_replicas": "integer",
+                    "recompute": "text", "recompute_modules": "text", "recompute_layers": "integer", "precision": "text",
+                    "gradients_in_fp32": "boolean", "moments": "text", "optimizer_offload": "number", "expert_parallel": "integer",
+                    "expert_tensor_parallel": "integer", "expert_imbalance": "number", "framework": "text", "attention": "text",
+                    "loss": "text", "sequence_parallel": "boolean", "fused_norms": "boolean", "hidden_dropout": "boolean",
+                    "attention_dropout": "boolean"},
             "item": {"id": "text", "label": "text", "summary": "text", "bytes": "number", "share": "number", "formula": ["token"],
                      "numbers": ["token"], "latex": "text", "latex_numbers": "text",
                      "where": [{"symbol": "text", "meaning": "text", "unit": "text", "value": "number",
@@ -79,7 +84,7 @@ inline const Json& shape(const char* name) {
                        "rejected": [{"rule": "text", "count": "integer"}], "auto": [{"gpus": "integer", "row": "integer"}]},
             "catalog": {"version": "integer", "gpus": ["any"], "clusters": ["any"],
                         "fields": [{"key": "text", "link": "text", "type": "text", "label": "text", "help": "text", "unit": "text",
-                                    "default": "scalar", "min?": "integer", "max?": "integer", "auto?": "boolean",
+                                    "default": "scalar", "min?": "number", "max?": "number", "auto?": "boolean",
                                     "choices?": [{"id": "text", "label": "text", "help": "text"}]}],
                         "rules": [{"id": "text", "label": "text"}]}})");
         const Json problem = s["problem"], source = s["source"];
@@ -96,10 +101,26 @@ inline const Json& shape(const char* name) {
             "model": {"label": "text", "parameters": "integer", "config": "any"},
             "gpu": {"id": "text", "label": "text", "memory_gib": "number"},
             "data_parallel": "integer", "micro_batches": "integer", "padded_vocabulary": "integer",
-            "total_bytes": "number", "card_bytes": "number", "share": "number", "class": "text", "line_share": "number",
+            "total_bytes": "number", "reserved_bytes": "number", "whole_bytes": "number", "card_bytes": "number", "share": "number",
+            "class": "text", "probability": "number?", "line_share": "number", "verdict": "text", "verdict_basis": "text", "stage": "integer",
+            "worst_stage": "integer", "worst_why": "text",
+            "stages": [{"layers": "number", "embedding": "boolean", "head": "boolean", "in_flight": "number", "bytes": "number",
+                        "share": "number", "static_bytes": "number",
+                        "groups": {"weights?": "number", "gradients?": "number", "optimizer?": "number", "activations?": "number",
+                                   "temporaries?": "number", "workspaces?": "number"}}],
+            "curve": {"null or": {"micro_batches": "integer", "cut": "boolean", "start": ["number"], "end": ["number"],
+                                  "bytes": ["number"], "after": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}},
+            "host": {"null or": {"bytes_per_gpu": "number", "bytes_per_node": "number", "pcie_bytes_per_step": "number"}},
+            "comparison": {"method": "text", "label": "text", "total_bytes": "number", "share": "number", "class": "text",
+                           "probability": "number?",
+                           "rows": [{"id": "text", "label": "text", "bytes": "number", "other_bytes": "number", "why": "text"}]},
+            "changes": [{"set": "any", "label": "text", "touches": "text", "saved_bytes": "number", "total_bytes": "number",
+                         "share": "number", "class": "text", "probability": "number?"}],
             "assumed": [{"id": "text", "text": "text", "field": "text"}],
             "auto_plan": {"null or": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
-                                      "micro_batch": "integer", "total_bytes": "number", "share": "number", "class": "text"}}})");
+                                      "micro_batch": "integer", "total_bytes": "number", "share": "number", "class": "text",
+                                      "probability": "number?"}}})");
+        s["estimate"]["outside"] = Json::array({s["item"]});
         s["estimate"]["job"] = s["job"];
         s["estimate"]["method"] = method;
         s["estimate"]["used"] = s["estimate"]["not_counted"] = Json::array({s["note"]});
@@ -110,8 +131,9 @@ inline const Json& shape(const char* name) {
                                                 {"bytes", "number"},
                                                 {"share", "number"},
                                                 {"items", Json::array({s["item"]})}}});
-        const Json option = {{"value", "integer"}, {"legal", "boolean"},        {"total_bytes?", "number"},         {"share?", "number"},
-                             {"class?", "text"},   {"change_bytes?", "number"}, {"problem", {{"null or", problem}}}};
+        const Json option = {
+            {"value", "integer"}, {"legal", "boolean"},        {"total_bytes?", "number"},  {"share?", "number"},
+            {"class?", "text"},   {"change_bytes?", "number"}, {"probability?", "number?"}, {"problem", {{"null or", problem}}}};
         s["estimate"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
         return s;
     }();

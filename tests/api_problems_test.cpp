@@ -66,6 +66,30 @@ TEST_CASE("JSON that is not a request, or not a config") {
     CHECK(import_problems(R"({"gpus": 8, "tensor_parallel": 2})") == "(all) type null -> null");  // a job is not a config
 }
 
+TEST_CASE("numbers of every wrong kind, in every field that takes fractions; and sets") {
+    for (const char* key : {"optimizer_offload", "expert_imbalance"}) {
+        const auto with = [&](const std::string& value) { return problems_of(std::string("{\"") + key + "\": " + value + "}"); };
+        CAPTURE(std::string(key));
+        const bool fraction = std::string_view(key) == "optimizer_offload";
+        const std::string least = fraction ? "0.0" : "1.0", most = fraction ? "1.0" : "64.0";
+        CHECK(with("-1") == std::string(key) + " range -1 -> " + least);
+        CHECK(with("-1e300") == std::string(key) + " range -1e+300 -> " + least);
+        CHECK(with("1e300") == std::string(key) + " range 1e+300 -> " + most);
+        CHECK(with("18446744073709551624") == std::string(key) + " range 1.8446744073709552e+19 -> " + most);
+        CHECK(with("\"0.5\"") == std::string(key) + " type \"0.5\" -> null");
+        CHECK(with("null") == std::string(key) + " type null -> null");
+        CHECK(with("[0.5]") == std::string(key) + " type null -> null");
+        CHECK(with("1") == "");
+    }
+    const auto modules = [](const char* value) { return problems_of(std::string("{\"recompute_modules\": ") + value + "}"); };
+    CHECK(modules("\"\"") == "");
+    CHECK(modules("\"mlp,layernorm\"") == "");
+    CHECK(modules("\"mlp,layernrm\"") == "recompute_modules range \"layernrm\" -> \"layernorm\"");
+    CHECK(modules("\"mlp,\"") == "");
+    CHECK(modules("\",\"") == "recompute_modules range \"\" -> null");
+    CHECK(modules("[\"mlp\"]") == "recompute_modules type null -> null");
+}
+
 TEST_CASE("numbers of every wrong kind, in every whole-number field") {
     const Json catalog = json(api::catalog());
     for (const Json& field : catalog["fields"]) {
@@ -73,16 +97,17 @@ TEST_CASE("numbers of every wrong kind, in every whole-number field") {
         const std::string key = field["key"], max = field["max"].dump();
         const auto with = [&](const std::string& value) { return problems_of("{\"" + key + "\": " + value + "}"); };
         CAPTURE(key);
-        CHECK(with("0") == key + " range 0 -> 1");
-        CHECK(with("-1") == key + " range -1 -> 1");
-        CHECK(with("-2147483649") == key + " range -2147483649 -> 1");
+        const std::string min = field["min"].dump();
+        if (min == "1") CHECK(with("0") == key + " range 0 -> 1");
+        CHECK(with("-1") == key + " range -1 -> " + min);
+        CHECK(with("-2147483649") == key + " range -2147483649 -> " + min);
         CHECK(with("1.5") == key + " range 1.5 -> 2");
-        CHECK(with("0.9999999999999999") == key + " range 0.9999999999999999 -> 1");
+        if (min == "1") CHECK(with("0.9999999999999999") == key + " range 0.9999999999999999 -> 1");
         CHECK(with("2147483648") == key + " range 2147483648 -> " + max);
         CHECK(with("4294967304") == key + " range 4294967304 -> " + max);                        // 2^32 + 8
         CHECK(with("18446744073709551624") == key + " range 1.8446744073709552e+19 -> " + max);  // 2^64 + 8
         CHECK(with("1e300") == key + " range 1e+300 -> " + max);
-        CHECK(with("-1e300") == key + " range -1e+300 -> 1");
+        CHECK(with("-1e300") == key + " range -1e+300 -> " + min);
         CHECK(with("\"NaN\"") == key + " type \"NaN\" -> null");
         CHECK(with("\"8\"") == key + " type \"8\" -> null");
         CHECK(with("null") == key + " type null -> null");

@@ -113,12 +113,16 @@ TEST_CASE("all problems of a config come back at once") {
           "tie_word_embeddings type 1 -> null");
 }
 
+// Experts and latent attention in a family that has none are a contradiction.
 TEST_CASE("structures that the formulas do not cover are refused, not guessed") {
     CHECK(with("num_local_experts", "8") == "num_local_experts unsupported 8 -> null");
     CHECK(with("num_experts", "128") == "num_experts unsupported 128 -> null");
     CHECK(with("n_routed_experts", "256") == "n_routed_experts unsupported 256 -> null");
     CHECK(with("kv_lora_rank", "512") == "kv_lora_rank unsupported 512 -> null");
-    CHECK(with("state_size", "16") == "state_size unsupported 16 -> null");
+    for (const char* key :
+         {"state_size", "mamba_d_state", "moe_num_experts", "intermediate_size_mlp", "linear_num_key_heads", "conv_L_cache"})
+        CHECK(with(key, "16") == std::string(key) + " unsupported 16 -> null");
+    CHECK(with("ffn_config", R"({"ffn_hidden_size": 1})") == "ffn_config unsupported null -> null");
     CHECK(with("is_encoder_decoder", "true") == "is_encoder_decoder unsupported true -> null");
     for (const char* unset : {"null", "0", "1", "false"}) {
         CHECK(with("num_local_experts", unset) == "");
@@ -143,6 +147,71 @@ TEST_CASE("contradictions name the key that does not fit") {
     CHECK(
         brief(json(R"({"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 16, "intermediate_size": 8, "vocab_size": 8})")) ==
         "num_attention_heads range 16 -> null");
+}
+
+namespace {
+
+std::string with_experts(const char* type, const std::string& more) {
+    Json config = llama();
+    config["model_type"] = type;
+    if (std::string_view(type) == "deepseek_v2") config["num_experts_per_tok"] = 6;
+    config.update(json("{" + more + "}"));
+    return brief(config);
+}
+
+}  // namespace
+
+TEST_CASE("experts that contradict themselves or the layers") {
+    CHECK(with_experts("mixtral", R"("num_experts_per_tok": 9)") == "num_experts_per_tok range 9 -> 8");
+    CHECK(with_experts("mixtral", R"("num_local_experts": 2, "experts_per_token": 3)") == "experts_per_token range 3 -> 2");
+    CHECK(with_experts("mixtral", R"("num_local_experts": -1)") == "num_local_experts range -1 -> 0");
+    CHECK(with_experts("mixtral", R"("num_local_experts": 65537)") == "num_local_experts range 65537 -> 65536");
+    CHECK(with_experts("mixtral", R"("num_local_experts": "8", "num_experts_per_tok": 0)") ==
+          "num_local_experts type \"8\" -> null\n"
+          "num_experts_per_tok range 0 -> 1");
+    CHECK(with_experts("qwen3_moe", R"("num_experts": 8.5, "moe_intermediate_size": 0)") ==
+          "num_experts range 8.5 -> 9\n"
+          "moe_intermediate_size range 0 -> 1");
+    CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": [0, 32])") == "mlp_only_layers.1 range 32 -> 31");
+    CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": [-1, 99, "x"])") == "mlp_only_layers.0 range -1 -> 0");
+    CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": 3)") == "mlp_only_layers type 3 -> null");
+    CHECK(with_experts("qwen3_moe", R"("decoder_sparse_step": 0)") == "decoder_sparse_step range 0 -> 1");
+    CHECK(with_experts("qwen2_moe", R"("shared_expert_intermediate_size": -5)") == "shared_expert_intermediate_size range -5 -> 0");
+    CHECK(with_experts("deepseek_v2", R"("n_shared_experts": 2000, "moe_intermediate_size": 2000)") ==
+          "n_shared_experts range 2000 -> 1048");
+    CHECK(with_experts("deepseek_v3", R"("first_k_dense_replace": 33)") == "first_k_dense_replace range 33 -> 32");
+    CHECK(with_experts("deepseek_v3", R"("moe_layer_freq": [0, 1])") == "moe_layer_freq type null -> null");
+    CHECK(with_experts("deepseek_v3", R"("num_nextn_predict_layers": 65)") == "num_nextn_predict_layers range 65 -> 64");
+    CHECK(with_experts("mixtral", R"("intermediate_size": null)") == "intermediate_size missing null -> null");
+    CHECK(with_experts("mixtral", R"("kv_lora_rank": 512)") == "kv_lora_rank unsupported 512 -> null");
+}
+
+TEST_CASE("latent attention of absurd sizes") {
+    CHECK(with_experts("deepseek_v3", R"("q_lora_rank": 0)") == "q_lora_rank range 0 -> 1");
+    CHECK(with_experts("deepseek_v3", R"("kv_lora_rank": 0, "qk_nope_head_dim": 0, "qk_rope_head_dim": -1, "v_head_dim": 9999)") ==
+          "kv_lora_rank range 0 -> 1\n"
+          "qk_nope_head_dim range 0 -> 1\n"
+          "qk_rope_head_dim range -1 -> 1\n"
+          "v_head_dim range 9999 -> 1024");
+    // heads need not divide the hidden size here
+    CHECK(with_experts("deepseek_v3", R"("num_attention_heads": 24, "num_key_value_heads": 24)") == "");
+}
+
+TEST_CASE("the largest model that is read has a number of weights that a double holds exactly") {
+    Json config = json(R"({"hidden_size": 262144, "num_hidden_layers": 2000, "num_attention_heads": 1024, "num_key_value_heads": 1024,
+        "intermediate_size": 2097152, "vocab_size": 16777216, "max_position_embeddings": 1000000000, "num_experts_per_tok": 1,
+        "kv_lora_rank": 65536, "q_lora_rank": 65536, "qk_nope_head_dim": 1024, "qk_rope_head_dim": 1024, "v_head_dim": 1024,
+        "n_routed_experts": 65536, "moe_intermediate_size": 2097152, "n_shared_experts": 1, "model_type": "deepseek_v3"})");
+    CHECK(brief(config) == "n_routed_experts range 65536 -> null");
+    config["moe_intermediate_size"] = 1024;
+    CHECK(brief(config) == "n_routed_experts range 65536 -> 1398");
+    config["n_routed_experts"] = 1398;
+    config["n_shared_experts"] = 2048;
+    Problems problems;
+    ImportReport report;
+    const auto model = read_model(config, "", problems, report);
+    CHECK(tests::brief(problems) == "");
+    if (model) CHECK(parameter_count(*model) <= (std::int64_t{1} << 53));
 }
 
 TEST_CASE("a hostile config is answered shortly") {

@@ -5,36 +5,16 @@
 
 #include <algorithm>
 
+#include "model_import.h"
 #include "random_cases.h"
-#include "support.h"
 
 using namespace fourfold;
 using tests::brief;
+using tests::Import;
+using tests::import;
 using tests::json;
 
 namespace {
-
-struct Import {
-    std::optional<Model> model;
-    Problems problems;
-    ImportReport report;
-    std::int64_t parameters() const { return model ? parameter_count(*model) : 0; }
-    bool used(const char* key) const { return std::count(report.used.begin(), report.used.end(), key) == 1; }
-    bool ignored(const char* key) const { return std::count(report.ignored.begin(), report.ignored.end(), key) == 1; }
-    Json assumed(const char* key) const {
-        for (const auto& a : report.assumed)
-            if (a.key == key) return a.value;
-        return nullptr;
-    }
-};
-
-Import import(const Json& config) {
-    Import result;
-    result.model = read_model(config, "", result.problems, result.report);
-    CHECK(result.model.has_value() == result.problems.empty());
-    return result;
-}
-Import import(const char* config) { return import(json(config)); }
 
 const char* const kLlama8B = R"({"architectures": ["LlamaForCausalLM"], "attention_bias": false, "hidden_size": 4096,
     "intermediate_size": 14336, "max_position_embeddings": 131072, "mlp_bias": false, "model_type": "llama",
@@ -119,6 +99,24 @@ TEST_CASE("published models have exactly their published number of weights") {
         {"EleutherAI/pythia-1b", 1'011'781'632,  // the same table
          R"({"model_type": "gpt_neox", "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16,
              "num_attention_heads": 8, "vocab_size": 50304, "max_position_embeddings": 2048, "tie_word_embeddings": false})"},
+        {"openai-community/gpt2-xl", 1'557'611'200,  // the sum over its checkpoint's tensors
+         R"({"model_type": "gpt2", "n_embd": 1600, "n_head": 25, "n_layer": 48, "n_positions": 1024, "vocab_size": 50257})"},
+        {"Qwen/Qwen1.5-MoE-A2.7B", 14'315'784'192,
+         R"({"model_type": "qwen2_moe", "hidden_size": 2048, "intermediate_size": 5632, "num_hidden_layers": 24,
+             "num_attention_heads": 16, "num_key_value_heads": 16, "num_experts": 60, "num_experts_per_tok": 4,
+             "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632, "decoder_sparse_step": 1,
+             "vocab_size": 151936, "tie_word_embeddings": false})"},
+        {"deepseek-ai/DeepSeek-V2", 235'741'434'880,
+         R"({"model_type": "deepseek_v2", "hidden_size": 5120, "intermediate_size": 12288, "num_hidden_layers": 60,
+             "num_attention_heads": 128, "num_key_value_heads": 128, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+             "qk_rope_head_dim": 64, "v_head_dim": 128, "n_routed_experts": 160, "n_shared_experts": 2, "num_experts_per_tok": 6,
+             "moe_intermediate_size": 1536, "first_k_dense_replace": 1, "moe_layer_freq": 1, "vocab_size": 102400})"},
+        // Not known by its type; the sum over its checkpoint's tensors without the scales of its FP8 blocks.
+        {"moonshotai/Kimi-K2-Instruct", 1'026'408'232'448,
+         R"({"model_type": "kimi_k2", "hidden_size": 7168, "intermediate_size": 18432, "num_hidden_layers": 61,
+             "num_attention_heads": 64, "num_key_value_heads": 64, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+             "qk_rope_head_dim": 64, "v_head_dim": 128, "n_routed_experts": 384, "n_shared_experts": 1, "num_experts_per_tok": 8,
+             "moe_intermediate_size": 2048, "first_k_dense_replace": 1, "vocab_size": 163840, "num_nextn_predict_layers": 0})"},
     };
     for (const Row& row : rows) {
         CAPTURE(std::string(row.name));

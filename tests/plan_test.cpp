@@ -76,7 +76,17 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
     CHECK(broken(R"({"virtual_stages": 3})") == "pipeline_parallel layers_divide 2 -> null");
     CHECK(broken(R"({"sequence_length": 8191, "tensor_parallel": 2})") == "tensor_parallel sequence_divides 2 -> 1");
     CHECK(broken(R"({"gpus": 64, "context_parallel": 16, "sequence_length": 8176})") == "context_parallel sequence_divides 16 -> 8");
-    CHECK(broken(R"({"context_parallel": 2, "attention": "selective"})") == "attention context_needs_flash \"selective\" -> \"flash\"");
+    CHECK(broken(R"({"context_parallel": 2, "attention": "plain"})") == "attention context_needs_flash \"plain\" -> \"flash\"");
+    CHECK(broken(R"({"expert_parallel": 2})") == "expert_parallel experts_divide 2 -> 1");
+    CHECK(broken(R"({"expert_tensor_parallel": 2})") == "expert_tensor_parallel experts_divide 2 -> 1");
+    CHECK(broken(R"({"schedule": "gpipe", "virtual_stages": 2})") == "virtual_stages schedule_has_chunks 2 -> 1");
+    CHECK(broken(R"({"schedule": "zb-v"})") == "virtual_stages schedule_has_chunks 1 -> 2");
+    CHECK(broken(R"({"schedule": "zb-v", "virtual_stages": 2, "global_batch": 12})") == "global_batch schedule_needs_batches 12 -> 16");
+    CHECK(broken(R"({"shard_replicas": 3})") == "shard_replicas replicas_divide 3 -> 4");
+    CHECK(broken(R"({"first_stage_layers": 31, "pipeline_parallel": 4, "gpus": 32})") == "pipeline_parallel layers_divide 4 -> 2");
+    CHECK(broken(R"({"first_stage_layers": 7, "last_stage_layers": 5, "pipeline_parallel": 4, "gpus": 32})") == "");
+    CHECK(broken(R"({"count_embedding_as_layer": true, "count_loss_as_layer": true, "pipeline_parallel": 17, "gpus": 68})") == "");
+    CHECK(broken(R"({"count_embedding_as_layer": true})") == "pipeline_parallel layers_divide 2 -> 1");
     CHECK(broken(R"({"tensor_parallel": 4, "pipeline_parallel": 1, "virtual_stages": 2})") ==
           "virtual_stages interleaving_needs_stages 2 -> 1");
     CHECK(broken(R"({"micro_batch": 3})") == "micro_batch batch_divides 3 -> 4");

@@ -82,8 +82,21 @@ inline Plan random_plan(Random& random) {
     plan.gpus_per_node = random.one_of<std::int64_t>({4, 8, 16});
     plan.sequence_length = random.one_of<std::int64_t>({1'000, 2'048, 4'096, 6'000, 8'192, 10'080});
     plan.global_batch = random.coin() ? random.from(1, 4'000) : 64 * random.from(1, 64);
-    plan.attention = random.one_of({Attention::flash, Attention::flash, Attention::selective, Attention::plain});
-    plan.distributed_optimizer = random.coin();
+    plan.attention = random.one_of({Attention::automatic, Attention::flash, Attention::cudnn, Attention::plain});
+    plan.zero = random.one_of({Zero::none, Zero::optimizer, Zero::optimizer, Zero::gradients, Zero::weights});
+    plan.recompute = random.one_of({Recompute::none, Recompute::none, Recompute::selective, Recompute::full, Recompute::block});
+    plan.recompute_modules = static_cast<std::uint32_t>(random.from(0, 127));
+    plan.recompute_layers = random.from(1, 6);
+    plan.precision = random.one_of({Precision::bf16, Precision::bf16, Precision::fp16, Precision::fp8, Precision::fp8_weights});
+    plan.moments = random.one_of({Moments::fp32, Moments::bits16, Moments::bits8});
+    plan.optimizer_offload = random.one_of<double>({0, 0, 0.5, 1});
+    plan.framework = random.one_of({FrameworkKind::megatron_2025, FrameworkKind::megatron_2024, FrameworkKind::pytorch});
+    plan.loss = random.one_of({Loss::automatic, Loss::plain, Loss::native_fused, Loss::te_fused, Loss::gathered});
+    plan.schedule = random.one_of({PipelineSchedule::one_f_one_b, PipelineSchedule::one_f_one_b, PipelineSchedule::gpipe,
+                                   PipelineSchedule::zero_bubble_h1, PipelineSchedule::zero_bubble_v});
+    plan.expert_imbalance = random.one_of<double>({1, 1, 1.5});
+    plan.sequence_parallel = random.from(0, 4) != 0;
+    plan.fused_norms = random.coin();
     plan.gradients_in_fp32 = random.coin();
     plan.hidden_dropout = random.coin();
     plan.attention_dropout = random.coin();
@@ -94,16 +107,26 @@ inline Plan random_plan(Random& random) {
 inline Plan random_legal_plan(Random& random, const Model& model) {
     Plan plan = random_plan(random);
     do plan.tensor_parallel = random_divisor(random, model.heads, 32);
-    while (model.ffn % plan.tensor_parallel != 0 ||
+    while (model.ffn % plan.tensor_parallel != 0 || model.experts.shared_ffn % plan.tensor_parallel != 0 ||
            (model.kv_heads % plan.tensor_parallel != 0 && plan.tensor_parallel % model.kv_heads != 0));
-    if (plan.attention != Attention::flash) plan.context_parallel = 1;
+    if (plan.attention == Attention::plain) plan.context_parallel = 1;
     plan.pipeline_parallel = random_divisor(random, model.layers, 32);
+    const bool bends = plan.schedule == PipelineSchedule::zero_bubble_v;
+    if (plan.pipeline_parallel == 1 || (bends && model.layers / plan.pipeline_parallel % 2 != 0))
+        plan.schedule = PipelineSchedule::one_f_one_b;
     plan.virtual_stages = plan.pipeline_parallel == 1 ? 1 : random_divisor(random, model.layers / plan.pipeline_parallel, 8);
-    const std::int64_t data_parallel = random.from(1, 48);
+    if (plan.schedule != PipelineSchedule::one_f_one_b) plan.virtual_stages = plan.schedule == PipelineSchedule::zero_bubble_v ? 2 : 1;
+    std::int64_t data_parallel = random.from(1, 48);
+    if (model.experts.count > 0) {
+        plan.expert_parallel = random_divisor(random, model.experts.count, 16);
+        plan.expert_tensor_parallel = random_divisor(random, model.experts.ffn, 2);
+        data_parallel *= plan.expert_parallel * plan.expert_tensor_parallel;
+    }
     plan.gpus = plan.model_parallel() * data_parallel;
+    plan.shard_replicas = random_divisor(random, data_parallel, 4);
     plan.sequence_length = 2 * plan.context_parallel * plan.tensor_parallel * random.from(1, 300);
     plan.micro_batch = random.from(1, 6);
-    plan.global_batch = plan.micro_batch * data_parallel * random.from(1, 12) * (plan.virtual_stages > 1 ? plan.pipeline_parallel : 1);
+    plan.global_batch = plan.micro_batch * data_parallel * random.from(1, 12) * (plan.virtual_stages > 1 ? 2 * plan.pipeline_parallel : 1);
     return plan;
 }
 

@@ -11,8 +11,8 @@ namespace {
 struct Setting {
     Model model;
     Plan plan;
-    double card_bytes;
-    SearchSpace space() const { return {model, plan, card_bytes, Method::fujii2024}; }
+    Gpu gpu;
+    SearchSpace space() const { return {model, plan, gpu, Method::fujii2024}; }
 };
 
 Setting setting(const char* model_id, const char* gpu_id, std::int64_t gpus) {
@@ -21,7 +21,7 @@ Setting setting(const char* model_id, const char* gpu_id, std::int64_t gpus) {
     CHECK((model != nullptr && gpu != nullptr));
     Setting s;
     if (model != nullptr) s.model = model->model;
-    s.card_bytes = gpu == nullptr ? 1 : gpu->memory_bytes;
+    if (gpu != nullptr) s.gpu = *gpu;
     s.plan.gpus = gpus;
     s.plan.gpus_per_node = gpu == nullptr ? 8 : gpu->gpus_per_node;
     return s;
@@ -72,7 +72,9 @@ TEST_CASE("the search finds exactly the plans that trying everything finds, in t
         CHECK(found.columns.gpus[i] == legal[i].gpus);
         CHECK(found.columns.data_parallel[i] == legal[i].data_parallel());
         CHECK(found.columns.total_bytes[i] == fujii2024<double>(s.model, legal[i]).total());
-        CHECK(found.columns.fit_class[i] == static_cast<std::uint8_t>(classify(found.columns.share[i])));
+        CHECK(found.columns.fit_class[i] == static_cast<std::uint8_t>((found.columns.share[i] <= kLineShare ? Fit::fits
+                                                                       : found.columns.share[i] <= 1        ? Fit::at_risk
+                                                                                                            : Fit::does_not_fit)));
     }
 }
 
@@ -100,7 +102,7 @@ TEST_CASE("auto: no other legal plan within the line has a smaller split, nor th
         CHECK(best.has_value());
         if (!best) continue;
         brute_force(s, {64}, [&](const Plan& plan) {
-            if (!is_legal(s.model, plan) || estimate_bytes(Method::fujii2024, s.model, plan) > kLineShare * s.card_bytes) return;
+            if (!is_legal(s.model, plan) || fujii2024<double>(s.model, plan).total() > kLineShare * s.gpu.memory_bytes) return;
             CHECK(plan.model_parallel() >= best->plan.model_parallel());
             if (plan.tensor_parallel == best->plan.tensor_parallel && plan.context_parallel == best->plan.context_parallel &&
                 plan.pipeline_parallel == best->plan.pipeline_parallel)
@@ -121,7 +123,7 @@ TEST_CASE("auto keeps what is set, and takes the lowest estimate when nothing st
     if (!best) return;
     CHECK(best->share > 1);
     brute_force(s, {8}, [&](const Plan& plan) {
-        if (is_legal(s.model, plan)) CHECK(estimate_bytes(Method::fujii2024, s.model, plan) >= best->bytes);
+        if (is_legal(s.model, plan)) CHECK(fujii2024<double>(s.model, plan).total() >= best->bytes);
     });
 }
 

@@ -39,7 +39,7 @@ static void detailed_all_stages(benchmark::State& state) {
     plan.gpus = 8 * 14 * 64;
     for (auto _ : state)
         for (std::int32_t stage = 0; stage < 14; ++stage)
-            benchmark::DoNotOptimize(fourfold::detailed<N>(model, plan, {}, {}, {}, stage).peak_bytes);
+            benchmark::DoNotOptimize(fourfold::detailed<N>(model, plan, {}, fourfold::Stages(model, plan).moments(stage)[0]).peak_bytes);
 }
 BENCHMARK(detailed_all_stages<double>);
 BENCHMARK(detailed_all_stages<fourfold::Traced>);

@@ -33,7 +33,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
         const answer = estimate({
             version: 1, method: 'fujii2024', model: 'llama-3.1-8b', sequence_length: 8192, global_batch: 1024, gpus: tp * cp * pp * dp,
             tensor_parallel: tp, context_parallel: cp, pipeline_parallel: pp, micro_batch: micro, virtual_stages: 1,
-            attention: 'flash', distributed_optimizer: true, gradients_in_fp32: true, hidden_dropout: false, attention_dropout: false,
+            attention: 'flash', zero: 'optimizer', gradients_in_fp32: true, hidden_dropout: false, attention_dropout: false,
         });
         assert.ok(answer.ok, JSON.stringify(answer.problems));
         assert.equal(answer.data_parallel, dp);

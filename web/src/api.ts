@@ -79,11 +79,22 @@ export interface ChoiceField extends FieldBase {
     default: string;
     choices: Choice[];
 }
+export interface NumberField extends FieldBase {
+    type: 'number';
+    default: number;
+    min: number;
+    max: number;
+}
+export interface SetField extends FieldBase {
+    type: 'set'; // its value: the ids, with commas between, in the order of the choices
+    default: string;
+    choices: Choice[];
+}
 export interface TextField extends FieldBase {
     type: 'text';
     default: string;
 }
-export type Field = IntegerField | BooleanField | ChoiceField | TextField;
+export type Field = IntegerField | NumberField | BooleanField | ChoiceField | SetField | TextField;
 
 export interface Catalog {
     version: number;
@@ -121,6 +132,14 @@ export interface Where {
     numbers: Token[] | null;
 }
 
+// What a plan comes to, in short.
+export interface Brief {
+    total_bytes: number;
+    share: number;
+    class: Fit;
+    probability: number | null;
+}
+
 export interface Item {
     id: string;
     label: string;
@@ -144,12 +163,9 @@ export interface Group {
     items: Item[];
 }
 
-export interface KnobOption {
+export interface KnobOption extends Partial<Brief> {
     value: number;
     legal: boolean;
-    total_bytes?: number;
-    share?: number;
-    class?: Fit;
     change_bytes?: number;
     problem: Problem | null;
 }
@@ -166,27 +182,79 @@ export interface Note {
     field?: string;
 }
 
-export interface AutoPlan extends Record<Degree, number> {
-    total_bytes: number;
-    share: number;
-    class: Fit;
+export type AutoPlan = Record<Degree, number> & Brief;
+
+export interface Change extends Brief {
+    set: { [key: string]: string | number | boolean };
+    label: string;
+    touches: string;
+    saved_bytes: number;
 }
 
-export interface Estimate {
+export interface Stage {
+    layers: number;
+    embedding: boolean;
+    head: boolean;
+    in_flight: number;
+    bytes: number;
+    share: number;
+    static_bytes: number;
+    groups: { [id: string]: number };
+}
+
+export type PassKind = 'F' | 'B' | 'W';
+
+// One entry per operation of the stage shown.
+export interface Curve {
+    micro_batches: number;
+    cut: boolean;
+    start: number[];
+    end: number[];
+    bytes: number[];
+    after: number[];
+    kind: PassKind[];
+    micro_batch: number[];
+    chunk: number[];
+}
+
+export interface Host {
+    bytes_per_gpu: number;
+    bytes_per_node: number;
+    pcie_bytes_per_step: number;
+}
+
+export interface Comparison extends Brief {
+    method: string;
+    label: string;
+    rows: { id: string; label: string; bytes: number; other_bytes: number; why: string }[];
+}
+
+export interface Estimate extends Brief {
     ok: true;
     job: { [key: string]: Json };
     auto: string[];
-    model: { label: string; parameters: number };
+    model: { label: string; parameters: number; config: { [key: string]: Json } };
     gpu: { id: string; label: string; memory_gib: number };
+    method: Method;
     data_parallel: number;
     micro_batches: number;
     padded_vocabulary: number;
-    total_bytes: number;
+    reserved_bytes: number;
+    whole_bytes: number;
     card_bytes: number;
-    share: number;
-    class: Fit;
     line_share: number;
+    verdict: string;
+    verdict_basis: string;
+    outside: Item[];
+    stage: number;
+    worst_stage: number;
+    worst_why: string;
     groups: Group[];
+    stages: Stage[];
+    curve: Curve | null;
+    host: Host | null;
+    comparison: Comparison;
+    changes: Change[];
     used: Note[];
     assumed: Note[];
     not_counted: Note[];

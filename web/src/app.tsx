@@ -1,7 +1,6 @@
 // The page from top to bottom. It is drawn twice: at build time into index.html, and in the browser over that same markup.
 import type { Imported } from './api';
 import { t } from './i18n';
-import { withConfig } from './state';
 import type { Actions, Page } from './store';
 import { Adjust } from './views/adjust';
 import { Answer } from './views/answer';
@@ -10,8 +9,8 @@ import { Header } from './views/header';
 import { Plans } from './views/heat';
 import { How } from './views/how';
 import { Items, Notes } from './views/items';
+import { LaterParts, LaterPaste, LaterStages } from './views/later';
 import { Notices } from './views/notices';
-import { PasteDialog } from './views/paste';
 import { Sentence } from './views/sentence';
 
 interface Props {
@@ -37,7 +36,9 @@ export function App({ page, act, importConfig }: Props) {
                     <div class={answer ? 'cols' : 'cols alone'}>
                         {answer && (
                             <div>
+                                <LaterStages answer={answer} act={act} />
                                 <Items page={page} answer={answer} act={act} />
+                                <LaterParts answer={answer} act={act} />
                                 <Notes answer={answer} />
                             </div>
                         )}
@@ -50,24 +51,15 @@ export function App({ page, act, importConfig }: Props) {
             <footer>
                 <p>
                     {t.footer.privacy} {t.footer.formulas}{' '}
-                    {page.catalog.methods.map((method) => (
-                        <a key={method.id} href={method.source.url}>
-                            {method.source.title}
-                        </a>
+                    {page.catalog.methods.map((method, i) => (
+                        <span key={method.id}>
+                            {i > 0 && '; '}
+                            <a href={method.source.url}>{method.source.title}</a>
+                        </span>
                     ))}
                 </p>
             </footer>
-            {page.pasting && (
-                <PasteDialog
-                    start={page.pasting.text}
-                    importConfig={importConfig}
-                    close={() => act.paste(null)}
-                    use={(imported) => {
-                        act.paste(null);
-                        act.replaceJob(withConfig(page.job, imported.model), 'choose');
-                    }}
-                />
-            )}
+            <LaterPaste page={page} act={act} importConfig={importConfig} />
         </>
     );
 }

@@ -74,4 +74,19 @@ describe('what the reader types', () => {
         for (const format of [en, de, fr, india])
             for (const value of [1, 999, 1000, 8192, 1048576]) expect(format.parse(format.count(value))).toBe(value);
     });
+    test.each([
+        ['0.5', 0.5],
+        ['0,5', 0.5],
+        [' 1 ', 1],
+        ['.25', 0.25],
+        ['0.', 0],
+        ['-1', -1],
+        ['', ''],
+        ['1.2.3', '1.2.3'],
+        ['half', 'half'],
+        ['1e3', '1e3'],
+    ])('a fraction: %s', (text, value) => {
+        expect(en.parseDecimal(text)).toBe(value);
+        expect(de.parseDecimal(de.number(0.25))).toBe(0.25);
+    });
 });

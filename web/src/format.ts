@@ -7,6 +7,7 @@ const NARROW = '\u202f'; // between a number and its unit, so that they never pa
 export interface Format {
     count(value: number): string; // 8,192
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
+    tenth(value: number): string; // at most one decimal: 17.8
     nominal(gib: number): string; // the size in a card's name: 80
     short(value: number): string; // 8.03 billion
     gb(bytes: number): string; // three significant digits, no unit: 56.3
@@ -14,8 +15,10 @@ export interface Format {
     change(bytes: number): string; // signed: +24.3, −1.20, ±0
     gib(bytes: number): string; // for tables: two decimals
     bytes(bytes: number): string; // exact: 60,450,574,336
+    raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
     percent(share: number): string; // 70 %
     megabytes(characters: number): string; // the size of a pasted text
+    parseDecimal(text: string): number | string; // "0,5" -> 0.5
     parse(text: string): number | string; // "8,192" -> 8192; what is no whole number stays the text it is
 }
 
@@ -30,6 +33,7 @@ function shareDigits(share: number): number {
 export function createFormat(locale: string): Format {
     const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
     const exact = new Intl.NumberFormat(locale, { maximumSignificantDigits: 15 });
+    const oneDecimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
     const compact = new Intl.NumberFormat('en', { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 });
     const decimals = (digits: number) => new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
     const fixed = [decimals(0), decimals(1), decimals(2)] as const;
@@ -41,6 +45,7 @@ export function createFormat(locale: string): Format {
     return {
         count: (value) => whole.format(value),
         number: (value) => exact.format(value),
+        tenth: (value) => oneDecimal.format(value),
         nominal: (gib) => exact.format(gib),
         short: (value) => compact.format(value),
         gb: (bytes) => three(bytes / GIB),
@@ -49,8 +54,14 @@ export function createFormat(locale: string): Format {
         change: (bytes) => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB)),
         gib: (bytes) => fixed[2].format(bytes / GIB),
         bytes: (bytes) => whole.format(bytes),
+        raw: (bytes) => bytes.toFixed(0),
         percent: (share) => `${fixed[shareDigits(share)]?.format(share * 100)}${NARROW}%`,
         megabytes: (characters) => fixed[1].format(characters / 1e6),
+        parseDecimal: (text) => {
+            // No such field reaches a thousand: the one separator that there may be is the decimals'.
+            const bare = text.trim().replace(',', '.');
+            return /^-?(\d{1,9}(\.\d{0,9})?|\.\d{1,9})$/.test(bare) ? Number(bare) : text.trim();
+        },
         parse: (text) => {
             const bare = text.trim();
             // Any one separator is taken for the thousands' one where the digits stand in its groups (three, or India's two and three):
@@ -64,3 +75,9 @@ export function createFormat(locale: string): Format {
 
 // Fixed English while the page is drawn at build time, the reader's own in the browser.
 export const format = createFormat(typeof document === 'undefined' ? 'en' : navigator.language);
+
+// A part of the card that the core gives item by item only.
+export const sumOf = <Part extends { bytes: number; share: number }>(parts: Part[]): { bytes: number; share: number } => ({
+    bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
+    share: parts.reduce((sum, part) => sum + part.share, 0),
+});

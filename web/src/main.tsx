@@ -7,13 +7,28 @@ import { format } from './format';
 import { t } from './i18n';
 import { summaryOf } from './sentences';
 import { formatLink, type Job, parseLink } from './state';
-import { createStore, emptyPage, type How, type Page } from './store';
-import { MAX_CONFIG } from './views/paste';
+import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
+import { fetchMore } from './views/later';
 
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
 
+const SIGNS = ['pointermove', 'pointerdown', 'keydown', 'scroll', 'focusin', 'dragenter', 'popstate'];
+
+// The finished example needs no module: whoever only reads it is spared the download. It comes with the first sign of a reader, and at
+// once for a link to a run of its own.
+function firstSign(): Promise<void> {
+    return new Promise((resolve) => {
+        const seen = () => {
+            for (const sign of SIGNS) removeEventListener(sign, seen);
+            resolve();
+        };
+        for (const sign of SIGNS) addEventListener(sign, seen, { passive: true });
+    });
+}
+
 async function start(): Promise<void> {
+    if (location.search.length <= 1) await firstSign();
     const module = await compileModule(wasmUrl);
     const createWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
     const estimates = new Core(createWorker, module);
@@ -46,6 +61,10 @@ async function start(): Promise<void> {
         if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
     });
     takeDrops(store.actions);
+    for (const sign of ['pointermove', 'pointerdown', 'keydown']) {
+        // Whoever needs it asks again, and says so when it cannot be had.
+        addEventListener(sign, () => fetchMore().catch(() => {}), { once: true, passive: true });
+    }
 }
 
 // A file dropped anywhere on the page opens the paste dialog with its text.

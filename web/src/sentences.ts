@@ -1,15 +1,22 @@
 // The answer in words, for the headline, the title and for sharing.
-import type { Degree, Estimate, Field, Json, Problem } from './api';
-import { format } from './format';
+import type { Degree, Estimate, Field, Group, Json, Problem } from './api';
+import { format, sumOf } from './format';
 import { t } from './i18n';
 import { CUSTOM_MODEL, configOf, DEGREES } from './state';
 import type { Page } from './store';
 
-export const sizes = (answer: Estimate): [used: string, card: string, percent: string] => [
-    format.headline(answer.total_bytes, answer.card_bytes),
-    format.nominal(answer.gpu.memory_gib),
-    format.percent(answer.share),
+export const sizesOf = (bytes: number, share: number, { card_bytes, gpu }: Estimate): [used: string, card: string, percent: string] => [
+    format.headline(bytes, card_bytes),
+    format.nominal(gpu.memory_gib),
+    format.percent(share),
 ];
+export const sizes = (answer: Estimate) => sizesOf(answer.total_bytes, answer.share, answer);
+
+// What lies between the allocator and the whole card, as one more part. It belongs to the fullest stage alone.
+export function outsideOf({ outside, stage, worst_stage }: Estimate): Group | null {
+    if (outside.length === 0 || stage !== worst_stage) return null;
+    return { id: 'outside', label: t.outside.label, summary: t.outside.summary, items: outside, ...sumOf(outside) };
+}
 
 const runOf = (answer: Estimate): string =>
     t.answer.run(
@@ -38,7 +45,7 @@ export const isReading = (problem: Problem): boolean => READING.has(problem.rule
 export const verdictOf = (problem: Problem): string => (isReading(problem) ? t.verdict.unreadable : t.verdict.cannot);
 
 export function labelOf(fields: Field[], key: string): string {
-    const own: Record<string, string> = { model: t.form.model, gpu: t.form.gpu, cluster: t.adjust.cluster };
+    const own: Record<string, string> = { model: t.form.model, gpu: t.form.gpu, cluster: t.adjust.cluster, method: t.method.title };
     return own[key] ?? fields.find((field) => field.key === key)?.label ?? key;
 }
 

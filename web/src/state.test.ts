@@ -125,3 +125,25 @@ test('another pasted model leaves nothing of the one before', () => {
     const job = withConfig(withConfig(initial, { hidden_size: 1, head_dim: 2 }), { hidden_size: 3 });
     expect(configOf(job)).toEqual({ hidden_size: 3 });
 });
+
+test('fractions and sets stand in a link as a reader would write them, and read back the same', () => {
+    const base = { label: '', help: '', unit: '' };
+    const choices = ['core_attn', 'layernorm', 'mlp'].map((id) => ({ id, label: id, help: '' }));
+    const newer: Catalog = {
+        ...catalog,
+        fields: [
+            ...catalog.fields,
+            { ...base, key: 'optimizer_offload', link: 'offload', type: 'number', default: 0, min: 0, max: 1 },
+            { ...base, key: 'recompute_modules', link: 'rcm', type: 'set', default: 'core_attn', choices },
+        ],
+    };
+    const start = defaults(newer);
+    const job = { ...start, optimizer_offload: 0.25, recompute_modules: 'core_attn,layernorm' };
+    expect(formatLink(job, newer)).toContain('&offload=0.25&rcm=core_attn,layernorm');
+    for (const recompute_modules of ['', 'mlp', 'core_attn,mlp', 'no such, part']) {
+        for (const optimizer_offload of [0, 0.1, 1, 1e-7, -1, 'half', '0,5']) {
+            const one = { ...start, optimizer_offload, recompute_modules };
+            expect(parseLink(formatLink(one, newer), newer)).toEqual({ job: one, unknown: [], newer: false });
+        }
+    }
+});

@@ -27,7 +27,7 @@ export function defaults(catalog: Catalog): Job {
         model: 'llama-3.1-8b',
         gpu: 'h100-sxm-80gb',
         cluster: '',
-        method: catalog.methods[0]?.id ?? 'fujii2024',
+        method: catalog.methods[0]?.id ?? 'detailed',
     };
     for (const field of catalog.fields) job[field.key] = field.default;
     return job;
@@ -35,9 +35,12 @@ export function defaults(catalog: Catalog): Job {
 
 const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);
 
+const isDecimal = (text: string): boolean => /^-?\d{1,15}(\.\d+)?(e-?\d{1,2})?$/.test(text);
+
 // A text that the field cannot hold stays a text: the core says what is wrong with it, and the reader sees what was written.
 function readField(field: Field, text: string): Value {
     if (field.type === 'integer' && isWhole(text)) return Number(text);
+    if (field.type === 'number' && isDecimal(text)) return Number(text);
     if (field.type === 'boolean' && (text === 'true' || text === '1')) return true;
     if (field.type === 'boolean' && (text === 'false' || text === '0')) return false;
     return text;
@@ -94,7 +97,8 @@ export function formatLink(job: Job, catalog: Catalog): string {
     if (job.model === CUSTOM_MODEL) {
         for (const [key, value] of Object.entries(job)) if (isConfigKey(key)) params.push([key, writeConfigValue(value)]);
     }
-    return `?${new URLSearchParams(params).toString()}`;
+    // Commas may stand in a query as they are, and a set reads better with them: rcm=core_attn,layernorm
+    return `?${new URLSearchParams(params).toString().replaceAll('%2C', ',')}`;
 }
 
 // The Hugging Face config of a pasted model; null for a model of the catalogue.

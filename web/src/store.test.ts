@@ -85,6 +85,22 @@ test('the map searches all degrees, and keeps its columns while the number of GP
     expect(search.mock.calls[2]?.[0]).not.toHaveProperty('gpu_counts');
 });
 
+test('another stage is asked for beside the job, needs no other map, and goes with the job', async () => {
+    const { store, estimate, search, links } = fakeStore();
+    store.restore(job);
+    await settle();
+    store.actions.showStage(2);
+    await settle();
+    expect(estimate.mock.calls[1]?.[0]).toMatchObject({ gpus: 8, stage: 2 });
+    expect(search).toHaveBeenCalledTimes(1);
+    expect(links).toEqual([]);
+    store.actions.change({ gpus: 16 }, 'choose');
+    await settle();
+    expect(store.current().stage).toBe(null);
+    expect(estimate.mock.calls[2]?.[0]).not.toHaveProperty('stage');
+    expect(search).toHaveBeenCalledTimes(2);
+});
+
 test('after a crash the question is asked once more, and the reader is told', async () => {
     const { store, estimate } = fakeStore();
     estimate.mockRejectedValueOnce(new CoreCrash('gone'));

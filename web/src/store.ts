@@ -6,7 +6,7 @@ import type { Heat, HeatFilter } from './heat';
 import { AUTO_DEGREES, CUSTOM_MODEL, type Job, request, type Value, withoutConfig } from './state';
 
 export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
-export type NoticeId = 'unknown' | 'newer' | 'crash' | 'too_large';
+export type NoticeId = 'unknown' | 'newer' | 'crash' | 'too_large' | 'missing';
 export interface Notice {
     id: NoticeId;
     details: string;
@@ -21,6 +21,7 @@ export interface Page {
     job: Job;
     answer: Estimate | null; // the last good one
     problems: Problem[]; // of the job as it is; when there are any, `answer` is an older job's
+    stage: number | null; // the pipeline stage to show; null: the fullest. It goes with the job.
     late: boolean; // an answer is on its way and has taken long enough to say so
     heat: Heat | null;
     heatStale: boolean;
@@ -36,6 +37,7 @@ export interface Actions {
     change(values: Record<string, Value>, how: How): void;
     replaceJob(job: Job, how: How): void;
     open(item: OpenItem | null): void;
+    showStage(stage: number | null): void;
     showBytes(shown: boolean): void;
     paste(text: string | null): void;
     filter(filter: HeatFilter): void;
@@ -49,6 +51,7 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     job,
     answer: null,
     problems: [],
+    stage: null,
     late: false,
     heat: null,
     heatStale: false,
@@ -59,6 +62,9 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     pasting: null,
     notices: [],
 });
+
+// What the core reads of a config at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
+export const MAX_CONFIG = 1_000_000;
 
 const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 const CALM_MS = 600; // a half-typed number is no mistake yet
@@ -83,18 +89,23 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         draw(page);
     };
 
+    interface Asked {
+        job: Job;
+        stage: number | null;
+    }
     const askEstimate = latestOnly(
-        (job: Job) => estimates.estimate(request(job)),
-        (answer, job) => settle(answer, job),
-        (error) => recover(error, () => askEstimate(page.job)),
+        ({ job, stage }: Asked) => estimates.estimate({ ...request(job), ...(stage !== null && { stage }) }),
+        (answer, { job }) => settle(answer, job),
+        (error) => recover(error, () => askEstimate(page)),
     );
+    let searched: Job | null = null; // another stage of the same job needs no other map
     const settle = (answer: Estimate | Refusal, job: Job): void => {
         crashes = 0;
         clearTimeout(lateTimer);
         clearTimeout(calmTimer);
         if (answer.ok) {
             update({ answer, problems: [], late: false });
-            askSearch(job);
+            if (job !== searched) askSearch(job);
             return;
         }
         const show = (): void => update({ problems: answer.problems, late: false });
@@ -110,6 +121,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
     };
     const askSearch = latestOnly(
         (job: Job) => {
+            searched = job;
             const timer = setTimeout(() => update({ heatStale: true }), LATE_MS);
             return searches
                 .search({ ...request({ ...job, ...AUTO_DEGREES }), ...columnsFor(job) }, page.heatFilter)
@@ -137,9 +149,13 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             const clean = job.model === CUSTOM_MODEL ? job : withoutConfig(job);
             clearTimeout(lateTimer);
             lateTimer = setTimeout(() => update({ late: true }), LATE_MS);
-            update({ job: clean });
+            update({ job: clean, stage: null });
             jobChanged(clean, by);
-            askEstimate(clean);
+            askEstimate(page);
+        },
+        showStage(stage) {
+            update({ stage });
+            askEstimate(page);
         },
         open: (open) => update({ open }),
         showBytes: (exactBytes) => update({ exactBytes }),
@@ -154,8 +170,8 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
     };
     const restore = (job: Job): void => {
         how = 'choose';
-        update({ job });
-        askEstimate(job);
+        update({ job, stage: null });
+        askEstimate(page);
     };
     return { actions, restore, current: () => page };
 }

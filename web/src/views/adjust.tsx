@@ -6,7 +6,7 @@ import { degreeList } from '../sentences';
 import { AUTO_DEGREES, DEGREES } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
-import { Options } from './options';
+import { MethodChoice, Options } from './options';
 import { problemAttributes } from './problems';
 
 const SIGN = { fits: '', at_risk: ' !', does_not_fit: ' ×' } as const;
@@ -121,6 +121,7 @@ export function Adjust({ page, answer, act }: { page: Page; answer: Estimate | n
     return (
         <aside class="adjust" aria-labelledby="adjust-title">
             <h2 id="adjust-title">{t.adjust.title}</h2>
+            <MethodChoice page={page} answer={answer} act={act} />
             <p class="note">{t.adjust.intro}</p>
             {best && (
                 <p>

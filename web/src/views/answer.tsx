@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Estimate } from '../api';
+import type { Estimate, Fit } from '../api';
 import { format } from '../format';
 import { entryAt, type Heat } from '../heat';
 import { t } from '../i18n';
-import { degreeList, labelOf, sizes, summaryOf, verdictOf } from '../sentences';
-import { AUTO_DEGREES, DEGREES } from '../state';
+import { degreeList, sizes, sizesOf, summaryOf, verdictOf } from '../sentences';
+import { AUTO_DEGREES, DEGREES, type Value } from '../state';
 import type { Actions, Page } from '../store';
+import { Folded } from './options';
 import { Problems, problemId } from './problems';
 
 const SIGNS = {
@@ -38,6 +39,9 @@ function Announcement({ text }: { text: string }) {
     );
 }
 
+const wordsOf = (answer: Estimate) =>
+    answer.share > 1 ? t.answer.needs : answer.class === 'does_not_fit' ? t.answer.tooClose : t.answer.fullest;
+
 function Headline({ page }: { page: Page }) {
     const { answer, problems } = page;
     const [problem] = problems;
@@ -62,17 +66,33 @@ function Headline({ page }: { page: Page }) {
                 <Sign kind={answer.class} />
                 {t.verdict[answer.class]}
             </span>{' '}
-            <span class="rest">{answer.class === 'does_not_fit' ? t.answer.needs(used, card) : t.answer.fullest(used, card, percent)}</span>
+            <span class="rest">{wordsOf(answer)(used, card, percent)}</span>
         </h1>
     );
 }
 
 const allAuto = (answer: Estimate): boolean => DEGREES.every((key) => answer.auto.includes(key));
 
+// The core's own words on the verdict; before them, whether another split may help.
 function becauseOf(answer: Estimate): string {
-    const line = format.percent(answer.line_share);
-    if (answer.class !== 'does_not_fit') return t.answer.because[answer.class](line);
-    return allAuto(answer) ? t.answer.because.does_not_fit(format.count(Number(answer.job.gpus))) : t.answer.because.plan_does_not_fit;
+    if (answer.class !== 'does_not_fit') return answer.verdict;
+    const first = allAuto(answer) ? t.answer.noPlan(format.count(Number(answer.job.gpus))) : t.answer.otherPlan;
+    return `${first} ${answer.verdict}`;
+}
+
+// Allocated, reserved, whole: three meters show three numbers, and a reader will compare one of them.
+function Meters({ answer }: { answer: Estimate }) {
+    if (answer.outside.length === 0) return null;
+    return (
+        <p class="meters">
+            {t.answer.meters(
+                format.headline(answer.total_bytes, answer.card_bytes),
+                format.headline(answer.reserved_bytes, answer.card_bytes),
+                format.headline(answer.whole_bytes, answer.card_bytes),
+            )}{' '}
+            {answer.verdict_basis}
+        </p>
+    );
 }
 
 // The fewest GPUs, among those of the map, from which on some plan fits.
@@ -84,42 +104,53 @@ function moreGpus(heat: Heat, now: number): { gpus: number; entry: number } | nu
     return null;
 }
 
-// One-step changes that lower the memory, those that make it fit first.
-function Fixes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
-    if (answer.class === 'fits') return null;
-    const steps = answer.knobs
-        .flatMap((knob) => knob.options.map((option) => ({ ...option, field: knob.field })))
-        .filter((option) => option.legal && (option.change_bytes ?? 0) < 0)
-        .sort((a, b) => Number(b.class === 'fits') - Number(a.class === 'fits') || (a.change_bytes ?? 0) - (b.change_bytes ?? 0))
-        .slice(0, 4);
+const MOST_CHANGES = 5;
+
+// Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
+function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const fits = answer.class === 'fits';
     const { heat, heatStale, heatFilter } = page;
-    const more = heat && !heatStale && Object.keys(heatFilter).length === 0 ? moreGpus(heat, Number(answer.job.gpus)) : null;
-    if (steps.length === 0 && !more) return null;
-    const card = format.nominal(answer.gpu.memory_gib);
-    return (
-        <div class="fixes">
-            <h2>{t.fixes.title}</h2>
-            <ul>
-                {more && (
-                    <li>
-                        <button type="button" onClick={() => act.change({ gpus: more.gpus, ...AUTO_DEGREES }, 'choose')}>
-                            {t.answer.moreGpus(format.count(more.gpus), format.gb(heat?.columns.total_bytes[more.entry] ?? 0), card)}
-                        </button>
-                    </li>
+    const more = !fits && heat && !heatStale && Object.keys(heatFilter).length === 0 ? moreGpus(heat, Number(answer.job.gpus)) : null;
+    // Two ways to more GPUs would be one too many: the map's is known to fit.
+    const useful = answer.changes.filter((change) => !(more && 'gpus' in change.set));
+    const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
+    if (list.length === 0 && !more) return null;
+    const button = (label: string, effect: string, fit: Fit, small: string, set: Record<string, Value>) => (
+        <li key={label}>
+            <button type="button" onClick={() => act.change(set, 'choose')}>
+                <span>
+                    <b>{label}</b> {effect} <span class={`word ${fit}`}>{t.word[fit]}</span>
+                </span>{' '}
+                {small && <small>{small}</small>}
+            </button>
+        </li>
+    );
+    const buttons = (
+        <ul>
+            {more &&
+                button(
+                    t.changes.gpus(format.count(more.gpus)),
+                    t.answer.numbers(...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer)),
+                    'fits',
+                    t.changes.gpusTouch,
+                    { gpus: more.gpus, ...AUTO_DEGREES } as Record<string, Value>,
                 )}
-                {steps.map((step) => (
-                    <li key={step.field + step.value}>
-                        <button type="button" onClick={() => act.change({ [step.field]: step.value }, 'choose')}>
-                            {t.fixes.knob(
-                                labelOf(page.catalog.fields, step.field),
-                                format.count(step.value),
-                                format.change(step.change_bytes ?? 0),
-                                t.word[step.class ?? 'does_not_fit'],
-                            )}
-                        </button>
-                    </li>
-                ))}
-            </ul>
+            {list
+                .slice(0, MOST_CHANGES - (more ? 1 : 0))
+                .map((one) => button(one.label, t.adjust.change(format.change(-one.saved_bytes)), one.class, one.touches, one.set))}
+        </ul>
+    );
+    if (fits) {
+        return (
+            <div class="changes">
+                <Folded title={t.changes.save}>{buttons}</Folded>
+            </div>
+        );
+    }
+    return (
+        <div class="changes">
+            <h2>{t.changes.title}</h2>
+            {buttons}
         </div>
     );
 }
@@ -159,7 +190,7 @@ function PlanLine({ page, answer }: { page: Page; answer: Estimate }) {
                 </span>
             </div>
             <p id="why" class="why" hidden={!explained}>
-                {t.answer.whyText(format.percent(answer.line_share))}
+                {t.answer.whyText}
             </p>
         </>
     );
@@ -176,13 +207,14 @@ export function Answer({ page, act }: { page: Page; act: Actions }) {
             {good && (
                 <>
                     <p class="lede">{becauseOf(answer)}</p>
+                    <Meters answer={answer} />
                     {answer.warnings.map((warning) => (
                         <p key={warning.rule} class="warning">
                             <b>{t.problems.warning}</b> {warning.message} {warning.suggestion}
                         </p>
                     ))}
                     <PlanLine page={page} answer={answer} />
-                    <Fixes page={page} answer={answer} act={act} />
+                    <Changes page={page} answer={answer} act={act} />
                 </>
             )}
         </section>

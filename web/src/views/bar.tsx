@@ -1,6 +1,7 @@
 import type { Estimate, Group } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
+import { outsideOf } from '../sentences';
 import type { Actions, Page } from '../store';
 
 // Drawn in percent of the width, so that it needs no measuring and its texts never stretch. The scale ends at the card, or a little
@@ -42,6 +43,15 @@ export function Patterns() {
                 <pattern id="p-activations" width="6" height="6" patternUnits="userSpaceOnUse">
                     <path d="M0 3h6" stroke-width="1.6" />
                 </pattern>
+                <pattern id="p-temporaries" width="6" height="6" patternUnits="userSpaceOnUse">
+                    <path d="M3 0v6" stroke-width="1.6" />
+                </pattern>
+                <pattern id="p-workspaces" width="7" height="7" patternUnits="userSpaceOnUse">
+                    <path d="M0 .5h7M.5 0v7" stroke-width="1" />
+                </pattern>
+                <pattern id="p-outside" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+                    <path d="M0 0v7" stroke-width="5" />
+                </pattern>
                 <pattern id="p-beyond" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
                     <path d="M0 0v8" stroke-width="3" />
                 </pattern>
@@ -78,7 +88,7 @@ function Part({ group, from, width, open, toggle }: PartProps) {
         // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
         <g
             role="button"
-            tabIndex={0}
+            tabindex={0}
             aria-label={label}
             aria-pressed={open}
             class={`part ${group.id} ${room(width)}`}
@@ -100,25 +110,29 @@ function Part({ group, from, width, open, toggle }: PartProps) {
     );
 }
 
-function finding(answer: Estimate): string {
+function finding(answer: Estimate, fullest: boolean): string {
     const [most] = [...answer.groups].sort((a, b) => b.bytes - a.bytes);
     if (!most) return t.bar.label;
     const text = most.id === 'optimizer' ? t.bar.findingOne : t.bar.finding;
-    return text(most.label, format.gb(most.bytes), format.gb(answer.total_bytes));
+    const words = text(most.label, format.gb(most.bytes), format.gb(answer.stages[answer.stage]?.bytes ?? answer.total_bytes));
+    return fullest ? words : `${t.stage.name(format.count(answer.stage + 1))}: ${words}`;
 }
 
 export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
-    const end = Math.max(1, answer.share * BEYOND); // in cards
+    const outside = outsideOf(answer);
+    const fullest = answer.stage === answer.worst_stage;
+    const shown = [...answer.groups, ...(outside ? [outside] : [])].filter((group) => group.bytes > 0);
+    const share = shown.reduce((sum, group) => sum + group.share, 0);
+    const end = Math.max(1, share * BEYOND); // in cards
     const at = (share: number): number => share / end;
-    const beyond = answer.share > 1;
-    const shown = answer.groups.filter((group) => group.bytes > 0);
+    const beyond = share > 1;
     const starts = shown.map((_, i) => shown.slice(0, i).reduce((sum, group) => sum + group.share, 0));
     const marks = ticks((answer.card_bytes / GIB) * end).map((gib) => ({ gib, x: at((gib * GIB) / answer.card_bytes) }));
     const cardX = at(1);
     return (
         <section class="card-bar" aria-labelledby="bar-title">
             <div class="barhead">
-                <h2 id="bar-title">{finding(answer)}</h2>
+                <h2 id="bar-title">{finding(answer, fullest)}</h2>
                 <p class="note">{t.bar.hint}</p>
             </div>
             <svg class="above" height="20" aria-hidden="true">
@@ -126,13 +140,18 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                     {t.bar.line(format.percent(answer.line_share))}
                 </text>
                 {beyond && (
-                    <text class="over" x={percent(cardX)} dx="8" y="14">
+                    <text class="over" x="100%" y="14" text-anchor="end">
                         {t.bar.over}
                     </text>
                 )}
             </svg>
             {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
-            <svg class={beyond ? 'bar beyond-card' : 'bar'} height="72" role="group" aria-label={t.bar.label}>
+            <svg
+                class={beyond ? 'bar beyond-card' : 'bar'}
+                height="72"
+                role="group"
+                aria-label={fullest ? t.bar.label : t.bar.stage(format.count(answer.stage + 1))}
+            >
                 <rect class="card" width={percent(cardX)} height="100%" />
                 {shown.map((group, i) => (
                     <Part
@@ -146,11 +165,11 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                 ))}
                 {beyond ? (
                     <g class="beyond">
-                        <rect x={percent(cardX)} y="60" width={percent(at(answer.share) - cardX)} height="12" fill="url(#p-beyond)" />
-                        <rect class="limit" x={percent(cardX)} width={percent(at(answer.share) - cardX)} height="100%" />
+                        <rect x={percent(cardX)} y="60" width={percent(at(share) - cardX)} height="12" fill="url(#p-beyond)" />
+                        <rect class="limit" x={percent(cardX)} width={percent(at(share) - cardX)} height="100%" />
                     </g>
                 ) : (
-                    <text class={`free ${room(1 - answer.share)}`} x="100%" dx="-10" y="26" text-anchor="end">
+                    <text class={`free ${room(1 - share)}`} x="100%" dx="-10" y="26" text-anchor="end">
                         {t.bar.free}
                     </text>
                 )}

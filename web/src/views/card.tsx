@@ -1,6 +1,6 @@
 import type { Group, Item } from '../api';
 import { format } from '../format';
-import { t } from '../i18n';
+import { m } from '../i18n/more';
 import type { Actions, OpenItem } from '../store';
 import { CopyButton } from './copy-button';
 import { Formula, tokenText, whereText } from './formula';
@@ -8,9 +8,9 @@ import { Formula, tokenText, whereText } from './formula';
 const asText = (item: Item): string =>
     [
         `${item.label}: ${item.summary}`,
-        `${tokenText(item.formula)} = ${tokenText(item.numbers)} = ${t.items.resultText(format.bytes(item.bytes), format.gib(item.bytes))}`,
+        `${tokenText(item.formula)} = ${tokenText(item.numbers)} = ${m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}`,
         ...item.where.map(whereText),
-        `${t.items.source}: ${item.source.title}, ${item.source.where}, ${item.source.url}`,
+        `${m.card.source}: ${item.source.title}, ${item.source.where}, ${item.source.url}`,
     ].join('\n');
 
 const asLatex = (item: Item): string => `${item.latex} = ${item.latex_numbers} = ${item.bytes}\\ \\text{bytes}`;
@@ -35,7 +35,7 @@ export function Card({ group, open, act, toAssumptions }: { group: Group; open: 
                                         type="button"
                                         class="link"
                                         aria-pressed={one === item}
-                                        aria-label={t.items.open(one.label)}
+                                        aria-label={m.card.open(one.label)}
                                         onClick={() => act.open({ group: group.id, item: one.id })}
                                     >
                                         {one.label}
@@ -52,13 +52,13 @@ export function Card({ group, open, act, toAssumptions }: { group: Group; open: 
             <p>{item.summary}</p>
             <Formula item={item} />
             <p class="acts">
-                <CopyButton label={t.items.copyText} text={() => asText(item)} />
-                <CopyButton label={t.items.copyLatex} text={() => asLatex(item)} />
+                <CopyButton label={m.card.copyText} text={() => asText(item)} />
+                <CopyButton label={m.card.copyLatex} text={() => asLatex(item)} />
                 <button type="button" onClick={toAssumptions}>
-                    {t.items.assumptions}
+                    {m.card.assumptions}
                 </button>
                 <button type="button" onClick={() => act.open(null)}>
-                    {t.items.close}
+                    {m.card.close}
                 </button>
             </p>
         </article>

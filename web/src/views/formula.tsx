@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Item, Token, Where } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
+import { m } from '../i18n/more';
 
 export const tokenText = (tokens: Token[]): string =>
     tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? format.number(token) : token)).join('');
@@ -50,23 +51,23 @@ export function Formula({ item }: { item: Item }) {
     return (
         <>
             <dl class="formula">
-                <dt>{t.items.symbols}</dt>
+                <dt>{m.card.symbols}</dt>
                 <dd>
                     <Tokens tokens={item.formula} where={item.where} point={point} />
                 </dd>
-                <dt>{t.items.numbers}</dt>
+                <dt>{m.card.numbers}</dt>
                 <dd class="math">{tokenText(item.numbers)}</dd>
-                <dt>{t.items.result}</dt>
-                <dd>{t.items.resultText(format.bytes(item.bytes), format.gib(item.bytes))}</dd>
-                <dt>{t.items.source}</dt>
+                <dt>{m.card.result}</dt>
+                <dd>{m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}</dd>
+                <dt>{m.card.source}</dt>
                 <dd>
                     <a href={item.source.url}>{item.source.title}</a>
                     {item.source.where && `, ${item.source.where}`}
                 </dd>
             </dl>
-            <p class="pointed">{meaning ? whereText(meaning) : t.items.point}</p>
+            <p class="pointed">{meaning ? whereText(meaning) : m.card.point}</p>
             <table class="where">
-                <caption>{t.items.where}</caption>
+                <caption>{m.card.where}</caption>
                 <tbody>
                     {item.where.map((one) => (
                         <tr key={one.symbol} class={one.symbol === symbol ? 'pointed-at' : undefined}>

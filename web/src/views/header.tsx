@@ -20,7 +20,7 @@ export function Header() {
                     <path class="f-weights" d="M0 0h8v8H0z" />
                     <path class="f-optimizer" d="M10 0h8v8h-8z" />
                     <path class="f-activations" d="M0 10h8v8H0z" />
-                    <path class="f-loss" d="M10 10h8v8h-8z" />
+                    <path class="f-temporaries" d="M10 10h8v8h-8z" />
                 </svg>
                 {t.name}
             </a>

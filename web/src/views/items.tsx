@@ -1,24 +1,42 @@
 import type { Estimate, Group, Note } from '../api';
-import { format } from '../format';
+import { format, sumOf } from '../format';
 import { t } from '../i18n';
+import { outsideOf } from '../sentences';
 import type { Actions, Page } from '../store';
 import { Swatch } from './bar';
-import { Card } from './card';
 import { CopyButton } from './copy-button';
+import { LaterCard } from './later';
 import { focusField } from './problems';
 
 // Tab-separated, as every spreadsheet takes it; exact bytes, for there is room.
-const asTable = (answer: Estimate): string =>
-    [
-        [t.items.title, t.items.gib, t.items.share, t.items.bytes],
-        ...answer.groups.flatMap((group) => group.items.map((item) => row(item.label, item.bytes, item.share))),
-        row(t.items.total(format.nominal(answer.gpu.memory_gib)), answer.total_bytes, answer.share),
+const asTable = (answer: Estimate): string => {
+    const { bytes, share } = shownTotal(answer);
+    const items = (group: Group) => group.items.map((item) => row(item.label, item.bytes, item.share));
+    const outside = outsideOf(answer);
+    return [
+        [titleOf(answer), t.items.gib, t.items.share, t.items.bytes],
+        ...answer.groups.flatMap(items),
+        row(totalLabel(answer), bytes, share),
+        ...(outside ? [...items(outside), row(t.items.whole, ...wholeOf(answer, outside))] : []),
     ]
         .map((cells) => cells.join('\t'))
         .join('\n');
-const row = (label: string, bytes: number, share: number): string[] => [label, format.gib(bytes), format.percent(share), String(bytes)];
+};
+const row = (label: string, bytes: number, share: number): string[] => [label, format.gib(bytes), format.percent(share), format.raw(bytes)];
 
-const partsOf = (group: Group): string => group.items.map((item) => item.label.toLowerCase()).join(', ');
+const shownTotal = (answer: Estimate): { bytes: number; share: number } =>
+    answer.stages[answer.stage] ?? { bytes: answer.total_bytes, share: answer.share };
+const wholeOf = (answer: Estimate, outside: Group): [bytes: number, share: number] => [
+    answer.whole_bytes,
+    sumOf([{ bytes: answer.total_bytes, share: answer.share }, outside]).share,
+];
+// By a method that counts what lies outside the allocator too, the sum of the items is the allocator's alone.
+const totalLabel = (answer: Estimate): string =>
+    (answer.outside.length > 0 ? t.items.allocated : t.items.total)(format.nominal(answer.gpu.memory_gib));
+const titleOf = (answer: Estimate): string =>
+    answer.stage === answer.worst_stage ? t.items.title : t.items.titleStage(format.count(answer.stage + 1));
+
+const partsOf = (group: Group): string => group.items.map((item) => item.label).join(' · ');
 
 const toAssumptions = () => document.getElementById('assumed')?.scrollIntoView({ block: 'center' });
 
@@ -47,7 +65,7 @@ function GroupRows({ page, group, act }: { page: Page; group: Group; act: Action
             {open && (
                 <tr class="detail">
                     <td colSpan={page.exactBytes ? 4 : 3}>
-                        <Card group={group} open={open} act={act} toAssumptions={toAssumptions} />
+                        <LaterCard group={group} open={open} act={act} toAssumptions={toAssumptions} />
                     </td>
                 </tr>
             )}
@@ -55,13 +73,26 @@ function GroupRows({ page, group, act }: { page: Page; group: Group; act: Action
     );
 }
 
-export function Items({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+function TotalRow({ page, label, bytes, share }: { page: Page; label: string; bytes: number; share: number }) {
     return (
-        <section class="items" aria-label={t.items.title}>
+        <tr>
+            <th scope="row">{label}</th>
+            <td class="r">{format.gib(bytes)}</td>
+            <td class="r">{format.percent(share)}</td>
+            {page.exactBytes && <td class="r">{format.bytes(bytes)}</td>}
+        </tr>
+    );
+}
+
+export function Items({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const outside = outsideOf(answer);
+    const [wholeBytes, wholeShare] = outside ? wholeOf(answer, outside) : [0, 0];
+    return (
+        <section class="items" aria-label={titleOf(answer)}>
             <table>
                 <thead>
                     <tr>
-                        <th scope="col">{t.items.title}</th>
+                        <th scope="col">{titleOf(answer)}</th>
                         <th scope="col" class="r">
                             {t.items.gib}
                         </th>
@@ -80,14 +111,19 @@ export function Items({ page, answer, act }: { page: Page; answer: Estimate; act
                         <GroupRows key={group.id} page={page} group={group} act={act} />
                     ))}
                 </tbody>
-                <tfoot>
-                    <tr>
-                        <th scope="row">{t.items.total(format.nominal(answer.gpu.memory_gib))}</th>
-                        <td class="r">{format.gib(answer.total_bytes)}</td>
-                        <td class="r">{format.percent(answer.share)}</td>
-                        {page.exactBytes && <td class="r">{format.bytes(answer.total_bytes)}</td>}
-                    </tr>
-                </tfoot>
+                <tbody class="total">
+                    <TotalRow page={page} label={totalLabel(answer)} {...shownTotal(answer)} />
+                </tbody>
+                {outside && (
+                    <>
+                        <tbody>
+                            <GroupRows page={page} group={outside} act={act} />
+                        </tbody>
+                        <tbody class="total">
+                            <TotalRow page={page} label={t.items.whole} bytes={wholeBytes} share={wholeShare} />
+                        </tbody>
+                    </>
+                )}
             </table>
             <p class="acts">
                 <button type="button" aria-pressed={page.exactBytes} onClick={() => act.showBytes(!page.exactBytes)}>
@@ -95,6 +131,15 @@ export function Items({ page, answer, act }: { page: Page; answer: Estimate; act
                 </button>
                 <CopyButton label={t.items.copy} text={() => asTable(answer)} />
             </p>
+            {answer.host && (
+                <p>
+                    {t.items.host(
+                        format.gb(answer.host.bytes_per_node),
+                        format.gb(answer.host.bytes_per_gpu),
+                        format.gb(answer.host.pcie_bytes_per_step),
+                    )}
+                </p>
+            )}
             <p class="note">{t.items.footnote}</p>
         </section>
     );

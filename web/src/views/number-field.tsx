@@ -9,38 +9,48 @@ interface Props {
     label: string;
     value: Value;
     auto?: boolean; // an empty field, or the word, means "auto"
+    decimals?: { min: number; max: number }; // a number that need not be whole
     placeholder?: string;
     describedBy?: string | undefined;
     invalid: boolean;
     onChange(value: Value, how: How): void;
 }
 
-// A whole number that may be typed with or without separators. What is no number stays as it was typed and goes to the core, which says
+const TENTHS = 10;
+
+// A number that may be typed with or without separators. What is no number stays as it was typed and goes to the core, which says
 // what is wrong with it.
-export function NumberField({ id, label, value, auto = false, placeholder, describedBy, invalid, onChange }: Props) {
+export function NumberField({ id, label, value, auto = false, decimals, placeholder, describedBy, invalid, onChange }: Props) {
     const [draft, setDraft] = useState<string | null>(null);
-    const read = (text: string): Value => (auto && /^\s*(auto)?\s*$/i.test(text) ? 'auto' : format.parse(text));
-    const written = typeof value === 'number' ? format.count(value) : value === 'auto' ? '' : String(value ?? '');
+    const read = (text: string): Value =>
+        auto && /^\s*(auto)?\s*$/i.test(text) ? 'auto' : decimals ? format.parseDecimal(text) : format.parse(text);
+    const write = decimals ? format.number : format.count;
+    const written = typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
     // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
     const shown = draft !== null && read(draft) === value ? draft : written;
+    const stepped = (now: number, up: boolean): number => {
+        if (!decimals) return up ? now * 2 : Math.max(1, Math.floor(now / 2));
+        const next = Math.round(now * TENTHS + (up ? 1 : -1)) / TENTHS;
+        return Math.min(decimals.max, Math.max(decimals.min, next));
+    };
     const step = (event: KeyboardEvent) => {
         if (typeof value !== 'number' || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
         event.preventDefault();
         setDraft(null);
-        onChange(event.key === 'ArrowUp' ? value * 2 : Math.max(1, Math.floor(value / 2)), 'type');
+        onChange(stepped(value, event.key === 'ArrowUp'), 'type');
     };
     return (
         <input
             id={id}
             class="number"
             type="text"
-            inputmode="numeric"
+            inputmode={decimals ? 'decimal' : 'numeric'}
             autocomplete="off"
             spellcheck={false}
             maxLength={24}
             size={Math.max(1, shown.length || (placeholder?.length ?? 0))}
             aria-label={label}
-            title={t.form.arrows}
+            title={decimals ? t.form.arrowsTenth : t.form.arrows}
             aria-invalid={invalid}
             aria-describedby={describedBy}
             placeholder={placeholder}

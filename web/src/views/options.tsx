@@ -1,4 +1,6 @@
-import type { Field } from '../api';
+import type { ComponentChildren } from 'preact';
+import type { Estimate, Field, SetField } from '../api';
+import { format } from '../format';
 import { t } from '../i18n';
 import { DEGREES, type Value } from '../state';
 import type { Actions, Page } from '../store';
@@ -8,8 +10,25 @@ import { problemAttributes } from './problems';
 // Fields that have a place of their own: the sentence and the knobs.
 const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...DEGREES]);
 
-// The example drawn at build time leaves out what is folded away: nobody sees it, and everybody would download it.
-const IN_BROWSER = typeof document !== 'undefined';
+// The folded groups, in their order. A field that no group names goes to the last one.
+const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
+    ['cluster', ['cluster', 'gpus_per_node']],
+    [
+        'pipeline',
+        ['schedule', 'virtual_stages', 'first_stage_layers', 'last_stage_layers', 'count_embedding_as_layer', 'count_loss_as_layer'],
+    ],
+    ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
+    ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
+    ['formats', ['precision', 'gradients_in_fp32', 'moments']],
+    ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],
+    ['kernels', []],
+];
+const LAST = 'kernels';
+const groupOf = (key: string): string => GROUPS.find(([, keys]) => keys.includes(key))?.[0] ?? LAST;
+
+// Keys by which a config.json says that the model has experts, or latent attention.
+const EXPERTS = ['num_experts', 'num_local_experts', 'n_routed_experts', 'moe_num_experts', 'num_moe_experts'];
+const LATENT = ['kv_lora_rank'];
 
 interface FieldProps {
     page: Page;
@@ -17,9 +36,64 @@ interface FieldProps {
     act: Actions;
 }
 
+const currentOf = (page: Page, field: Field): Value => page.job[field.key] ?? field.default;
+
+// Could this field, or this part of a set, change anything in the run as it is? Where that is not known, yes.
+function matters(page: Page): (key: string) => boolean {
+    const { job, answer } = page;
+    const config = answer?.model.config;
+    const has = (keys: string[]): boolean => !config || keys.some((key) => Number(config[key] ?? 0) > 0);
+    const degree = (key: string): number => Number(job[key] === 'auto' ? (answer?.job[key] ?? 2) : job[key]);
+    const experts = has(EXPERTS);
+    const rules: Record<string, boolean> = {
+        shard_replicas: job.zero !== 'none',
+        sequence_parallel: degree('tensor_parallel') !== 1,
+        recompute_modules: job.recompute === 'selective',
+        recompute_layers: job.recompute === 'full' || job.recompute === 'block',
+        moe_act: experts,
+        moe: experts,
+        shared_experts: experts,
+        mla_up_proj: has(LATENT),
+    };
+    const groups: Record<string, boolean> = { pipeline: degree('pipeline_parallel') !== 1, experts };
+    return (key) => rules[key] ?? groups[groupOf(key)] ?? true;
+}
+
+// A set is a few boxes to tick; its value is the ids of those that are, in the order of the choices.
+function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
+    const { invalid, describedBy } = problemAttributes(page, field.key);
+    const chosen = String(currentOf(page, field)).split(',');
+    const useful = matters(page);
+    const shown = field.choices.filter((choice) => useful(choice.id) || chosen.includes(choice.id));
+    const toggle = (id: string) => {
+        const next = field.choices.filter((choice) => chosen.includes(choice.id) !== (choice.id === id));
+        act.change({ [field.key]: next.map((choice) => choice.id).join(',') }, 'choose');
+    };
+    return (
+        <fieldset>
+            <legend>{field.label}</legend>
+            {shown.map((choice, i) => (
+                <label key={choice.id} class="check">
+                    <input
+                        id={i === 0 ? `field-${field.key}` : undefined}
+                        type="checkbox"
+                        checked={chosen.includes(choice.id)}
+                        aria-invalid={invalid}
+                        aria-describedby={describedBy}
+                        onChange={() => toggle(choice.id)}
+                    />
+                    <span>
+                        {choice.label} <small>{choice.help}</small>
+                    </span>
+                </label>
+            ))}
+        </fieldset>
+    );
+}
+
 function Control({ page, field, act }: FieldProps) {
     const { invalid, describedBy } = problemAttributes(page, field.key);
-    const value = page.job[field.key] ?? field.default;
+    const value = currentOf(page, field);
     const id = `field-${field.key}`;
     const described = [`${id}-help`, describedBy].filter(Boolean).join(' ');
     const set = (next: Value) => act.change({ [field.key]: next }, 'choose');
@@ -59,6 +133,7 @@ function Control({ page, field, act }: FieldProps) {
             label={field.label}
             value={value}
             auto={field.type === 'integer' && field.auto}
+            {...(field.type === 'number' && { decimals: field })}
             placeholder={t.adjust.auto}
             invalid={invalid}
             describedBy={described}
@@ -67,16 +142,23 @@ function Control({ page, field, act }: FieldProps) {
     );
 }
 
-const helpOf = (field: Field, value: Value | undefined): string =>
+const helpOf = (field: Field, value: Value): string =>
     (field.type === 'choice' && field.choices.find((choice) => choice.id === value)?.help) || field.help;
 
 function OptionField({ page, field, act }: FieldProps) {
+    if (field.type === 'set') {
+        return (
+            <div class="field set">
+                <SetControl page={page} field={field} act={act} />
+            </div>
+        );
+    }
     return (
         <div class={`field ${field.type}`}>
             <label for={`field-${field.key}`}>{field.label}</label>
             <Control page={page} field={field} act={act} />
             <p id={`field-${field.key}-help`} class="note">
-                {helpOf(field, page.job[field.key])}
+                {helpOf(field, currentOf(page, field))}
             </p>
         </div>
     );
@@ -115,22 +197,87 @@ function ClusterField({ page, act }: { page: Page; act: Actions }) {
     );
 }
 
-export function Options({ page, act }: { page: Page; act: Actions }) {
-    const fields = page.catalog.fields.filter((field) => !ELSEWHERE.has(field.key));
-    const changed = fields.filter((field) => page.job[field.key] !== field.default).length + (page.job.cluster === '' ? 0 : 1);
+// The example drawn at build time leaves out what is folded away: nobody sees it, and everybody would download it.
+const IN_BROWSER = typeof document !== 'undefined';
+
+export function Folded({ title, mark, children }: { title: string; mark?: string | false; children: ComponentChildren }) {
     return (
         <details class="more">
             <summary>
-                {t.adjust.more} {changed > 0 && <small>{t.adjust.changed(changed)}</small>}
+                {title} {mark && <small>{mark}</small>}
             </summary>
-            {IN_BROWSER && (
+            {IN_BROWSER && children}
+        </details>
+    );
+}
+
+// How the memory is counted: each way with what it says of itself, and what it is known to leave out.
+export function MethodChoice({ page, answer, act }: { page: Page; answer: Estimate | null; act: Actions }) {
+    const { methods } = page.catalog;
+    const { invalid, describedBy } = problemAttributes(page, 'method');
+    const chosen = methods.find((method) => method.id === page.job.method);
+    return (
+        <fieldset class="method" role="radiogroup" aria-invalid={invalid} aria-describedby={describedBy}>
+            <legend>{t.method.title}</legend>
+            {methods.map((method, i) => (
+                <label key={method.id} class="check">
+                    <input
+                        id={i === 0 ? 'field-method' : undefined}
+                        type="radio"
+                        name="method"
+                        value={method.id}
+                        checked={method === chosen}
+                        onChange={() => act.change({ method: method.id }, 'choose')}
+                    />
+                    <span>
+                        {method.label}{' '}
+                        {method.id === answer?.comparison.method && (
+                            <small>{t.method.other(format.gb(answer.comparison.total_bytes), t.word[answer.comparison.class])}</small>
+                        )}
+                    </span>
+                </label>
+            ))}
+            {chosen && (
                 <>
-                    <ClusterField page={page} act={act} />
-                    {fields.map((field) => (
-                        <OptionField key={field.key} page={page} field={field} act={act} />
-                    ))}
+                    <p class="note">{chosen.summary}</p>
+                    <Folded title={t.method.limits}>
+                        <ul class="limits">
+                            {chosen.limits.map((limit) => (
+                                <li key={limit}>{limit}</li>
+                            ))}
+                        </ul>
+                    </Folded>
                 </>
             )}
-        </details>
+        </fieldset>
+    );
+}
+
+export function Options({ page, act }: { page: Page; act: Actions }) {
+    const useful = matters(page);
+    const changed = (field: Field): boolean => currentOf(page, field) !== field.default;
+    const wrong = (key: string): boolean => problemAttributes(page, key).invalid;
+    const fields = page.catalog.fields.filter(
+        (field) => !ELSEWHERE.has(field.key) && (useful(field.key) || changed(field) || wrong(field.key)),
+    );
+    return (
+        <div class="settings">
+            <h3>{t.adjust.more}</h3>
+            {GROUPS.map(([id]) => {
+                const inside = fields.filter((field) => groupOf(field.key) === id);
+                const cluster = id === 'cluster';
+                if (inside.length === 0) return null;
+                const count = inside.filter(changed).length + (cluster && page.job.cluster !== '' ? 1 : 0);
+                const problem = inside.some((field) => wrong(field.key)) || (cluster && wrong('cluster'));
+                return (
+                    <Folded key={id} title={t.options[id]} mark={problem ? t.adjust.wrong : count > 0 && t.adjust.changed(count)}>
+                        {cluster && <ClusterField page={page} act={act} />}
+                        {inside.map((field) => (
+                            <OptionField key={field.key} page={page} field={field} act={act} />
+                        ))}
+                    </Folded>
+                );
+            })}
+        </div>
     );
 }

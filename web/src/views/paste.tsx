@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Imported } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
+import { m } from '../i18n/more';
+import { MAX_CONFIG } from '../store';
 
 interface Props {
     start: string;
@@ -9,9 +11,6 @@ interface Props {
     use(model: Extract<Imported, { ok: true }>): void;
     close(): void;
 }
-
-// What the core reads at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
-export const MAX_CONFIG = 1_000_000;
 
 const isEmpty = (text: string): boolean => text.trim() === '';
 
@@ -33,7 +32,7 @@ function Report({ result }: { result: Imported }) {
     if (!result.ok) {
         return (
             <div class="wrong">
-                <h3>{t.paste.problems(result.problems.length)}</h3>
+                <h3>{m.paste.problems(result.problems.length)}</h3>
                 <ul>
                     {result.problems.map((problem) => (
                         <li key={problem.field + problem.rule}>
@@ -46,11 +45,11 @@ function Report({ result }: { result: Imported }) {
     }
     return (
         <>
-            <h3>{t.paste.found(result.label, format.count(result.parameters))}</h3>
+            <h3>{m.paste.found(result.label, format.count(result.parameters))}</h3>
             <dl>
                 {result.assumed.length > 0 && (
                     <>
-                        <dt>{t.paste.assumed}</dt>
+                        <dt>{m.paste.assumed}</dt>
                         <dd>
                             {result.assumed.map(({ key, value, why }) => (
                                 <p key={key}>
@@ -63,8 +62,8 @@ function Report({ result }: { result: Imported }) {
                         </dd>
                     </>
                 )}
-                <Names title={t.paste.used} names={result.used} />
-                <Names title={t.paste.ignored} names={result.ignored} />
+                <Names title={m.paste.used} names={result.used} />
+                <Names title={m.paste.ignored} names={result.ignored} />
             </dl>
         </>
     );
@@ -93,7 +92,7 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
 
     // True when the text is small enough to be taken into the field.
     const accept = (size: number): boolean => {
-        setRefused(size > MAX_CONFIG ? t.paste.tooLarge(format.megabytes(size)) : '');
+        setRefused(size > MAX_CONFIG ? t.notices.too_large(format.megabytes(size)) : '');
         return size <= MAX_CONFIG;
     };
     const readFile = async (file: File | undefined) => {
@@ -101,10 +100,10 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
         try {
             setText(await file.text());
         } catch {
-            setRefused(t.paste.unreadableFile);
+            setRefused(m.paste.unreadableFile);
         }
     };
-    const message = refused || (result === null ? t.paste.waiting : '');
+    const message = refused || (result === null ? m.paste.waiting : '');
     return (
         <dialog ref={dialog} class="paste-dialog" aria-labelledby="paste-title" onClose={close}>
             <form
@@ -114,15 +113,15 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                     if (result?.ok) use(result);
                 }}
             >
-                <h2 id="paste-title">{t.paste.title}</h2>
-                <p class="note">{t.paste.intro}</p>
+                <h2 id="paste-title">{m.paste.title}</h2>
+                <p class="note">{m.paste.intro}</p>
                 <textarea
-                    aria-label={t.paste.text}
+                    aria-label={m.paste.text}
                     aria-describedby="paste-result"
                     aria-invalid={refused !== '' || result?.ok === false}
                     rows={9}
                     spellcheck={false}
-                    placeholder={t.paste.placeholder}
+                    placeholder={m.paste.placeholder}
                     value={text}
                     onPaste={(event) => {
                         if (!accept(event.clipboardData?.getData('text').length ?? 0)) event.preventDefault();
@@ -130,7 +129,7 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                     onInput={(event) => setText(event.currentTarget.value)}
                 />
                 <label class="file">
-                    {t.paste.file}
+                    {m.paste.file}
                     <input
                         type="file"
                         accept=".json,application/json,text/plain"
@@ -143,10 +142,10 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                 </div>
                 <p class="acts">
                     <button type="button" onClick={() => dialog.current?.close()}>
-                        {t.paste.cancel}
+                        {m.paste.cancel}
                     </button>
                     <button type="submit" class="prime" aria-disabled={!result?.ok}>
-                        {t.paste.use}
+                        {m.paste.use}
                     </button>
                 </p>
             </form>

@@ -1,0 +1,22 @@
+// "What to change first": single changes of a plan that lower the memory of the fullest GPU.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search.h"
+
+namespace fourfold {
+
+struct Change {
+    Json set;  // the keys of the job that change, with their new values
+    std::string label;
+    std::string_view touches;  // what else it changes
+    Estimated after;
+    double saved_bytes;
+};
+
+// All that save at least one percent of the card, most saved first. `space.plan` is legal and complete.
+std::vector<Change> changes_that_save(const SearchSpace& space, double bytes_now);
+
+}  // namespace fourfold

@@ -1,0 +1,68 @@
+// What single operations cost: matrix multiplications, traffic over links. Seconds, bytes, bytes per second.
+#pragma once
+#include <cstdint>
+
+#include "framework.h"
+#include "hardware.h"
+#include "plan.h"
+
+namespace fourfold {
+
+// The rates that a plan runs at, from the profiles of GPU and cluster.
+struct Machine {
+    Architecture architecture = Architecture::hopper;
+    double peak = 0;        // FLOP/s of a GPU in the plan's precision, dense
+    double memory = 0;      // byte/s of HBM, from the data sheet
+    double link = 0;        // byte/s of a GPU to the others of its node, one direction
+    double node = 0;        // byte/s of a node to the network, one direction, all adapters
+    double processors = 0;  // streaming multiprocessors
+    std::int64_t gpus_per_node = 8;
+    bool has_switch = true;
+
+    double ring_link(double members) const {  // of one GPU in a ring of so many; without a switch only the links to its members count
+        return has_switch || members >= static_cast<double>(gpus_per_node) ? link
+                                                                           : link * (members - 1) / static_cast<double>(gpus_per_node - 1);
+    }
+    double pair_link() const { return has_switch ? link : link / static_cast<double>(gpus_per_node - 1); }
+};
+
+// `cluster` may be null: then one network adapter of 400 Gbit/s (Hopper and newer) or 200 Gbit/s (Ampere) per GPU and a switch in the node.
+Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan);
+
+// Constants of the time model that are measured, not derived. Which runs they were fitted to is said where they are given (cost.cpp).
+struct Timing {
+    double gemm;                                      // asymptotic rate of a matrix multiplication over the peak
+    double tile_fill;                                 // K-equivalent of filling and draining a tile's pipeline
+    double wave_mix;                                  // 0: a partly filled wave of tiles costs a whole one, 1: nothing
+    double small_tile;                                // rate of 128 x 128 tiles over that of 256 x 128
+    double attention;                                 // rate of flash attention's forward pass over the peak
+    double attention_backward;                        // of the backward over the forward pass
+    double attention_tail;                            // longest block, in blocks
+    double element_wise;                              // bytes of element-wise work over what is counted
+    double cross_entropy;                             // bytes per logit, forward and backward
+    double link, link_latency;                        // share of a link's rate that a collective reaches; seconds
+    double network, network_latency;                  // the same between nodes
+    double tensor_exposed;                            // part of overlapped tensor-parallel traffic that is felt in the backward pass
+    double tensor_overlap_exposed;                    // with tp-comm-overlap
+    double data_exposed;                              // of overlapped gradient and weight traffic
+    double context_correction;                        // rescaling partial attention results, over what is counted
+    double context_exposed, context_exposed_network;  // of overlapped rings, in a node and between nodes
+    double ring_network;                              // share of the network that a ring reaches
+    double host_layer, host_context;                  // seconds of CPU per layer, and per layer and context-parallel step
+    double fixed;                                     // seconds per step
+    double straggler;                                 // per doubling of nodes
+    double stall;                                     // seconds per micro-batch and group of GPUs, the site's noise
+    double pipeline;                                  // share of the network that point-to-point transfers reach
+    double accumulation;                              // bytes per parameter and micro-batch for adding up gradients
+    double micro_batch;                               // seconds per micro-batch
+};
+Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention);
+
+// Seconds of C[MxN] += A[MxK] B[KxN] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory, whichever is
+// slower. `output_bytes` per element of C.
+double gemm_seconds(const Machine& machine, const Timing& timing, double M, double N, double K, double output_bytes = 2);
+
+// Seconds of an all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
+double collective_seconds(const Machine& machine, const Timing& timing, double bytes, double members);
+
+}  // namespace fourfold

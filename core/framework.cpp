@@ -1,0 +1,36 @@
+// Based on the defaults of Megatron-LM (training/arguments.py, d98e8a64dd) and Transformer Engine 1.x and 2.x; which attention kernel
+// "auto" means per GPU was read off measured runs (tests/measured/memory_runs.json).
+#include "framework.h"
+
+namespace fourfold {
+
+static AttentionKernel kernel_of(const Plan& plan, bool ampere) {
+    switch (plan.attention) {
+        case Attention::flash:
+            return AttentionKernel::flash;
+        case Attention::cudnn:
+            return AttentionKernel::cudnn;
+        case Attention::plain:
+            return AttentionKernel::unfused;
+        case Attention::automatic:
+            break;
+    }
+    return plan.framework == FrameworkKind::megatron_2025 && !ampere ? AttentionKernel::cudnn : AttentionKernel::flash;
+}
+
+Framework framework_of(const Plan& plan, const Gpu& gpu) {
+    const bool ampere = gpu.architecture == Architecture::ampere, pytorch = plan.framework == FrameworkKind::pytorch;
+    Framework f;
+    f.attention = kernel_of(plan, ampere);
+    f.loss = plan.loss == Loss::automatic ? (pytorch ? LossKernel::gathered : LossKernel::plain)
+                                          : static_cast<LossKernel>(static_cast<int>(plan.loss) - 1);
+    f.transformer_engine = !pytorch;
+    f.fused_gradient_accumulation = !pytorch;
+    f.caches_dummy_gradients = plan.framework == FrameworkKind::megatron_2025;
+    f.grouped_gemm = !pytorch;
+    f.large_cublas_workspace = gpu.architecture == Architecture::hopper;
+    if (ampere) f.engine_workspace = 4.0 * 1024 * 1024;
+    return f;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,12 @@
+// The answer to estimate(): the memory of a plan as JSON, item by item (api.h says what each member means).
+#pragma once
+#include "job.h"
+
+namespace fourfold {
+
+Json describe_method(Method method);
+
+// `job` is complete and legal; `chosen` are the degrees that "auto" chose.
+Json estimate_answer(const Job& job, const std::vector<std::string>& chosen);
+
+}  // namespace fourfold

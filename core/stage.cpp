@@ -1,0 +1,98 @@
+#include "stage.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(std::min<std::int64_t>(value, 1'000'000)); }
+
+Stages::Stages(const Model& model, const Plan& plan, const StageLayers& layers)
+    : model_(model),
+      plan_(plan),
+      given_(layers),
+      stages_(narrow(plan.pipeline_parallel)),
+      chunks_(narrow(plan.virtual_stages)),
+      micro_batches_(narrow(std::max<std::int64_t>(plan.micro_batches(), 1))) {
+    if (layers.empty()) even_ = layers_per_chunk(model, plan).value_or(LayersPerChunk{});
+    if (model.expert_layers.empty()) return;
+    const auto pieces = static_cast<std::size_t>(stages_) * static_cast<std::size_t>(chunks_);
+    std::vector<std::int64_t> here(pieces);
+    for (std::int32_t stage = 0; stage < stages_; ++stage)
+        for (std::int32_t chunk = 0; chunk < chunks_; ++chunk)
+            here[static_cast<std::size_t>(position(stage, chunk))] = layers_of(stage, chunk);
+    std::int64_t before = 0;
+    for (const std::int64_t count : here) {
+        first_layer_.push_back(before);
+        before += count;
+    }
+}
+
+std::int32_t Stages::position(std::int32_t stage, std::int32_t chunk) const {
+    const bool backwards = plan_.schedule == PipelineSchedule::zero_bubble_v && chunk % 2 == 1;
+    return backwards ? (chunk + 1) * stages_ - 1 - stage : chunk * stages_ + stage;
+}
+
+std::int64_t Stages::layers_of(std::int32_t stage, std::int32_t chunk) const {
+    if (!given_.empty()) return given_[static_cast<std::size_t>(stage)][static_cast<std::size_t>(chunk)];
+    const std::int32_t at = position(stage, chunk);
+    const std::int64_t each = stage == 0 ? even_.first : stage + 1 == stages_ ? even_.last : even_.middle;
+    return each - (plan_.count_embedding_as_layer && at == 0 ? 1 : 0) - (plan_.count_loss_as_layer && at + 1 == stages_ * chunks_ ? 1 : 0);
+}
+
+void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here, double alive, double waiting) const {
+    const std::int64_t n = plan_.recompute_layers, first = first_layer_.empty() ? 0 : first_layer_[static_cast<std::size_t>(position)];
+    const std::int64_t recomputed = plan_.recompute == Recompute::full ? here : plan_.recompute == Recompute::block ? std::min(n, here) : 0;
+    std::int64_t expert_layers = 0, experts_recomputed = 0;
+    if (!first_layer_.empty())
+        for (std::int64_t i = 0; i < here; ++i) {
+            if (!is_expert(first + i)) continue;
+            ++expert_layers;
+            if (i < recomputed) ++experts_recomputed;
+        }
+    const auto add = [&](LayerCount& count, std::int64_t held, std::int64_t of_them_recomputed) {
+        count.held += static_cast<double>(held);
+        count.recomputed += static_cast<double>(of_them_recomputed);
+        count.alive += alive * static_cast<double>(held - of_them_recomputed);
+        count.waiting += waiting * static_cast<double>(held);
+    };
+    add(stage.dense, here - expert_layers, recomputed - experts_recomputed);
+    add(stage.experts, expert_layers, experts_recomputed);
+    if (recomputed > 0)
+        stage.checkpoints += alive * static_cast<double>(plan_.recompute == Recompute::full ? (here + n - 1) / n : recomputed);
+}
+
+Stage Stages::at(std::int32_t stage, const std::vector<std::int32_t>& alive, const std::vector<std::int32_t>& waiting) const {
+    Stage result;
+    std::int32_t last_position = -1;
+    for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
+        const std::int32_t where = position(stage, chunk);
+        const std::int64_t here = layers_of(stage, chunk);
+        const double now = alive[static_cast<std::size_t>(chunk)], later = waiting.empty() ? 0 : waiting[static_cast<std::size_t>(chunk)];
+        count_chunk(result, where, here, now, later);
+        if (where == 0) {
+            result.has_embedding = true;
+            result.first_chunk = now;
+        }
+        if (where + 1 == stages_ * chunks_) result.has_head = true;
+        if (here == 0 || where < last_position) continue;
+        last_position = where;
+        result.last_is_expert = !first_layer_.empty() && is_expert(first_layer_[static_cast<std::size_t>(where)] + here - 1);
+        // a block that leaves layers alone frees one of those before it needs room for a recomputed one
+        result.unit = plan_.recompute == Recompute::full ? static_cast<double>(std::min(plan_.recompute_layers, here))
+                      : plan_.recompute == Recompute::block && plan_.recompute_layers >= here ? 1
+                                                                                              : 0;
+    }
+    return result;
+}
+
+std::vector<Stage> Stages::moments(std::int32_t stage) const {
+    const ScheduleKind kind = stages_ == 1 ? ScheduleKind::one_f_one_b : plan_.schedule_kind();  // alone, F and B alternate
+    if (kind != ScheduleKind::zero_bubble_h1 && kind != ScheduleKind::zero_bubble_v)
+        return {at(stage, in_flight_closed_form(kind, stages_, chunks_, micro_batches_, stage), {})};
+    std::vector<Stage> list;
+    for (const InFlight& moment : fullest_moments(kind, stages_, chunks_, micro_batches_, stage))
+        list.push_back(at(stage, moment.until_backward, moment.until_weight));
+    return list;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,452 @@
+// Based on
+//   S. Yim et al.: Pipette, DATE 2024, arXiv 2405.18093: the critical path of a pipeline, with point-to-point transfers on it
+//   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
+//   K. Fujii et al., arXiv 2411.06465: the count of FLOP
+// Legend as in letters.h; M = s*b/c tokens of a GPU and micro-batch
+#include "step_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "schedule.h"
+
+namespace fourfold {
+
+static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)> kTexts = {{
+    {"multiplications", "compute", "Matrix multiplications", "The layers' weights times what flows through them, forward and backward."},
+    {"attention", "compute", "Attention", "Every token against every earlier one."},
+    {"element_wise", "compute", "Element-wise work", "Norms, activation functions, residuals: limited by memory, not by arithmetic."},
+    {"recomputation", "compute", "Recomputation", "What was not kept is computed again."},
+    {"accumulation", "compute", "Adding up gradients", "Every micro-batch adds to the gradients of all weights."},
+    {"head", "compute", "Embedding, logits, loss", "Both ends of the model, on the stage that sets the pace."},
+    {"tensor_traffic", "tensor", "Tensor-parallel traffic", "Exchanges inside every layer that no work hides."},
+    {"context_traffic", "context", "Context-parallel traffic", "Keys and values on their way round, as far as nothing hides it."},
+    {"expert_traffic", "tensor", "Expert traffic", "Tokens to their experts and back. Not yet checked against runs."},
+    {"weight_traffic", "data", "Gathering weights", "FSDP gathers weights for every micro-batch. Not yet checked against runs."},
+    {"host", "other", "Waiting for the CPU", "Small pieces of work finish faster than the CPU can launch the next."},
+    {"bubble", "bubble", "Pipeline bubble", "Stages wait while the pipeline fills and drains."},
+    {"pipeline_traffic", "pipeline", "Pipeline traffic", "Hand-overs between stages on the critical path."},
+    {"data_traffic", "data", "Data-parallel traffic", "Gradients added up over all copies of the model, and new weights handed out."},
+    {"optimizer", "compute", "Optimizer", "Adam's update of the weights."},
+    {"stalls", "other", "Stalls", "Noise of machine and network: everybody waits for the slowest."},
+    {"fixed", "other", "Fixed work per step", "Data, logging, bookkeeping."},
+}};
+const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
+
+Band band_of(const Plan& plan, const Machine& machine) {
+    if (plan.framework == FrameworkKind::pytorch)
+        return {0.95, 1.6, "Frameworks other than Megatron-LM took 1.1 to 1.6 times as long in 216 published runs."};
+    if (machine.architecture == Architecture::blackwell)
+        return {0.9, 1.45, "No Blackwell run was used to fit the model; 16 published ones took up to 1.4 times as long."};
+    if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "From 84 published Megatron-LM runs on A100."};
+    return {0.94, 1.06, "From 93 published Megatron-LM runs on H100."};
+}
+
+namespace {
+
+double number(std::int64_t value) { return static_cast<double>(value); }
+
+class LayerCost {
+ public:
+    LayerCost(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
+        : m_(model), p_(plan), fw_(framework), hw_(machine), k_(timing) {}
+
+    LayerTimes run() {
+        LayerTimes all;
+        all.dense = layer(false);
+        all.parameters_dense = parameters_;
+        if (m_.experts.count > 0) {
+            all.expert = layer(true);
+            all.parameters_expert = parameters_;
+        }
+        head(all);
+        return all;
+    }
+
+ private:
+    double effective_memory() const { return 0.85 * hw_.memory; }
+    bool splits_sequence() const { return p_.sequence_parallel && t_ > 1; }
+    bool crosses_nodes() const { return p_.tensor_parallel * p_.context_parallel > hw_.gpus_per_node; }
+
+    // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
+    void multiply(double tokens, double columns, double rows, bool gathers_input) {
+        const double input = gemm_seconds(hw_, k_, tokens, rows, columns);
+        const double weight = gemm_seconds(hw_, k_, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
+        now_.multiply_forward += gemm_seconds(hw_, k_, tokens, columns, rows);
+        now_.multiply_backward += input + weight;
+        if (gathers_input) hides_input_ += input, hides_weight_ += weight;
+        parameters_ += columns * rows;
+    }
+
+    void attention_matrices() {
+        if (m_.latent.kv_rank > 0) {
+            const LatentAttention& l = m_.latent;
+            const double qk = number(l.nope_dim + l.rope_dim);
+            if (l.q_rank > 0) multiply(M_, number(l.q_rank), h_, false);
+            multiply(M_, a_ * qk / t_, l.q_rank > 0 ? number(l.q_rank) : h_, true);
+            multiply(M_, number(l.kv_rank + l.rope_dim), h_, false);
+            multiply(M_, a_ * number(l.nope_dim + l.value_dim) / t_, number(l.kv_rank), true);
+            multiply(M_, h_, a_ * number(l.value_dim) / t_, false);
+            return;
+        }
+        multiply(M_, (a_ + 2 * std::max(g_, t_)) * d_ / t_, h_, true);
+        multiply(M_, h_, a_ * d_ / t_, false);
+    }
+
+    void feed_forward_matrices(bool expert) {
+        const double wide = m_.gated ? 2 : 1;
+        if (!expert) {
+            multiply(M_, wide * f_ / t_, h_, true);
+            multiply(M_, h_, f_ / t_, false);
+            return;
+        }
+        const double here = number(m_.experts.count / p_.expert_parallel), e = number(p_.expert_tensor_parallel);
+        const double copies = M_ / t_ * number(m_.experts.per_token) * e * p_.expert_imbalance;  // that reach this GPU's experts
+        LayerTime outside = now_;
+        const double hidden_before[] = {hides_input_, hides_weight_};
+        multiply(copies / here, wide * number(m_.experts.ffn) / e, h_, false);  // of one expert
+        multiply(copies / here, h_, number(m_.experts.ffn) / e, false);
+        now_.multiply_forward = outside.multiply_forward + here * (now_.multiply_forward - outside.multiply_forward);
+        now_.multiply_backward = outside.multiply_backward + here * (now_.multiply_backward - outside.multiply_backward);
+        parameters_ += (here - 1) * (wide + 1) * h_ * number(m_.experts.ffn) / e;
+        hides_input_ = hidden_before[0], hides_weight_ = hidden_before[1];
+        if (m_.experts.shared_ffn > 0) {
+            multiply(M_, wide * number(m_.experts.shared_ffn) / t_, h_, true);
+            multiply(M_, h_, number(m_.experts.shared_ffn) / t_, false);
+        }
+        if (p_.expert_parallel > 1) {  // each token copy travels to its expert and back, in either pass; not validated on runs
+            const double bytes = 2 * copies * h_ * number(p_.expert_parallel);
+            now_.expert_forward = now_.expert_backward =
+                2 * collective_seconds(hw_, k_, bytes, number(p_.expert_parallel * p_.expert_tensor_parallel));
+        }
+    }
+
+    void attention_core() {
+        const double heads = std::max(1.0, a_ / t_), s = number(p_.sequence_length), b = number(p_.micro_batch),
+                     c = number(p_.context_parallel);
+        const double width = m_.latent.kv_rank > 0 ? number(m_.latent.nope_dim + m_.latent.rope_dim + m_.latent.value_dim) / 2 : d_;
+        const double rate = k_.attention * hw_.peak;
+        if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
+            const double flop = 2 * b * s * s * heads * width / c;  // causal
+            const double tail = k_.attention_tail * hw_.processors * 128 / (b * heads * (s / c));
+            now_.attention_forward = flop / rate * (1 + tail);
+            now_.attention_backward = 2.5 * flop / (k_.attention_backward * rate) * (1 + 0.4 * tail);
+            if (p_.recomputes(core_attn)) now_.recomputed += now_.attention_forward;
+            return;
+        }
+        const double flop = 4 * b * s * s * heads * width, scores = b * heads * s * s;
+        const double rate_of_batch = 0.62 * k_.gemm * hw_.peak, memory = 0.8 * hw_.memory;
+        const double bytes_forward = (p_.attention_dropout ? 11 : 8) * scores, bytes_backward = (p_.attention_dropout ? 14 : 11) * scores;
+        now_.attention_forward = flop / rate_of_batch + bytes_forward / memory;
+        now_.attention_backward = 2 * flop / rate_of_batch + bytes_backward / memory;
+        if (p_.recomputes(core_attn)) now_.recomputed += flop / rate_of_batch / 2 + bytes_forward / memory;
+    }
+
+    void element_wise(bool expert) {
+        const double split = splits_sequence() ? t_ : 1, norms = p_.fused_norms ? 1 : 2.5, dropout = p_.hidden_dropout ? 2 * h_ : 0;
+        const double rotary = m_.learned_positions ? 0 : 2 * (a_ + g_) * d_;
+        const double inner = expert ? number(m_.experts.ffn * m_.experts.per_token + m_.experts.shared_ffn) : f_;
+        const double qkv = rotary + 2 * (a_ + 2 * g_) * d_;
+        const double forward = 2 * M_ * ((norms * 4 * h_ + 6 * h_ + dropout) / split + (qkv + (m_.gated ? 3 : 2) * inner) / t_);
+        const double backward = 2 * M_ * ((norms * 6 * h_ + 6 * h_ + dropout) / split + (qkv + (m_.gated ? 5 : 3.5) * inner) / t_);
+        now_.element_forward = forward * k_.element_wise / effective_memory();
+        now_.element_backward = backward * k_.element_wise / effective_memory();
+    }
+
+    void tensor_traffic() {
+        if (t_ <= 1) return;
+        const double one = collective_seconds(hw_, k_, 2 * M_ * h_, t_);
+        if (p_.tensor_overlap && splits_sequence() && t_ <= number(hw_.gpus_per_node)) {
+            const double felt = 8e-6 + k_.tensor_overlap_exposed * (one - k_.link_latency);
+            now_.tensor_forward = 4 * felt;
+            now_.tensor_backward = 6 * felt;
+            return;
+        }
+        now_.tensor_forward = 4 * one;
+        if (!splits_sequence()) {  // all-reduces, which nothing hides
+            now_.tensor_backward = 4 * one;
+            return;
+        }
+        const double under_input = std::min(2 * one, hides_input_), under_weight = std::min(2 * one, hides_weight_);
+        now_.tensor_backward =
+            2 * one + (2 * one - under_input) + (2 * one - under_weight) + k_.tensor_exposed * (under_input + under_weight);
+    }
+
+    // Ring attention: keys and values go round; what attention's own time does not hide is felt.
+    void context_traffic() {
+        const double c = number(p_.context_parallel);
+        if (c <= 1) return;
+        const double bytes = 4 * M_ * std::max(1.0, g_ / t_) * d_;
+        const double step = crosses_nodes()
+                                ? k_.network_latency + bytes * std::min(t_, number(hw_.gpus_per_node)) / (k_.ring_network * hw_.node)
+                                : k_.link_latency + bytes / (0.6 * k_.link * hw_.pair_link());
+        const double exposed = crosses_nodes() ? k_.context_exposed_network : k_.context_exposed;
+        const double rescaling = c * 16 * k_.context_correction * M_ * a_ * d_ / (t_ * effective_memory());
+        const auto ring = [&](double transfer, double attention) {
+            const double hidden = std::min(transfer, attention / c);
+            return (c - 1) * (transfer - hidden + exposed * hidden) + rescaling;
+        };
+        now_.context_forward = ring(step, now_.attention_forward);
+        now_.context_backward = ring(step * (2 * c - 1) / (c - 1), now_.attention_backward);
+    }
+
+    // The CPU launches work ahead; when a layer is short it becomes the slower of the two.
+    static double with_host(double gpu, double host) {
+        const double most = std::max(gpu, host);
+        return most <= 0 ? 0 : most * std::pow(std::pow(gpu / most, 4) + std::pow(host / most, 4), 0.25);
+    }
+
+    LayerTime layer(bool expert) {
+        now_ = LayerTime{};
+        parameters_ = hides_input_ = hides_weight_ = 0;
+        attention_matrices();
+        feed_forward_matrices(expert);
+        attention_core();
+        element_wise(expert);
+        tensor_traffic();
+        context_traffic();
+        const double forward = now_.multiply_forward + now_.attention_forward + now_.element_forward + now_.tensor_forward +
+                               now_.context_forward + now_.expert_forward;
+        if (p_.recompute == Recompute::full || p_.recompute == Recompute::block) now_.recomputed = forward;
+        const double backward = now_.multiply_backward + now_.attention_backward + now_.element_backward + now_.tensor_backward +
+                                now_.context_backward + now_.expert_backward + now_.recomputed;
+        const double host = k_.host_layer + (p_.context_parallel > 1 ? k_.host_context * number(p_.context_parallel) : 0);
+        now_.forward = with_host(forward, host);
+        now_.backward = with_host(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host);
+        return now_;
+    }
+
+    void head(LayerTimes& all) {
+        const double v = number(padded_vocabulary(m_, p_.tensor_parallel)) / t_;
+        const double shares = fw_.loss == LossKernel::gathered ? t_ : 1;  // every GPU works through the whole vocabulary
+        const double loss =
+            M_ * v * shares * (fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered ? 1 : 0.5) * k_.cross_entropy;
+        const double one = t_ > 1 ? collective_seconds(hw_, k_, 2 * M_ * h_, t_) : 0;
+        all.head = gemm_seconds(hw_, k_, M_, v, h_) + gemm_seconds(hw_, k_, M_, h_, v) +
+                   gemm_seconds(hw_, k_, h_, v, M_, p_.gradients_in_fp32 ? 8 : 4) + loss / effective_memory() + 3 * one +
+                   k_.accumulation * v * h_ / effective_memory();
+        all.embedding = 2 * one + 6 * M_ * h_ / (0.5 * hw_.memory) + 14 * v * h_ / effective_memory();
+    }
+
+    const Model& m_;
+    const Plan& p_;
+    const Framework& fw_;
+    const Machine& hw_;
+    const Timing& k_;
+    const double h_ = number(m_.hidden), a_ = number(m_.heads), g_ = number(m_.kv_heads), d_ = number(m_.head_dim), f_ = number(m_.ffn);
+    const double t_ = number(p_.tensor_parallel);
+    const double M_ = number(p_.sequence_length) * number(p_.micro_batch) / number(p_.context_parallel);
+    LayerTime now_;
+    double parameters_ = 0;
+    double hides_input_ = 0, hides_weight_ = 0;  // work under which tensor-parallel traffic can hide
+};
+
+}  // namespace
+
+LayerTimes layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing) {
+    return LayerCost(model, plan, framework, machine, timing).run();
+}
+
+namespace {
+
+// Seconds from hand to hand between two stages, and how the pipeline's transfers lie on the critical path (Pipette).
+double transfer_seconds(const Model& m, const Plan& p, const Machine& hw, const Timing& k) {
+    const double tokens = number(p.sequence_length) * number(p.micro_batch) / number(p.context_parallel);
+    const double bytes = 2 * tokens * number(m.hidden) / number(p.tensor_parallel), gpus = number(p.gpus),
+                 stage = gpus / number(p.pipeline_parallel);
+    const double node = number(hw.gpus_per_node);
+    if (gpus <= node) return k.link_latency + bytes / (0.6 * k.link * hw.pair_link());
+    return k.network_latency + bytes * std::min(node, stage) / (k.pipeline * hw.node);
+}
+
+// Seconds for the ranks that hold the same parameters to reduce or gather `bytes` per GPU.
+double data_collective(const Plan& p, const Machine& hw, const Timing& k, double bytes) {
+    const double D = number(p.data_parallel() * p.context_parallel), node = number(hw.gpus_per_node);
+    if (D <= 1) return 0;
+    const double near = std::max(1.0, std::min(D, std::floor(node / number(p.tensor_parallel)))), nodes = D / near;
+    const double groups = number(p.gpus) >= node ? std::max(1.0, node / near) : number(p.tensor_parallel);
+    const double inside = near > 1 ? bytes * (near - 1) / near / (k.link * hw.ring_link(near)) : 0;
+    const double across = nodes > 1 ? bytes * groups * (nodes - 1) / nodes / (k.network * hw.node) : 0;
+    return std::max(inside, across) + 8 * k.network_latency * std::log2(std::max(2.0, nodes));
+}
+
+struct Pace {
+    double sum = 0, most = 0;  // seconds of one micro-batch: all stages, the one that sets the pace
+    std::size_t slowest = 0;
+    double makespan = 0;  // of the layers' work, without transfers
+    double transfers = 0;
+};
+
+Pace pace_of(const Plan& p, const Stages& stages, const LayerTimes& layers, const std::vector<double>& seconds, double transfer) {
+    Pace pace;
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+        pace.sum += seconds[i];
+        if (seconds[i] > pace.most) pace.most = seconds[i], pace.slowest = i;
+    }
+    const double m = number(p.micro_batches()), stage_count = number(p.pipeline_parallel), chunks = number(p.virtual_stages);
+    if (stage_count == 1) {
+        pace.makespan = m * pace.most;
+        return pace;
+    }
+    switch (p.schedule_kind()) {
+        case ScheduleKind::gpipe:
+        case ScheduleKind::one_f_one_b:
+            pace.makespan = pace.sum + (m - 1) * pace.most;
+            pace.transfers = transfer * (2 * (stage_count - 1) + (m - 1) * (stage_count == 2 ? 1 : 2));
+            break;
+        case ScheduleKind::interleaved:
+            pace.makespan = m * pace.most + (pace.sum - pace.most) / chunks;
+            pace.transfers = transfer * (2 * (stage_count - 1) + 2 * m * chunks * (p.overlap_pipeline ? 0.25 : 1));
+            break;
+        case ScheduleKind::zero_bubble_h1:
+        case ScheduleKind::zero_bubble_v: {
+            // played up to where it repeats itself; every further micro-batch takes the slowest stage's time
+            const auto few = static_cast<std::int32_t>(std::min(m, 4 * stage_count));
+            const Schedule schedule =
+                make_schedule(p.schedule_kind(), static_cast<std::int32_t>(stage_count), static_cast<std::int32_t>(chunks), few);
+            OpTimes times;
+            const double backward = layers.dense.backward - layers.dense.recomputed,
+                         ratio = layers.dense.forward / (layers.dense.forward + layers.dense.backward);
+            const double weight = backward > 0 ? 0.5 * (1 - ratio) * backward / layers.dense.backward : 0.25;
+            for (std::int32_t i = 0; i < schedule.stages; ++i)
+                for (std::int32_t c = 0; c < schedule.chunks; ++c) {
+                    double stage_layers = 0;
+                    for (std::int32_t all = 0; all < schedule.chunks; ++all) stage_layers += number(stages.layers_of(i, all));
+                    const double part = stage_layers > 0 ? number(stages.layers_of(i, c)) / stage_layers : 1 / chunks;
+                    const double here = part * seconds[static_cast<std::size_t>(i)];
+                    times.forward.push_back(ratio * here);
+                    times.backward.push_back((1 - ratio - weight) * here);
+                    times.weight.push_back(weight * here);
+                }
+            const auto played = play(schedule, times);
+            pace.makespan = (played ? played->makespan : pace.sum) + (m - few) * pace.most;
+            pace.transfers = transfer * (2 * (stage_count - 1) + (m - 1) * 2);
+            break;
+        }
+    }
+    return pace;
+}
+
+}  // namespace
+
+template <class N>
+StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const Machine& hw, const Timing& k, const LayerTimes& layers,
+                      const StageLayers& given) {
+    const auto seconds = [](const char* letter, const char* meaning, double value) { return quantity<N>({letter, meaning, "s"}, value); };
+    const auto plain = [](const char* letter, const char* meaning, double value) { return quantity<N>({letter, meaning, ""}, value); };
+    StepTime<N> result;
+    const Stages stages(model, p, given);
+    const double memory = 0.85 * hw.memory, recomputed_share = p.recompute == Recompute::block ? -1 : 1;
+    // ---- stages
+    std::vector<Stage> shapes;
+    const auto count = static_cast<std::int32_t>(p.pipeline_parallel);
+    const auto accumulate = [&](const Stage& s) {
+        return k.accumulation / memory * (s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert);
+    };
+    for (std::int32_t i = 0; i < count; ++i) {
+        const Stage s = stages.at(i, std::vector<std::int32_t>(static_cast<std::size_t>(p.virtual_stages), 1), {});
+        const auto kind = [&](const LayerCount& c, const LayerTime& t) {
+            const double again = recomputed_share < 0 ? c.recomputed / std::max(1.0, c.held) : 1;  // block: only some layers
+            return c.held * (t.forward + t.backward - (1 - again) * t.recomputed);
+        };
+        result.stage_seconds.push_back(kind(s.dense, layers.dense) + kind(s.experts, layers.expert) + accumulate(s) + k.micro_batch +
+                                       (s.has_embedding ? layers.embedding : 0) + (s.has_head ? layers.head : 0));
+        shapes.push_back(s);
+    }
+    const double transfer = p.pipeline_parallel > 1 ? transfer_seconds(model, p, hw, k) : 0;
+    const Pace pace = pace_of(p, stages, layers, result.stage_seconds, transfer);
+    const Stage& slow = shapes[pace.slowest];
+    // ---- the terms
+    const N m = plain("m", "micro-batches per step", number(p.micro_batches()));
+    const N n = plain("n", "layers of the stage that sets the pace", slow.dense.held),
+            x = plain("n_e", "of them with experts", slow.experts.held);
+    const auto both = [&](const char* letter, const char* letter_expert, const char* meaning, double dense, double expert) {
+        if (slow.experts.held == 0) return m * n * seconds(letter, meaning, dense);
+        if (slow.dense.held == 0) return m * x * seconds(letter_expert, meaning, expert);
+        return m * (n * seconds(letter, meaning, dense) + x * seconds(letter_expert, meaning, expert));
+    };
+    const LayerTime &d = layers.dense, &e = layers.expert;
+    const auto set = [&](TimeItem item, const N& value) { result.items[static_cast<std::size_t>(item)] = value; };
+    set(TimeItem::multiplications, both("g", "g_e", "matrix multiplications of a layer, forward and backward",
+                                        d.multiply_forward + d.multiply_backward, e.multiply_forward + e.multiply_backward));
+    set(TimeItem::attention, both("a", "a_e", "attention of a layer, forward and backward", d.attention_forward + d.attention_backward,
+                                  e.attention_forward + e.attention_backward));
+    set(TimeItem::element_wise, both("w", "w_e", "norms, activation functions and residuals of a layer",
+                                     d.element_forward + d.element_backward, e.element_forward + e.element_backward));
+    set(TimeItem::tensor_traffic, both("t", "t_e", "tensor-parallel traffic of a layer that nothing hides",
+                                       d.tensor_forward + d.tensor_backward, e.tensor_forward + e.tensor_backward));
+    set(TimeItem::context_traffic, both("c", "c_e", "context-parallel traffic of a layer that nothing hides",
+                                        d.context_forward + d.context_backward, e.context_forward + e.context_backward));
+    set(TimeItem::expert_traffic, both("x", "x_e", "tokens on their way to experts and back, per layer",
+                                       d.expert_forward + d.expert_backward, e.expert_forward + e.expert_backward));
+    const auto recomputed = [&](const LayerCount& c, const LayerTime& t) {
+        return recomputed_share < 0 ? c.recomputed / std::max(1.0, c.held) * t.recomputed : t.recomputed;
+    };
+    set(TimeItem::recomputation, both("r", "r_e", "what a layer computes again", recomputed(slow.dense, d), recomputed(slow.experts, e)));
+    const auto host = [](const LayerTime& t) {
+        return t.forward + t.backward -
+               (t.multiply_forward + t.multiply_backward + t.attention_forward + t.attention_backward + t.element_forward +
+                t.element_backward + t.tensor_forward + t.tensor_backward + t.context_forward + t.context_backward + t.expert_forward +
+                t.expert_backward + t.recomputed);
+    };
+    set(TimeItem::host,
+        both("h", "h_e", "waiting for the CPU, per layer", host(d), host(e)) + m * seconds("h_m", "per micro-batch", k.micro_batch));
+    set(TimeItem::accumulation, m * seconds("u", "adding up the stage's gradients once", accumulate(slow)));
+    set(TimeItem::head, m * seconds("l", "embedding, logits and loss of the stage, per micro-batch",
+                                    (slow.has_embedding ? layers.embedding : 0) + (slow.has_head ? layers.head : 0)));
+    set(TimeItem::bubble, seconds("b", "filling and draining the pipeline", pace.makespan - number(p.micro_batches()) * pace.most));
+    set(TimeItem::pipeline_traffic, seconds("p", "transfers between stages on the critical path", pace.transfers));
+    // ---- once per step
+    double parameters = 0;
+    for (const Stage& s : shapes) {
+        const double vocabulary = number(padded_vocabulary(model, p.tensor_parallel)) / number(p.tensor_parallel) * number(model.hidden);
+        parameters = std::max(parameters, s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert +
+                                              (s.has_embedding ? vocabulary : 0) +
+                                              (s.has_head && !(model.tied && s.has_embedding) ? vocabulary : 0));
+    }
+    const double D = number(p.data_parallel() * p.context_parallel), gradient = p.gradients_in_fp32 ? 4 : 2;
+    const double reduce = (p.shards_optimizer() ? 1 : 2) * data_collective(p, hw, k, gradient * parameters);
+    const double gather = p.shards_optimizer() ? data_collective(p, hw, k, 2 * parameters) : 0;
+    const double forward = slow.dense.held * d.forward + slow.experts.held * e.forward,
+                 backward = slow.dense.held * d.backward + slow.experts.held * e.backward;
+    const auto exposed = [&](double traffic, double work, bool overlaps) {
+        const double hidden = overlaps ? std::min(traffic, work) : 0;
+        return traffic - hidden + k.data_exposed * hidden;
+    };
+    const bool whole = p.zero == Zero::weights;
+    set(TimeItem::data_traffic, seconds("z", "gradients reduced and weights gathered that nothing hides",
+                                        exposed(reduce, backward, p.overlap_gradients) + (p.overlap_gradients ? reduce / 8 : 0) +
+                                            exposed(gather, forward, p.overlap_parameters)));
+    // FSDP gathers weights in every forward and backward pass and shares out gradients after each; not validated on runs
+    set(TimeItem::weight_traffic,
+        whole ? m * seconds("y", "weights gathered for a micro-batch that nothing hides",
+                            exposed(gather, forward, p.overlap_parameters) + exposed(gather + reduce, backward, p.overlap_gradients))
+              : N(0.0));
+    set(TimeItem::optimizer, seconds("o", "Adam's update and the copy of the weights",
+                                     (34 * parameters / (p.shards_optimizer() ? D : 1) + 12 * parameters) / (0.8 * hw.memory)));
+    constexpr double kLongest = 0.1;  // seconds: stalls longer than this are not seen
+    const double noise = p.gpus > 1 ? kLongest * std::log(1 + k.stall * (number(p.gpus) / number(p.tensor_parallel) - 1) / kLongest) : 0;
+    set(TimeItem::stalls, m * seconds("s", "noise of the machine and of other jobs, per micro-batch", noise));
+    set(TimeItem::fixed, seconds("f", "data, logging, bookkeeping", k.fixed));
+    double sum = 0;
+    for (const N& item : result.items) sum += value_of(item);
+    const double nodes = number(p.gpus) / number(hw.gpus_per_node);
+    const double lag = nodes > 1 ? sum * k.straggler * std::log2(nodes) : 0;  // the slowest node sets the pace
+    set(TimeItem::stalls, result.items[static_cast<std::size_t>(TimeItem::stalls)] + seconds("v", "waiting for the slowest node", lag));
+    result.seconds = sum + lag;
+    result.forward = forward;
+    result.backward = backward;
+    return result;
+}
+template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
+                                            const StageLayers&);
+template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
+                                            const StageLayers&);
+
+double model_flop(const Model& m, const Plan& p) {
+    const double h = number(m.hidden), L = number(m.layers), s = number(p.sequence_length), q = number(m.heads * m.head_dim) / h;
+    const double v = number(padded_vocabulary(m, p.tensor_parallel)), k = number(m.kv_heads) / number(m.heads);
+    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + s / h) * q + number(m.ffn) / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
+}
+
+}  // namespace fourfold

@@ -1,0 +1,84 @@
+// How long a training step takes, term by term.
+#pragma once
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "cost.h"
+#include "formula.h"
+#include "model.h"
+#include "plan.h"
+#include "stage.h"
+
+namespace fourfold {
+
+// What a step's time goes into. All terms together are the step time.
+enum class TimeItem {
+    multiplications,  // of the layers on the stage that sets the pace, all micro-batches
+    attention,
+    element_wise,
+    recomputation,
+    accumulation,  // adding up gradients
+    head,          // embedding, logits, loss
+    tensor_traffic,
+    context_traffic,
+    expert_traffic,
+    weight_traffic,  // FSDP's gathering
+    host,            // waiting for the CPU to launch work
+    bubble,          // the other stages' share of the pipeline's filling and draining
+    pipeline_traffic,
+    data_traffic,  // gradients and weights between copies of the model
+    optimizer,
+    stalls,  // noise of the machine and of other jobs
+    fixed,
+    count
+};
+
+struct TimeText {
+    std::string_view id, kind;  // kind: "compute", "tensor", "context", "pipeline", "data", "bubble", "other"
+    std::string_view label, summary;
+};
+const TimeText& text(TimeItem item);
+
+template <class N>
+struct StepTime {
+    std::array<N, static_cast<std::size_t>(TimeItem::count)> items{};
+    double seconds = 0;
+    double forward = 0, backward = 0;     // of one micro-batch on the stage that sets the pace
+    std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage
+};
+
+// One layer, one micro-batch, one GPU. Depends on TP, CP, micro-batch and kernels alone: a search computes it once for all PP and DP.
+struct LayerTime {
+    double multiply_forward = 0, multiply_backward = 0;
+    double attention_forward = 0, attention_backward = 0;
+    double element_forward = 0, element_backward = 0;
+    double tensor_forward = 0, tensor_backward = 0;
+    double context_forward = 0, context_backward = 0;
+    double expert_forward = 0, expert_backward = 0;
+    double recomputed = 0;             // computed again in the backward pass
+    double forward = 0, backward = 0;  // all of these, and what the CPU adds
+};
+struct LayerTimes {
+    LayerTime dense, expert;
+    double head = 0, embedding = 0;                      // seconds per micro-batch
+    double parameters_dense = 0, parameters_expert = 0;  // of a layer, on this GPU
+};
+
+LayerTimes layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);
+
+template <class N>
+StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
+                      const LayerTimes& layers, const StageLayers& given = kByRule);
+
+// Between which factors of the estimate nine of ten measured runs of that kind lie (tests/step_time_test.cpp).
+struct Band {
+    double low, high;
+    std::string_view basis;  // one sentence: which runs say so
+};
+Band band_of(const Plan& plan, const Machine& machine);
+
+// FLOP of a step as the first paper counts it: attention not halved for causality, logits counted, nothing counted twice.
+double model_flop(const Model& model, const Plan& plan);
+
+}  // namespace fourfold

@@ -1,0 +1,111 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Estimate, Imported } from '../api';
+import { format } from '../format';
+import { t } from '../i18n';
+import { withConfig } from '../state';
+import type { Actions, Page } from '../store';
+
+// The doors to the parts that come in a file of their own (more.tsx). It is on its way as soon as the reader does anything at all.
+type More = typeof import('./more');
+let fetched: More | undefined;
+
+export async function fetchMore(): Promise<void> {
+    fetched ??= await import('./more');
+}
+
+function useMore(wanted: boolean): { more: More | undefined; failed: boolean } {
+    const [failed, fail] = useState(false);
+    const [, redraw] = useState(fetched);
+    useEffect(() => {
+        if (!wanted) return;
+        fetchMore().then(
+            () => redraw(fetched),
+            () => fail(true),
+        );
+    }, [wanted]);
+    return { more: fetched, failed };
+}
+
+const Wait = ({ failed }: { failed: boolean }) => <p class="note">{failed ? t.later.failed : t.later.coming}</p>;
+
+interface PartProps {
+    title: string;
+    small?: string;
+    opened: boolean; // until the reader decides otherwise
+    children(more: More): ComponentChildren;
+}
+
+function Part({ title, small, opened, children }: PartProps) {
+    const [chosen, choose] = useState<boolean | null>(null);
+    const open = chosen ?? opened;
+    const { more, failed } = useMore(open);
+    return (
+        <details class="part-later" open={open} onToggle={(event) => event.currentTarget.open !== open && choose(event.currentTarget.open)}>
+            <summary>
+                <h2>{title}</h2> {small && <small>{small}</small>}
+            </summary>
+            {open && (more ? children(more) : <Wait failed={failed} />)}
+        </details>
+    );
+}
+
+export function LaterStages({ answer, act }: { answer: Estimate; act: Actions }) {
+    const several = answer.stages.length > 1;
+    const { more, failed } = useMore(several);
+    if (!several) return null;
+    return more ? <more.Stages answer={answer} act={act} /> : <Wait failed={failed} />;
+}
+
+export function LaterCard(props: Parameters<More['Card']>[0]) {
+    const { more, failed } = useMore(true);
+    return more ? <more.Card {...props} /> : <Wait failed={failed} />;
+}
+
+interface PasteProps {
+    page: Page;
+    act: Actions;
+    importConfig(text: string): Promise<Imported>;
+}
+
+export function LaterPaste({ page, act, importConfig }: PasteProps) {
+    const { more, failed } = useMore(page.pasting !== null);
+    useEffect(() => {
+        if (failed) act.notify('missing');
+    }, [failed]);
+    if (!page.pasting || !more) return null;
+    return (
+        <more.PasteDialog
+            start={page.pasting.text}
+            importConfig={importConfig}
+            close={() => act.paste(null)}
+            use={(imported) => {
+                act.paste(null);
+                act.replaceJob(withConfig(page.job, imported.model), 'choose');
+            }}
+        />
+    );
+}
+
+export function LaterParts({ answer, act }: { answer: Estimate; act: Actions }) {
+    const { comparison } = answer;
+    return (
+        <>
+            <Part title={t.later.curve} opened={answer.stages.length > 1}>
+                {(more) => <more.StepCurve answer={answer} />}
+            </Part>
+            <Part
+                title={t.later.methods}
+                small={t.later.both(
+                    format.gb(answer.total_bytes),
+                    answer.method.label,
+                    format.gb(comparison.total_bytes),
+                    comparison.label,
+                )}
+                opened={false}
+            >
+                {(more) => <more.TwoMethods answer={answer} act={act} />}
+            </Part>
+        </>
+    );
+}

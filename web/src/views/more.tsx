@@ -1,0 +1,10 @@
+// What the first load goes without: fetched when a run has more than one stage, or when the reader opens one of these parts.
+import '../styles/more.css';
+import '../styles/card.css';
+import '../styles/paste.css';
+
+export { Card } from './card';
+export { TwoMethods } from './comparison';
+export { StepCurve } from './curve';
+export { PasteDialog } from './paste';
+export { Stages } from './stages';
