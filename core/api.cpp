@@ -37,6 +37,8 @@ std::string catalog() {
     FieldDescriber describe;
     const Plan defaults;
     visit_fields(defaults, describe);
+    const Budget budget;
+    visit_fields(budget, describe);
     return dump(Object()
                     .add("version", kVersion)
                     .add("gpus", std::move(gpus))
@@ -93,6 +95,10 @@ SearchAnswer search(std::string_view request) {
             insert_sorted(broken, Broken{outcome.counts.rejected[i], static_cast<Rule>(i)},
                           [](const Broken& a, const Broken& b) { return a.first > b.first; });
     for (const auto& [count, rule] : broken) rejected.push_back(Object().add("rule", text(rule).id).add("count", count));
+    Json ranking = Json::array();
+    for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
+        ranking.push_back(
+            Object().add("gpus", job->gpu_counts[i]).add("fastest", Json(outcome.fastest[i])).add("front", Json(outcome.front[i])));
     for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
         if (outcome.chosen[i] >= 0) chosen.push_back(Object().add("gpus", job->gpu_counts[i]).add("row", outcome.chosen[i]));
     const auto& by_fit = outcome.counts.by_fit;
@@ -108,7 +114,8 @@ SearchAnswer search(std::string_view request) {
                      .add("at_risk", by_fit[1])
                      .add("does_not_fit", by_fit[2])
                      .add("rejected", std::move(rejected))
-                     .add("auto", std::move(chosen))),
+                     .add("auto", std::move(chosen))
+                     .add("ranking", std::move(ranking))),
             std::move(outcome.columns)};
 }
 

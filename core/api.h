@@ -38,10 +38,11 @@
 //   "recompute" "recompute_modules" "recompute_layers"     "none", "selective" (the modules), "full", "block" (of so many layers)
 //   "precision" "gradients_in_fp32" "moments" "optimizer_offload"
 //   "expert_parallel" "expert_tensor_parallel" "expert_imbalance"
+//   "token_budget" "price_per_gpu_hour" "watts_per_gpu"    numbers; 0 = not asked for
 //   "framework" "attention" "loss"      whose kernels and habits are counted; "auto" = as that framework does on that GPU
 // "fujii2024" knows only part of them; not_counted of its answers says which of those set it leaves out.
-// "auto" = the smallest split (TP*CP*PP, then fewest pipeline stages, then fewest context ranks) whose estimate fits (class "fits"), then
-// the largest micro-batch that still does. When no plan fits, the one with the lowest estimate. What is set is kept. The candidates are
+// "auto" = the fastest plan whose estimate fits (class "fits"); of equally fast ones the smallest split (TP*CP*PP, then fewest pipeline
+// stages, then fewest context ranks), then the largest micro-batch. When no plan fits, the one with the lowest estimate. What is set is kept. The candidates are
 // those of search(); when none of them is legal, every divisor is tried. gpus_per_node "auto" is the cluster's, or without one the GPU's
 // usual number.
 #pragma once
@@ -95,6 +96,7 @@ std::string import_config(std::string_view text);
 //    "curve": null | {"micro_batches": shown (all, or enough to see the pattern; then "cut": true), "cut",
 //                "start": […], "end": […] in forward passes of the stage, "bytes": […], "after": […] (once it is done), "kind": ["F"|"B"|"W"], "micro_batch": […],
 //                "chunk": […]}              the stage shown, per operation of its schedule; a backward pass drawn twice as long as a forward pass
+//    "time": TIME (below)
 //    "host": null | {"bytes_per_gpu", "bytes_per_node", "pcie_bytes_per_step" (per GPU)}                    when the optimizer is offloaded
 //    "comparison": {"method" (the other one's id), "label", "total_bytes", "share", "class",
 //                "rows": [{"id" (of a group), "label", "bytes" (here), "other_bytes", "why"}]}              groups in which they differ
@@ -110,7 +112,14 @@ std::string import_config(std::string_view text);
 //                | {"value": 3, "legal": false, "problem": problem}]}],        for an illegal one, the first rule that it breaks
 //    "auto_plan": null | {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch", BRIEF}}
 //                                         the plan "auto" would choose; null when it is the plan shown
-//   BRIEF "total_bytes", "share", "class", "probability"
+//   BRIEF "total_bytes", "share", "class", "probability", "step_seconds"
+//   TIME {"step_seconds", "low_seconds", "high_seconds" (nine of ten measured runs of that kind lie between), "basis" (which runs),
+//            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "tflop_per_s_per_gpu", "mfu" (of the dense peak), "convention"
+//            (which FLOP are counted), "items": [{"id", "kind", "label", "summary", "seconds", "share", "formula", "numbers", "where"}]
+//            (what is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
+//            "run": null | {"steps", "days", "low_days", "high_days", "gpu_hours", "cost": number | null, "energy_kwh": number | null}}
+//            "run" is there when the job has a token_budget; its kind is one of "compute", "tensor", "context", "pipeline", "data", "bubble",
+//            "other"
 //   ITEM {"id", "label", "summary", "bytes", "share",
 //         "formula": [TOKEN], "numbers": [TOKEN], "latex", "latex_numbers",
 //         "where": [{"symbol": "P", "meaning", "unit", "value", "formula": [TOKEN] | null, "numbers": [TOKEN] | null}],
@@ -125,13 +134,15 @@ std::string estimate(std::string_view request);
 // micro-batch powers of two. gpu_counts defaults to gpus/4 … gpus*8 in doublings (whole numbers only); at most 16 counts.
 //   summary {"ok": true, "job": …, "gpu_counts": […], "card_bytes", "line_share", "candidates", "legal", "fits", "at_risk", "does_not_fit",
 //            "rejected": [{"rule": id, "count": n}] (most first; every candidate is counted once, under the first rule it breaks),
-//            "auto": [{"gpus", "row"}] (the row that "auto" would choose for each count)}  or {"ok": false, "problems": […]}
+//            "auto": [{"gpus", "row"}] (the row that "auto" would choose for each count),
+//            "ranking": [{"gpus", "fastest": [entries that fit, fastest first, at most 200], "front": [of all entries that fit, those that no
+//                         other beats in both memory and step time, fastest first]}]}  or {"ok": false, "problems": […]}
 //   columns one entry per legal plan, sorted by (TP, CP, PP, micro-batch, GPU count); plans that differ in the GPU count only share a "row"
 // In JavaScript: search(text) -> {summary: text, columns: {row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch,
-// data_parallel: Int32Array; total_bytes, share: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
+// data_parallel: Int32Array; total_bytes, share, step_seconds: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
 struct SearchColumns {
     std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel;
-    std::vector<double> total_bytes, share;
+    std::vector<double> total_bytes, share, step_seconds;
     std::vector<std::uint8_t> fit_class;
 };
 struct SearchAnswer {

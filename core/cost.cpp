@@ -21,6 +21,7 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
                                                  : gpu.bf16_flop_per_s;
     m.memory = gpu.hbm_byte_per_s;
     m.link = gpu.link_byte_per_s;
+    m.host = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : 32e9;  // PCIe Gen4 x16
     m.processors = static_cast<double>(gpu.streaming_multiprocessors);
     m.gpus_per_node = plan.gpus_per_node;
     m.has_switch = cluster == nullptr || cluster->has_switch;

@@ -15,6 +15,7 @@ struct Machine {
     double memory = 0;      // byte/s of HBM, from the data sheet
     double link = 0;        // byte/s of a GPU to the others of its node, one direction
     double node = 0;        // byte/s of a node to the network, one direction, all adapters
+    double host = 0;        // byte/s between a GPU and its host, one direction
     double processors = 0;  // streaming multiprocessors
     std::int64_t gpus_per_node = 8;
     bool has_switch = true;

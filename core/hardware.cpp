@@ -40,6 +40,7 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.fp16_flop_per_s = number(profile, "fp16_dense_tflop_per_s", true, problems) * kTera;
     gpu.fp8_flop_per_s = number(profile, "fp8_dense_tflop_per_s", false, problems) * kTera;
     gpu.hbm_byte_per_s = number(profile, "hbm_gbyte_per_s", true, problems) * kGiga;
+    gpu.pcie_byte_per_s = number(profile, "pcie_gbyte_per_s", false, problems) * kGiga;
     gpu.link_byte_per_s = number(profile, "link_gbyte_per_s", true, problems) * kGiga;
     gpu.streaming_multiprocessors = static_cast<std::int64_t>(number(profile, "streaming_multiprocessors", true, problems));
     gpu.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));

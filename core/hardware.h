@@ -17,6 +17,7 @@ struct Gpu {
     double fp16_flop_per_s = 0;  // dense
     double fp8_flop_per_s = 0;   // dense; 0 = the card has none
     double hbm_byte_per_s = 0;
+    double pcie_byte_per_s = 0;  // to the host, one direction; 0 = not said
     double link_byte_per_s = 0;  // to the other GPUs of the node, one direction
     std::int64_t streaming_multiprocessors = 0;
     std::int64_t gpus_per_node = 8;  // usual number

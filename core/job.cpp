@@ -125,6 +125,7 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
             problems))
         job.method = *method;
     visit_fields(job.plan, reader);
+    visit_fields(job.budget, reader);
     if (kind == Request::search)
         read_gpu_counts(reader, job, problems);
     else
@@ -144,6 +145,7 @@ Json to_json(const Job& job) {
                       .add("cluster", job.cluster == nullptr ? "" : job.cluster->id)
                       .add("method", text(job.method).id);
     visit_fields(job.plan, FieldWriter(object));
+    visit_fields(job.budget, FieldWriter(object));
     return object;
 }
 

@@ -14,17 +14,31 @@ namespace fourfold {
 
 inline constexpr std::int64_t kVersion = 1;  // of requests and links
 
+// What a run of so many tokens is to be priced at; 0 = not asked for.
+struct Budget {
+    double tokens = 0, price_per_gpu_hour = 0, watts_per_gpu = 0;
+};
+template <class AnyBudget, class Visitor>
+void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyBudget>, Budget> {
+    v.number({"token_budget", "tokens", "Tokens to train on", "The whole run; 0 = do not ask.", "tokens"}, b.tokens, {0, 1e16});
+    v.number({"price_per_gpu_hour", "price", "Price per GPU and hour", "In any currency; 0 = do not ask.", "per hour"},
+             b.price_per_gpu_hour, {0, 1e4});
+    v.number({"watts_per_gpu", "watts", "Power per GPU", "With its share of the node and the cooling; 0 = do not ask.", "watts"},
+             b.watts_per_gpu, {0, 1e4});
+}
+
 struct Job {
     Model model;
     bool model_is_inline = false;  // a config object instead of an id
     const Gpu* gpu = nullptr;
     const Cluster* cluster = nullptr;  // may be none
     Method method = Method::detailed;
-    Plan plan;                             // may hold kAuto, except in gpus_per_node
+    Plan plan;  // may hold kAuto, except in gpus_per_node
+    Budget budget;
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
 
-    SearchSpace space() const { return {model, plan, *gpu, method}; }
+    SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
 };
 
 enum class Request { estimate, search };

@@ -9,7 +9,6 @@
 //   K layers times micro-batches alive (Kd dense, Ke with experts)
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
 
 #include "memory.h"
@@ -357,16 +356,16 @@ Stage fullest_moment(const Model& model, const Plan& plan, const Framework& fram
     return moments[fullest];
 }
 
-// Middle stages are alike but for fewer and fewer micro-batches in flight, so that the first of them stands for all; unless their layers
-// differ, or the schedule bends.
+// Middle stages are alike but for fewer and fewer micro-batches in flight, so that those next to the ends stand for all; unless their
+// layers differ. (A test compares this with looking at every stage.)
 Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework) {
     const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
     const bool bends = plan.schedule == PipelineSchedule::zero_bubble_h1 || plan.schedule == PipelineSchedule::zero_bubble_v;
-    const auto& kinds = model.expert_layers;
-    const bool alike = !bends && std::adjacent_find(kinds.begin(), kinds.end(), std::not_equal_to<>()) == kinds.end();
     const Stages all(model, plan);
+    const bool alike = all.alike();
     Fullest fullest{0, 0};
-    for (std::int32_t stage = 0; stage < stages; stage = alike && stage == 1 ? std::max(stages - 1, 2) : stage + 1) {
+    for (std::int32_t stage = 0; stage < stages; ++stage) {
+        if (alike && stage == 2) stage = std::max(2, stages - (bends ? 2 : 1));
         const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage)).peak_bytes;
         if (bytes > fullest.bytes) fullest = {bytes, stage};
     }

@@ -63,9 +63,15 @@ static constexpr Choice kModules[] = {
     {"shared_experts", "Shared experts", "Their inner values."},
     {"mla_up_proj", "Latent up-projection", "Queries, keys, values of latent attention."},
 };
+static constexpr Choice kSites[] = {
+    {"measured", "As measured", "As fitted to published runs on that cluster; quiet where there are none."},
+    {"quiet", "Quiet", "Nobody else on the network: 0.02 ms per micro-batch and group of GPUs."},
+    {"shared", "Shared", "Other jobs on the same network: 0.5 ms per micro-batch and group of GPUs."},
+};
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
-                              kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules;
+                              kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
+                              kSiteChoices = kSites;
 
 // ---- rules
 static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRules = {{

@@ -35,7 +35,7 @@ enum RecomputeModule : std::uint32_t {
 };
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
-    kPrecisionChoices, kMomentsChoices, kModuleChoices;
+    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices;
 
 // Every whole number that may be "auto" may be kAuto until search.h has chosen it.
 struct Plan {
@@ -65,7 +65,7 @@ struct Plan {
     Moments moments = Moments::fp32;
     std::uint32_t recompute_modules = RecomputeModule::core_attn;  // what "selective" recomputes
     bool count_embedding_as_layer = false, count_loss_as_layer = false;
-    SiteKind site = SiteKind::measured;
+    SiteKind site = SiteKind::measured;  // as fitted to the cluster's runs, where there are any
     bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
     bool gradients_in_fp32 = true;
     bool hidden_dropout = false;
@@ -121,7 +121,7 @@ inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan
 
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
 template <class AnyPlan, class Visitor>
-void visit_fields(AnyPlan& p, Visitor&& v) {
+void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
     v.integer({"gpus", "gpus", "GPUs", "How many GPUs train together, over all nodes.", "GPUs"}, p.gpus, {1, 1'048'576});
     v.integer({"sequence_length", "seq", "Sequence length", "Tokens in one training sequence.", "tokens"}, p.sequence_length,
               {1, 16'777'216});
@@ -185,6 +185,15 @@ void visit_fields(AnyPlan& p, Visitor&& v) {
     v.boolean({"sequence_parallel", "sp", "Sequence parallel (SP)",
                "What tensor parallelism leaves whole is split along the sequence, over the same GPUs.", ""},
               p.sequence_parallel);
+    v.choice({"site", "site", "How quiet the cluster is", "What other jobs and the machine itself add.", ""}, p.site, kSiteChoices);
+    v.boolean(
+        {"tensor_overlap", "tpov", "Overlap tensor-parallel traffic", "--tp-comm-overlap, with sequence parallelism within a node.", ""},
+        p.tensor_overlap);
+    v.boolean({"overlap_gradients", "ovg", "Overlap gradient traffic", "Gradients travel while the backward pass goes on.", ""},
+              p.overlap_gradients);
+    v.boolean({"overlap_parameters", "ovp", "Overlap weight traffic", "Weights are gathered while the forward pass goes on.", ""},
+              p.overlap_parameters);
+    v.boolean({"overlap_pipeline", "ovpp", "Overlap pipeline traffic", "Of the interleaved schedule.", ""}, p.overlap_pipeline);
     v.boolean({"fused_norms", "norms", "Fused norms", "Off: norms made of single operations, which keep copies in fp32.", ""},
               p.fused_norms);
     v.boolean({"hidden_dropout", "drop", "Dropout", "Random zeros after attention and feed-forward; their masks are kept.", ""},

@@ -38,6 +38,7 @@ void add_brief(Json& object, const Estimated& e) {
     object["share"] = e.share;
     object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
     object["probability"] = probability(e.verdict);
+    object["step_seconds"] = e.seconds;
 }
 
 // ---- items
@@ -267,7 +268,7 @@ Json knobs(const Job& job, double total) {
 Json auto_plan(const Job& job) {
     Plan open = job.plan;
     open.tensor_parallel = open.context_parallel = open.pipeline_parallel = open.micro_batch = kAuto;
-    const auto best = choose({job.model, open, *job.gpu, job.method});
+    const auto best = choose({job.model, open, *job.gpu, job.method, job.cluster});
     if (!best) return nullptr;
     const Plan &b = best->plan, &p = job.plan;
     if (b.tensor_parallel == p.tensor_parallel && b.context_parallel == p.context_parallel && b.pipeline_parallel == p.pipeline_parallel &&
@@ -304,6 +305,64 @@ Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
         .add("pcie_bytes_per_step", memory.pcie_bytes);
 }
 
+// ---- time
+Json describe_run(const Job& job, const StepTime<Traced>& step, const Band& band) {
+    if (job.budget.tokens <= 0) return nullptr;
+    const double per_step = static_cast<double>(job.plan.global_batch * job.plan.sequence_length);
+    const double steps = std::ceil(job.budget.tokens / per_step), days = steps * step.seconds / 86'400;
+    const double gpu_hours = days * 24 * static_cast<double>(job.plan.gpus);
+    return Object()
+        .add("steps", steps)
+        .add("days", days)
+        .add("low_days", days * band.low)
+        .add("high_days", days * band.high)
+        .add("gpu_hours", gpu_hours)
+        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(gpu_hours * job.budget.price_per_gpu_hour) : Json())
+        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(gpu_hours * job.budget.watts_per_gpu / 1'000) : Json());
+}
+
+Json describe_time(const Job& job) {
+    const Plan& p = job.plan;
+    const Framework framework = framework_of(p, *job.gpu);
+    const Machine machine = machine_of(*job.gpu, job.cluster, p);
+    const Timing timing = timing_of(machine, job.cluster, p, framework.attention);
+    const LayerTimes layers = layer_times(job.model, p, framework, machine, timing);
+    const StepTime<Traced> step = step_time<Traced>(job.model, p, framework, machine, timing, layers);
+    const Band band = band_of(p, machine);
+    Json items = Json::array();
+    for (std::size_t i = 0; i < step.items.size(); ++i) {
+        const Traced& seconds = step.items[i];
+        if (seconds.value() <= 0) continue;
+        const TimeText& t = text(static_cast<TimeItem>(i));
+        items.push_back(Object()
+                            .add("id", t.id)
+                            .add("kind", t.kind)
+                            .add("label", t.label)
+                            .add("summary", t.summary)
+                            .add("seconds", seconds.value())
+                            .add("share", seconds.value() / step.seconds)
+                            .add("formula", seconds.symbols())
+                            .add("numbers", seconds.numbers())
+                            .add("where", seconds.where()));
+    }
+    const double tokens = static_cast<double>(p.global_batch * p.sequence_length), gpus = static_cast<double>(p.gpus);
+    const double rate = model_flop(job.model, p) / step.seconds / gpus;
+    return Object()
+        .add("step_seconds", step.seconds)
+        .add("low_seconds", step.seconds * band.low)
+        .add("high_seconds", step.seconds * band.high)
+        .add("basis", band.basis)
+        .add("tokens_per_step", tokens)
+        .add("tokens_per_s", tokens / step.seconds)
+        .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)
+        .add("tflop_per_s_per_gpu", rate / 1e12)
+        .add("mfu", rate / machine.peak)
+        .add("convention", "FLOP as the first paper counts them: attention over the whole square, logits counted, recomputation not.")
+        .add("items", std::move(items))
+        .add("stage_seconds", step.stage_seconds)
+        .add("run", describe_run(job, step, band));
+}
+
 void add_memory(Json& answer, const Job& job) {
     const Plan& p = job.plan;
     const double card = job.gpu->memory_bytes;
@@ -321,7 +380,7 @@ void add_memory(Json& answer, const Job& job) {
         memory = detailed<Traced>(job.model, p, framework_of(p, *job.gpu), views[shown].stage);
 
     const double total = fullest->bytes;
-    const Estimated estimate{p, total, total / card, judge(job.method, p, total, card)};
+    const Estimated estimate = estimated(job.space(), p);
     add_brief(answer, estimate);
     const Items<Traced> beside = papers_own ? Items<Traced>() : outside<Traced>(p, total);
     Json beside_items = Json::array(), stages = Json::array();
@@ -371,6 +430,7 @@ Json estimate_answer(const Job& job, const std::vector<std::string>& chosen) {
     answer["assumed"] = assumed_notes(job);
     answer["not_counted"] = not_counted_notes(job);
     answer["warnings"] = to_json(warnings(job.model, p));
+    answer["time"] = describe_time(job);
     answer["auto_plan"] = auto_plan(job);
     return answer;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace fourfold {
@@ -176,6 +177,23 @@ std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, st
         return nowhere_more(a.until_backward, b.until_backward) && nowhere_more(a.until_weight, b.until_weight);
     };
     std::vector<InFlight> moments;
+    constexpr std::int32_t kMostCompared = 128;  // stages; longer pipelines exist on paper alone: their two extreme moments do
+    if (stages > kMostCompared) {
+        moments.resize(2, InFlight{std::vector<std::int32_t>(static_cast<std::size_t>(chunks)),
+                                   std::vector<std::int32_t>(static_cast<std::size_t>(chunks))});
+        const auto more = [](const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
+            return std::accumulate(a.begin(), a.end(), 0) - std::accumulate(b.begin(), b.end(), 0);
+        };
+        count_in_flight(schedule, stage, [&](std::size_t, const InFlight& now) {
+            const std::int32_t alive[] = {more(now.until_backward, moments[0].until_backward),
+                                          more(now.until_backward, moments[1].until_backward)};
+            const std::int32_t waiting[] = {more(now.until_weight, moments[0].until_weight),
+                                            more(now.until_weight, moments[1].until_weight)};
+            if (alive[0] > 0 || (alive[0] == 0 && waiting[0] > 0)) moments[0] = now;
+            if (waiting[1] > 0 || (waiting[1] == 0 && alive[1] > 0)) moments[1] = now;
+        });
+        return moments;
+    }
     count_in_flight(schedule, stage, [&](std::size_t, const InFlight& now) {
         for (const InFlight& known : moments)
             if (within(now, known)) return;

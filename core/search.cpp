@@ -1,6 +1,7 @@
 #include "search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 
@@ -8,10 +9,14 @@
 
 namespace fourfold {
 
-Estimated estimated(const SearchSpace& space, const Plan& plan) {
+static Estimated estimated(const SearchSpace& space, const Plan& plan, StepTimer& timer) {
     const double bytes = space.method == Method::fujii2024 ? fujii2024<double>(space.model, plan).total()
                                                            : fullest_stage(space.model, plan, framework_of(plan, space.gpu)).bytes;
-    return {plan, bytes, bytes / space.gpu.memory_bytes, judge(space.method, plan, bytes, space.gpu.memory_bytes)};
+    return {plan, bytes, bytes / space.gpu.memory_bytes, judge(space.method, plan, bytes, space.gpu.memory_bytes), timer.seconds(plan)};
+}
+Estimated estimated(const SearchSpace& space, const Plan& plan) {
+    StepTimer timer(space.model, space.gpu, space.cluster);
+    return estimated(space, plan, timer);
 }
 
 // ---- candidates
@@ -94,20 +99,50 @@ static void for_each_legal(const SearchSpace& space, const std::vector<std::int6
 static auto rank(const Estimated& e) {
     const Plan& p = e.plan;
     const bool fits = e.verdict.fit == Fit::fits;
-    return std::make_tuple(!fits, fits ? 0 : e.bytes, p.model_parallel(), p.pipeline_parallel, p.context_parallel, -p.micro_batch);
+    return std::make_tuple(!fits, fits ? e.seconds : e.bytes, p.model_parallel(), p.pipeline_parallel, p.context_parallel, -p.micro_batch);
 }
 
 std::optional<Estimated> choose(const SearchSpace& space) {
     std::optional<Estimated> best;
+    StepTimer timer(space.model, space.gpu, space.cluster);
     for (const Breadth breadth : {Breadth::usual, Breadth::all}) {
         SearchCounts counts;
         for_each_legal(space, {space.plan.gpus}, breadth, counts, [&](const Plan& plan) {
-            const Estimated candidate = estimated(space, plan);
+            const Estimated candidate = estimated(space, plan, timer);
             if (!best || rank(candidate) < rank(*best)) best = candidate;
         });
         if (best) break;
     }
     return best;
+}
+
+// Sorting is by time, then by plan order (the order of the columns), so that the same plans come out the same everywhere.
+static void rank_by_time(const std::vector<std::int64_t>& gpu_counts, SearchOutcome& out) {
+    const api::SearchColumns& c = out.columns;
+    out.fastest.resize(gpu_counts.size());
+    out.front.resize(gpu_counts.size());
+    std::vector<std::vector<std::int32_t>> by_count(gpu_counts.size());
+    for (std::size_t i = 0; i < c.row.size(); ++i) {
+        const auto which = static_cast<std::size_t>(std::find(gpu_counts.begin(), gpu_counts.end(), c.gpus[i]) - gpu_counts.begin());
+        by_count[which].push_back(static_cast<std::int32_t>(i));
+    }
+    const auto at = [](const auto& column, std::int32_t i) { return column[static_cast<std::size_t>(i)]; };
+    for (std::size_t which = 0; which < by_count.size(); ++which) {
+        std::vector<std::int32_t>& entries = by_count[which];
+        const auto faster = [&](std::int32_t a, std::int32_t b) {
+            return at(c.step_seconds, a) != at(c.step_seconds, b) ? at(c.step_seconds, a) < at(c.step_seconds, b) : a < b;
+        };
+        std::make_heap(entries.begin(), entries.end(), faster);
+        std::sort_heap(entries.begin(), entries.end(), faster);
+        double least = INFINITY;
+        for (const std::int32_t i : entries) {
+            if (at(c.fit_class, i) != 0) continue;
+            if (out.fastest[which].size() < kRanked) out.fastest[which].push_back(i);
+            if (at(c.total_bytes, i) >= least) continue;
+            least = at(c.total_bytes, i);
+            out.front[which].push_back(i);
+        }
+    }
 }
 
 SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts) {
@@ -117,8 +152,9 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
     api::SearchColumns& c = out.columns;
     std::int32_t row = -1;
     Plan previous{};
+    StepTimer timer(space.model, space.gpu, space.cluster);
     for_each_legal(space, gpu_counts, Breadth::usual, out.counts, [&](const Plan& plan) {
-        const Estimated candidate = estimated(space, plan);
+        const Estimated candidate = estimated(space, plan, timer);
         const Fit fit = candidate.verdict.fit;
         ++out.counts.by_fit[static_cast<std::size_t>(fit)];
         const auto degrees = [](const Plan& p) {
@@ -140,8 +176,10 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
         c.data_parallel.push_back(static_cast<std::int32_t>(plan.data_parallel()));
         c.total_bytes.push_back(candidate.bytes);
         c.share.push_back(candidate.share);
+        c.step_seconds.push_back(candidate.seconds);
         c.fit_class.push_back(static_cast<std::uint8_t>(fit));
     });
+    rank_by_time(gpu_counts, out);
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api.h"
+#include "step_time.h"
 #include "verdict.h"
 
 namespace fourfold {
@@ -16,6 +17,7 @@ struct SearchSpace {
     const Plan& plan;
     const Gpu& gpu;
     Method method;
+    const Cluster* cluster = nullptr;  // may be none
 };
 
 struct Estimated {
@@ -23,6 +25,7 @@ struct Estimated {
     double bytes = 0;  // allocated on the fullest GPU
     double share = 0;  // of the card
     Verdict verdict{};
+    double seconds = 0;  // of a step
 };
 
 Estimated estimated(const SearchSpace& space, const Plan& plan);
@@ -34,10 +37,9 @@ struct SearchCounts {
     std::int64_t legal() const { return by_fit[0] + by_fit[1] + by_fit[2]; }
 };
 
-// "auto": the smallest TP*CP*PP (then fewest stages, then fewest context ranks) whose estimate fits, then the largest
-// micro-batch; without any, the lowest estimate. Tries the candidates of search_all first and, when none of them is legal, every divisor.
-// nullopt when no split is legal. The order of splits of one size is a choice of ours that
-// the paper's table neither supports nor contradicts: both orders cost 2.0 % of step time on its jobs.
+// "auto": the fastest plan whose estimate fits; of plans equally fast the smallest split (TP*CP*PP, then fewest pipeline stages, then
+// fewest context ranks), then the largest micro-batch; without any that fits, the lowest estimate. Tries the candidates of search_all first
+// and, when none of them is legal, every divisor. nullopt when no split is legal.
 std::optional<Estimated> choose(const SearchSpace& space);
 
 // All legal plans for all GPU counts, sorted as api.h says; `counts` says what became of every candidate.
@@ -46,7 +48,10 @@ struct SearchOutcome {
     api::SearchColumns columns;
     SearchCounts counts;
     std::vector<std::int64_t> chosen;
+    std::vector<std::vector<std::int32_t>> fastest;  // per GPU count: entries that fit, fastest first, at most kRanked
+    std::vector<std::vector<std::int32_t>> front;    // per GPU count: of those that fit, what no other one beats in both memory and time
 };
+inline constexpr std::size_t kRanked = 200;
 SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts);
 
 }  // namespace fourfold

@@ -1,6 +1,8 @@
 #include "stage.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 
 namespace fourfold {
 
@@ -61,7 +63,7 @@ void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here,
         stage.checkpoints += alive * static_cast<double>(plan_.recompute == Recompute::full ? (here + n - 1) / n : recomputed);
 }
 
-Stage Stages::at(std::int32_t stage, const std::vector<std::int32_t>& alive, const std::vector<std::int32_t>& waiting) const {
+Stage Stages::at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const {
     Stage result;
     std::int32_t last_position = -1;
     for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
@@ -83,6 +85,20 @@ Stage Stages::at(std::int32_t stage, const std::vector<std::int32_t>& alive, con
                                                                                               : 0;
     }
     return result;
+}
+
+Stage Stages::at_rest(std::int32_t stage) const {
+    static constexpr auto kOnes = [] {
+        std::array<std::int32_t, 128> ones{};  // as many as a stage can have chunks
+        ones.fill(1);
+        return ones;
+    }();
+    return at(stage, kOnes, {});
+}
+
+bool Stages::alike() const {
+    const auto& kinds = model_.expert_layers;
+    return given_.empty() && std::adjacent_find(kinds.begin(), kinds.end(), std::not_equal_to<>()) == kinds.end();
 }
 
 std::vector<Stage> Stages::moments(std::int32_t stage) const {

@@ -1,6 +1,7 @@
 // What one pipeline stage holds: which layers, and how many of them are alive for how many micro-batches when the stage is fullest.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model.h"
@@ -38,7 +39,11 @@ class Stages {
     // backward pass).
     std::vector<Stage> moments(std::int32_t stage) const;
     // With so many micro-batches per chunk that are alive until their backward pass, and after it until their weight gradient.
-    Stage at(std::int32_t stage, const std::vector<std::int32_t>& alive, const std::vector<std::int32_t>& waiting) const;
+    Stage at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const;
+    // What it holds, with one micro-batch in every chunk.
+    Stage at_rest(std::int32_t stage) const;
+    // Whether all stages but those at the ends hold the same.
+    bool alike() const;
     std::int64_t layers_of(std::int32_t stage, std::int32_t chunk) const;
     // Where in the model a piece lies: 0 is the embedding's.
     std::int32_t position(std::int32_t stage, std::int32_t chunk) const;

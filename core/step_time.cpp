@@ -272,23 +272,28 @@ double data_collective(const Plan& p, const Machine& hw, const Timing& k, double
 
 struct Pace {
     double sum = 0, most = 0;  // seconds of one micro-batch: all stages, the one that sets the pace
-    std::size_t slowest = 0;
-    double makespan = 0;  // of the layers' work, without transfers
+    Stage slowest{};
+    double parameters = 0;  // of the heaviest stage
+    double makespan = 0;    // of the layers' work, without transfers
     double transfers = 0;
 };
 
-Pace pace_of(const Plan& p, const Stages& stages, const LayerTimes& layers, const std::vector<double>& seconds, double transfer) {
-    Pace pace;
-    for (std::size_t i = 0; i < seconds.size(); ++i) {
-        pace.sum += seconds[i];
-        if (seconds[i] > pace.most) pace.most = seconds[i], pace.slowest = i;
-    }
+bool is_played(const Plan& p) {
+    constexpr std::int64_t kMostPlayed = 48;  // stages; longer pipelines exist on paper alone, and take 1F1B's time at most
+    const ScheduleKind kind = p.schedule_kind();
+    return (kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v) && p.pipeline_parallel > 1 &&
+           p.pipeline_parallel <= kMostPlayed;
+}
+// Fills in how long the stages take together; `pace` knows their sum and the slowest. `seconds` per stage, for schedules that are played.
+void run_pipeline(const Plan& p, const Stages& stages, const LayerTimes& layers, const std::vector<double>& seconds, double transfer,
+                  Pace& pace) {
     const double m = number(p.micro_batches()), stage_count = number(p.pipeline_parallel), chunks = number(p.virtual_stages);
     if (stage_count == 1) {
         pace.makespan = m * pace.most;
-        return pace;
+        return;
     }
-    switch (p.schedule_kind()) {
+    const ScheduleKind kind = p.schedule_kind();
+    switch (is_played(p) || kind == ScheduleKind::interleaved ? kind : ScheduleKind::one_f_one_b) {
         case ScheduleKind::gpipe:
         case ScheduleKind::one_f_one_b:
             pace.makespan = pace.sum + (m - 1) * pace.most;
@@ -324,7 +329,6 @@ Pace pace_of(const Plan& p, const Stages& stages, const LayerTimes& layers, cons
             break;
         }
     }
-    return pace;
 }
 
 }  // namespace
@@ -337,25 +341,38 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
     StepTime<N> result;
     const Stages stages(model, p, given);
     const double memory = 0.85 * hw.memory, recomputed_share = p.recompute == Recompute::block ? -1 : 1;
-    // ---- stages
-    std::vector<Stage> shapes;
+    // ---- stages; those between the ends of an even pipeline are alike, and one of them stands for all
     const auto count = static_cast<std::int32_t>(p.pipeline_parallel);
     const auto accumulate = [&](const Stage& s) {
         return k.accumulation / memory * (s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert);
     };
-    for (std::int32_t i = 0; i < count; ++i) {
-        const Stage s = stages.at(i, std::vector<std::int32_t>(static_cast<std::size_t>(p.virtual_stages), 1), {});
+    const auto seconds_of = [&](const Stage& s) {
         const auto kind = [&](const LayerCount& c, const LayerTime& t) {
             const double again = recomputed_share < 0 ? c.recomputed / std::max(1.0, c.held) : 1;  // block: only some layers
             return c.held * (t.forward + t.backward - (1 - again) * t.recomputed);
         };
-        result.stage_seconds.push_back(kind(s.dense, layers.dense) + kind(s.experts, layers.expert) + accumulate(s) + k.micro_batch +
-                                       (s.has_embedding ? layers.embedding : 0) + (s.has_head ? layers.head : 0));
-        shapes.push_back(s);
+        return kind(s.dense, layers.dense) + kind(s.experts, layers.expert) + accumulate(s) + k.micro_batch +
+               (s.has_embedding ? layers.embedding : 0) + (s.has_head ? layers.head : 0);
+    };
+    const double vocabulary = number(padded_vocabulary(model, p.tensor_parallel)) / number(p.tensor_parallel) * number(model.hidden);
+    Pace pace;
+    const bool alike = stages.alike();
+    for (std::int32_t i = 0; i < count; ++i) {
+        const double times = alike && i == 1 && count > 2 ? count - 2 : 1;
+        const Stage s = stages.at_rest(i);
+        const double here = seconds_of(s);
+        pace.sum += times * here;
+        if (here > pace.most) pace.most = here, pace.slowest = s;
+        pace.parameters = std::max(pace.parameters, s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert +
+                                                        (s.has_embedding ? vocabulary : 0) +
+                                                        (s.has_head && !(model.tied && s.has_embedding) ? vocabulary : 0));
+        if (times > 1) i = count - 2;
     }
+    if (std::is_same_v<N, Traced> || is_played(p))
+        for (std::int32_t i = 0; i < count; ++i) result.stage_seconds.push_back(seconds_of(stages.at_rest(i)));
     const double transfer = p.pipeline_parallel > 1 ? transfer_seconds(model, p, hw, k) : 0;
-    const Pace pace = pace_of(p, stages, layers, result.stage_seconds, transfer);
-    const Stage& slow = shapes[pace.slowest];
+    run_pipeline(p, stages, layers, result.stage_seconds, transfer, pace);
+    const Stage& slow = pace.slowest;
     // ---- the terms
     const N m = plain("m", "micro-batches per step", number(p.micro_batches()));
     const N n = plain("n", "layers of the stage that sets the pace", slow.dense.held),
@@ -397,13 +414,7 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
     set(TimeItem::bubble, seconds("b", "filling and draining the pipeline", pace.makespan - number(p.micro_batches()) * pace.most));
     set(TimeItem::pipeline_traffic, seconds("p", "transfers between stages on the critical path", pace.transfers));
     // ---- once per step
-    double parameters = 0;
-    for (const Stage& s : shapes) {
-        const double vocabulary = number(padded_vocabulary(model, p.tensor_parallel)) / number(p.tensor_parallel) * number(model.hidden);
-        parameters = std::max(parameters, s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert +
-                                              (s.has_embedding ? vocabulary : 0) +
-                                              (s.has_head && !(model.tied && s.has_embedding) ? vocabulary : 0));
-    }
+    const double parameters = pace.parameters;
     const double D = number(p.data_parallel() * p.context_parallel), gradient = p.gradients_in_fp32 ? 4 : 2;
     const double reduce = (p.shards_optimizer() ? 1 : 2) * data_collective(p, hw, k, gradient * parameters);
     const double gather = p.shards_optimizer() ? data_collective(p, hw, k, 2 * parameters) : 0;
@@ -422,8 +433,13 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
         whole ? m * seconds("y", "weights gathered for a micro-batch that nothing hides",
                             exposed(gather, forward, p.overlap_parameters) + exposed(gather + reduce, backward, p.overlap_gradients))
               : N(0.0));
-    set(TimeItem::optimizer, seconds("o", "Adam's update and the copy of the weights",
-                                     (34 * parameters / (p.shards_optimizer() ? D : 1) + 12 * parameters) / (0.8 * hw.memory)));
+    // offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted
+    const double mine = parameters / (p.shards_optimizer() ? D : 1), stays = 1 - p.optimizer_offload;
+    N update = seconds("o", "Adam's update and the copy of the weights", (34 * mine * stays + 12 * parameters) / (0.8 * hw.memory));
+    if (p.optimizer_offload > 0)
+        update = update +
+                 seconds("q", "gradients to the host and weights back, over PCIe", p.optimizer_offload * mine * (gradient + 2) / hw.host);
+    set(TimeItem::optimizer, update);
     constexpr double kLongest = 0.1;  // seconds: stalls longer than this are not seen
     const double noise = p.gpus > 1 ? kLongest * std::log(1 + k.stall * (number(p.gpus) / number(p.tensor_parallel) - 1) / kLongest) : 0;
     set(TimeItem::stalls, m * seconds("s", "noise of the machine and of other jobs, per micro-batch", noise));
@@ -446,7 +462,24 @@ template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Fra
 double model_flop(const Model& m, const Plan& p) {
     const double h = number(m.hidden), L = number(m.layers), s = number(p.sequence_length), q = number(m.heads * m.head_dim) / h;
     const double v = number(padded_vocabulary(m, p.tensor_parallel)), k = number(m.kv_heads) / number(m.heads);
-    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + s / h) * q + number(m.ffn) / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
+    double expert_layers = 0;  // there a token passes through its experts alone
+    for (const std::uint8_t expert : m.expert_layers) expert_layers += expert;
+    const double visited = number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
+    const double f = (number(m.ffn) * (L - expert_layers) + visited * expert_layers) / L;
+    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + s / h) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
+}
+
+double StepTimer::seconds(const Plan& plan) {
+    if (!known_ || plan.tensor_parallel != for_.tensor_parallel || plan.context_parallel != for_.context_parallel ||
+        plan.micro_batch != for_.micro_batch) {
+        framework_ = framework_of(plan, gpu_);
+        machine_ = machine_of(gpu_, cluster_, plan);
+        timing_ = timing_of(machine_, cluster_, plan, framework_.attention);
+        layers_ = layer_times(model_, plan, framework_, machine_, timing_);
+        for_ = plan;
+        known_ = true;
+    }
+    return step_time<double>(model_, plan, framework_, machine_, timing_, layers_).seconds;
 }
 
 }  // namespace fourfold

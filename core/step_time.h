@@ -45,7 +45,7 @@ struct StepTime {
     std::array<N, static_cast<std::size_t>(TimeItem::count)> items{};
     double seconds = 0;
     double forward = 0, backward = 0;     // of one micro-batch on the stage that sets the pace
-    std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage
+    std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage (Traced, and schedules that are played)
 };
 
 // One layer, one micro-batch, one GPU. Depends on TP, CP, micro-batch and kernels alone: a search computes it once for all PP and DP.
@@ -70,6 +70,24 @@ LayerTimes layer_times(const Model& model, const Plan& plan, const Framework& fr
 template <class N>
 StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
                       const LayerTimes& layers, const StageLayers& given = kByRule);
+
+// Step times of many plans that differ in degrees, micro-batch and GPUs alone; a layer's times are kept from one plan to the next.
+class StepTimer {
+ public:
+    StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster) : model_(model), gpu_(gpu), cluster_(cluster) {}
+    double seconds(const Plan& plan);
+
+ private:
+    const Model& model_;
+    const Gpu& gpu_;
+    const Cluster* cluster_;
+    bool known_ = false;
+    Plan for_{};
+    Framework framework_;
+    Machine machine_;
+    Timing timing_{};
+    LayerTimes layers_;
+};
 
 // Between which factors of the estimate nine of ten measured runs of that kind lie (tests/step_time_test.cpp).
 struct Band {

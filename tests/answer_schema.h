@@ -70,7 +70,9 @@ inline const Json& shape(const char* name) {
                     "recompute": "text", "recompute_modules": "text", "recompute_layers": "integer", "precision": "text",
                     "gradients_in_fp32": "boolean", "moments": "text", "optimizer_offload": "number", "expert_parallel": "integer",
                     "expert_tensor_parallel": "integer", "expert_imbalance": "number", "framework": "text", "attention": "text",
-                    "loss": "text", "sequence_parallel": "boolean", "fused_norms": "boolean", "hidden_dropout": "boolean",
+                    "loss": "text", "sequence_parallel": "boolean", "site": "text", "tensor_overlap": "boolean",
+                    "overlap_gradients": "boolean", "overlap_parameters": "boolean", "overlap_pipeline": "boolean",
+                    "token_budget": "number", "price_per_gpu_hour": "number", "watts_per_gpu": "number", "fused_norms": "boolean", "hidden_dropout": "boolean",
                     "attention_dropout": "boolean"},
             "item": {"id": "text", "label": "text", "summary": "text", "bytes": "number", "share": "number", "formula": ["token"],
                      "numbers": ["token"], "latex": "text", "latex_numbers": "text",
@@ -81,7 +83,8 @@ inline const Json& shape(const char* name) {
                       "assumed": [{"key": "text", "value": "scalar", "why": "text"}]},
             "search": {"ok": "boolean", "job": "any", "gpu_counts": ["integer"], "card_bytes": "number", "line_share": "number",
                        "candidates": "integer", "legal": "integer", "fits": "integer", "at_risk": "integer", "does_not_fit": "integer",
-                       "rejected": [{"rule": "text", "count": "integer"}], "auto": [{"gpus": "integer", "row": "integer"}]},
+                       "rejected": [{"rule": "text", "count": "integer"}], "auto": [{"gpus": "integer", "row": "integer"}],
+                       "ranking": [{"gpus": "integer", "fastest": ["integer"], "front": ["integer"]}]},
             "catalog": {"version": "integer", "gpus": ["any"], "clusters": ["any"],
                         "fields": [{"key": "text", "link": "text", "type": "text", "label": "text", "help": "text", "unit": "text",
                                     "default": "scalar", "min?": "number", "max?": "number", "auto?": "boolean",
@@ -102,7 +105,7 @@ inline const Json& shape(const char* name) {
             "gpu": {"id": "text", "label": "text", "memory_gib": "number"},
             "data_parallel": "integer", "micro_batches": "integer", "padded_vocabulary": "integer",
             "total_bytes": "number", "reserved_bytes": "number", "whole_bytes": "number", "card_bytes": "number", "share": "number",
-            "class": "text", "probability": "number?", "line_share": "number", "verdict": "text", "verdict_basis": "text", "stage": "integer",
+            "class": "text", "probability": "number?", "step_seconds": "number", "line_share": "number", "verdict": "text", "verdict_basis": "text", "stage": "integer",
             "worst_stage": "integer", "worst_why": "text",
             "stages": [{"layers": "number", "embedding": "boolean", "head": "boolean", "in_flight": "number", "bytes": "number",
                         "share": "number", "static_bytes": "number",
@@ -110,16 +113,25 @@ inline const Json& shape(const char* name) {
                                    "temporaries?": "number", "workspaces?": "number"}}],
             "curve": {"null or": {"micro_batches": "integer", "cut": "boolean", "start": ["number"], "end": ["number"],
                                   "bytes": ["number"], "after": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}},
+            "time": {"step_seconds": "number", "low_seconds": "number", "high_seconds": "number", "basis": "text",
+                     "tokens_per_step": "number", "tokens_per_s": "number", "tokens_per_s_per_gpu": "number",
+                     "tflop_per_s_per_gpu": "number", "mfu": "number", "convention": "text", "stage_seconds": ["number"],
+                     "items": [{"id": "text", "kind": "text", "label": "text", "summary": "text", "seconds": "number", "share": "number",
+                                "formula": ["token"], "numbers": ["token"],
+                                "where": [{"symbol": "text", "meaning": "text", "unit": "text", "value": "number",
+                                           "formula": {"null or": ["token"]}, "numbers": {"null or": ["token"]}}]}],
+                     "run": {"null or": {"steps": "number", "days": "number", "low_days": "number", "high_days": "number",
+                                         "gpu_hours": "number", "cost": "number?", "energy_kwh": "number?"}}},
             "host": {"null or": {"bytes_per_gpu": "number", "bytes_per_node": "number", "pcie_bytes_per_step": "number"}},
             "comparison": {"method": "text", "label": "text", "total_bytes": "number", "share": "number", "class": "text",
-                           "probability": "number?",
+                           "probability": "number?", "step_seconds": "number",
                            "rows": [{"id": "text", "label": "text", "bytes": "number", "other_bytes": "number", "why": "text"}]},
             "changes": [{"set": "any", "label": "text", "touches": "text", "saved_bytes": "number", "total_bytes": "number",
-                         "share": "number", "class": "text", "probability": "number?"}],
+                         "share": "number", "class": "text", "probability": "number?", "step_seconds": "number"}],
             "assumed": [{"id": "text", "text": "text", "field": "text"}],
             "auto_plan": {"null or": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
                                       "micro_batch": "integer", "total_bytes": "number", "share": "number", "class": "text",
-                                      "probability": "number?"}}})");
+                                      "probability": "number?", "step_seconds": "number"}}})");
         s["estimate"]["outside"] = Json::array({s["item"]});
         s["estimate"]["job"] = s["job"];
         s["estimate"]["method"] = method;
@@ -131,9 +143,9 @@ inline const Json& shape(const char* name) {
                                                 {"bytes", "number"},
                                                 {"share", "number"},
                                                 {"items", Json::array({s["item"]})}}});
-        const Json option = {
-            {"value", "integer"}, {"legal", "boolean"},        {"total_bytes?", "number"},  {"share?", "number"},
-            {"class?", "text"},   {"change_bytes?", "number"}, {"probability?", "number?"}, {"problem", {{"null or", problem}}}};
+        const Json option = {{"value", "integer"},        {"legal", "boolean"},        {"total_bytes?", "number"},
+                             {"share?", "number"},        {"class?", "text"},          {"change_bytes?", "number"},
+                             {"probability?", "number?"}, {"step_seconds?", "number"}, {"problem", {{"null or", problem}}}};
         s["estimate"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
         return s;
     }();

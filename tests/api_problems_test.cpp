@@ -81,6 +81,13 @@ TEST_CASE("numbers of every wrong kind, in every field that takes fractions; and
         CHECK(with("[0.5]") == std::string(key) + " type null -> null");
         CHECK(with("1") == "");
     }
+    for (const char* key : {"token_budget", "price_per_gpu_hour", "watts_per_gpu"}) {
+        const auto with = [&](const std::string& value) { return problems_of(std::string("{\"") + key + "\": " + value + "}"); };
+        CHECK(with("-1") == std::string(key) + " range -1 -> 0.0");
+        CHECK(with("1e300").find(std::string(key) + " range 1e+300 -> ") == 0);
+        CHECK(with("\"a trillion\"") == std::string(key) + " type \"a trillion\" -> null");
+        CHECK(with("0.5") == "");
+    }
     const auto modules = [](const char* value) { return problems_of(std::string("{\"recompute_modules\": ") + value + "}"); };
     CHECK(modules("\"\"") == "");
     CHECK(modules("\"mlp,layernorm\"") == "");

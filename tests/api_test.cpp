@@ -92,6 +92,9 @@ static void check_stages(const Json& answer) {
         layers += stage["layers"].get<double>();
     }
     CHECK(most == total);
+    CHECK((paper || tests::nearly(layers, tests::at(answer["model"]["config"], "num_hidden_layers").is_number()
+                                              ? answer["model"]["config"]["num_hidden_layers"].get<double>()
+                                              : layers)));
     CHECK(stages[answer["worst_stage"].get<std::size_t>()]["bytes"] == total);
     CHECK((answer["worst_why"] == "") == (stages.size() == 1));
     double outside = 0;
@@ -117,6 +120,38 @@ static void check_stages(const Json& answer) {
     CHECK(peak <= total * (answer["job"]["virtual_stages"] == 1 ? 1 + 1e-12 : 1.01));
     if (answer["job"]["schedule"] != "zb-h1" && answer["job"]["schedule"] != "zb-v")
         CHECK(peak >= answer["stages"][answer["stage"].get<std::size_t>()]["bytes"].get<double>() * 0.97);
+}
+
+static void check_time(const Json& answer) {
+    const Json& time = answer["time"];
+    const double seconds = time["step_seconds"];
+    double sum = 0, shares = 0;
+    for (const Json& item : time["items"]) {
+        sum += item["seconds"].get<double>();
+        shares += item["share"].get<double>();
+        CHECK(tests::formula_defect(item["seconds"], item["formula"], item["numbers"], item["where"]) == "");
+    }
+    CHECK(sum == doctest::Approx(seconds).epsilon(1e-9));
+    CHECK(shares == doctest::Approx(1).epsilon(1e-9));
+    CHECK(answer["step_seconds"] == time["step_seconds"]);
+    CHECK(time["low_seconds"] <= time["step_seconds"]);
+    CHECK(time["high_seconds"] >= time["step_seconds"]);
+    CHECK(tests::nearly(time["tokens_per_s"].get<double>() * seconds, time["tokens_per_step"]));
+    CHECK(time["mfu"].get<double>() > 0);
+    CHECK(time["mfu"].get<double>() < 2);  // counted over the whole square of attention, of which half is computed
+}
+
+TEST_CASE("a token budget gives days, GPU-hours, cost and energy") {
+    const Json answer = estimate(R"({"token_budget": 1e12, "price_per_gpu_hour": 2.5, "watts_per_gpu": 1000})");
+    const Json& run = answer["time"]["run"];
+    const double steps = std::ceil(1e12 / (1024.0 * 8192)), hours = steps * answer["step_seconds"].get<double>() / 3600 * 8;
+    CHECK(run["steps"] == steps);
+    CHECK(tests::nearly(run["gpu_hours"], hours));
+    CHECK(tests::nearly(run["days"], hours / 8 / 24));
+    CHECK(tests::nearly(run["cost"], hours * 2.5));
+    CHECK(tests::nearly(run["energy_kwh"], hours));
+    CHECK(estimate("{}")["time"]["run"].is_null());
+    CHECK(estimate(R"({"token_budget": 1e12})")["time"]["run"]["cost"].is_null());
 }
 
 TEST_CASE("every answer adds up: items to groups, groups to the total, shares to the card, formulas to their bytes") {
@@ -150,6 +185,7 @@ TEST_CASE("every answer adds up: items to groups, groups to the total, shares to
         CHECK(answer["class"] == (p >= 0.95 ? "fits" : p > 0.02 ? "at_risk" : "does_not_fit"));
         CHECK(answer["probability"].is_null() == paper);
         check_stages(answer);
+        check_time(answer);
         CHECK(answer["auto"].empty());
         for (const auto& [key, value] : request.items()) CHECK(at(answer["job"], key) == value);
         const std::int64_t copies = answer["data_parallel"], per_step = answer["micro_batches"];

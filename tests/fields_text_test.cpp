@@ -115,14 +115,16 @@ TEST_CASE("a plan is written with exactly the fields of the contract, and read b
         "count_loss_as_layer": false, "zero": "optimizer", "shard_replicas": 1, "recompute": "none", "recompute_modules": "core_attn",
         "recompute_layers": 1, "precision": "bf16", "gradients_in_fp32": true, "moments": "fp32", "optimizer_offload": 0.0,
         "expert_parallel": 1, "expert_tensor_parallel": 1, "expert_imbalance": 1.0, "framework": "megatron-2025", "attention": "auto",
-        "loss": "auto", "sequence_parallel": true, "fused_norms": true, "hidden_dropout": false, "attention_dropout": false})"));
+        "loss": "auto", "sequence_parallel": true, "site": "measured",
+        "tensor_overlap": false, "overlap_gradients": true, "overlap_parameters": true, "overlap_pipeline": false, "fused_norms": true, "hidden_dropout": false, "attention_dropout": false})"));
     const Json other = json(R"({"gpus": 96, "gpus_per_node": 4, "sequence_length": 4096, "global_batch": 48, "tensor_parallel": 2,
         "context_parallel": 3, "pipeline_parallel": 5, "micro_batch": 7, "virtual_stages": 11, "schedule": "zb-v",
         "first_stage_layers": 13, "last_stage_layers": 17, "count_embedding_as_layer": true, "count_loss_as_layer": true, "zero": "weights",
         "shard_replicas": 2, "recompute": "selective", "recompute_modules": "layernorm,mla_up_proj", "recompute_layers": 3,
         "precision": "fp8", "gradients_in_fp32": false, "moments": "8-bit", "optimizer_offload": 0.25, "expert_parallel": 19,
         "expert_tensor_parallel": 23, "expert_imbalance": 1.5, "framework": "pytorch", "attention": "plain", "loss": "te_fused",
-        "sequence_parallel": false, "fused_norms": false, "hidden_dropout": true, "attention_dropout": true})");
+        "sequence_parallel": false, "site": "shared", "tensor_overlap": true, "overlap_gradients": false, "overlap_parameters": false,
+        "overlap_pipeline": true, "fused_norms": false, "hidden_dropout": true, "attention_dropout": true})");
     Problems problems;
     FieldReader reader(other, problems);
     visit_fields(plan, reader);

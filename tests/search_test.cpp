@@ -78,36 +78,48 @@ TEST_CASE("the search finds exactly the plans that trying everything finds, in t
     }
 }
 
-TEST_CASE("auto takes the smallest split within the line, then the largest micro-batch: Llama 3.1 8B on H100 SXM 80 GB") {
-    struct Row {
-        std::int64_t gpus, t, c, p, b;
-    };
-    for (const Row& row : {Row{8, 2, 1, 1, 1}, Row{4, 4, 1, 1, 2}, Row{64, 2, 1, 1, 1}}) {
-        const Setting s = setting("llama-3.1-8b", "h100-sxm-80gb", row.gpus);
-        const auto best = choose(s.space());
-        CHECK(best.has_value());
-        if (!best) continue;
-        CHECK(best->plan.tensor_parallel == row.t);
-        CHECK(best->plan.context_parallel == row.c);
-        CHECK(best->plan.pipeline_parallel == row.p);
-        CHECK(best->plan.micro_batch == row.b);
-        CHECK(best->share <= kLineShare);
-    }
-}
-
-TEST_CASE("auto: no other legal plan within the line has a smaller split, nor the same split with a larger micro-batch") {
-    for (const char* model : {"llama-3.2-1b", "llama-3.1-70b", "mistral-7b"}) {
+TEST_CASE("auto takes the fastest plan within the line, and of equally fast ones the smallest split") {
+    for (const char* model : {"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b", "mistral-7b"}) {
         const Setting s = setting(model, "h100-sxm-80gb", 64);
         const auto best = choose(s.space());
         CHECK(best.has_value());
         if (!best) continue;
+        CHECK(best->share <= kLineShare);
+        StepTimer timer(s.model, s.gpu, nullptr);
+        CHECK(best->seconds == timer.seconds(best->plan));
         brute_force(s, {64}, [&](const Plan& plan) {
             if (!is_legal(s.model, plan) || fujii2024<double>(s.model, plan).total() > kLineShare * s.gpu.memory_bytes) return;
-            CHECK(plan.model_parallel() >= best->plan.model_parallel());
-            if (plan.tensor_parallel == best->plan.tensor_parallel && plan.context_parallel == best->plan.context_parallel &&
-                plan.pipeline_parallel == best->plan.pipeline_parallel)
-                CHECK(plan.micro_batch <= best->plan.micro_batch);
+            const double seconds = timer.seconds(plan);
+            CHECK(seconds >= best->seconds);
+            if (seconds == best->seconds) CHECK(plan.model_parallel() >= best->plan.model_parallel());
         });
+    }
+}
+
+TEST_CASE("the ranking is by time, of plans that fit; the front has no plan that another beats in both memory and time") {
+    const Setting s = setting("llama-3.1-70b", "h100-sxm-80gb", 64);
+    const SearchOutcome found = search_all(s.space(), {32, 64, 128});
+    const auto& c = found.columns;
+    for (std::size_t which = 0; which < 3; ++which) {
+        const std::int64_t gpus = std::vector<std::int64_t>{32, 64, 128}[which];
+        CHECK(!found.fastest[which].empty());
+        CHECK(found.fastest[which].size() <= kRanked);
+        double before = 0;
+        for (const std::int32_t entry : found.fastest[which]) {
+            const auto i = static_cast<std::size_t>(entry);
+            CHECK(c.gpus[i] == gpus);
+            CHECK(c.fit_class[i] == 0);
+            CHECK(c.step_seconds[i] >= before);
+            before = c.step_seconds[i];
+        }
+        const auto first = static_cast<std::size_t>(found.fastest[which][0]);
+        CHECK(c.row[first] == found.chosen[which]);
+        for (const std::int32_t entry : found.front[which])
+            for (std::size_t k = 0; k < c.row.size(); ++k) {
+                const auto i = static_cast<std::size_t>(entry);
+                if (c.gpus[k] == gpus && c.fit_class[k] == 0)
+                    CHECK_FALSE((c.step_seconds[k] < c.step_seconds[i] && c.total_bytes[k] < c.total_bytes[i]));
+            }
     }
 }
 

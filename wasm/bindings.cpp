@@ -27,6 +27,7 @@ val search(const std::string& request) {
     columns.set("data_parallel", column(c.data_parallel));
     columns.set("total_bytes", column(c.total_bytes));
     columns.set("share", column(c.share));
+    columns.set("step_seconds", column(c.step_seconds));
     columns.set("class", column(c.fit_class));
     result.set("summary", answer.summary);
     result.set("columns", columns);

@@ -29,6 +29,7 @@ inline Json golden_answer(const Json& golden) {
                    {"data_parallel", c.data_parallel},
                    {"total_bytes", c.total_bytes},
                    {"share", c.share},
+                   {"step_seconds", c.step_seconds},
                    {"class", c.fit_class}};
     }
     return {{"response", Json::parse(response, nullptr, false)}, {"columns", columns}};

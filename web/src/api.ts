@@ -138,6 +138,7 @@ export interface Brief {
     share: number;
     class: Fit;
     probability: number | null;
+    step_seconds: number;
 }
 
 export interface Item {
@@ -152,6 +153,47 @@ export interface Item {
     latex_numbers: string;
     where: Where[];
     source: Source & { where: string };
+}
+
+export type TimeKind = 'compute' | 'tensor' | 'context' | 'pipeline' | 'data' | 'bubble' | 'other';
+
+export interface TimeItem {
+    id: string;
+    kind: TimeKind;
+    label: string;
+    summary: string;
+    seconds: number;
+    share: number; // of the step
+    formula: Token[];
+    numbers: Token[];
+    where: Where[];
+}
+
+// The whole training, when the job has a budget of tokens.
+export interface Run {
+    steps: number;
+    days: number;
+    low_days: number;
+    high_days: number;
+    gpu_hours: number;
+    cost: number | null;
+    energy_kwh: number | null;
+}
+
+export interface Time {
+    step_seconds: number;
+    low_seconds: number;
+    high_seconds: number;
+    basis: string;
+    tokens_per_step: number;
+    tokens_per_s: number;
+    tokens_per_s_per_gpu: number;
+    tflop_per_s_per_gpu: number;
+    mfu: number;
+    convention: string;
+    items: TimeItem[];
+    stage_seconds: number[];
+    run: Run | null;
 }
 
 export interface Group {
@@ -223,13 +265,13 @@ export interface Host {
     pcie_bytes_per_step: number;
 }
 
-export interface Comparison extends Brief {
+export interface Comparison extends Omit<Brief, 'step_seconds'> {
     method: string;
     label: string;
     rows: { id: string; label: string; bytes: number; other_bytes: number; why: string }[];
 }
 
-export interface Estimate extends Brief {
+export interface Estimate extends Omit<Brief, 'step_seconds'> {
     ok: true;
     job: { [key: string]: Json };
     auto: string[];
@@ -252,6 +294,7 @@ export interface Estimate extends Brief {
     groups: Group[];
     stages: Stage[];
     curve: Curve | null;
+    time: Time;
     host: Host | null;
     comparison: Comparison;
     changes: Change[];
@@ -267,8 +310,16 @@ export interface Refusal {
     problems: Problem[];
 }
 
+// Entries of the columns, for one number of GPUs.
+export interface Ranking {
+    gpus: number;
+    fastest: number[];
+    front: number[];
+}
+
 export interface SearchSummary {
     ok: true;
+    job: { [key: string]: Json };
     gpu_counts: number[];
     card_bytes: number;
     line_share: number;
@@ -279,6 +330,7 @@ export interface SearchSummary {
     does_not_fit: number;
     rejected: { rule: string; count: number }[];
     auto: { gpus: number; row: number }[];
+    ranking: Ranking[];
 }
 
 export interface SearchColumns {
@@ -291,6 +343,7 @@ export interface SearchColumns {
     data_parallel: Int32Array;
     total_bytes: Float64Array;
     share: Float64Array;
+    step_seconds: Float64Array;
     class: Uint8Array;
 }
 

@@ -6,12 +6,12 @@ import { Adjust } from './views/adjust';
 import { Answer } from './views/answer';
 import { Bar, Patterns } from './views/bar';
 import { Header } from './views/header';
-import { Plans } from './views/heat';
 import { How } from './views/how';
 import { Items, Notes } from './views/items';
-import { LaterParts, LaterPaste, LaterStages } from './views/later';
+import { LaterParts, LaterPaste, LaterPlans, LaterStages } from './views/later';
 import { Notices } from './views/notices';
 import { Sentence } from './views/sentence';
+import { TimeBar } from './views/time-bar';
 
 interface Props {
     page: Page;
@@ -33,6 +33,7 @@ export function App({ page, act, importConfig }: Props) {
                 <div class={stale ? 'result stale' : 'result'}>
                     {stale && answer && <p class="stale-mark">{t.answer.stale}</p>}
                     {answer && <Bar page={page} answer={answer} act={act} />}
+                    {answer && <TimeBar answer={answer} />}
                     <div class={answer ? 'cols' : 'cols alone'}>
                         {answer && (
                             <div>
@@ -45,7 +46,7 @@ export function App({ page, act, importConfig }: Props) {
                         <Adjust page={page} answer={answer} act={act} />
                     </div>
                 </div>
-                <Plans page={page} act={act} />
+                <LaterPlans page={page} act={act} />
                 <How page={page} />
             </main>
             <footer>

@@ -1,7 +1,11 @@
 // The only place where a number of the core becomes text, or a text of the reader a number. Nothing else on the page calculates
 // with bytes, shares or counts.
 
+import type { TimeItem, TimeKind } from './api';
+
 const GIB = 2 ** 30;
+const HOUR = 3600;
+const DAY = 24 * HOUR;
 const NARROW = '\u202f'; // between a number and its unit, so that they never part at a line's end
 
 export interface Format {
@@ -17,6 +21,15 @@ export interface Format {
     bytes(bytes: number): string; // exact: 60,450,574,336
     raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
     percent(share: number): string; // 70 %
+    rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
+    measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits
+    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
+    margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
+    slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
+    training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
+    energy(kwh: number): string;
+    difference(bytes: number, than: number): string; // signed, of two sizes
+    parseAmount(text: string): number | string; // "1,000,000,000,000", "1e12", "2.5" -> the number; "" -> 0
     megabytes(characters: number): string; // the size of a pasted text
     parseDecimal(text: string): number | string; // "0,5" -> 0.5
     parse(text: string): number | string; // "8,192" -> 8192; what is no whole number stays the text it is
@@ -42,7 +55,50 @@ export function createFormat(locale: string): Format {
         const size = Math.abs(value);
         return (size >= 99.95 ? fixed[0] : size >= 9.995 ? fixed[1] : fixed[2]).format(value);
     };
+    const sig = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+    const sig4 = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 });
+    const spaced = (text: string, unit: string): string => `${text}${NARROW}${unit}`;
+    // Days above 2 days, hours above 2 hours.
+    const long = (seconds: number): readonly [size: number, one: string, many: string] | null =>
+        seconds >= 2 * DAY ? [DAY, 'day', 'days'] : seconds >= 2 * HOUR ? [HOUR, 'hour', 'hours'] : null;
+    const duration = (seconds: number): string => {
+        const unit = long(seconds);
+        if (unit) return `${sig.format(seconds / unit[0])}\u00a0${unit[2]}`;
+        const exact = Math.round(seconds);
+        if (exact >= 600) return spaced(fixed[0].format(seconds / 60), 'min');
+        if (seconds >= 59.95)
+            return [spaced(fixed[0].format(Math.floor(exact / 60)), 'min'), exact % 60 > 0 && spaced(fixed[0].format(exact % 60), 's')]
+                .filter(Boolean)
+                .join('\u00a0');
+        return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig.format(seconds * 1000), 'ms');
+    };
+    const change = (bytes: number): string => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB));
     return {
+        rounded: (value) => (value < 1e6 ? sig : compact).format(value),
+        measured: (value) => (Number.isInteger(value) ? exact : sig4).format(value),
+        duration,
+        margin: (seconds, low, high) => {
+            const width = Math.max(high - seconds, seconds - low);
+            return seconds >= 59.95 && width >= 1 && width < 60 ? spaced(fixed[0].format(width), 's') : duration(width);
+        },
+        slower: (seconds, than) => {
+            const more = seconds - than;
+            // Less than a thousandth of a step is no difference that the estimate could tell.
+            if (Math.abs(more) < than / 1000) return spaced('±0', 's');
+            return `${more > 0 ? '+' : '−'}${duration(Math.abs(more))}`;
+        },
+        training: (days, low, high) => {
+            const [size, , many] = long(days * DAY) ?? [60, '', 'minutes'];
+            const [main, least, most] = [days, low, high].map((value) => sig.format((value * DAY) / size));
+            return [`${main}\u00a0${many}`, least ?? '', most ?? ''];
+        },
+        energy: (kwh) =>
+            kwh >= 1e6
+                ? spaced(sig.format(kwh / 1e6), 'GWh')
+                : kwh >= 1e3
+                  ? spaced(sig.format(kwh / 1e3), 'MWh')
+                  : spaced(sig.format(kwh), 'kWh'),
+        difference: (bytes, than) => change(bytes - than),
         count: (value) => whole.format(value),
         number: (value) => exact.format(value),
         tenth: (value) => oneDecimal.format(value),
@@ -51,16 +107,26 @@ export function createFormat(locale: string): Format {
         gb: (bytes) => three(bytes / GIB),
         headline: (bytes, card) =>
             bytes >= 9.5 * GIB && Math.abs(bytes - card) >= GIB ? fixed[0].format(bytes / GIB) : three(bytes / GIB),
-        change: (bytes) => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB)),
+        change,
         gib: (bytes) => fixed[2].format(bytes / GIB),
         bytes: (bytes) => whole.format(bytes),
         raw: (bytes) => bytes.toFixed(0),
-        percent: (share) => `${fixed[shareDigits(share)]?.format(share * 100)}${NARROW}%`,
+        percent: (share) =>
+            share > 0 && share < 0.0005
+                ? spaced(`< ${fixed[1].format(0.1)}`, '%')
+                : spaced(fixed[shareDigits(share)]?.format(share * 100) ?? '', '%'),
         megabytes: (characters) => fixed[1].format(characters / 1e6),
         parseDecimal: (text) => {
             // No such field reaches a thousand: the one separator that there may be is the decimals'.
             const bare = text.trim().replace(',', '.');
             return /^-?(\d{1,9}(\.\d{0,9})?|\.\d{1,9})$/.test(bare) ? Number(bare) : text.trim();
+        },
+        parseAmount: (text) => {
+            const bare = text.trim();
+            if (bare === '') return 0;
+            // Groups of three with one and the same separator are thousands; a single other comma or point is the decimals'.
+            const digits = /^\d{1,3}([,.'’_\s])\d{3}(?:\1\d{3})*$/u.test(bare) ? bare.replace(/\D/g, '') : bare.replace(',', '.');
+            return /^\d{1,17}(\.\d{0,9})?(e\d{1,2})?$/i.test(digits) ? Number(digits) : bare;
         },
         parse: (text) => {
             const bare = text.trim();
@@ -81,3 +147,19 @@ export const sumOf = <Part extends { bytes: number; share: number }>(parts: Part
     bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
     share: parts.reduce((sum, part) => sum + part.share, 0),
 });
+
+const KINDS: readonly TimeKind[] = ['compute', 'tensor', 'context', 'pipeline', 'data', 'bubble', 'other'];
+
+// The items of a step, one sum for each kind.
+export function kindsOf(items: TimeItem[]): { kind: TimeKind; seconds: number; share: number }[] {
+    return KINDS.flatMap((kind) => {
+        const inside = items.filter((item) => item.kind === kind);
+        return inside.length === 0
+            ? []
+            : {
+                  kind,
+                  seconds: inside.reduce((sum, item) => sum + item.seconds, 0),
+                  share: inside.reduce((sum, item) => sum + item.share, 0),
+              };
+    });
+}

@@ -1,5 +1,5 @@
 // The answer in words, for the headline, the title and for sharing.
-import type { Degree, Estimate, Field, Group, Json, Problem } from './api';
+import type { Degree, Estimate, Field, Group, Json, Problem, Run } from './api';
 import { format, sumOf } from './format';
 import { t } from './i18n';
 import { CUSTOM_MODEL, configOf, DEGREES } from './state';
@@ -11,6 +11,23 @@ export const sizesOf = (bytes: number, share: number, { card_bytes, gpu }: Estim
     format.percent(share),
 ];
 export const sizes = (answer: Estimate) => sizesOf(answer.total_bytes, answer.share, answer);
+
+// How long a step takes and, when the reader has said how much to train, the whole run with what it costs.
+export function timeOf({ time, class: fit, job }: Estimate): string {
+    const { step_seconds: seconds, low_seconds: low, high_seconds: high, run } = time;
+    const takes = fit === 'does_not_fit' ? t.time.wouldTake : t.time.takes;
+    const step = takes(format.duration(seconds), format.rounded(time.tokens_per_s), format.margin(seconds, low, high));
+    if (!run) return step;
+    return `${step} ${t.time.run(format.short(Number(job.token_budget)).replace(' ', '\u00a0'), ...format.training(run.days, run.low_days, run.high_days))}${costOf(run)}`;
+}
+
+function costOf({ cost, energy_kwh }: Run): string {
+    const parts = [
+        ...(cost === null ? [] : [t.time.cost(format.rounded(cost))]),
+        ...(energy_kwh === null ? [] : [t.time.energy(format.energy(energy_kwh))]),
+    ];
+    return parts.length > 0 ? ` ${parts.join(' ')}` : '';
+}
 
 // What lies between the allocator and the whole card, as one more part. It belongs to the fullest stage alone.
 export function outsideOf({ outside, stage, worst_stage }: Estimate): Group | null {

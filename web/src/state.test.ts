@@ -147,3 +147,19 @@ test('fractions and sets stand in a link as a reader would write them, and read 
         }
     }
 });
+
+test('a budget is written with all its digits', () => {
+    const base = { label: '', help: '', unit: '', type: 'number', default: 0, min: 0 } as const;
+    const fields: Field[] = [
+        { ...base, key: 'token_budget', link: 'tokens', max: 1e16 },
+        { ...base, key: 'price_per_gpu_hour', link: 'price', max: 1e4 },
+        { ...base, key: 'watts_per_gpu', link: 'watts', max: 1e4 },
+    ];
+    const asked = { ...catalog, fields: [...catalog.fields, ...fields] };
+    for (const token_budget of [1e12, 1.5e13, 1e16, 1]) {
+        const job = { ...defaults(asked), token_budget, price_per_gpu_hour: 2.5, watts_per_gpu: 1200 };
+        expect(formatLink(job, asked)).toContain(`&tokens=${token_budget}&price=2.5&watts=1200`);
+        expect(parseLink(formatLink(job, asked), asked).job).toEqual(job);
+    }
+    expect(parseLink('?tokens=1e12', asked).job.token_budget).toBe(1e12);
+});

@@ -35,7 +35,7 @@ export function defaults(catalog: Catalog): Job {
 
 const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);
 
-const isDecimal = (text: string): boolean => /^-?\d{1,15}(\.\d+)?(e-?\d{1,2})?$/.test(text);
+const isDecimal = (text: string): boolean => /^-?\d{1,17}(\.\d+)?(e[-+]?\d{1,2})?$/.test(text);
 
 // A text that the field cannot hold stays a text: the core says what is wrong with it, and the reader sees what was written.
 function readField(field: Field, text: string): Value {
@@ -128,4 +128,5 @@ export function request(job: Job): Record<string, Json> {
 }
 
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
+export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu'] as const;
 export const AUTO_DEGREES: Job = Object.fromEntries(DEGREES.map((key) => [key, 'auto']));

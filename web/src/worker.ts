@@ -1,8 +1,8 @@
 // One instance of the core in a thread of its own. The first message brings the compiled module; every further one is a question,
 // answered under the same id.
 import createModule from 'fourfold-core';
-import type { Fourfold, SearchColumns } from './api';
-import { choicesOf, type HeatFilter, indexRows } from './heat';
+import type { Fourfold, Refusal, SearchColumns, SearchSummary } from './api';
+import { choicesOf, type HeatFilter, indexRows, leadsOf, sizesOf, speedsOf } from './heat';
 
 export type Call = 'catalog' | 'import_config' | 'estimate' | 'search';
 export interface Question {
@@ -19,8 +19,14 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const all = fourfold.search(text);
     const filtered = Object.keys(filter).length > 0;
     const shown = filtered ? fourfold.search(JSON.stringify({ ...JSON.parse(text), ...filter })) : all;
-    const summary: unknown = JSON.parse(shown.summary);
-    return { summary, columns: shown.columns, ...indexRows(shown.columns), choices: choicesOf(all.columns) };
+    const { columns } = shown;
+    const summary = JSON.parse(shown.summary) as SearchSummary | Refusal;
+    const made = summary.ok && {
+        ...speedsOf(summary, columns),
+        leads: leadsOf(summary, columns),
+        sizes: sizesOf(summary, columns),
+    };
+    return { summary, columns, ...indexRows(columns), ...made, choices: choicesOf(all.columns) };
 }
 
 async function answer({ call, text, filter = {} }: Question): Promise<unknown> {

@@ -1,5 +1,5 @@
 // Every text of the page that does not come from the core. Texts with numbers are functions: another language orders its words as it likes.
-import type { Degree, Fit } from '../api';
+import type { Degree, Fit, TimeKind } from '../api';
 
 export const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 
@@ -8,7 +8,7 @@ export const en = {
     description:
         'Will this LLM training run fit into GPU memory? One plain sentence, every number explained, computed in your browser. Nothing you type leaves the page.',
     skip: 'Skip to the answer',
-    nav: { label: 'Sections', check: 'Check', plans: 'All plans', how: 'How it works' },
+    nav: { label: 'Sections', check: 'Check', best: 'Best', gpus: 'How many GPUs', plans: 'All plans', how: 'How it works' },
     theme: { auto: 'auto', light: 'light', dark: 'dark', change: (now: string) => `Colours: ${now}. Change.` },
 
     form: {
@@ -64,12 +64,47 @@ export const en = {
         mixedChip: 'partly yours',
         why: 'Why this plan?',
         whyText:
-            'What you leave on “auto” is chosen by one rule: the smallest split of the model (tensor × context × pipeline) whose estimate fits, then the fewest pipeline stages, then the least splitting of sequences, then the largest micro-batch that still fits. When nothing does, the plan that needs least memory is shown.',
+            'What you leave on “auto” is chosen by one rule: of all plans that fit, the one whose step is the shortest. Of equally fast ones, the smallest split of the model (tensor × context × pipeline). When nothing fits, the plan that needs least memory is shown.',
         share: 'Share',
         shared: 'Link copied',
         shareFailed: 'Copy the address bar',
         stale: 'From the last run that could be worked out',
         late: 'Still computing; this is the previous answer.',
+    },
+    time: {
+        takes: (time: string, speed: string, band: string) => `One step takes ${time} (${speed}\u00a0tokens/s), give or take ${band}.`,
+        wouldTake: (time: string, speed: string, band: string) =>
+            `One step would take ${time} (${speed}\u00a0tokens/s), give or take ${band}.`,
+        run: (tokens: string, time: string, low: string, high: string) => `${tokens}\u00a0tokens: ${time}, between ${low} and ${high}.`,
+        cost: (cost: string) => `Cost: ${cost}.`,
+        energy: (energy: string) => `Energy: ${energy}.`,
+        aStep: (change: string) => `${change} a step`,
+        label: 'Time of a step',
+        finding: (kind: string, percent: string) => `${kind} takes ${percent} of a step`,
+        part: (label: string, time: string, percent: string) => `${label}: ${time}, ${percent} of a step. Show what is in it.`,
+        kind: {
+            compute: 'Computing',
+            tensor: 'Tensor-parallel traffic',
+            context: 'Context-parallel traffic',
+            pipeline: 'Pipeline traffic',
+            data: 'Data-parallel traffic',
+            bubble: 'Waiting for other stages',
+            other: 'Everything else',
+        } satisfies Record<TimeKind, string>,
+        short: {
+            compute: 'Computing',
+            tensor: 'Tensor traffic',
+            context: 'Context traffic',
+            pipeline: 'Pipeline traffic',
+            data: 'Data traffic',
+            bubble: 'Waiting',
+            other: 'Other',
+        } satisfies Record<TimeKind, string>,
+        table: 'Where the time goes',
+        rates: (mfu: string, tflop: string, tokens: string) =>
+            `${mfu} of the GPU’s peak (MFU), ${tflop}\u00a0TFLOP/s and ${tokens}\u00a0tokens/s per GPU`,
+        budget: 'How long, how much?',
+        budgetOf: (tokens: string) => `${tokens} tokens`,
     },
     changes: {
         title: 'Change this first',
@@ -141,12 +176,12 @@ export const en = {
 
     adjust: {
         title: 'Adjust the plan',
-        intro: 'Every button says what it would do to the memory of the fullest GPU.',
+        intro: 'Every button says what it would do to the memory of the fullest GPU and to the time of a step.',
         auto: 'auto',
         reset: 'reset',
         backToAuto: (label: string) => `${label}: reset to auto`,
         ownValue: (label: string) => `${label}: a value of your own, or “auto”`,
-        best: (plan: string, used: string, fit: string) => `Suggested: ${plan} (${used}\u00a0GB, ${fit})`,
+        best: (plan: string, used: string, fit: string, time: string) => `Suggested: ${plan} (${used}\u00a0GB, ${fit}; ${time} a step)`,
         now: 'now',
         notPossible: 'not possible',
         option: (label: string, value: string, effect: string, more: string) => `${label} ${value}: ${effect}, ${more}`,
@@ -173,6 +208,7 @@ export const en = {
         pipeline: 'Pipeline',
         sharding: 'Sharding',
         recompute: 'Recomputation',
+        traffic: 'Traffic and overlap',
         formats: 'Number formats',
         experts: 'Experts',
         kernels: 'Kernels and framework',
@@ -189,32 +225,8 @@ export const en = {
 
     heat: {
         title: 'All plans, by number of GPUs',
-        finding: (fits: string, legal: string) => `${fits} of ${legal} possible plans fit`,
-        findingImpossible: 'No plan is possible for these numbers of GPUs',
-        findingNone: (legal: string) => `None of the ${legal} possible plans fits`,
-        subtitle: (model: string, gpu: string) => `Memory of the fullest GPU in GiB; ${model} on ${gpu}. Choose a cell to open that plan.`,
         loading: 'The plans are being worked out…',
         notYet: 'The plans appear here as soon as the run above is clear.',
-        stale: 'These plans belong to the run before the last change.',
-        funnel: (candidates: string, legal: string) => `${candidates} combinations, ${legal} of them possible:`,
-        fits: 'fit',
-        at_risk: 'at risk',
-        does_not_fit: 'do not fit',
-        rejected: 'The others',
-        rejectedBy: (count: string, label: string) => `${count} ${label}`,
-        only: 'Only plans that fit somewhere',
-        any: 'any',
-        gpus: (count: string) => `${count} GPUs`,
-        gpusHead: 'Number of GPUs',
-        splitHead: 'The plan',
-        nothing: 'No plan passes these filters.',
-        showAll: 'Show the plans that do not fit',
-        current: 'the plan above',
-        auto: 'suggested',
-        cell: (gpus: string, gib: string, fit: string) => `${gpus} GPUs: ${gib} GiB, ${fit}`,
-        none: 'not possible',
-        grid: 'Memory of the fullest GPU for every plan. Arrow keys move, Enter opens a plan.',
-        legend: { fits: 'fits', at_risk: 'at risk', does_not_fit: 'does not fit' } satisfies Record<Fit, string>,
     },
 
     notices: {
@@ -237,6 +249,10 @@ export const en = {
             [
                 'What the verdict means',
                 'The whole card counts: what PyTorch hands out, what it reserves besides, and what NCCL and CUDA take. Of runs with such an estimate, at least 95 in 100 did not run out of memory: it fits. At most 2 in 100: it does not fit. Between, it is at risk. By the method of Fujii et al. the paper’s own rule decides instead: an estimate up to 80 % of the card fits, up to 100 % it is at risk.',
+            ],
+            [
+                'How long a step takes',
+                'A step is played on the stage that sets the pace: the matrix multiplications, attention and smaller work of its layers, the traffic that no work hides, the wait while the pipeline fills and drains, and what happens once per step. Every part shows its formula. The band says between which times nine of ten measured runs lie.',
             ],
             [
                 'What happens to what you type',

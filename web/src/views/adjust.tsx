@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Degree, Estimate, IntegerField, Knob, KnobOption } from '../api';
+import type { Degree, Estimate, IntegerField, KnobOption } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
 import { degreeList } from '../sentences';
@@ -15,23 +15,26 @@ interface OptionProps {
     field: IntegerField;
     option: KnobOption;
     current: boolean;
+    now: number; // seconds of a step of the plan shown
     choose(): void;
     explain(reason: string | null): void;
 }
 
 // A neighbour of the current value. One that breaks a rule can be reached but not taken, and says which rule.
-function Option({ field, option, current, choose, explain }: OptionProps) {
+function Option({ field, option, current, now, choose, explain }: OptionProps) {
     const reason = option.problem?.message ?? null;
-    const word = t.word[option.class ?? 'fits'];
     const change = t.adjust.change(format.change(option.change_bytes ?? 0));
-    const shown = !option.legal ? t.adjust.notPossible : current ? word : change;
+    const shown = !option.legal ? t.adjust.notPossible : current ? t.word[option.class ?? 'fits'] : change;
+    const slower = option.step_seconds !== undefined && !current && format.slower(option.step_seconds, now);
+    const spoken = slower ? `${shown} ${t.time.aStep(slower)}` : shown;
+    const more = reason ?? (current ? t.adjust.now : t.word[option.class ?? 'fits']);
     return (
         <button
             type="button"
             class={`option ${option.class ?? 'illegal'}`}
             aria-pressed={current}
             aria-disabled={!option.legal}
-            aria-label={t.adjust.option(field.label, format.count(option.value), shown, reason ?? (current ? t.adjust.now : word))}
+            aria-label={t.adjust.option(field.label, format.count(option.value), spoken, more)}
             onClick={() => (option.legal ? choose() : explain(reason))}
             onMouseEnter={() => explain(reason)}
             onMouseLeave={() => explain(null)}
@@ -43,13 +46,22 @@ function Option({ field, option, current, choose, explain }: OptionProps) {
                 {option.class && <span aria-hidden="true">{SIGN[option.class]}</span>}
             </b>{' '}
             <small>{shown}</small>
+            {slower && <small>{slower}</small>}
         </button>
     );
 }
 
-function KnobField({ page, field, knob, act }: { page: Page; field: IntegerField; knob: Knob | undefined; act: Actions }) {
+interface KnobProps {
+    page: Page;
+    answer: Estimate | null;
+    field: IntegerField;
+    act: Actions;
+}
+
+function KnobField({ page, answer, field, act }: KnobProps) {
     const [reason, explain] = useState<string | null>(null);
     const key = field.key as Degree;
+    const knob = answer?.knobs.find((one) => one.field === key);
     const value = page.job[key] ?? 'auto';
     const auto = value === 'auto';
     const help = knob ? t.adjust.help[key](`${format.count(knob.value)} ${t.unit(knob.value, field.unit)}`) : field.help;
@@ -87,6 +99,7 @@ function KnobField({ page, field, knob, act }: { page: Page; field: IntegerField
                             field={field}
                             option={option}
                             current={option.value === knob.value}
+                            now={answer?.time.step_seconds ?? 0}
                             choose={() => act.change({ [key]: option.value }, 'choose')}
                             explain={explain}
                         />
@@ -126,14 +139,19 @@ export function Adjust({ page, answer, act }: { page: Page; answer: Estimate | n
             {best && (
                 <p>
                     <button type="button" class="chip best" onClick={() => act.change(AUTO_DEGREES as Record<string, string>, 'choose')}>
-                        {t.adjust.best(degreeList(best), format.gb(best.total_bytes), t.word[best.class])}
+                        {t.adjust.best(
+                            degreeList(best),
+                            format.gb(best.total_bytes),
+                            t.word[best.class],
+                            format.duration(best.step_seconds),
+                        )}
                     </button>
                 </p>
             )}
             {DEGREES.map((key) => {
                 const field = page.catalog.fields.find((one) => one.key === key);
                 if (field?.type !== 'integer') return null;
-                return <KnobField key={key} page={page} field={field} knob={answer?.knobs.find((knob) => knob.field === key)} act={act} />;
+                return <KnobField key={key} page={page} answer={answer} field={field} act={act} />;
             })}
             {answer && <DataParallel answer={answer} />}
             <Options page={page} act={act} />

@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Estimate, Fit } from '../api';
+import type { Change, Estimate, Fit } from '../api';
 import { format } from '../format';
 import { entryAt, type Heat } from '../heat';
 import { t } from '../i18n';
-import { degreeList, sizes, sizesOf, summaryOf, verdictOf } from '../sentences';
-import { AUTO_DEGREES, DEGREES, type Value } from '../state';
+import { degreeList, sizes, sizesOf, summaryOf, timeOf, verdictOf } from '../sentences';
+import { AUTO_DEGREES, BUDGET, DEGREES, type Value } from '../state';
 import type { Actions, Page } from '../store';
+import { LaterBudget } from './later';
 import { Folded } from './options';
-import { Problems, problemId } from './problems';
+import { Problems, problemAttributes, problemId } from './problems';
 
 const SIGNS = {
     fits: 'M4 12.5l5 5L20 6.5',
@@ -71,6 +72,10 @@ function Headline({ page }: { page: Page }) {
     );
 }
 
+// The whole answer in words: for the ear, and for a message to a colleague.
+const spokenOf = (page: Page): string =>
+    page.answer && page.problems.length === 0 ? `${summaryOf(page)} ${timeOf(page.answer)}` : summaryOf(page);
+
 const allAuto = (answer: Estimate): boolean => DEGREES.every((key) => answer.auto.includes(key));
 
 // The core's own words on the verdict; before them, whether another split may help.
@@ -106,6 +111,10 @@ function moreGpus(heat: Heat, now: number): { gpus: number; entry: number } | nu
 
 const MOST_CHANGES = 5;
 
+// What a change does to the memory of the fullest GPU and to the time of a step.
+const effectOf = (answer: Estimate, one: Change): string =>
+    `${t.adjust.change(format.change(-one.saved_bytes))}, ${t.time.aStep(format.slower(one.step_seconds, answer.time.step_seconds))}`;
+
 // Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
 function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const fits = answer.class === 'fits';
@@ -130,14 +139,19 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
             {more &&
                 button(
                     t.changes.gpus(format.count(more.gpus)),
-                    t.answer.numbers(...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer)),
+                    [
+                        t.answer.numbers(
+                            ...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer),
+                        ),
+                        t.time.aStep(format.slower(heat?.columns.step_seconds[more.entry] ?? 0, answer.time.step_seconds)),
+                    ].join(', '),
                     'fits',
                     t.changes.gpusTouch,
                     { gpus: more.gpus, ...AUTO_DEGREES } as Record<string, Value>,
                 )}
             {list
                 .slice(0, MOST_CHANGES - (more ? 1 : 0))
-                .map((one) => button(one.label, t.adjust.change(format.change(-one.saved_bytes)), one.class, one.touches, one.set))}
+                .map((one) => button(one.label, effectOf(answer, one), one.class, one.touches, one.set))}
         </ul>
     );
     if (fits) {
@@ -159,7 +173,7 @@ function Share({ page }: { page: Page }) {
     const [state, setState] = useState<'shared' | 'shareFailed' | null>(null);
     const share = async () => {
         try {
-            await navigator.clipboard.writeText(`${summaryOf(page)}\n${location.href}`);
+            await navigator.clipboard.writeText(`${spokenOf(page)}\n${location.href}`);
             setState('shared');
         } catch {
             setState('shareFailed'); // the clipboard may be forbidden, in an embedded page for one
@@ -196,13 +210,20 @@ function PlanLine({ page, answer }: { page: Page; answer: Estimate }) {
     );
 }
 
+function budgetOf(page: Page): string | false {
+    if (BUDGET.some((key) => problemAttributes(page, key).invalid)) return t.adjust.wrong;
+    const tokens = Number(page.job.token_budget);
+    return tokens > 0 && t.time.budgetOf(format.short(tokens));
+}
+
 export function Answer({ page, act }: { page: Page; act: Actions }) {
     const { answer, problems } = page;
     const good = problems.length === 0 && answer !== null;
     return (
         <section id="answer" class={page.late ? 'answer late' : 'answer'} aria-label={t.answer.label} tabIndex={-1}>
             <Headline page={page} />
-            <Announcement text={page.late ? t.answer.late : summaryOf(page)} />
+            {good && <p class="takes">{timeOf(answer)}</p>}
+            <Announcement text={page.late ? t.answer.late : spokenOf(page)} />
             <Problems page={page} act={act} />
             {good && (
                 <>
@@ -214,9 +235,14 @@ export function Answer({ page, act }: { page: Page; act: Actions }) {
                         </p>
                     ))}
                     <PlanLine page={page} answer={answer} />
-                    <Changes page={page} answer={answer} act={act} />
                 </>
             )}
+            <div class="changes">
+                <Folded title={t.time.budget} mark={budgetOf(page)}>
+                    <LaterBudget page={page} act={act} />
+                </Folded>
+            </div>
+            {good && <Changes page={page} answer={answer} act={act} />}
         </section>
     );
 }

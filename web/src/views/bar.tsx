@@ -9,7 +9,7 @@ import type { Actions, Page } from '../store';
 const BEYOND = 1.04;
 const GIB = 2 ** 30;
 
-const percent = (part: number): string => `${(part * 100).toFixed(3)}%`;
+export const percent = (part: number): string => `${(part * 100).toFixed(3)}%`;
 
 // A handful of round marks over the card's size.
 function ticks(end: number): number[] {
@@ -27,7 +27,7 @@ const ROOM = [
     [0.085, 'small'],
     [0.05, 'slim'],
 ] as const;
-const room = (width: number): string => ROOM.find(([least]) => width >= least)?.[1] ?? 'tiny';
+export const room = (width: number): string => ROOM.find(([least]) => width >= least)?.[1] ?? 'tiny';
 
 export function Patterns() {
     return (

@@ -9,7 +9,7 @@ const asText = (item: Item): string =>
     [
         `${item.label}: ${item.summary}`,
         `${tokenText(item.formula)} = ${tokenText(item.numbers)} = ${m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}`,
-        ...item.where.map(whereText),
+        ...item.where.map((one) => whereText(one)),
         `${m.card.source}: ${item.source.title}, ${item.source.where}, ${item.source.url}`,
     ].join('\n');
 
@@ -50,7 +50,7 @@ export function Card({ group, open, act, toAssumptions }: { group: Group; open: 
             )}
             {group.items.length > 1 && <h3>{item.label}</h3>}
             <p>{item.summary}</p>
-            <Formula item={item} />
+            <Formula item={item} result={m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))} />
             <p class="acts">
                 <CopyButton label={m.card.copyText} text={() => asText(item)} />
                 <CopyButton label={m.card.copyLatex} text={() => asLatex(item)} />

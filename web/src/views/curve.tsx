@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Curve, Estimate, PassKind } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
+import { marks, useWidth } from './drawing';
 import { Table } from './more-table';
 
 // Memory of the stage shown over the passes of one step, drawn in pixels of the room there is.
@@ -14,14 +15,6 @@ const STRIP = 18; // the passes, below the plot
 const FOOT = 40; // the horizontal scale
 const LETTER = 14; // px: what a pass's letter needs
 const KINDS: readonly PassKind[] = ['F', 'B', 'W'];
-
-// Round marks for a scale from nothing to `end`, about `wanted` of them.
-function marks(end: number, wanted: number): number[] {
-    const rough = end / wanted;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
-    return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, i) => i * step);
-}
 
 export function passText(curve: Curve, i: number): string {
     const text = m.curve.pass[curve.kind[i] ?? 'F'](format.count((curve.micro_batch[i] ?? 0) + 1));
@@ -59,17 +52,6 @@ function outline({ start, end, bytes, after, kind }: Curve, x: (time: number) =>
             return kind[i] === 'F' ? `${first}L${at(to, most)}L${at(to, left)}` : `${first}L${at(from, most)}L${at(to, left)}`;
         })
         .join('');
-}
-
-function useWidth() {
-    const box = useRef<HTMLDivElement>(null);
-    const [width, setWidth] = useState(640);
-    useEffect(() => {
-        const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
-        if (box.current) watcher.observe(box.current);
-        return () => watcher.disconnect();
-    }, []);
-    return { box, width };
 }
 
 function asTable(curve: Curve): string[][] {

@@ -4,25 +4,28 @@ import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
 
-export const tokenText = (tokens: Token[]): string =>
-    tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? format.number(token) : token)).join('');
+type Write = (value: number) => string;
 
-export const whereText = ({ symbol, meaning, unit, value, formula }: Where): string =>
-    `${symbol} = ${formula ? `${tokenText(formula)} = ` : ''}${format.number(value)}${unit ? ` ${t.unit(value, unit)}` : ''} (${meaning})`;
+export const tokenText = (tokens: Token[], write: Write = format.number): string =>
+    tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? write(token) : token)).join('');
+
+export const whereText = ({ symbol, meaning, unit, value, formula }: Where, write: Write = format.number): string =>
+    `${symbol} = ${formula ? `${tokenText(formula, write)} = ` : ''}${write(value)}${unit ? ` ${t.unit(value, unit)}` : ''} (${meaning})`;
 
 interface TokensProps {
     tokens: Token[];
     where: Where[];
+    write: Write;
     point(symbol: string | null): void;
 }
 
 // Every symbol takes the focus and says what it stands for; the same text appears below the formula.
-function Tokens({ tokens, where, point }: TokensProps) {
+function Tokens({ tokens, where, write, point }: TokensProps) {
     return (
         <span class="math">
             {tokens.map((token, i) => {
                 // biome-ignore-start lint/suspicious/noArrayIndexKey: the tokens of a formula have no other identity than their place
-                if (typeof token !== 'object') return <span key={i}>{typeof token === 'number' ? format.number(token) : token}</span>;
+                if (typeof token !== 'object') return <span key={i}>{typeof token === 'number' ? write(token) : token}</span>;
                 const meaning = where.find((one) => one.symbol === token.symbol);
                 return (
                     <button
@@ -45,7 +48,13 @@ function Tokens({ tokens, where, point }: TokensProps) {
     );
 }
 
-export function Formula({ item }: { item: Item }) {
+interface FormulaProps {
+    item: { formula: Token[]; numbers: Token[]; where: Where[]; source?: Item['source'] };
+    result: string;
+    write?: Write;
+}
+
+export function Formula({ item, result, write = format.number }: FormulaProps) {
     const [symbol, point] = useState<string | null>(null);
     const meaning = item.where.find((one) => one.symbol === symbol);
     return (
@@ -53,19 +62,23 @@ export function Formula({ item }: { item: Item }) {
             <dl class="formula">
                 <dt>{m.card.symbols}</dt>
                 <dd>
-                    <Tokens tokens={item.formula} where={item.where} point={point} />
+                    <Tokens tokens={item.formula} where={item.where} write={write} point={point} />
                 </dd>
                 <dt>{m.card.numbers}</dt>
-                <dd class="math">{tokenText(item.numbers)}</dd>
+                <dd class="math">{tokenText(item.numbers, write)}</dd>
                 <dt>{m.card.result}</dt>
-                <dd>{m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}</dd>
-                <dt>{m.card.source}</dt>
-                <dd>
-                    <a href={item.source.url}>{item.source.title}</a>
-                    {item.source.where && `, ${item.source.where}`}
-                </dd>
+                <dd>{result}</dd>
+                {item.source && (
+                    <>
+                        <dt>{m.card.source}</dt>
+                        <dd>
+                            <a href={item.source.url}>{item.source.title}</a>
+                            {item.source.where && `, ${item.source.where}`}
+                        </dd>
+                    </>
+                )}
             </dl>
-            <p class="pointed">{meaning ? whereText(meaning) : m.card.point}</p>
+            <p class="pointed">{meaning ? whereText(meaning, write) : m.card.point}</p>
             <table class="where">
                 <caption>{m.card.where}</caption>
                 <tbody>
@@ -79,13 +92,13 @@ export function Formula({ item }: { item: Item }) {
                                 {one.formula && (
                                     <span class="math derived">
                                         {' = '}
-                                        <Tokens tokens={one.formula} where={item.where} point={point} />
-                                        {one.numbers && ` = ${tokenText(one.numbers)}`}
+                                        <Tokens tokens={one.formula} where={item.where} write={write} point={point} />
+                                        {one.numbers && ` = ${tokenText(one.numbers, write)}`}
                                     </span>
                                 )}
                             </td>
                             <td class="r">
-                                {format.number(one.value)} <small>{t.unit(one.value, one.unit)}</small>
+                                {write(one.value)} <small>{t.unit(one.value, one.unit)}</small>
                             </td>
                         </tr>
                     ))}

@@ -26,6 +26,8 @@ export function Header() {
             </a>
             <nav aria-label={t.nav.label}>
                 <a href="#check">{t.nav.check}</a>
+                <a href="#best">{t.nav.best}</a>
+                <a href="#gpus">{t.nav.gpus}</a>
                 <a href="#plans">{t.nav.plans}</a>
                 <a href="#how">{t.nav.how}</a>
             </nav>

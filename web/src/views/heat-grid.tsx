@@ -3,6 +3,7 @@ import type { Estimate, Fit } from '../api';
 import { format } from '../format';
 import { entryAt, type Heat } from '../heat';
 import { t } from '../i18n';
+import { m } from '../i18n/more';
 import { labelOf } from '../sentences';
 import type { Actions, Page } from '../store';
 
@@ -18,6 +19,7 @@ interface Props {
     page: Page;
     heat: Heat;
     act: Actions;
+    speed: boolean; // the cells show it instead of memory
 }
 
 // The row of the plan shown above; -1 when it is not in the map, or when there is no answer to the job as it is.
@@ -38,7 +40,7 @@ function rowOfPlan(heat: Heat, answer: Estimate | null): number {
     return -1;
 }
 
-export function HeatGrid({ page, heat, act }: Props) {
+export function HeatGrid({ page, heat, act, speed }: Props) {
     const answer = page.problems.length === 0 ? page.answer : null;
     const gpusNow = Number(page.job.gpus);
     const frame = useRef<HTMLDivElement>(null);
@@ -118,10 +120,10 @@ export function HeatGrid({ page, heat, act }: Props) {
     if (total === 0) {
         return (
             <p class="empty">
-                {t.heat.nothing}{' '}
+                {m.heat.nothing}{' '}
                 {page.onlyFitting && (
                     <button type="button" onClick={() => act.onlyFitting(false)}>
-                        {t.heat.showAll}
+                        {m.heat.showAll}
                     </button>
                 )}
             </p>
@@ -135,9 +137,12 @@ export function HeatGrid({ page, heat, act }: Props) {
             row === current && gpus === gpusNow && 'mark-current',
             heat.summary.auto.some((auto) => auto.gpus === gpus && auto.row === row) && 'mark-auto',
         ].filter(Boolean);
-        const size = entry < 0 ? '' : format.gb(heat.columns.total_bytes[entry] ?? 0);
-        const words = fit ? t.heat.cell(format.count(gpus), size, t.word[fit]) : `${t.heat.gpus(format.count(gpus))}: ${t.heat.none}`;
-        const extra = [marks.includes('mark-current') && t.heat.current, marks.includes('mark-auto') && t.heat.auto].filter(Boolean);
+        const size =
+            entry < 0 ? '' : speed ? format.rounded(heat.speedPerGpu[entry] ?? 0) : format.gb(heat.columns.total_bytes[entry] ?? 0);
+        const words = fit
+            ? (speed ? m.heat.cellSpeed : m.heat.cell)(format.count(gpus), size, t.word[fit])
+            : `${m.heat.gpus(format.count(gpus))}: ${m.heat.none}`;
+        const extra = [marks.includes('mark-current') && m.heat.current, marks.includes('mark-auto') && m.heat.auto].filter(Boolean);
         return (
             <td
                 key={gpus}
@@ -175,7 +180,7 @@ export function HeatGrid({ page, heat, act }: Props) {
         <div ref={frame} class="grid" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
             <table
                 role="grid"
-                aria-label={t.heat.grid}
+                aria-label={speed ? m.heat.gridSpeed : m.heat.grid}
                 aria-rowcount={total + 2}
                 aria-colcount={ROW_KEYS.length + counts.length}
                 onKeyDown={onKeyDown}
@@ -183,10 +188,10 @@ export function HeatGrid({ page, heat, act }: Props) {
                 <thead>
                     <tr aria-rowindex={1}>
                         <th scope="colgroup" colSpan={ROW_KEYS.length} class="corner">
-                            {t.heat.splitHead}
+                            {m.heat.splitHead}
                         </th>
                         <th scope="colgroup" colSpan={counts.length} class="counts">
-                            {t.heat.gpusHead}
+                            {m.heat.gpusHead}
                         </th>
                     </tr>
                     <tr aria-rowindex={2}>

@@ -1,7 +1,9 @@
+import { useState } from 'preact/hooks';
 import type { Degree } from '../api';
 import { format } from '../format';
 import type { Heat } from '../heat';
 import { t } from '../i18n';
+import { m } from '../i18n/more';
 import { gpuLabel, labelOf, modelLabel } from '../sentences';
 import type { Actions, Page } from '../store';
 import { HeatGrid } from './heat-grid';
@@ -11,12 +13,12 @@ const ROW_KEYS = ['tensor_parallel', 'context_parallel', 'pipeline_parallel', 'm
 function Funnel({ page, heat }: { page: Page; heat: Heat }) {
     const { summary } = heat;
     const rules = new Map(page.catalog.rules.map((rule) => [rule.id, rule.label]));
-    const others = summary.rejected.map(({ rule, count }) => t.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
+    const others = summary.rejected.map(({ rule, count }) => m.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
     return (
         <p class="funnel">
-            {t.heat.funnel(format.count(summary.candidates), format.count(summary.legal))} <b>{format.count(summary.fits)}</b> {t.heat.fits}
-            , <b>{format.count(summary.at_risk)}</b> {t.heat.at_risk}, <b>{format.count(summary.does_not_fit)}</b> {t.heat.does_not_fit}.{' '}
-            {others.length > 0 && `${t.heat.rejected}: ${others.join(', ')}.`}
+            {m.heat.funnel(format.count(summary.candidates), format.count(summary.legal))} <b>{format.count(summary.fits)}</b> {m.heat.fits}
+            , <b>{format.count(summary.at_risk)}</b> {m.heat.at_risk}, <b>{format.count(summary.does_not_fit)}</b> {m.heat.does_not_fit}.{' '}
+            {others.length > 0 && `${m.heat.rejected}: ${others.join(', ')}.`}
         </p>
     );
 }
@@ -30,7 +32,7 @@ function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) 
         <div class="filters">
             <label class="check">
                 <input type="checkbox" checked={page.onlyFitting} onChange={(event) => act.onlyFitting(event.currentTarget.checked)} />{' '}
-                {t.heat.only}
+                {m.heat.only}
             </label>
             {ROW_KEYS.map((key) => (
                 <label key={key} title={labelOf(page.catalog.fields, key)}>
@@ -40,7 +42,7 @@ function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) 
                         aria-label={labelOf(page.catalog.fields, key)}
                         onChange={(event) => set(key, event.currentTarget.value)}
                     >
-                        <option value="">{t.heat.any}</option>
+                        <option value="">{m.heat.any}</option>
                         {heat.choices[key].map((value) => (
                             <option key={value} value={value} selected={value === page.heatFilter[key]}>
                                 {format.count(value)}
@@ -53,23 +55,37 @@ function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) 
     );
 }
 
+// What the cells show; their classes stay those of the memory.
+function Switch({ speed, show }: { speed: boolean; show(speed: boolean): void }) {
+    return (
+        <fieldset class="filters switch">
+            <legend>{m.heat.show}</legend>
+            {[false, true].map((one) => (
+                <button key={String(one)} type="button" aria-pressed={speed === one} onClick={() => show(one)}>
+                    {one ? m.heat.speed : m.heat.memory}
+                </button>
+            ))}
+        </fieldset>
+    );
+}
+
 function Legend() {
     return (
         <ul class="legend" aria-hidden="true">
             <li>
-                <span class="cell fits">61.2</span> {t.heat.legend.fits}
+                <span class="cell fits">61.2</span> {m.heat.legend.fits}
             </li>
             <li>
-                <span class="cell at_risk">71.2 !</span> {t.heat.legend.at_risk}
+                <span class="cell at_risk">71.2 !</span> {m.heat.legend.at_risk}
             </li>
             <li>
-                <span class="cell does_not_fit">91.2 ×</span> {t.heat.legend.does_not_fit}
+                <span class="cell does_not_fit">91.2 ×</span> {m.heat.legend.does_not_fit}
             </li>
             <li>
-                <span class="cell fits mark-auto">56.3</span> {t.heat.auto}
+                <span class="cell fits mark-auto">56.3</span> {m.heat.auto}
             </li>
             <li>
-                <span class="cell fits mark-current">56.3</span> {t.heat.current}
+                <span class="cell fits mark-current">56.3</span> {m.heat.current}
             </li>
         </ul>
     );
@@ -77,12 +93,14 @@ function Legend() {
 
 function findingOf({ summary }: Heat): string {
     const legal = format.count(summary.legal);
-    if (summary.legal === 0) return t.heat.findingImpossible;
-    return summary.fits === 0 ? t.heat.findingNone(legal) : t.heat.finding(format.count(summary.fits), legal);
+    if (summary.legal === 0) return m.heat.findingImpossible;
+    return summary.fits === 0 ? m.heat.findingNone(legal) : m.heat.finding(format.count(summary.fits), legal);
 }
 
 export function Plans({ page, act }: { page: Page; act: Actions }) {
     const { heat } = page;
+    const [speed, show] = useState(false);
+    const subtitle = speed ? m.heat.subtitleSpeed : m.heat.subtitle;
     return (
         <section id="plans" class={page.heatStale ? 'plans stale' : 'plans'} aria-labelledby="plans-title">
             <h2 id="plans-title">{t.heat.title}</h2>
@@ -91,13 +109,14 @@ export function Plans({ page, act }: { page: Page; act: Actions }) {
             ) : (
                 <>
                     <p class="finding">
-                        {findingOf(heat)}. {heat.summary.legal > 0 && <span>{t.heat.subtitle(modelLabel(page), gpuLabel(page))}</span>}
+                        {findingOf(heat)}. {heat.summary.legal > 0 && <span>{subtitle(modelLabel(page), gpuLabel(page))}</span>}
                     </p>
-                    {page.heatStale && <p class="note">{t.heat.stale}</p>}
+                    {page.heatStale && <p class="note">{m.heat.stale}</p>}
                     {(heat.summary.legal > 0 || Object.keys(page.heatFilter).length > 0) && (
                         <>
+                            <Switch speed={speed} show={show} />
                             <Filters page={page} heat={heat} act={act} />
-                            <HeatGrid page={page} heat={heat} act={act} />
+                            <HeatGrid page={page} heat={heat} act={act} speed={speed} />
                             <Legend />
                         </>
                     )}

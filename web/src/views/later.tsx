@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Estimate, Imported } from '../api';
+import type { Estimate, Imported, TimeKind } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
 import { withConfig } from '../state';
@@ -60,6 +60,42 @@ export function LaterStages({ answer, act }: { answer: Estimate; act: Actions })
 export function LaterCard(props: Parameters<More['Card']>[0]) {
     const { more, failed } = useMore(true);
     return more ? <more.Card {...props} /> : <Wait failed={failed} />;
+}
+
+// The items of a step. A part chosen in the bar opens them and shows its largest.
+export function LaterTime({ answer, chosen }: { answer: Estimate; chosen: TimeKind | null }) {
+    const { mfu, tflop_per_s_per_gpu, tokens_per_s_per_gpu } = answer.time;
+    const rates = t.time.rates(format.percent(mfu), format.rounded(tflop_per_s_per_gpu), format.rounded(tokens_per_s_per_gpu));
+    return (
+        <Part key={chosen} title={t.time.table} small={rates} opened={chosen !== null}>
+            {(more) => <more.TimeTable answer={answer} chosen={chosen} />}
+        </Part>
+    );
+}
+
+// The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
+export function LaterPlans(props: { page: Page; act: Actions }) {
+    const { more, failed } = useMore(props.page.heat !== null);
+    if (more) {
+        return (
+            <>
+                <more.Best {...props} />
+                <more.Sweep {...props} />
+                <more.Plans {...props} />
+            </>
+        );
+    }
+    return (
+        <section id="plans" class="plans" aria-labelledby="plans-title">
+            <h2 id="plans-title">{t.heat.title}</h2>
+            <p class="note">{failed ? t.later.failed : props.page.problems.length > 0 ? t.heat.notYet : t.heat.loading}</p>
+        </section>
+    );
+}
+
+export function LaterBudget(props: Parameters<More['Budget']>[0]) {
+    const { more, failed } = useMore(true);
+    return more ? <more.Budget {...props} /> : <Wait failed={failed} />;
 }
 
 interface PasteProps {

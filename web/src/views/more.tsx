@@ -1,10 +1,17 @@
 // What the first load goes without: fetched when a run has more than one stage, or when the reader opens one of these parts.
 import '../styles/more.css';
+import '../styles/heat.css';
+import '../styles/plans.css';
 import '../styles/card.css';
 import '../styles/paste.css';
 
+export { Best } from './best';
+export { Budget } from './budget';
 export { Card } from './card';
 export { TwoMethods } from './comparison';
 export { StepCurve } from './curve';
+export { Plans } from './heat';
 export { PasteDialog } from './paste';
 export { Stages } from './stages';
+export { Sweep } from './sweep';
+export { TimeTable } from './time-table';

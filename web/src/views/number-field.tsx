@@ -10,6 +10,7 @@ interface Props {
     value: Value;
     auto?: boolean; // an empty field, or the word, means "auto"
     decimals?: { min: number; max: number }; // a number that need not be whole
+    amount?: boolean; // any size, written with or without separators; an empty field means 0, that is: not asked for
     placeholder?: string;
     describedBy?: string | undefined;
     invalid: boolean;
@@ -20,12 +21,29 @@ const TENTHS = 10;
 
 // A number that may be typed with or without separators. What is no number stays as it was typed and goes to the core, which says
 // what is wrong with it.
-export function NumberField({ id, label, value, auto = false, decimals, placeholder, describedBy, invalid, onChange }: Props) {
+export function NumberField({
+    id,
+    label,
+    value,
+    auto = false,
+    decimals,
+    amount = false,
+    placeholder,
+    describedBy,
+    invalid,
+    onChange,
+}: Props) {
     const [draft, setDraft] = useState<string | null>(null);
     const read = (text: string): Value =>
-        auto && /^\s*(auto)?\s*$/i.test(text) ? 'auto' : decimals ? format.parseDecimal(text) : format.parse(text);
-    const write = decimals ? format.number : format.count;
-    const written = typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
+        auto && /^\s*(auto)?\s*$/i.test(text)
+            ? 'auto'
+            : amount
+              ? format.parseAmount(text)
+              : decimals
+                ? format.parseDecimal(text)
+                : format.parse(text);
+    const write = decimals || amount ? format.number : format.count;
+    const written = amount && value === 0 ? '' : typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
     // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
     const shown = draft !== null && read(draft) === value ? draft : written;
     const stepped = (now: number, up: boolean): number => {

@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact';
 import type { Estimate, Field, SetField } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
-import { DEGREES, type Value } from '../state';
+import { BUDGET, DEGREES, type Value } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
 import { problemAttributes } from './problems';
 
 // Fields that have a place of their own: the sentence and the knobs.
-const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...DEGREES]);
+const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...DEGREES]);
 
 // The folded groups, in their order. A field that no group names goes to the last one.
 const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
@@ -19,6 +19,7 @@ const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
     ],
     ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
     ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
+    ['traffic', ['site', 'tensor_overlap', 'overlap_gradients', 'overlap_parameters', 'overlap_pipeline']],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
     ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],
     ['kernels', []],
@@ -48,6 +49,8 @@ function matters(page: Page): (key: string) => boolean {
     const rules: Record<string, boolean> = {
         shard_replicas: job.zero !== 'none',
         sequence_parallel: degree('tensor_parallel') !== 1,
+        tensor_overlap: degree('tensor_parallel') !== 1,
+        overlap_pipeline: degree('pipeline_parallel') !== 1,
         recompute_modules: job.recompute === 'selective',
         recompute_layers: job.recompute === 'full' || job.recompute === 'block',
         moe_act: experts,

@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import type { Estimate, TimeItem, TimeKind } from '../api';
+import { format } from '../format';
+import { t } from '../i18n';
+import { m } from '../i18n/more';
+import { CopyButton } from './copy-button';
+import { Formula, tokenText, whereText } from './formula';
+import { TimeFill } from './time-bar';
+
+const asText = (item: TimeItem): string =>
+    [
+        `${item.label}: ${item.summary}`,
+        `${tokenText(item.formula)} = ${tokenText(item.numbers, format.measured)} = ${format.duration(item.seconds)}`,
+        ...item.where.map((one) => whereText(one, format.measured)),
+    ].join('\n');
+
+const asTable = ({ time }: Estimate): string =>
+    [
+        [t.time.label, m.time.seconds, m.time.share],
+        ...time.items.map((item) => [item.label, format.number(item.seconds), format.percent(item.share)]),
+        [m.time.total, format.number(time.step_seconds), format.percent(1)],
+    ]
+        .map((cells) => cells.join('\t'))
+        .join('\n');
+
+function Row({ item, open, toggle }: { item: TimeItem; open: boolean; toggle(): void }) {
+    return (
+        <>
+            <tr class={open ? 'open' : undefined}>
+                <th scope="row">
+                    <button type="button" class="row" aria-expanded={open} onClick={toggle}>
+                        <svg class="swatch" width="14" height="14" aria-hidden="true">
+                            <TimeFill kind={item.kind} />
+                        </svg>
+                        <span>
+                            {item.label} <small>{item.summary}</small>
+                        </span>
+                    </button>
+                </th>
+                <td class="r">{format.duration(item.seconds)}</td>
+                <td class="r">{format.percent(item.share)}</td>
+            </tr>
+            {open && (
+                <tr class="detail">
+                    <td colSpan={3}>
+                        <article class={`item-card t-${item.kind}`} aria-label={item.label}>
+                            <p>{item.summary}</p>
+                            <Formula item={item} result={format.duration(item.seconds)} write={format.measured} />
+                            <p class="acts">
+                                <CopyButton label={m.card.copyText} text={() => asText(item)} />
+                                <button type="button" onClick={toggle}>
+                                    {m.card.close}
+                                </button>
+                            </p>
+                        </article>
+                    </td>
+                </tr>
+            )}
+        </>
+    );
+}
+
+// Every item of a step with its formula; `chosen` is the part of the bar that the reader has opened.
+export function TimeTable({ answer, chosen }: { answer: Estimate; chosen: TimeKind | null }) {
+    const { time } = answer;
+    const largest = time.items.filter((item) => item.kind === chosen).sort((a, b) => b.seconds - a.seconds)[0];
+    const [open, setOpen] = useState(largest?.id);
+    return (
+        <div class="items time-items">
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">{t.time.label}</th>
+                        <th scope="col" class="r">
+                            {m.time.time}
+                        </th>
+                        <th scope="col" class="r">
+                            {m.time.share}
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {time.items.map((item) => (
+                        <Row
+                            key={item.id}
+                            item={item}
+                            open={open === item.id}
+                            toggle={() => setOpen(open === item.id ? undefined : item.id)}
+                        />
+                    ))}
+                </tbody>
+                <tbody class="total">
+                    <tr>
+                        <th scope="row">{m.time.total}</th>
+                        <td class="r">{format.duration(time.step_seconds)}</td>
+                        <td class="r">{format.percent(1)}</td>
+                    </tr>
+                </tbody>
+            </table>
+            <p class="note">
+                {m.time.band(format.duration(time.low_seconds), format.duration(time.high_seconds))} {time.basis}{' '}
+                {m.time.convention(format.percent(time.mfu), format.rounded(time.tflop_per_s_per_gpu))} {time.convention}
+            </p>
+            <p class="acts">
+                <CopyButton label={m.table.copy} text={() => asTable(answer)} />
+            </p>
+        </div>
+    );
+}
