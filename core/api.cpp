@@ -35,7 +35,7 @@ std::string catalog() {
         rules.push_back(Object().add("id", rule.id).add("label", rule.label));
     }
     FieldDescriber describe;
-    const Plan defaults;
+    const Plan defaults = open_plan();
     visit_fields(defaults, describe);
     const Budget budget;
     visit_fields(budget, describe);

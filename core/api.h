@@ -42,9 +42,10 @@
 //   "framework" "attention" "loss"      whose kernels and habits are counted; "auto" = as that framework does on that GPU
 // "fujii2024" knows only part of them; not_counted of its answers says which of those set it leaves out.
 // "auto" = the fastest plan whose estimate fits (class "fits"); of equally fast ones the smallest split (TP*CP*PP, then fewest pipeline
-// stages, then fewest context ranks), then the largest micro-batch. When no plan fits, the one with the lowest estimate. What is set is kept. The candidates are
-// those of search(); when none of them is legal, every divisor is tried. gpus_per_node "auto" is the cluster's, or without one the GPU's
-// usual number.
+// stages, then fewest context ranks), then the largest micro-batch. When no plan fits, the one with the lowest estimate. What is set is
+// kept. "expert_parallel" on "auto" (the default) is, plan by plan, the smallest power of two with which it fits; 1 without experts. The
+// candidates are those of search(); when none of them is legal, every divisor is tried. gpus_per_node "auto" is the cluster's, or without
+// one the GPU's usual number.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -76,7 +77,7 @@ std::string import_config(std::string_view text);
 // the plan does not have, are the fullest one.
 //   {"ok": true,
 //    "job": {every key of the job, with "auto" replaced by the number chosen; "model" is the id, or the config as import_config returns it},
-//    "auto": [which of the four degrees were chosen],
+//    "auto": [which of the degrees were chosen],
 //    "model": {"label", "parameters", "config": {as import_config returns it}}, "gpu": {"id", "label", "memory_gib"},
 //    "method": {as in catalog().methods},
 //    "data_parallel": 4, "micro_batches": 256 (per step and pipeline), "padded_vocabulary": 128256,
@@ -139,9 +140,9 @@ std::string estimate(std::string_view request);
 //                         other beats in both memory and step time, fastest first]}]}  or {"ok": false, "problems": […]}
 //   columns one entry per legal plan, sorted by (TP, CP, PP, micro-batch, GPU count); plans that differ in the GPU count only share a "row"
 // In JavaScript: search(text) -> {summary: text, columns: {row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch,
-// data_parallel: Int32Array; total_bytes, share, step_seconds: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
+// data_parallel, expert_parallel: Int32Array; total_bytes, share, step_seconds: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
 struct SearchColumns {
-    std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel;
+    std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel, expert_parallel;
     std::vector<double> total_bytes, share, step_seconds;
     std::vector<std::uint8_t> fit_class;
 };

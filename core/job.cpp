@@ -152,7 +152,10 @@ Json to_json(const Job& job) {
 constexpr std::pair<const char*, std::int64_t Plan::*> kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
                                                                      {"context_parallel", &Plan::context_parallel},
                                                                      {"pipeline_parallel", &Plan::pipeline_parallel},
-                                                                     {"micro_batch", &Plan::micro_batch}};
+                                                                     {"micro_batch", &Plan::micro_batch},
+                                                                     {"expert_parallel", &Plan::expert_parallel}};
+
+constexpr std::size_t kSplitDegrees = 4;  // the first of them
 
 // Whatever the degrees: when no split of these GPUs is legal, that is the first thing to say, with the nearest GPU count that has one.
 static std::optional<Problem> no_split(const Job& job) {
@@ -179,6 +182,7 @@ static std::optional<Problem> no_split(const Job& job) {
 
 std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems) {
     std::vector<std::string> chosen;
+    if (job.model.experts.count == 0 && job.plan.expert_parallel == kAuto) job.plan.expert_parallel = 1;
     Plan least = job.plan;  // what is left open set to 1: if no plan is legal, this one breaks a rule too
     for (const auto& [key, degree] : kDegrees) {
         if (job.plan.*degree != kAuto) continue;
@@ -193,7 +197,7 @@ std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems) {
     }
     if (auto problem = no_split(job)) problems.push_back(std::move(*problem));
     // without another number of GPUs that works, the rules say what else stands in the way
-    if (problems.empty() || problems.back().nearest.is_null() || chosen.size() < std::size(kDegrees))
+    if (problems.empty() || problems.back().nearest.is_null() || chosen.size() < kSplitDegrees)
         for (Problem& problem : broken_rules(job.model, least)) problems.push_back(std::move(problem));
     return std::nullopt;
 }

@@ -27,13 +27,20 @@ void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove
              b.watts_per_gpu, {0, 1e4});
 }
 
+// The plan of a request that says nothing about it.
+inline Plan open_plan() {
+    Plan plan;
+    plan.expert_parallel = kAuto;
+    return plan;
+}
+
 struct Job {
     Model model;
     bool model_is_inline = false;  // a config object instead of an id
     const Gpu* gpu = nullptr;
     const Cluster* cluster = nullptr;  // may be none
     Method method = Method::detailed;
-    Plan plan;  // may hold kAuto, except in gpus_per_node
+    Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node
     Budget budget;
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest

@@ -49,7 +49,7 @@ struct Plan {
     std::int64_t micro_batch = kAuto;                            // sequences that pass through a GPU at once
     std::int64_t virtual_stages = 1;                             // model chunks per GPU in the interleaved schedule
     std::int64_t first_stage_layers = 0, last_stage_layers = 0;  // 0 = as many as the other stages
-    std::int64_t expert_parallel = 1;
+    std::int64_t expert_parallel = 1;                            // a request that does not set it means "auto" (job.h)
     std::int64_t expert_tensor_parallel = 1;
     std::int64_t shard_replicas = 1;    // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
     std::int64_t recompute_layers = 1;  // full: layers per unit; block: layers of each chunk
@@ -172,7 +172,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
               "Fraction of the optimizer's state kept in the node's own memory.", "fraction"},
              p.optimizer_offload, {0, 1});
     v.integer({"expert_parallel", "ep", "Expert parallel (EP)", "The experts of a layer are shared out over this many GPUs.", "GPUs"},
-              p.expert_parallel, {1, 4'096});
+              p.expert_parallel, {1, 4'096}, true);
     v.integer({"expert_tensor_parallel", "etp", "Expert tensor parallel (ETP)", "Every expert is split over this many GPUs.", "GPUs"},
               p.expert_tensor_parallel, {1, 1'024});
     v.number({"expert_imbalance", "imbalance", "Expert imbalance",

@@ -265,9 +265,10 @@ Json knobs(const Job& job, double total) {
 }
 
 // The plan that "auto" would choose with no degree set; null when it is the one shown.
-Json auto_plan(const Job& job) {
+Json auto_plan(const Job& job, const std::vector<std::string>& chosen) {
     Plan open = job.plan;
     open.tensor_parallel = open.context_parallel = open.pipeline_parallel = open.micro_batch = kAuto;
+    if (std::find(chosen.begin(), chosen.end(), "expert_parallel") != chosen.end()) open.expert_parallel = kAuto;
     const auto best = choose({job.model, open, *job.gpu, job.method, job.cluster});
     if (!best) return nullptr;
     const Plan &b = best->plan, &p = job.plan;
@@ -431,7 +432,7 @@ Json estimate_answer(const Job& job, const std::vector<std::string>& chosen) {
     answer["not_counted"] = not_counted_notes(job);
     answer["warnings"] = to_json(warnings(job.model, p));
     answer["time"] = describe_time(job);
-    answer["auto_plan"] = auto_plan(job);
+    answer["auto_plan"] = auto_plan(job, chosen);
     return answer;
 }
 

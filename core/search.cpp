@@ -9,9 +9,31 @@
 
 namespace fourfold {
 
-static Estimated estimated(const SearchSpace& space, const Plan& plan, StepTimer& timer) {
-    const double bytes = space.method == Method::fujii2024 ? fujii2024<double>(space.model, plan).total()
-                                                           : fullest_stage(space.model, plan, framework_of(plan, space.gpu)).bytes;
+static double bytes_of(const SearchSpace& space, const Plan& plan) {
+    return space.method == Method::fujii2024 ? fujii2024<double>(space.model, plan).total()
+                                             : fullest_stage(space.model, plan, framework_of(plan, space.gpu)).bytes;
+}
+
+// Expert parallel left open: the smallest power of two with which the plan fits, since every doubling makes tokens travel further; without
+// any, the one that needs least.
+static void choose_expert_parallel(const SearchSpace& space, Plan& plan) {
+    Plan best = plan;
+    double least = INFINITY;
+    for (std::int64_t ranks = 1; ranks <= space.model.experts.count; ranks *= 2) {
+        plan.expert_parallel = ranks;
+        if (space.model.experts.count % ranks != 0 || plan.gpus % (ranks * plan.expert_tensor_parallel * plan.pipeline_parallel) != 0)
+            break;
+        const double bytes = bytes_of(space, plan);
+        if (bytes < least) least = bytes, best = plan;
+        if (judge(space.method, plan, bytes, space.gpu.memory_bytes).fit == Fit::fits) break;
+    }
+    plan = best;
+}
+
+static Estimated estimated(const SearchSpace& space, const Plan& given, StepTimer& timer) {
+    Plan plan = given;
+    if (space.plan.expert_parallel == kAuto && space.model.experts.count > 0) choose_expert_parallel(space, plan);
+    const double bytes = bytes_of(space, plan);
     return {plan, bytes, bytes / space.gpu.memory_bytes, judge(space.method, plan, bytes, space.gpu.memory_bytes), timer.seconds(plan)};
 }
 Estimated estimated(const SearchSpace& space, const Plan& plan) {
@@ -68,6 +90,7 @@ static void for_each_legal(const SearchSpace& space, const std::vector<std::int6
         };
     };
     Plan plan = space.plan;
+    if (plan.expert_parallel == kAuto) plan.expert_parallel = 1;  // chosen plan by plan, when each is estimated
     std::vector<std::int64_t> counts_that_divide;
     for (const std::int64_t tensor : all.tensor) {
         plan.tensor_parallel = tensor;
@@ -174,6 +197,7 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
         c.pipeline_parallel.push_back(static_cast<std::int32_t>(plan.pipeline_parallel));
         c.micro_batch.push_back(static_cast<std::int32_t>(plan.micro_batch));
         c.data_parallel.push_back(static_cast<std::int32_t>(plan.data_parallel()));
+        c.expert_parallel.push_back(static_cast<std::int32_t>(candidate.plan.expert_parallel));
         c.total_bytes.push_back(candidate.bytes);
         c.share.push_back(candidate.share);
         c.step_seconds.push_back(candidate.seconds);

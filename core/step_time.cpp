@@ -471,7 +471,7 @@ double model_flop(const Model& m, const Plan& p) {
 
 double StepTimer::seconds(const Plan& plan) {
     if (!known_ || plan.tensor_parallel != for_.tensor_parallel || plan.context_parallel != for_.context_parallel ||
-        plan.micro_batch != for_.micro_batch) {
+        plan.micro_batch != for_.micro_batch || plan.expert_parallel != for_.expert_parallel) {
         framework_ = framework_of(plan, gpu_);
         machine_ = machine_of(gpu_, cluster_, plan);
         timing_ = timing_of(machine_, cluster_, plan, framework_.attention);

@@ -153,3 +153,30 @@ TEST_CASE("auto tries every divisor when no usual split is legal") {
     const auto best = choose(s.space());
     CHECK((best && best->plan.context_parallel == 3));
 }
+
+TEST_CASE("expert parallel left open is the smallest power of two with which a plan fits") {
+    Setting s = setting("mixtral-8x7b", "h100-sxm-80gb", 64);
+    s.plan.expert_parallel = kAuto;
+    const SearchSpace open{s.model, s.plan, s.gpu, Method::detailed};
+    const SearchOutcome found = search_all(open, {64});
+    const auto& c = found.columns;
+    std::int64_t chosen_above_one = 0;
+    for (std::size_t i = 0; i < c.row.size(); i += 7) {
+        Plan plan = s.plan;
+        plan.tensor_parallel = c.tensor_parallel[i];
+        plan.context_parallel = c.context_parallel[i];
+        plan.pipeline_parallel = c.pipeline_parallel[i];
+        plan.micro_batch = c.micro_batch[i];
+        plan.expert_parallel = c.expert_parallel[i];
+        CHECK(is_legal(s.model, plan));
+        const SearchSpace fixed{s.model, plan, s.gpu, Method::detailed};
+        CHECK(estimated(fixed, plan).bytes == c.total_bytes[i]);
+        if (plan.expert_parallel == 1) continue;
+        ++chosen_above_one;
+        plan.expert_parallel /= 2;
+        CHECK(estimated(fixed, plan).verdict.fit != Fit::fits);
+    }
+    CHECK(chosen_above_one > 5);
+    const auto best = choose(open);
+    CHECK((best && is_legal(s.model, best->plan)));
+}

@@ -25,6 +25,7 @@ val search(const std::string& request) {
     columns.set("pipeline_parallel", column(c.pipeline_parallel));
     columns.set("micro_batch", column(c.micro_batch));
     columns.set("data_parallel", column(c.data_parallel));
+    columns.set("expert_parallel", column(c.expert_parallel));
     columns.set("total_bytes", column(c.total_bytes));
     columns.set("share", column(c.share));
     columns.set("step_seconds", column(c.step_seconds));

@@ -27,6 +27,7 @@ inline Json golden_answer(const Json& golden) {
                    {"pipeline_parallel", c.pipeline_parallel},
                    {"micro_batch", c.micro_batch},
                    {"data_parallel", c.data_parallel},
+                   {"expert_parallel", c.expert_parallel},
                    {"total_bytes", c.total_bytes},
                    {"share", c.share},
                    {"step_seconds", c.step_seconds},

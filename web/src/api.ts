@@ -341,6 +341,7 @@ export interface SearchColumns {
     pipeline_parallel: Int32Array;
     micro_batch: Int32Array;
     data_parallel: Int32Array;
+    expert_parallel: Int32Array;
     total_bytes: Float64Array;
     share: Float64Array;
     step_seconds: Float64Array;

@@ -11,6 +11,7 @@ const columns: SearchColumns = {
     pipeline_parallel: ints(1, 1, 1, 1, 1),
     micro_batch: ints(1, 1, 1, 2, 2),
     data_parallel: ints(8, 16, 4, 4, 8),
+    expert_parallel: ints(8, 16, 4, 4, 8),
     total_bytes: Float64Array.of(5, 4, 3, 2, 1),
     share: Float64Array.of(2, 0.9, 0.7, 0.9, 0.5),
     step_seconds: Float64Array.of(8, 5, 4, 9, 6),
