@@ -329,7 +329,7 @@ Json describe_time(const Job& job) {
     const Timing timing = timing_of(machine, job.cluster, p, framework.attention);
     const LayerTimes layers = layer_times(job.model, p, framework, machine, timing);
     const StepTime<Traced> step = step_time<Traced>(job.model, p, framework, machine, timing, layers);
-    const Band band = band_of(p, machine);
+    const Band band = band_of(job.model, p, machine);
     Json items = Json::array();
     for (std::size_t i = 0; i < step.items.size(); ++i) {
         const Traced& seconds = step.items[i];

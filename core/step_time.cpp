@@ -21,7 +21,7 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
     {"head", "compute", "Embedding, logits, loss", "Both ends of the model, on the stage that sets the pace."},
     {"tensor_traffic", "tensor", "Tensor-parallel traffic", "Exchanges inside every layer that no work hides."},
     {"context_traffic", "context", "Context-parallel traffic", "Keys and values on their way round, as far as nothing hides it."},
-    {"expert_traffic", "tensor", "Expert traffic", "Tokens to their experts and back. Not yet checked against runs."},
+    {"expert_traffic", "other", "Expert traffic", "Tokens to their experts and back. Not yet checked against runs."},
     {"weight_traffic", "data", "Gathering weights", "FSDP gathers weights for every micro-batch. Not yet checked against runs."},
     {"host", "other", "Waiting for the CPU", "Small pieces of work finish faster than the CPU can launch the next."},
     {"bubble", "bubble", "Pipeline bubble", "Stages wait while the pipeline fills and drains."},
@@ -33,7 +33,8 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
 }};
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
-Band band_of(const Plan& plan, const Machine& machine) {
+Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
+    if (model.experts.count > 0) return {0.7, 2, "No run of a model with experts was used: take this as an order of magnitude."};
     if (plan.framework == FrameworkKind::pytorch)
         return {0.95, 1.6, "Frameworks other than Megatron-LM took 1.1 to 1.6 times as long in 216 published runs."};
     if (machine.architecture == Architecture::blackwell)
@@ -114,11 +115,15 @@ class LayerCost {
             multiply(M_, wide * number(m_.experts.shared_ffn) / t_, h_, true);
             multiply(M_, h_, number(m_.experts.shared_ffn) / t_, false);
         }
-        if (p_.expert_parallel > 1) {  // each token copy travels to its expert and back, in either pass; not validated on runs
-            const double bytes = 2 * copies * h_ * number(p_.expert_parallel);
-            now_.expert_forward = now_.expert_backward =
-                2 * collective_seconds(hw_, k_, bytes, number(p_.expert_parallel * p_.expert_tensor_parallel));
-        }
+        if (p_.expert_parallel > 1) now_.expert_forward = now_.expert_backward = 2 * exchange_seconds(2 * copies * h_);
+    }
+
+    // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. Not validated on runs.
+    double exchange_seconds(double bytes) const {
+        const double members = number(p_.expert_parallel * p_.expert_tensor_parallel), node = number(hw_.gpus_per_node);
+        const double moved = bytes * (members - 1) / members;
+        if (members <= node) return k_.link_latency + moved / (k_.link * hw_.ring_link(members));
+        return k_.network_latency * std::log2(members) + moved * node / (k_.network * hw_.node);  // the node's adapters serve all its GPUs
     }
 
     void attention_core() {

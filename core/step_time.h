@@ -94,7 +94,7 @@ struct Band {
     double low, high;
     std::string_view basis;  // one sentence: which runs say so
 };
-Band band_of(const Plan& plan, const Machine& machine);
+Band band_of(const Model& model, const Plan& plan, const Machine& machine);
 
 // FLOP of a step as the first paper counts it: attention not halved for causality, logits counted, nothing counted twice.
 double model_flop(const Model& model, const Plan& plan);

@@ -135,7 +135,7 @@ TEST_CASE("step time: nine of ten runs lie within the band, kind by kind") {
     for (const Run& run : tests::measured_runs()) {
         if (!run.ran() || run.step_time_s <= 0 || !layers_per_chunk(run.model, run.plan)) continue;
         const Machine machine = machine_of(*catalog().gpu(run.gpu), nullptr, run.plan);
-        const Band band = band_of(run.plan, machine);
+        const Band band = band_of(run.model, run.plan, machine);
         const double factor = run.step_time_s / seconds_of(run);
         auto& [runs, within] = inside[band.basis];
         ++runs;
