@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cost.h"
 #include "formula.h"
+#include "layer_time.h"
 #include "model.h"
 #include "plan.h"
 #include "stage.h"
@@ -47,25 +47,6 @@ struct StepTime {
     double forward = 0, backward = 0;     // of one micro-batch on the stage that sets the pace
     std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage (Traced, and schedules that are played)
 };
-
-// One layer, one micro-batch, one GPU. Depends on TP, CP, micro-batch and kernels alone: a search computes it once for all PP and DP.
-struct LayerTime {
-    double multiply_forward = 0, multiply_backward = 0;
-    double attention_forward = 0, attention_backward = 0;
-    double element_forward = 0, element_backward = 0;
-    double tensor_forward = 0, tensor_backward = 0;
-    double context_forward = 0, context_backward = 0;
-    double expert_forward = 0, expert_backward = 0;
-    double recomputed = 0;             // computed again in the backward pass
-    double forward = 0, backward = 0;  // all of these, and what the CPU adds
-};
-struct LayerTimes {
-    LayerTime dense, expert;
-    double head = 0, embedding = 0;                      // seconds per micro-batch
-    double parameters_dense = 0, parameters_expert = 0;  // of a layer, on this GPU
-};
-
-LayerTimes layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);
 
 template <class N>
 StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,

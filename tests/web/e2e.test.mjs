@@ -766,6 +766,17 @@ describe('for everybody', () => {
     });
 });
 
+describe('models with experts', () => {
+    pageTest('expert parallel is chosen, said, and can be set', async () => {
+        const page = await open('?model=mixtral-8x7b&gpus=32');
+        await headlineIs(page, /^It fits/);
+        await eventually('the plan', () => plain(page.locator('.plan')), /experts over \d+/);
+        await page.goto(`${served.url}?model=mixtral-8x7b&gpus=32&ep=2`);
+        await settled(page);
+        await eventually('the plan', () => plain(page.locator('.plan')), /experts over 2/);
+    });
+});
+
 describe('what is shipped', () => {
     pageTest('the first load stays within its budget, and so does what comes with the first sign of a reader', async () => {
         const one = await openPage(chromium.browser, served.url);

@@ -67,9 +67,11 @@ export function labelOf(fields: Field[], key: string): string {
 }
 
 // "tensor 2 · pipeline 1 · …" from any object that has the four degrees, with the derived one where it is known.
-export function degreeList(plan: { [key in Degree]?: Json }, data?: number): string {
+export function degreeList(plan: { [key in Degree | 'expert_parallel']?: Json }, data?: number): string {
     const parts = DEGREES.map((key) => `${t.short[key]} ${format.count(Number(plan[key]))}`);
     if (data !== undefined) parts.splice(-1, 0, `${t.short.data_parallel} ${format.count(data)}`);
+    const experts = Number(plan.expert_parallel ?? 1);
+    if (experts > 1) parts.push(`${t.short.expert_parallel} ${format.count(experts)}`);
     return parts.join(' · ');
 }
 

@@ -219,6 +219,7 @@ export const en = {
         context_parallel: 'context',
         pipeline_parallel: 'pipeline',
         data_parallel: 'data',
+        expert_parallel: 'experts over',
         micro_batch: 'micro-batch',
     },
     letters: { tensor_parallel: 'TP', context_parallel: 'CP', pipeline_parallel: 'PP', micro_batch: 'MB' } satisfies Record<Degree, string>,
