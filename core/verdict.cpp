@@ -55,11 +55,11 @@ Explanation explain(Method method, const Plan& plan, const Verdict& verdict) {
     const std::string text = failing <= 1    ? "Hardly any run with such an estimate runs out of memory."
                              : failing >= 99 ? "Nearly every run with such an estimate runs out of memory."
                                              : "About " + std::to_string(failing) + " of 100 runs with such an estimate run out of memory.";
-    return {text,
-            plan.framework == FrameworkKind::pytorch
-                ? "From 309 runs of Hagemann et al. that ran or failed; PyTorch frameworks differ, so the band is wide."
-                : "From 229 published Megatron-LM runs that ran or failed: where the whole GPU reaches 90 % of its nominal size, half "
-                  "of them fail."};
+    return {text, plan.framework == FrameworkKind::pytorch
+                      ? "From 309 runs of Hagemann et al. that ran or failed; PyTorch frameworks differ, so the band is wide."
+                      : "From 229 published Megatron-LM runs that ran, or have no result and are taken as failed: where the whole GPU "
+                        "reaches 90 % of its nominal size, half "
+                        "of them fail."};
 }
 
 }  // namespace fourfold

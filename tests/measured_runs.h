@@ -45,7 +45,10 @@ inline Model model_of_run(const Json& row, std::int64_t positions) {
     return m;
 }
 
-// How each source trained, as far as it says so, and nothing else.
+// How each source trained. What the rows say is in their columns; the settings here are NOT in them. From the source: Hagemann's loss and
+// gradients, MPT's structure and loss. Assumed, and chosen with the residuals in view, so that these families are no blind prediction:
+// dropout, fp16 gradients and no overlap of the Megatron runs of 2021-22; bf16 gradients, cuDNN attention and tp-comm-overlap of dgxc;
+// "selective" of torchtitan as every second layer; unfused norms where Hagemann's kernel name lacks the RMSNorm kernel.
 inline void set_framework(Run& run) {
     Plan& p = run.plan;
     Model& m = run.model;
@@ -68,12 +71,12 @@ inline void set_framework(Run& run) {
     }
     if (run.family == "torchtitan") {
         p.framework = FrameworkKind::pytorch;
-        if (p.recompute == Recompute::selective) {  // of every second layer
+        if (p.recompute == Recompute::selective) {  // taken as every second layer
             p.recompute = Recompute::block;
             p.recompute_layers = m.layers / 2;
         }
     }
-    if (run.family == "dgxc") {  // the recipes reduce gradients in bf16, and overlap tensor-parallel traffic where there is any
+    if (run.family == "dgxc") {  // as NVIDIA's performance recipes usually do
         p.gradients_in_fp32 = false;
         p.tensor_overlap = true;
     }
