@@ -5,6 +5,7 @@
 #include "step_time.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "schedule.h"
@@ -266,17 +267,26 @@ double model_flop(const Model& m, const Plan& p) {
     return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + s / h) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
 }
 
-double StepTimer::seconds(const Plan& plan) {
-    if (!known_ || plan.tensor_parallel != for_.tensor_parallel || plan.context_parallel != for_.context_parallel ||
-        plan.micro_batch != for_.micro_batch || plan.expert_parallel != for_.expert_parallel) {
-        framework_ = framework_of(plan, gpu_);
-        machine_ = machine_of(gpu_, cluster_, plan);
-        timing_ = timing_of(machine_, cluster_, plan, framework_.attention);
-        layers_ = layer_times(model_, plan, framework_, machine_, timing_);
-        for_ = plan;
-        known_ = true;
+constexpr std::size_t kPlaces = 128;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
+
+StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
+    : model_(model),
+      framework_(framework_of(like, gpu)),
+      machine_(machine_of(gpu, cluster, like)),
+      timing_(timing_of(machine_, cluster, like, framework_.attention)) {}
+
+double StepTimer::seconds(const Plan& p) {
+    if (known_.empty()) known_.resize(kPlaces);
+    const Key key{p.tensor_parallel, p.context_parallel, p.micro_batch, p.expert_parallel, p.recompute, p.sequence_parallel};
+    const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
+    const std::size_t place = log2(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +
+                              5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel);
+    Known& known = known_[place % kPlaces];
+    if (known.key != key) {
+        known.key = key;
+        known.times = layer_times(model_, p, framework_, machine_, timing_);
     }
-    return step_time<double>(model_, plan, framework_, machine_, timing_, layers_).seconds;
+    return step_time<double>(model_, p, framework_, machine_, timing_, known.times).seconds;
 }
 
 }  // namespace fourfold
