@@ -5,6 +5,7 @@
 #include "catalog.h"
 #include "job.h"
 #include "report.h"
+#include "versus.h"
 
 namespace fourfold::api {
 
@@ -39,6 +40,8 @@ std::string catalog() {
     visit_fields(defaults, describe);
     const Budget budget;
     visit_fields(budget, describe);
+    const Exploration exploration;
+    visit_fields(exploration, describe);
     return dump(Object()
                     .add("version", kVersion)
                     .add("gpus", std::move(gpus))
@@ -117,6 +120,37 @@ SearchAnswer search(std::string_view request) {
                      .add("auto", std::move(chosen))
                      .add("ranking", std::move(ranking))),
             std::move(outcome.columns)};
+}
+
+// ---- ranking
+std::string rank(std::string_view request) {
+    Problems problems;
+    const auto job = read_job(request, Request::rank, problems);
+    if (!job) return failure(problems);
+    Json answer = rank_part(job->space(), job->exploration, job->share);
+    answer["ok"] = true;
+    answer["gpus"] = job->plan.gpus;
+    return dump(answer);
+}
+
+std::string merge_rankings(std::string_view text) {
+    constexpr std::size_t kMaxBytes = 16'000'000;
+    Problems problems;
+    const auto parts = parse(text, kMaxBytes, problems);
+    auto whole = parts ? merge_parts(*parts, problems) : std::nullopt;
+    if (!whole) return failure(problems);
+    (*whole)["ok"] = true;
+    (*whole)["gpus"] = (*parts)[0].contains("gpus") ? (*parts)[0]["gpus"] : Json();
+    return dump(*whole);
+}
+
+std::string versus(std::string_view request) {
+    Problems problems;
+    auto job = read_job(request, Request::versus, problems);
+    if (!job) return failure(problems);
+    if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
+    const auto other = read_other(request, *job, problems);
+    return other ? dump(versus_answer(*job, *other)) : failure(problems);
 }
 
 }  // namespace fourfold::api

@@ -39,6 +39,7 @@
 //   "precision" "gradients_in_fp32" "moments" "optimizer_offload"
 //   "expert_parallel" "expert_tensor_parallel" "expert_imbalance"
 //   "token_budget" "price_per_gpu_hour" "watts_per_gpu"    numbers; 0 = not asked for
+//   "explore" "risk"                    what rank() varies, and the risk of running out of memory that it accepts
 //   "framework" "attention" "loss"      whose kernels and habits are counted; "auto" = as that framework does on that GPU
 // "fujii2024" knows only part of them; not_counted of its answers says which of those set it leaves out.
 // "auto" = the fastest plan whose estimate fits (class "fits"); of equally fast ones the smallest split (TP*CP*PP, then fewest pipeline
@@ -151,6 +152,33 @@ struct SearchAnswer {
     SearchColumns columns;
 };
 SearchAnswer search(std::string_view request);
+
+
+// rank(job + {"part": 0, "parts": 8}) -> the fastest plans on the job's GPUs, of a space that is wider than the degrees.
+// Degrees that the job sets are kept, those on "auto" range as in search(); besides, what the job's "explore" names is varied, whatever the
+// job says of it: a text of ids with commas between ("virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers";
+// catalog().fields has their labels). A plan is ranked when its probability to run is at least 1 - "risk" (by fujii2024: when it fits).
+// "parts" (default 1, at most 1,000) cuts the space; part i answers for its share alone, in the same form; merge_rankings puts any parts together.
+//   {"ok": true, "gpus", "candidates", "legal", "ranked", "does_not_fit" (legal, not ranked), "rejected": [{"rule", "count"}] (most first),
+//    "plans": {"tensor_parallel": […], "context_parallel", "pipeline_parallel", "data_parallel", "micro_batch", "expert_parallel", "virtual_stages",
+//              "schedule", "recompute", "recompute_layers", "zero", "sequence_parallel", "count_embedding_as_layer",
+//              "count_loss_as_layer" (named as the job's keys), "order", "total_bytes",
+//              "share", "class", "probability", "step_seconds", "tokens_per_s"},   a list each: the 200 fastest, then the rest of the front;
+//              {} when nothing is ranked
+//    "front": [indices into these lists: ranked plans that no other beats in both memory and time],
+//    "closest": null | {the same keys, one value each}}   the lowest estimate among legal plans that are not ranked
+//   "recompute": "block" stands with the fewest layers with which the plan can be ranked.
+std::string rank(std::string_view request);
+// merge_rankings([answers of rank]) -> one answer of the same form.
+std::string merge_rankings(std::string_view parts);
+
+// versus(job + {"other": {fields of the plan, "auto" allowed}}) -> the job's plan against the same with these fields changed.
+//   {"ok": true, "plan": SIDE, "other": SIDE | {"ok": false, "problems"},
+//    "outcome": "breaks_rule" | "does_not_fit" (the other, while the plan does) | "slower" | "faster" | "as_fast" (the other),
+//    and unless it breaks a rule: "seconds", "seconds_share" (of the plan's step), "bytes": what the other takes more (negative: less)
+//    "time": [{"id", "kind", "label", "seconds"}], "memory": [{"id" (of a group), "label", "bytes"}]}    more, item by item; largest first
+//   SIDE {"ok": true, "job": {the plan's fields}, "data_parallel", "card_bytes", BRIEF}
+std::string versus(std::string_view request);
 
 // clang-format on
 // Runs `count` memory estimates over many plans without any text and returns the sum of their bytes: the rate that a search can reach,

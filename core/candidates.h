@@ -27,6 +27,7 @@ enum Dimension : std::uint32_t {
     vary_zero = 8,            // none and ZeRO-1; with PyTorch all four
     vary_sequence_parallel = 16,
     vary_expert_parallel = 32,  // every power of two
+    vary_stage_layers = 64,     // besides, the embedding and the loss counted as a layer each, as Llama 3 405B's 126 layers over 16 stages
 };
 extern const std::span<const Choice> kDimensionChoices;
 
@@ -36,6 +37,7 @@ enum class Breadth { usual, all };
 struct Shape {
     PipelineSchedule schedule;
     std::int64_t virtual_stages;
+    bool count_embedding_as_layer, count_loss_as_layer;
 };
 
 // Usual: TP within a node, CP and micro-batch powers of two. All: whatever can divide what it must divide.
@@ -121,6 +123,8 @@ void for_each_legal(const SearchSpace& space, const std::vector<std::int64_t>& g
                             plan.pipeline_parallel = pipeline;
                             plan.schedule = shape.schedule;
                             plan.virtual_stages = shape.virtual_stages;
+                            plan.count_embedding_as_layer = shape.count_embedding_as_layer;
+                            plan.count_loss_as_layer = shape.count_loss_as_layer;
                             visit_split();
                         }
             }

@@ -96,6 +96,14 @@ static void read_stage(FieldReader& reader, Job& job, Problems& problems) {
     if (const auto stage = read_integer(*given, "stage", "The stage", {0, 1'999}, problems)) job.stage = *stage;
 }
 
+static void read_share(FieldReader& reader, Job& job, Problems& problems) {
+    constexpr std::int64_t kMostParts = 1'000;
+    if (const Json* parts = reader.any("parts"))
+        job.share.parts = read_integer(*parts, "parts", "The number of parts", {1, kMostParts}, problems).value_or(1);
+    if (const Json* part = reader.any("part"))
+        job.share.part = read_integer(*part, "part", "The part", {0, job.share.parts - 1}, problems).value_or(0);
+}
+
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
     const std::size_t problems_before = problems.size();
     const auto request = parse(text, kMaxRequestBytes, problems);
@@ -126,15 +134,48 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
         job.method = *method;
     visit_fields(job.plan, reader);
     visit_fields(job.budget, reader);
-    if (kind == Request::search)
-        read_gpu_counts(reader, job, problems);
-    else
-        read_stage(reader, job, problems);
+    visit_fields(job.exploration, reader);
+    switch (kind) {
+        case Request::estimate:
+            read_stage(reader, job, problems);
+            break;
+        case Request::search:
+            read_gpu_counts(reader, job, problems);
+            break;
+        case Request::rank:
+            read_share(reader, job, problems);
+            break;
+        case Request::versus:
+            reader.any("other");  // read_other
+            break;
+    }
     reader.reject_unknown();
     if (problems.size() != problems_before) return std::nullopt;
     if (job.plan.gpus_per_node == kAuto)
         job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
     return job;
+}
+
+std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems) {
+    const auto request = parse(text, kMaxRequestBytes, problems);
+    const Json none = Json::object();
+    const Json& other = request && request->contains("other") ? (*request)["other"] : none;
+    if (!other.is_object()) {
+        problems.push_back({"other", "type", shown(other), "\"other\" must be an object with fields of the plan.", "", nullptr});
+        return std::nullopt;
+    }
+    Problems own;
+    FieldReader reader(other, own);
+    Plan plan = job.plan;
+    visit_fields(plan, reader);
+    reader.reject_unknown();
+    for (Problem& problem : own) {
+        problem.field = "other." + problem.field;
+        problems.push_back(std::move(problem));
+    }
+    if (!own.empty()) return std::nullopt;
+    if (plan.gpus_per_node == kAuto) plan.gpus_per_node = job.plan.gpus_per_node;
+    return plan;
 }
 
 Json to_json(const Job& job) {
@@ -146,6 +187,7 @@ Json to_json(const Job& job) {
                       .add("method", text(job.method).id);
     visit_fields(job.plan, FieldWriter(object));
     visit_fields(job.budget, FieldWriter(object));
+    visit_fields(job.exploration, FieldWriter(object));
     return object;
 }
 

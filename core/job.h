@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "model.h"
 #include "plan.h"
+#include "ranking.h"
 #include "search.h"
 
 namespace fourfold {
@@ -42,16 +43,22 @@ struct Job {
     Method method = Method::detailed;
     Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node
     Budget budget;
+    Exploration exploration;
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
+    Share share;                           // rank alone
 
     SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
 };
 
-enum class Request { estimate, search };
+enum class Request { estimate, search, rank, versus };
 
 // Reads a job from a request's text. nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
+
+// The plan of `job` (resolved) with what a request's "other" sets instead; "auto" is allowed where the job allows it. Problems are about
+// "other.<field>".
+std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems);
 
 // The job with every key written out.
 Json to_json(const Job& job);

@@ -10,31 +10,36 @@
 
 namespace fourfold {
 
-static double bytes_of(const SearchSpace& space, const Plan& plan) {
+static double bytes_of(const SearchSpace& space, const Plan& plan, KnownMoments& moments) {
     return space.method == Method::fujii2024 ? fujii2024<double>(space.model, plan).total()
-                                             : fullest_stage(space.model, plan, framework_of(plan, space.gpu)).bytes;
+                                             : fullest_stage(space.model, plan, framework_of(plan, space.gpu), &moments).bytes;
 }
 
 // Expert parallel left open: the smallest power of two with which the plan fits, since every doubling makes tokens travel further; without
 // any, the one that needs least.
-static void choose_expert_parallel(const SearchSpace& space, Plan& plan) {
+static void choose_expert_parallel(const SearchSpace& space, Plan& plan, KnownMoments& moments) {
     Plan best = plan;
     double least = INFINITY;
     for (std::int64_t ranks = 1; ranks <= space.model.experts.count; ranks *= 2) {
         plan.expert_parallel = ranks;
         if (space.model.experts.count % ranks != 0 || plan.gpus % (ranks * plan.expert_tensor_parallel * plan.pipeline_parallel) != 0)
             break;
-        const double bytes = bytes_of(space, plan);
+        const double bytes = bytes_of(space, plan, moments);
         if (bytes < least) least = bytes, best = plan;
         if (judge(space.method, plan, bytes, space.gpu.memory_bytes).fit == Fit::fits) break;
     }
     plan = best;
 }
 
+Scores Scorer::memory(Plan& plan) {
+    if (space_.plan.expert_parallel == kAuto && space_.model.experts.count > 0) choose_expert_parallel(space_, plan, moments_);
+    const double bytes = bytes_of(space_, plan, moments_);
+    return {bytes, bytes / space_.gpu.memory_bytes, judge(space_.method, plan, bytes, space_.gpu.memory_bytes)};
+}
 Scores Scorer::score(Plan& plan) {
-    if (space_.plan.expert_parallel == kAuto && space_.model.experts.count > 0) choose_expert_parallel(space_, plan);
-    const double bytes = bytes_of(space_, plan);
-    return {bytes, bytes / space_.gpu.memory_bytes, judge(space_.method, plan, bytes, space_.gpu.memory_bytes), timer_.seconds(plan)};
+    Scores scores = memory(plan);
+    scores.seconds = timer_.seconds(plan);
+    return scores;
 }
 
 Estimated estimated(const SearchSpace& space, const Plan& plan) {

@@ -23,9 +23,9 @@ Estimated estimated(const SearchSpace& space, const Plan& plan);
 
 // What a search wants to know of a plan.
 struct Scores {
-    double bytes, share;  // as in Estimated
-    Verdict verdict;
-    double seconds;
+    double bytes = 0, share = 0;  // as in Estimated
+    Verdict verdict{};
+    double seconds = 0;
 };
 
 // Scores many plans of one space; what they have in common is computed once.
@@ -34,11 +34,14 @@ class Scorer {
     Scorer(const SearchSpace& space, const Plan& like) : space_(space), timer_(space.model, space.gpu, space.cluster, like) {}
     // Expert parallel left open by the space is chosen, and written into the plan.
     Scores score(Plan& plan);
+    // The same without the step time, for those who reject by memory first.
+    Scores memory(Plan& plan);
     double seconds(const Plan& plan) { return timer_.seconds(plan); }
 
  private:
     const SearchSpace& space_;
     StepTimer timer_;
+    KnownMoments moments_;
 };
 
 // "auto": the fastest plan whose estimate fits; of plans equally fast the smallest split (TP*CP*PP, then fewest pipeline stages, then

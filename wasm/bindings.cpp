@@ -42,5 +42,9 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("import_config", emscripten::optional_override([](const std::string& text) { return api::import_config(text); }));
     emscripten::function("estimate", emscripten::optional_override([](const std::string& request) { return api::estimate(request); }));
     emscripten::function("search", &search);
+    emscripten::function("rank", emscripten::optional_override([](const std::string& request) { return api::rank(request); }));
+    emscripten::function("merge_rankings",
+                         emscripten::optional_override([](const std::string& parts) { return api::merge_rankings(parts); }));
+    emscripten::function("versus", emscripten::optional_override([](const std::string& request) { return api::versus(request); }));
     emscripten::function("benchmark_estimates", &api::benchmark_estimates);
 }
