@@ -98,10 +98,22 @@ SearchAnswer search(std::string_view request) {
             insert_sorted(broken, Broken{outcome.counts.rejected[i], static_cast<Rule>(i)},
                           [](const Broken& a, const Broken& b) { return a.first > b.first; });
     for (const auto& [count, rule] : broken) rejected.push_back(Object().add("rule", text(rule).id).add("count", count));
-    Json ranking = Json::array();
-    for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
-        ranking.push_back(
-            Object().add("gpus", job->gpu_counts[i]).add("fastest", Json(outcome.fastest[i])).add("front", Json(outcome.front[i])));
+    Json sizes = Json::array();
+    double base = 0;  // tokens per second and GPU
+    for (std::size_t i = 0; i < job->gpu_counts.size(); ++i) {
+        Json size = Object().add("gpus", job->gpu_counts[i]).add("entry", nullptr).add("efficiency", nullptr).add("run", nullptr);
+        if (const std::int64_t entry = outcome.fastest[i]; entry >= 0) {
+            const auto at = static_cast<std::size_t>(entry);
+            const double speed = outcome.columns.tokens_per_s_per_gpu[at];
+            if (base == 0) base = speed;
+            Plan plan = job->plan;
+            plan.gpus = job->gpu_counts[i];
+            size["entry"] = entry;
+            size["efficiency"] = speed / base;
+            size["run"] = describe_run(*job, plan, outcome.columns.step_seconds[at], {1, 1, ""});
+        }
+        sizes.push_back(std::move(size));
+    }
     for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
         if (outcome.chosen[i] >= 0) chosen.push_back(Object().add("gpus", job->gpu_counts[i]).add("row", outcome.chosen[i]));
     const auto& by_fit = outcome.counts.by_fit;
@@ -118,7 +130,7 @@ SearchAnswer search(std::string_view request) {
                      .add("does_not_fit", by_fit[2])
                      .add("rejected", std::move(rejected))
                      .add("auto", std::move(chosen))
-                     .add("ranking", std::move(ranking))),
+                     .add("sizes", std::move(sizes))),
             std::move(outcome.columns)};
 }
 

@@ -137,14 +137,14 @@ std::string estimate(std::string_view request);
 //   summary {"ok": true, "job": …, "gpu_counts": […], "card_bytes", "line_share", "candidates", "legal", "fits", "at_risk", "does_not_fit",
 //            "rejected": [{"rule": id, "count": n}] (most first; every candidate is counted once, under the first rule it breaks),
 //            "auto": [{"gpus", "row"}] (the row that "auto" would choose for each count),
-//            "ranking": [{"gpus", "fastest": [entries that fit, fastest first, at most 200], "front": [of all entries that fit, those that no
-//                         other beats in both memory and step time, fastest first]}]}  or {"ok": false, "problems": […]}
+//            "sizes": [{"gpus", "entry" (the fastest that fits, or null; then the rest is null too), "efficiency" (its tokens/s per GPU over those
+//                       of the smallest count that has one), "run" (as in TIME)}]}  or {"ok": false, "problems": […]}
 //   columns one entry per legal plan, sorted by (TP, CP, PP, micro-batch, GPU count); plans that differ in the GPU count only share a "row"
 // In JavaScript: search(text) -> {summary: text, columns: {row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch,
-// data_parallel, expert_parallel: Int32Array; total_bytes, share, step_seconds: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
+// data_parallel, expert_parallel: Int32Array; total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
 struct SearchColumns {
     std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel, expert_parallel;
-    std::vector<double> total_bytes, share, step_seconds;
+    std::vector<double> total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu;
     std::vector<std::uint8_t> fit_class;
 };
 struct SearchAnswer {

@@ -1,6 +1,7 @@
 #include "job.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "catalog.h"
 
@@ -9,6 +10,12 @@ namespace fourfold {
 constexpr std::size_t kMaxRequestBytes = 1'000'000;
 constexpr std::size_t kMaxGpuCounts = 16;
 constexpr std::int64_t kMaxGpus = 1'048'576;
+
+TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds) {
+    const double steps = std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));
+    const double days = steps * step_seconds / 86'400, gpu_hours = days * 24 * static_cast<double>(plan.gpus);
+    return {steps, days, gpu_hours, gpu_hours * budget.price_per_gpu_hour, gpu_hours * budget.watts_per_gpu / 1'000};
+}
 
 // The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem.
 template <class List, class IdOf>

@@ -19,6 +19,12 @@ inline constexpr std::int64_t kVersion = 1;  // of requests and links
 struct Budget {
     double tokens = 0, price_per_gpu_hour = 0, watts_per_gpu = 0;
 };
+// What such a run takes at so many seconds a step, in whole steps; cost and energy are 0 where they were not asked for.
+struct TrainingRun {
+    double steps, days, gpu_hours, cost, energy_kwh;
+};
+TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds);
+
 template <class AnyBudget, class Visitor>
 void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyBudget>, Budget> {
     v.number({"token_budget", "tokens", "Tokens to train on", "The whole run; 0 = do not ask.", "tokens"}, b.tokens, {0, 1e16});

@@ -307,21 +307,6 @@ Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
 }
 
 // ---- time
-Json describe_run(const Job& job, const StepTime<Traced>& step, const Band& band) {
-    if (job.budget.tokens <= 0) return nullptr;
-    const double per_step = static_cast<double>(job.plan.global_batch * job.plan.sequence_length);
-    const double steps = std::ceil(job.budget.tokens / per_step), days = steps * step.seconds / 86'400;
-    const double gpu_hours = days * 24 * static_cast<double>(job.plan.gpus);
-    return Object()
-        .add("steps", steps)
-        .add("days", days)
-        .add("low_days", days * band.low)
-        .add("high_days", days * band.high)
-        .add("gpu_hours", gpu_hours)
-        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(gpu_hours * job.budget.price_per_gpu_hour) : Json())
-        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(gpu_hours * job.budget.watts_per_gpu / 1'000) : Json());
-}
-
 Json describe_time(const Job& job) {
     const Plan& p = job.plan;
     const Framework framework = framework_of(p, *job.gpu);
@@ -361,7 +346,7 @@ Json describe_time(const Job& job) {
         .add("convention", "FLOP as the first paper counts them: attention over the whole square, logits counted, recomputation not.")
         .add("items", std::move(items))
         .add("stage_seconds", step.stage_seconds)
-        .add("run", describe_run(job, step, band));
+        .add("run", describe_run(job, p, step.seconds, band));
 }
 
 void add_memory(Json& answer, const Job& job) {
@@ -409,6 +394,19 @@ void add_memory(Json& answer, const Job& job) {
 }
 
 }  // namespace
+
+Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band) {
+    if (job.budget.tokens <= 0) return nullptr;
+    const TrainingRun run = training_run(job.budget, plan, step_seconds);
+    return Object()
+        .add("steps", run.steps)
+        .add("days", run.days)
+        .add("low_days", run.days * band.low)
+        .add("high_days", run.days * band.high)
+        .add("gpu_hours", run.gpu_hours)
+        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(run.cost) : Json())
+        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(run.energy_kwh) : Json());
+}
 
 Json estimate_answer(const Job& job, const std::vector<std::string>& chosen) {
     const Plan& p = job.plan;

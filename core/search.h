@@ -55,10 +55,8 @@ struct SearchOutcome {
     api::SearchColumns columns;
     SearchCounts counts;
     std::vector<std::int64_t> chosen;
-    std::vector<std::vector<std::int32_t>> fastest;  // per GPU count: entries that fit, fastest first, at most kRanked
-    std::vector<std::vector<std::int32_t>> front;    // per GPU count: of those that fit, what no other one beats in both memory and time
+    std::vector<std::int64_t> fastest;  // per GPU count: the entry that fits and is fastest, of equally fast ones the first; or -1
 };
-inline constexpr std::size_t kRanked = 200;
 SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts);
 
 }  // namespace fourfold

@@ -95,7 +95,7 @@ inline const Json& shape(const char* name) {
             "search": {"ok": "boolean", "job": "any", "gpu_counts": ["integer"], "card_bytes": "number", "line_share": "number",
                        "candidates": "integer", "legal": "integer", "fits": "integer", "at_risk": "integer", "does_not_fit": "integer",
                        "rejected": [{"rule": "text", "count": "integer"}], "auto": [{"gpus": "integer", "row": "integer"}],
-                       "ranking": [{"gpus": "integer", "fastest": ["integer"], "front": ["integer"]}]},
+                       "sizes": [{"gpus": "integer", "entry": "integer?", "efficiency": "number?", "run": "any"}]},
             "catalog": {"version": "integer", "gpus": ["any"], "clusters": ["any"],
                         "fields": [{"key": "text", "link": "text", "type": "text", "label": "text", "help": "text", "unit": "text",
                                     "default": "scalar", "min?": "number", "max?": "number", "auto?": "boolean",

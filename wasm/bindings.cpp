@@ -29,6 +29,8 @@ val search(const std::string& request) {
     columns.set("total_bytes", column(c.total_bytes));
     columns.set("share", column(c.share));
     columns.set("step_seconds", column(c.step_seconds));
+    columns.set("tokens_per_s", column(c.tokens_per_s));
+    columns.set("tokens_per_s_per_gpu", column(c.tokens_per_s_per_gpu));
     columns.set("class", column(c.fit_class));
     result.set("summary", answer.summary);
     result.set("columns", columns);

@@ -33,6 +33,8 @@ inline Json golden_answer(const Json& golden) {
                    {"total_bytes", c.total_bytes},
                    {"share", c.share},
                    {"step_seconds", c.step_seconds},
+                   {"tokens_per_s", c.tokens_per_s},
+                   {"tokens_per_s_per_gpu", c.tokens_per_s_per_gpu},
                    {"class", c.fit_class}};
     }
     return {{"response", Json::parse(response, nullptr, false)}, {"columns", columns}};
