@@ -3,11 +3,13 @@ import '../styles/more.css';
 import '../styles/heat.css';
 import '../styles/plans.css';
 import '../styles/card.css';
+import '../styles/compare.css';
 import '../styles/paste.css';
 
 export { Best } from './best';
 export { Budget } from './budget';
 export { Card } from './card';
+export { Compare } from './compare';
 export { TwoMethods } from './comparison';
 export { StepCurve } from './curve';
 export { Plans } from './heat';

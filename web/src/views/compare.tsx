@@ -1,0 +1,211 @@
+import type { Estimate } from '../api';
+import { asMarkdown, asTsv, type Cell, type Column, columnsOf, findingOf, groupsOf, type Part, type Row, sectionsOf } from '../compare';
+import { format, kindsOf } from '../format';
+import { t } from '../i18n';
+import { m } from '../i18n/more';
+import { degreeList } from '../sentences';
+import { MAX_PINS } from '../state';
+import type { Actions, Page } from '../store';
+import { percent, Swatch } from './bar';
+import { CopyButton } from './copy-button';
+import { TimeFill } from './time-bar';
+
+// Bars of one row share their scale, so that the longer one is the larger one.
+function MemoryBar({ answer, most }: { answer: Estimate; most: number }) {
+    let from = 0;
+    return (
+        <svg class="bar" aria-hidden="true">
+            <rect class="card" width={percent(answer.card_bytes / most)} height="100%" />
+            {answer.groups.map(({ id }) => {
+                const bytes = groupsOf(answer)[id] ?? 0;
+                const x = from;
+                from += bytes;
+                return (
+                    <svg key={id} aria-hidden="true" x={percent(x / most)} width={percent(bytes / most)} height="100%">
+                        <rect class={`f-${id}`} width="100%" height="100%" />
+                        <rect class="pattern" width="100%" height="100%" fill={`url(#p-${id})`} />
+                    </svg>
+                );
+            })}
+            <line class="cardline" x1={percent(answer.card_bytes / most)} x2={percent(answer.card_bytes / most)} y2="100%" />
+        </svg>
+    );
+}
+
+function TimeBar({ answer, most }: { answer: Estimate; most: number }) {
+    let from = 0;
+    return (
+        <svg class="bar" aria-hidden="true">
+            {kindsOf(answer.time.items).map(({ kind, seconds }) => {
+                const x = from;
+                from += seconds;
+                return (
+                    <svg key={kind} aria-hidden="true" x={percent(x / most)} width={percent(seconds / most)} height="100%">
+                        <TimeFill kind={kind} />
+                    </svg>
+                );
+            })}
+        </svg>
+    );
+}
+
+// The bar that belongs to a row: where its total comes from.
+function BarOf({ row, answer, columns }: { row: Row; answer: Estimate | null; columns: Column[] }) {
+    if (!answer || (row.id !== 'bytes' && row.id !== 'step')) return null;
+    const memory = row.id === 'bytes';
+    const sizes = columns.flatMap((column) => {
+        const one = column.answer;
+        return one ? [memory ? Math.max(one.total_bytes, one.card_bytes) : one.time.step_seconds] : [];
+    });
+    const most = Math.max(...sizes);
+    return memory ? <MemoryBar answer={answer} most={most} /> : <TimeBar answer={answer} most={most} />;
+}
+
+function Key({ part }: { part: Part }) {
+    if ('memory' in part) return <Swatch id={part.memory} />;
+    return (
+        <svg class="swatch" width="14" height="14" aria-hidden="true">
+            <TimeFill kind={part.time} />
+        </svg>
+    );
+}
+
+function Value({ cell }: { cell: Cell }) {
+    return (
+        <>
+            <span class={cell.fit ? `word ${cell.fit}` : undefined}>{cell.text}</span>
+            {cell.best && (
+                <>
+                    {' '}
+                    <b class="best-mark">{m.compare.best}</b>
+                </>
+            )}
+            {cell.small && <small class="below">{cell.small}</small>}
+            {cell.problems && cell.problems.length > 0 && (
+                <ul>
+                    {cell.problems.map((problem) => (
+                        <li key={problem.message}>
+                            {problem.message} {problem.suggestion}
+                        </li>
+                    ))}
+                </ul>
+            )}
+        </>
+    );
+}
+
+const Line = ({ row, columns }: { row: Row; columns: Column[] }) => (
+    <tr class={row.part ? 'part-row' : undefined}>
+        <th scope="row">
+            {row.part && <Key part={row.part} />} {row.label}
+        </th>
+        {row.cells.map((cell, i) => (
+            <td key={columns[i]?.pin.text}>
+                <Value cell={cell} />
+                <BarOf row={row} answer={columns[i]?.answer ?? null} columns={columns} />
+            </td>
+        ))}
+    </tr>
+);
+
+function Head({ page, column, act }: { page: Page; column: Column; act: Actions }) {
+    const { pin, name, shown, pinned, answer } = column;
+    const show = () => {
+        act.replaceJob(pin.job, 'choose');
+        document.getElementById('answer')?.scrollIntoView({ block: 'center' });
+    };
+    const unpin = () => {
+        act.unpin(pin);
+        document.getElementById('compare')?.focus(); // the button goes with its column
+    };
+    return (
+        <th scope="col">
+            <span class="name">
+                <b>{name}</b> {shown && pinned && <small>{m.compare.shownNow}</small>}
+            </span>
+            <small class="plan-of">{degreeList(pin.job, answer?.data_parallel)}</small>
+            <span class="acts">
+                {!shown && (
+                    <button type="button" aria-label={m.compare.showLabel(name)} onClick={show}>
+                        {m.compare.show}
+                    </button>
+                )}
+                {pinned && (
+                    <button type="button" aria-label={m.compare.unpinLabel(name)} onClick={unpin}>
+                        {m.compare.unpin}
+                    </button>
+                )}
+                {!pinned && answer && page.pins.length < MAX_PINS && (
+                    <button type="button" aria-label={m.compare.pinThis} onClick={() => act.pin(answer.job)}>
+                        {m.compare.pinIt}
+                    </button>
+                )}
+            </span>
+        </th>
+    );
+}
+
+function Empty({ page, act }: { page: Page; act: Actions }) {
+    const { answer, problems } = page;
+    return (
+        <>
+            <p>{m.compare.empty(t.pins.pin, format.count(MAX_PINS))}</p>
+            {answer && problems.length === 0 && (
+                <p class="acts">
+                    <button type="button" onClick={() => act.pin(answer.job)}>
+                        {m.compare.pinThis}
+                    </button>
+                </p>
+            )}
+        </>
+    );
+}
+
+// Pinned plans and the one shown, side by side.
+export function Compare({ page, act }: { page: Page; act: Actions }) {
+    const columns = page.pins.length > 0 ? columnsOf(page) : [];
+    const sections = sectionsOf(page, columns);
+    const finding = findingOf(columns, sections);
+    return (
+        <section id="compare" class={columns.length > 0 ? 'plans compare' : 'plans'} aria-labelledby="compare-title" tabIndex={-1}>
+            <h2 id="compare-title">{m.compare.title}</h2>
+            {columns.length === 0 ? (
+                <Empty page={page} act={act} />
+            ) : (
+                <>
+                    {finding && <p class="finding">{finding}</p>}
+                    {columns.length === 1 && <p>{m.compare.alone}</p>}
+                    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
+                    <section class="scroll" aria-label={m.compare.region} tabIndex={0}>
+                        <table>
+                            <thead>
+                                <tr>
+                                    <td />
+                                    {columns.map((column) => (
+                                        <Head key={column.pin.text} page={page} column={column} act={act} />
+                                    ))}
+                                </tr>
+                            </thead>
+                            {sections.map(({ id, label, rows }) => (
+                                <tbody key={id}>
+                                    <tr class="head">
+                                        <th scope="rowgroup">{label}</th>
+                                        <td colSpan={columns.length} />
+                                    </tr>
+                                    {rows.map((row) => (
+                                        <Line key={row.id} row={row} columns={columns} />
+                                    ))}
+                                </tbody>
+                            ))}
+                        </table>
+                    </section>
+                    {columns.length > 1 && <p class="note">{m.compare.marks}</p>}
+                    <p class="acts">
+                        <CopyButton label={m.table.copy} text={() => asTsv(columns, sections)} />
+                        <CopyButton label={m.compare.copyMarkdown} text={() => asMarkdown(columns, sections)} />
+                    </p>
+                </>
+            )}
+        </section>
+    );
+}
