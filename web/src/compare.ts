@@ -30,6 +30,7 @@ export type Part = { memory: string } | { time: TimeKind }; // what a row's colo
 export interface Row {
     id: string;
     label: string;
+    basis?: string; // what a copy must say besides, for it leaves the notes behind
     part?: Part;
     cells: Cell[];
 }
@@ -98,6 +99,7 @@ function settingRows(page: Page, columns: Column[]): Row[] {
 interface Spec {
     id: string;
     label: string;
+    basis?: string;
     text(answer: Estimate): string | null; // null: not there, or not asked for
     small?(answer: Estimate): string;
     value?(answer: Estimate): number | null | undefined; // by which one plan is better than another
@@ -124,7 +126,8 @@ function rowOf(columns: Column[], spec: Spec): Row[] {
         if (!answer || text === null || text === undefined) return { text: m.compare.none };
         return { text, best: i === best, ...(spec.small && { small: spec.small(answer) }) };
     });
-    return [{ id: spec.id, label: spec.label, cells, ...(spec.part && { part: spec.part }) }];
+    const { id, label, part, basis } = spec;
+    return [{ id, label, cells, ...(part && { part }), ...(basis && { basis }) }];
 }
 
 const verdictRow = (columns: Column[]): Row => ({
@@ -133,7 +136,9 @@ const verdictRow = (columns: Column[]): Row => ({
     cells: columns.map(({ answer, problems }) =>
         answer
             ? { text: t.word[answer.class], fit: answer.class }
-            : { text: problems.length > 0 ? t.verdict.cannot : t.later.coming, problems },
+            : problems.length > 0
+              ? { text: t.verdict.cannot, fit: 'does_not_fit', problems }
+              : { text: t.later.coming },
     ),
 });
 
@@ -151,7 +156,7 @@ function memorySpecs(columns: Column[]): Spec[] {
         {
             id: 'share',
             label: m.compare.share,
-            text: ({ share, gpu }) => m.compare.shareOf(format.percent(share), format.nominal(gpu.memory_gib)),
+            text: ({ share }) => format.percent(share),
             value: ({ share }) => share,
             better: 'less',
         },
@@ -176,9 +181,14 @@ const byOrder =
     (a: string, b: string): number =>
         order.indexOf(a) - order.indexOf(b);
 
+// How FLOP are counted here, in words.
+export function conventionOf(page: Page, columns: Column[]): string {
+    const some = columns.find(({ answer }) => answer)?.answer;
+    return some ? rateOf(some, page).label : '';
+}
+
 function timeSpecs(page: Page, columns: Column[]): Spec[] {
-    const rates = columns.find(({ answer }) => answer)?.answer;
-    const convention = rates ? rateOf(rates, page).label : '';
+    const basis = conventionOf(page, columns);
     const secondsOf = (answer: Estimate, kind: string): number => kindsOf(answer.time.items).find((one) => one.kind === kind)?.seconds ?? 0;
     return [
         {
@@ -204,14 +214,16 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
         },
         {
             id: 'flop',
-            label: m.compare.flop(convention),
+            label: m.compare.flop,
+            basis,
             text: (answer) => format.rounded(rateOf(answer, page).tflop_per_s_per_gpu),
             value: (answer) => rateOf(answer, page).tflop_per_s_per_gpu,
             better: 'more',
         },
         {
             id: 'mfu',
-            label: m.compare.mfu(convention),
+            label: m.compare.mfu,
+            basis,
             text: (answer) => format.percent(rateOf(answer, page).mfu),
             value: (answer) => rateOf(answer, page).mfu,
             better: 'more',
@@ -273,11 +285,14 @@ export function findingOf(columns: Column[], sections: Section[]): string {
         return { name: columns[i]?.name, text: cells[i]?.text ?? '' };
     };
     const [fastest, smallest] = [winner('step'), winner('bytes')];
-    if (fastest.name && fastest.name === smallest.name) return m.compare.both(fastest.name, fastest.text, smallest.text);
-    const parts = [
-        ...(fastest.name ? [m.compare.fastest(fastest.name, fastest.text)] : []),
-        ...(smallest.name ? [m.compare.smallest(smallest.name, smallest.text)] : []),
-    ];
+    const parts =
+        fastest.name && fastest.name === smallest.name
+            ? [m.compare.both(fastest.name, fastest.text, smallest.text)]
+            : [
+                  ...(fastest.name ? [m.compare.fastest(fastest.name, fastest.text)] : []),
+                  ...(smallest.name ? [m.compare.smallest(smallest.name, smallest.text)] : []),
+              ];
+    if (parts.length > 0 && columns.some(({ answer }) => answer?.class === 'does_not_fit')) parts.push(m.compare.among);
     return parts.join(' ');
 }
 
@@ -285,11 +300,10 @@ export function findingOf(columns: Column[], sections: Section[]): string {
 const whole = ({ text, small, problems = [] }: Cell): string =>
     [text, ...(small ? [`(${small})`] : []), ...problems.map(({ message }) => message)].join(' ');
 
+const copied = ({ label, basis }: Row): string => (basis ? `${label}, ${basis}` : label);
+
 export const asTsv = (columns: Column[], sections: Section[]): string =>
-    [
-        ['', ...columns.map(({ name }) => name)],
-        ...sections.flatMap(({ rows }) => rows.map(({ label, cells }) => [label, ...cells.map(whole)])),
-    ]
+    [['', ...columns.map(({ name }) => name)], ...sections.flatMap(({ rows }) => rows.map((row) => [copied(row), ...row.cells.map(whole)]))]
         .map((cells) => cells.map((cell) => cell.replace(/\s/g, ' ')).join('\t'))
         .join('\n');
 

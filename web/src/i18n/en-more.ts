@@ -89,7 +89,7 @@ export const more = {
         band: (low: string, high: string) => `Nine of ten measured runs of this kind lie between ${low} and ${high}.`,
         convention: (label: string, mfu: string, peak: string, tflop: string) =>
             `With ${label}: ${mfu} of ${peak} (model FLOP utilization, MFU), or ${tflop}\u00a0TFLOP/s per GPU.`,
-        count: 'FLOP counted',
+        count: 'Count FLOP with',
     },
     budget: {
         words: (tokens: string) => `= ${tokens}`,
@@ -182,7 +182,7 @@ export const more = {
         title: 'Compare',
         region: 'Pinned plans side by side',
         empty: (button: string, most: string) =>
-            `No plan is pinned. “${button}” beside the answer keeps it here and in the link, next to up to ${most} plans in all.`,
+            `No plan is pinned yet. “${button}” beside the answer keeps a plan here and in the link, up to ${most} of them, to be compared side by side.`,
         alone: 'Change the plan above, and it appears here beside the pinned one.',
         pin: (number: string) => `Pin ${number}`,
         shown: 'The plan shown',
@@ -196,6 +196,7 @@ export const more = {
         fastest: (name: string, time: string) => `${name} has the shortest step: ${time}.`,
         smallest: (name: string, gb: string) => `${name} needs least memory: ${gb}.`,
         both: (name: string, time: string, gb: string) => `${name} has the shortest step (${time}) and needs least memory (${gb}).`,
+        among: 'Plans that do not fit are left out.',
         settings: 'What differs',
         memoryTitle: 'Memory',
         timeTitle: 'Time of a step',
@@ -203,13 +204,12 @@ export const more = {
         verdict: 'Verdict',
         memory: 'On the fullest GPU',
         share: 'Share of its card',
-        shareOf: (percent: string, card: string) => `${percent} of ${card}\u00a0GB`,
         gb: (gb: string) => `${gb}\u00a0GB`,
         step: 'One step',
         between: (low: string, high: string) => `${low} to ${high}`,
         speed: 'Tokens per second',
-        flop: (convention: string) => `TFLOP/s per GPU, ${convention}`,
-        mfu: (convention: string) => `Share of the GPU’s peak (MFU), ${convention}`,
+        flop: 'TFLOP/s per GPU',
+        mfu: 'Share of the GPU’s peak (MFU)',
         run: 'Time',
         hours: 'GPU-hours',
         cost: 'Cost',
@@ -219,7 +219,9 @@ export const more = {
         nothing: 'none',
         yes: 'yes',
         no: 'no',
-        marks: '“best” marks the best value of a row among the plans that fit or are at risk. Equal values are not marked. Nine of ten measured runs lie in the range below a time.',
+        marks: '“best” marks the best value of a row among the plans that fit or are at risk; equal values are not marked.',
+        notes: (convention: string) =>
+            `Below a time stands the range in which nine of ten measured runs of its kind lie. TFLOP/s and MFU: ${convention}.`,
         copyMarkdown: 'Copy as Markdown',
     },
     card: {

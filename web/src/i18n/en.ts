@@ -82,7 +82,7 @@ export const en = {
     pins: {
         pin: 'Pin this plan',
         unpin: 'Unpin this plan',
-        compare: (count: number, text: string) => plural(count, 'See the pinned plan', `Compare ${text} pinned plans`),
+        compare: (count: number, text: string) => plural(count, 'See the pin', `Compare ${text} pins`),
         full: (count: string) => `${count} plans are pinned; unpin one first`,
     },
     time: {

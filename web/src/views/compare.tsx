@@ -1,5 +1,18 @@
 import type { Estimate } from '../api';
-import { asMarkdown, asTsv, type Cell, type Column, columnsOf, findingOf, groupsOf, type Part, type Row, sectionsOf } from '../compare';
+import {
+    asMarkdown,
+    asTsv,
+    type Cell,
+    type Column,
+    columnsOf,
+    conventionOf,
+    findingOf,
+    groupsOf,
+    type Part,
+    type Row,
+    type Section,
+    sectionsOf,
+} from '../compare';
 import { format, kindsOf } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
@@ -73,7 +86,7 @@ function Key({ part }: { part: Part }) {
 function Value({ cell }: { cell: Cell }) {
     return (
         <>
-            <span class={cell.fit ? `word ${cell.fit}` : undefined}>{cell.text}</span>
+            <span class={cell.fit && `word ${cell.fit}`}>{cell.text}</span>
             {cell.best && (
                 <>
                     {' '}
@@ -94,19 +107,58 @@ function Value({ cell }: { cell: Cell }) {
     );
 }
 
-const Line = ({ row, columns }: { row: Row; columns: Column[] }) => (
-    <tr class={row.part ? 'part-row' : undefined}>
-        <th scope="row">
-            {row.part && <Key part={row.part} />} {row.label}
-        </th>
-        {row.cells.map((cell, i) => (
-            <td key={columns[i]?.pin.text}>
-                <Value cell={cell} />
-                <BarOf row={row} answer={columns[i]?.answer ?? null} columns={columns} />
-            </td>
-        ))}
-    </tr>
-);
+interface LineProps {
+    row: Row;
+    columns: Column[];
+    rows: number; // that a refused plan's problems may take, on the row where they begin
+}
+
+// A plan that cannot work has its problems where the others have their numbers.
+const isRefused = ({ problems }: Column): boolean => problems.length > 0;
+
+function Line({ row, columns, rows }: LineProps) {
+    return (
+        <tr class={row.part ? 'part-row' : undefined}>
+            <th scope="row">
+                {row.part && <Key part={row.part} />}
+                {row.label}
+            </th>
+            {columns.map((column, i) => {
+                const cell = row.cells[i];
+                if (!cell || (isRefused(column) && rows === 0)) return null;
+                return (
+                    <td key={column.pin.text} rowSpan={isRefused(column) && row.id === 'verdict' ? rows : undefined}>
+                        <Value cell={cell} />
+                        <BarOf row={row} answer={column.answer} columns={columns} />
+                    </td>
+                );
+            })}
+        </tr>
+    );
+}
+
+// One body for all: problems reach over its rows.
+function Body({ columns, sections }: { columns: Column[]; sections: Section[] }) {
+    const results = sections.filter(({ id }) => id !== 'settings');
+    const rowsFrom = results.reduce((sum, { rows }) => sum + rows.length + 1, -1);
+    return (
+        <tbody>
+            {sections.flatMap(({ id, label, rows }) => {
+                const below = id === 'time' || id === 'run';
+                return [
+                    <tr key={id} class="head">
+                        <th scope="row">{label}</th>
+                        {columns.map((column) => (below && isRefused(column) ? null : <td key={column.pin.text} />))}
+                    </tr>,
+                    ...rows.map((row) => {
+                        const left = id === 'settings' ? 1 : row.id === 'verdict' ? rowsFrom : 0;
+                        return <Line key={row.id} row={row} columns={columns} rows={left} />;
+                    }),
+                ];
+            })}
+        </tbody>
+    );
+}
 
 function Head({ page, column, act }: { page: Page; column: Column; act: Actions }) {
     const { pin, name, shown, pinned, answer } = column;
@@ -166,6 +218,7 @@ export function Compare({ page, act }: { page: Page; act: Actions }) {
     const columns = page.pins.length > 0 ? columnsOf(page) : [];
     const sections = sectionsOf(page, columns);
     const finding = findingOf(columns, sections);
+    const convention = conventionOf(page, columns);
     return (
         <section id="compare" class={columns.length > 0 ? 'plans compare' : 'plans'} aria-labelledby="compare-title" tabIndex={-1}>
             <h2 id="compare-title">{m.compare.title}</h2>
@@ -186,20 +239,12 @@ export function Compare({ page, act }: { page: Page; act: Actions }) {
                                     ))}
                                 </tr>
                             </thead>
-                            {sections.map(({ id, label, rows }) => (
-                                <tbody key={id}>
-                                    <tr class="head">
-                                        <th scope="rowgroup">{label}</th>
-                                        <td colSpan={columns.length} />
-                                    </tr>
-                                    {rows.map((row) => (
-                                        <Line key={row.id} row={row} columns={columns} />
-                                    ))}
-                                </tbody>
-                            ))}
+                            <Body columns={columns} sections={sections} />
                         </table>
                     </section>
-                    {columns.length > 1 && <p class="note">{m.compare.marks}</p>}
+                    <p class="note">
+                        {columns.length > 1 && m.compare.marks} {convention && m.compare.notes(convention)}
+                    </p>
                     <p class="acts">
                         <CopyButton label={m.table.copy} text={() => asTsv(columns, sections)} />
                         <CopyButton label={m.compare.copyMarkdown} text={() => asMarkdown(columns, sections)} />
