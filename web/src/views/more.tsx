@@ -3,7 +3,6 @@ import '../styles/more.css';
 import '../styles/heat.css';
 import '../styles/plans.css';
 import '../styles/card.css';
-import '../styles/compare.css';
 import '../styles/paste.css';
 
 export { Best } from './best';
