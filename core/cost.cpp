@@ -19,6 +19,7 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.peak = fp8 && gpu.fp8_flop_per_s > 0       ? gpu.fp8_flop_per_s
              : plan.precision == Precision::fp16 ? gpu.fp16_flop_per_s
                                                  : gpu.bf16_flop_per_s;
+    m.peak_format = fp8 && gpu.fp8_flop_per_s > 0 ? "FP8" : plan.precision == Precision::fp16 ? "fp16" : "bf16";
     m.memory = gpu.hbm_byte_per_s;
     m.link = gpu.link_byte_per_s;
     m.host = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : 32e9;  // PCIe Gen4 x16

@@ -19,6 +19,7 @@ struct Machine {
     double processors = 0;  // streaming multiprocessors
     std::int64_t gpus_per_node = 8;
     bool has_switch = true;
+    const char* peak_format = "bf16";  // of which number format `peak` is
 
     double ring_link(double members) const {  // of one GPU in a ring of so many; without a switch only the links to its members count
         return has_switch || members >= static_cast<double>(gpus_per_node) ? link

@@ -307,6 +307,22 @@ Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
 }
 
 // ---- time
+Json describe_rates(const Job& job, double step_seconds, const Machine& machine) {
+    Json rates = Json::array();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(FlopConvention::count); ++i) {
+        const auto convention = static_cast<FlopConvention>(i);
+        const FlopText& t = text(convention);
+        const double rate = model_flop(job.model, job.plan, convention) / step_seconds / static_cast<double>(job.plan.gpus);
+        rates.push_back(Object()
+                            .add("id", t.id)
+                            .add("label", t.label)
+                            .add("help", t.help)
+                            .add("tflop_per_s_per_gpu", rate / 1e12)
+                            .add("mfu", rate / machine.peak));
+    }
+    return rates;
+}
+
 Json describe_time(const Job& job) {
     const Plan& p = job.plan;
     const Framework framework = framework_of(p, *job.gpu);
@@ -332,7 +348,6 @@ Json describe_time(const Job& job) {
                             .add("where", seconds.where()));
     }
     const double tokens = static_cast<double>(p.global_batch * p.sequence_length), gpus = static_cast<double>(p.gpus);
-    const double rate = model_flop(job.model, p) / step.seconds / gpus;
     return Object()
         .add("step_seconds", step.seconds)
         .add("low_seconds", step.seconds * band.low)
@@ -341,9 +356,9 @@ Json describe_time(const Job& job) {
         .add("tokens_per_step", tokens)
         .add("tokens_per_s", tokens / step.seconds)
         .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)
-        .add("tflop_per_s_per_gpu", rate / 1e12)
-        .add("mfu", rate / machine.peak)
-        .add("convention", "FLOP as the first paper counts them: attention over the whole square, logits counted, recomputation not.")
+        .add("rates", describe_rates(job, step.seconds, machine))
+        .add("peak_tflop_per_s", machine.peak / 1e12)
+        .add("peak_format", machine.peak_format)
         .add("items", std::move(items))
         .add("stage_seconds", step.stage_seconds)
         .add("run", describe_run(job, p, step.seconds, band));

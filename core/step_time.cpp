@@ -257,14 +257,25 @@ template StepTime<double> step_time<double>(const Model&, const Plan&, const Fra
 template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
                                             const StageLayers&);
 
-double model_flop(const Model& m, const Plan& p) {
+const FlopText& text(FlopConvention convention) {
+    static constexpr std::array<FlopText, static_cast<std::size_t>(FlopConvention::count)> kConventions = {{
+        {"full", "attention counted whole (as in the first paper)",
+         "Every token against every other one. Logits count, recomputation does not."},
+        {"causal", "attention counted half (causal)",
+         "Every token against the earlier ones alone, as a causal mask leaves it. Logits count, recomputation does not."},
+    }};
+    return kConventions[static_cast<std::size_t>(convention)];
+}
+
+double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double h = number(m.hidden), L = number(m.layers), s = number(p.sequence_length), q = number(m.heads * m.head_dim) / h;
     const double v = number(padded_vocabulary(m, p.tensor_parallel)), k = number(m.kv_heads) / number(m.heads);
     double expert_layers = 0;  // there a token passes through its experts alone
     for (const std::uint8_t expert : m.expert_layers) expert_layers += expert;
     const double visited = number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
     const double f = (number(m.ffn) * (L - expert_layers) + visited * expert_layers) / L;
-    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + s / h) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
+    const double scores = convention == FlopConvention::causal ? s / h / 2 : s / h;
+    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + scores) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
 }
 
 constexpr std::size_t kPlaces = 128;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP

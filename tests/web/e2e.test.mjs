@@ -315,9 +315,26 @@ describe('the time of a step', () => {
         assert.match(await plain(card), new RegExp(`In symbols .* With your numbers .* Result ${seconds.toFixed(1)} s`));
         const text = await plain(page.locator('.time-items'));
         for (const { label } of time.items) assert.ok(text.includes(label), label);
-        for (const sentence of [time.basis, time.convention]) assert.ok(text.includes(sentence), sentence);
+        for (const sentence of [time.basis, time.rates[0].help]) assert.ok(text.includes(sentence), sentence);
         await page.getByRole('button', { name: /^Attention/ }).click();
         await page.getByRole('article', { name: 'Attention' }).waitFor();
+    });
+
+    pageTest('MFU is said with its peak and its convention, which is the reader\'s choice and no part of the link', async () => {
+        const { time: { rates: [full, causal] } } = answerOf('default');
+        const page = await open();
+        const small = () => plain(folded(page, 'Where the time goes'));
+        const said = ({ mfu, tflop_per_s_per_gpu, label }) => (text) =>
+            text.includes(`${Math.round(mfu * 100)} % of the GPU’s peak of 989 TFLOP/s dense bf16 (MFU), ${three(tflop_per_s_per_gpu)} TFLOP/s`) && text.endsWith(label);
+        await eventually('counted whole', small, said(full));
+        await folded(page, 'Where the time goes').click();
+        await page.getByRole('button', { name: causal.label }).click();
+        await eventually('counted half', small, said(causal));
+        assert.ok((await plain(page.locator('.time-items'))).includes(causal.help));
+        assert.equal(new URL(page.url()).search, '');
+        await knob(page, names.tensor, 4).click();
+        await addressHas(page, 'tp=4');
+        await eventually('another plan', small, (text) => text.endsWith(causal.label));
     });
 
     pageTest('the knobs and the savings say what a step would take', async () => {
@@ -391,6 +408,105 @@ describe('the best plans', () => {
         await page.getByRole('button', { name: 'Speed', exact: true }).click();
         const cell = page.getByRole('gridcell', { name: /^8 GPUs: .*the plan above/ });
         assert.match(await cell.getAttribute('aria-label'), new RegExp(`^8 GPUs: ${three(answerOf('default').time.tokens_per_s_per_gpu)} tokens/s per GPU, fits, the plan above, suggested$`));
+    });
+});
+
+describe('pinned plans', () => {
+    const pin = (page) => page.getByRole('button', { name: 'Pin this plan' });
+    const table = (page) => page.getByRole('region', { name: 'Pinned plans side by side' }).getByRole('table');
+    const heads = async (page) => (await table(page).getByRole('columnheader').locator('.name').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+    const row = (page, name) => plain(table(page).getByRole('row', { name: new RegExp(`^${escape(name)}`) }));
+    const compared = (page, count) => eventually('the columns', async () => (await heads(page)).length, count);
+
+    pageTest('two plans stand side by side, in the link too, and are unpinned', async () => {
+        const page = await open();
+        assert.match(await plain(page.locator('#compare')), /No plan is pinned yet\..*Pin this plan/);
+        await pin(page).click();
+        await addressHas(page, '&pin=model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;');
+        await compared(page, 1);
+        await knob(page, names.tensor, 4).click();
+        await addressHas(page, 'tp=4');
+        await compared(page, 2);
+        assert.deepEqual(await heads(page), ['The plan shown', 'Pin 1']);
+        await pin(page).click();
+        await eventually('the heads', async () => (await heads(page)).join(), 'Pin 1,Pin 2 the plan shown');
+        const { total_bytes, time } = answerOf('default');
+        await eventually('memory', () => row(page, 'On the fullest GPU'), new RegExp(`^On the fullest GPU ${(total_bytes / 2 ** 30).toFixed(1)} GB best [\\d.]+ GB$`));
+        assert.match(await row(page, 'One step'), new RegExp(`^One step ${minutes(time.step_seconds)} best `));
+        assert.match(await row(page, names.tensor), /^Tensor parallel \(TP\) 2 4$/);
+        assert.equal(await table(page).getByRole('row', { name: /^Precision|^Sequence|^Model/ }).count(), 0, 'what is the same has no row');
+        assert.match(await plain(page.locator('#compare .finding')), /^Pin 1 has the shortest step \(.*\) and needs least memory \([\d.]+ GB\)\.$/);
+        // The numbers of a pinned plan are those of the plan itself.
+        assert.ok((await row(page, 'One step')).includes((await plain(page.locator('.takes'))).match(/takes (.*) \(/)[1]));
+
+        const shown = await plain(table(page));
+        const again = await open(new URL(page.url()).search);
+        await eventually('the reopened table', () => plain(table(again)), shown);
+        assert.equal(await again.locator('.notices p').count(), 0);
+
+        await page.getByRole('button', { name: 'Show Pin 1' }).click();
+        await eventually('the heads', async () => (await heads(page)).join(), 'Pin 1 the plan shown,Pin 2');
+        await headlineIs(page, /55 of 80 GB/);
+        await page.getByRole('button', { name: 'Unpin Pin 2' }).click();
+        await compared(page, 1);
+        assert.equal(new URL(page.url()).searchParams.getAll('pin').length, 1);
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'compare', 'the focus stays near');
+        await page.goBack();
+        await compared(page, 2);
+        await page.goForward();
+        await compared(page, 1);
+        await page.getByRole('button', { name: 'Unpin this plan' }).click();
+        await page.getByText('No plan is pinned yet').waitFor();
+        assert.equal(new URL(page.url()).searchParams.has('pin'), false);
+    });
+
+    pageTest('a pasted model is pinned whole', async () => {
+        const config = Object.entries(llama).filter(([, value]) => value === null || typeof value !== 'object');
+        const query = new URLSearchParams([['v', '1'], ['model', 'custom'], ...config.map(([key, value]) => [`model.${key}`, String(value)])]);
+        const page = await open(`?${query}`);
+        await pin(page).click();
+        await compared(page, 1);
+        const again = await open(new URL(page.url()).search);
+        await compared(again, 1);
+        assert.deepEqual(await heads(again), ['Pin 1 the plan shown']);
+    });
+
+    const base = 'model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;seq=8192;batch=1024;cp=1;pp=1;mb=1;node=8;ep=1';
+    pageTest('a pin that cannot work shows why; a broken one is named and left out', async () => {
+        const page = await open(`?v=1&pin=${base};tp=3&pin=${base};tp=2&pin=tp=banana`);
+        assert.match(await plain(page.getByRole('status').first()), /left out: pin=tp=banana/);
+        await compared(page, 2);
+        await eventually('the verdict', () => row(page, 'Verdict'), /^Verdict Cannot work\. .*3 .* fits$/);
+        assert.match(await row(page, 'One step'), /^One step [\d]/, 'the other keeps its numbers');
+    });
+
+    pageTest('six at most; whole run and its cost where a budget is set; all of them on paper', async () => {
+        const plans = [1, 2, 4, 8].map((tp) => `${base};tp=${tp};tokens=1000000000000;price=2;watts=1000`);
+        const more = [1, 2].map((tp) => `${base};tp=${tp};rc=full`);
+        const page = await open(`?v=1&gpus=16${[...plans, ...more].map((one) => `&pin=${one}`).join('')}`);
+        await compared(page, 7);
+        assert.equal(await pin(page).count(), 0);
+        await page.getByRole('link', { name: '6 plans are pinned; unpin one first' }).waitFor();
+        await eventually('cost', () => row(page, 'Cost'), /^Cost – [\d,]+ .*best.* – –$/);
+        for (const name of ['GPU-hours', 'Energy', 'Tokens to train on', 'Recompute activations', 'Share of the GPU’s peak']) await row(page, name);
+        await page.emulateMedia({ media: 'print' });
+        await page.setViewportSize({ width: 720, height: 1000 });
+        const [box, room] = await table(page).evaluate((element) => [element.scrollWidth, element.parentElement.clientWidth]);
+        assert.ok(box <= room, `${box} in ${room}`);
+        assert.ok(await table(page).isVisible());
+    });
+
+    pageTest('the table is copied with tabs and as Markdown', async () => {
+        const page = await open(`?v=1&pin=${base};tp=4`);
+        await compared(page, 2);
+        await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
+        const copy = async (name) => {
+            await page.locator('#compare').getByRole('button', { name }).click();
+            return page.evaluate(() => globalThis.copied);
+        };
+        await eventually('the answer', () => row(page, 'Verdict'), 'Verdict fits fits');
+        assert.match(await copy('Copy table'), /^\tThe plan shown\tPin 1\nTensor parallel \(TP\)\t2\t4\n/);
+        assert.match(await copy('Copy as Markdown'), /^\| {2}\| The plan shown \| Pin 1 \|\n\| --- \| --- \| --- \|\n/);
     });
 });
 
@@ -696,6 +812,15 @@ describe('for everybody', () => {
                 await page.getByRole('list', { name: names.stages }).getByRole('button').nth(2).click();
                 await page.getByRole('button', { name: 'Back to the fullest stage' }).waitFor();
                 assert.deepEqual(await violations(page), []);
+            });
+            pageTest(`axe finds nothing at ${width} px, ${colorScheme}: pinned plans`, async () => {
+                const pins = [2, 3, 4].map((tp) => `&pin=model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;seq=8192;batch=1024;cp=1;pp=1;mb=1;tp=${tp}`);
+                const page = await open(`?v=1&gpus=8&tokens=1e12${pins.join('')}`, { width, colorScheme });
+                await page.locator('#compare .best-mark').first().waitFor();
+                await folded(page, 'Where the time goes').click();
+                await page.locator('.time-items').waitFor();
+                assert.deepEqual(await violations(page), []);
+                assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), 'the table scrolls, not the page');
             });
             pageTest(`axe finds nothing at ${width} px, ${colorScheme}: too large, and the paste dialog`, async () => {
                 const page = await open('?v=1&model=llama-3.1-405b&gpus=8', { width, colorScheme });

@@ -180,6 +180,15 @@ export interface Run {
     energy_kwh: number | null;
 }
 
+// What the GPUs achieve, under one convention of counting FLOP.
+export interface Rate {
+    id: string;
+    label: string;
+    help: string;
+    tflop_per_s_per_gpu: number;
+    mfu: number;
+}
+
 export interface Time {
     step_seconds: number;
     low_seconds: number;
@@ -188,9 +197,9 @@ export interface Time {
     tokens_per_step: number;
     tokens_per_s: number;
     tokens_per_s_per_gpu: number;
-    tflop_per_s_per_gpu: number;
-    mfu: number;
-    convention: string;
+    rates: Rate[];
+    peak_tflop_per_s: number;
+    peak_format: string;
     items: TimeItem[];
     stage_seconds: number[];
     run: Run | null;

@@ -33,7 +33,7 @@ export function App({ page, act, importConfig }: Props) {
                 <div class={stale ? 'result stale' : 'result'}>
                     {stale && answer && <p class="stale-mark">{t.answer.stale}</p>}
                     {answer && <Bar page={page} answer={answer} act={act} />}
-                    {answer && <TimeBar answer={answer} />}
+                    {answer && <TimeBar page={page} answer={answer} act={act} />}
                     <div class={answer ? 'cols' : 'cols alone'}>
                         {answer && (
                             <div>

@@ -6,7 +6,7 @@ import { Core, compileModule } from './core';
 import { format } from './format';
 import { t } from './i18n';
 import { summaryOf } from './sentences';
-import { formatLink, type Job, parseLink } from './state';
+import { formatLink, type Job, type Pin, parseLink } from './state';
 import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
 import { fetchMore } from './views/later';
 
@@ -37,9 +37,9 @@ async function start(): Promise<void> {
     const link = parseLink(location.search, catalog);
 
     let timer = 0;
-    const jobChanged = (job: Job, how: How): void => {
+    const jobChanged = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
-        const url = formatLink(job, catalog) + location.hash;
+        const url = formatLink(job, catalog, pins) + location.hash;
         if (how === 'choose') history.pushState(null, '', url);
         else timer = window.setTimeout(() => history.replaceState(null, '', url), TYPING_MS);
     };
@@ -52,13 +52,15 @@ async function start(): Promise<void> {
     };
     const store = createStore(emptyPage(catalog, link.job), { estimates, searches, draw, jobChanged });
     store.restore(link.job);
+    store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', link.unknown.join(', '));
     if (link.newer) store.actions.notify('newer');
 
     addEventListener('popstate', () => {
         clearTimeout(timer);
-        const { job } = parseLink(location.search, catalog);
+        const { job, pins } = parseLink(location.search, catalog);
         if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
+        store.restorePins(pins);
     });
     takeDrops(store.actions);
     for (const sign of ['pointermove', 'pointerdown', 'keydown']) {

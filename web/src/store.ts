@@ -3,7 +3,7 @@
 import type { Catalog, Estimate, Problem, Refusal } from './api';
 import { type Core, CoreCrash, latestOnly } from './core';
 import type { Heat, HeatFilter } from './heat';
-import { AUTO_DEGREES, CUSTOM_MODEL, type Job, request, type Value, withoutConfig } from './state';
+import { AUTO_DEGREES, CUSTOM_MODEL, isPinned, type Job, MAX_PINS, type Pin, pinOf, request, type Value, withoutConfig } from './state';
 
 export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
 export type NoticeId = 'unknown' | 'newer' | 'crash' | 'too_large' | 'missing';
@@ -30,6 +30,9 @@ export interface Page {
     open: OpenItem | null;
     exactBytes: boolean;
     pasting: { text: string } | null; // the dialog and the text it starts with
+    rate: string; // the convention of counting FLOP that is shown, an id of the answer's rates
+    pins: readonly Pin[]; // plans put aside, in the order of the reader
+    pinAnswers: Readonly<Record<string, Estimate | Refusal>>; // by the pin's text; of plans no longer pinned too
     notices: Notice[];
 }
 
@@ -42,6 +45,9 @@ export interface Actions {
     paste(text: string | null): void;
     filter(filter: HeatFilter): void;
     onlyFitting(only: boolean): void;
+    showRate(id: string): void;
+    pin(answered: Estimate['job']): void; // a whole job with its degrees as numbers, as an answer holds it
+    unpin(pin: Pin): void;
     notify(id: NoticeId, details?: string): void;
     dismiss(id: NoticeId): void;
 }
@@ -60,6 +66,9 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     open: null,
     exactBytes: false,
     pasting: null,
+    rate: 'full',
+    pins: [],
+    pinAnswers: {},
     notices: [],
 });
 
@@ -73,9 +82,9 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export interface Surroundings {
     estimates: Pick<Core, 'estimate'>;
-    searches: Pick<Core, 'search'>;
+    searches: Pick<Core, 'search' | 'estimate'>;
     draw(page: Page): void;
-    jobChanged(job: Job, how: How): void;
+    jobChanged(job: Job, how: How, pins: readonly Pin[]): void; // or the pins did
 }
 
 export function createStore(initial: Page, { estimates, searches, draw, jobChanged }: Surroundings) {
@@ -134,6 +143,30 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         (error) => recover(error, () => askSearch(page.job)),
     );
 
+    // Pinned plans are worked out beside the searches, one after the other, so that the plan being changed never waits for them.
+    let asking = false;
+    const askPins = async (): Promise<void> => {
+        if (asking) return;
+        asking = true;
+        try {
+            for (;;) {
+                const pin = page.pins.find(({ text }) => !(text in page.pinAnswers));
+                if (!pin) break;
+                const answer = await searches.estimate(request(pin.job));
+                update({ pinAnswers: { ...page.pinAnswers, [pin.text]: answer } });
+            }
+            asking = false;
+        } catch (error) {
+            asking = false;
+            recover(error, askPins);
+        }
+    };
+    const setPins = (pins: readonly Pin[]): void => {
+        update({ pins });
+        jobChanged(page.job, 'choose', pins);
+        askPins();
+    };
+
     const recover = (error: unknown, again: () => void): void => {
         if (!(error instanceof CoreCrash)) throw error;
         clearTimeout(lateTimer);
@@ -150,7 +183,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             clearTimeout(lateTimer);
             lateTimer = setTimeout(() => update({ late: true }), LATE_MS);
             update({ job: clean, stage: null });
-            jobChanged(clean, by);
+            jobChanged(clean, by, page.pins);
             askEstimate(page);
         },
         showStage(stage) {
@@ -165,6 +198,12 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             askSearch(page.job);
         },
         onlyFitting: (onlyFitting) => update({ onlyFitting }),
+        showRate: (rate) => update({ rate }),
+        pin(answered) {
+            const pin = pinOf(answered, page.catalog);
+            if (page.pins.length < MAX_PINS && !isPinned(page.pins, pin)) setPins([...page.pins, pin]);
+        },
+        unpin: ({ text }) => setPins(page.pins.filter((pin) => pin.text !== text)),
         notify: (id, details = '') => update({ notices: [...page.notices.filter((notice) => notice.id !== id), { id, details }] }),
         dismiss: (id) => update({ notices: page.notices.filter((notice) => notice.id !== id) }),
     };
@@ -173,5 +212,9 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         update({ job, stage: null });
         askEstimate(page);
     };
-    return { actions, restore, current: () => page };
+    const restorePins = (pins: readonly Pin[]): void => {
+        update({ pins });
+        askPins();
+    };
+    return { actions, restore, restorePins, current: () => page };
 }

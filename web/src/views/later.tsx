@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Estimate, Imported, TimeKind } from '../api';
+import type { Estimate, Imported } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
+import { rateOf } from '../sentences';
 import { withConfig } from '../state';
 import type { Actions, Page } from '../store';
 
@@ -63,25 +64,34 @@ export function LaterCard(props: Parameters<More['Card']>[0]) {
 }
 
 // The items of a step. A part chosen in the bar opens them and shows its largest.
-export function LaterTime({ answer, chosen }: { answer: Estimate; chosen: TimeKind | null }) {
-    const { mfu, tflop_per_s_per_gpu, tokens_per_s_per_gpu } = answer.time;
-    const rates = t.time.rates(format.percent(mfu), format.rounded(tflop_per_s_per_gpu), format.rounded(tokens_per_s_per_gpu));
+export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
+    const { page, answer, chosen } = props;
+    const { mfu, tflop_per_s_per_gpu, label } = rateOf(answer, page);
+    const { peak_tflop_per_s, peak_format, tokens_per_s_per_gpu } = answer.time;
+    const rates = t.time.rates(
+        format.percent(mfu),
+        t.time.peak(format.count(peak_tflop_per_s), peak_format),
+        format.rounded(tflop_per_s_per_gpu),
+        format.rounded(tokens_per_s_per_gpu),
+        label,
+    );
     return (
         <Part key={chosen} title={t.time.table} small={rates} opened={chosen !== null}>
-            {(more) => <more.TimeTable answer={answer} chosen={chosen} />}
+            {(more) => <more.TimeTable {...props} />}
         </Part>
     );
 }
 
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
 export function LaterPlans(props: { page: Page; act: Actions }) {
-    const { more, failed } = useMore(props.page.heat !== null);
+    const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
     if (more) {
         return (
             <>
                 <more.Best {...props} />
                 <more.Sweep {...props} />
                 <more.Plans {...props} />
+                <more.Compare {...props} />
             </>
         );
     }

@@ -8,6 +8,7 @@ import '../styles/paste.css';
 export { Best } from './best';
 export { Budget } from './budget';
 export { Card } from './card';
+export { Compare } from './compare';
 export { TwoMethods } from './comparison';
 export { StepCurve } from './curve';
 export { Plans } from './heat';
