@@ -17,7 +17,6 @@
 #include "step_time.h"
 
 using namespace fourfold;
-using tests::at;
 using tests::json;
 
 namespace {
