@@ -6,6 +6,7 @@
 #include "job.h"
 #include "report.h"
 #include "versus.h"
+#include "timeline.h"
 
 namespace fourfold::api {
 
@@ -81,6 +82,15 @@ std::string estimate(std::string_view request) {
     if (!chosen) return failure(problems, fourfold::to_json(*job));
 
     return dump(estimate_answer(*job, *chosen));
+}
+
+// ---- timeline
+std::string timeline(std::string_view request) {
+    Problems problems;
+    auto job = read_job(request, Request::estimate, problems);
+    if (!job) return failure(problems, nullptr);
+    if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
+    return dump(timeline_answer(*job));
 }
 
 // ---- search

@@ -132,6 +132,20 @@ std::string import_config(std::string_view text);
 //   {"ok": false, "problems": [all of them], "job": the part of the job that could be read, or null}
 std::string estimate(std::string_view request);
 
+// timeline(as estimate takes it; "stage" changes nothing) -> the pipeline of one step: what every stage does when, and when it waits.
+//   {"ok": true, "job": {as in estimate},
+//    "basis": one sentence: what the picture counts, "note": "" or one or two sentences: how it was cut, or why there is none
+//    "timeline": null (more than 128 stages, or 20,000 operations too few to draw it) |
+//       {"schedule": {"label", "summary"}, "chunks": per stage, "all_micro_batches": of the step,
+//        "makespan_seconds": of all of them, from the first forward pass to the last operation; data-parallel traffic comes after
+//        "bubble_share": of it that a stage waits, mean over the stages
+//        "slowest_stage": the first of those with the most work, "equally_slow": how many have as much, to a thousandth
+//        "micro_batches": drawn, "cut": fewer than all of them, "drawn_seconds": the end of the picture (makespan_seconds unless cut)
+//        "stages": [{"busy_seconds", "idle_seconds" (together makespan_seconds), "idle_share": of the whole step,
+//                    "start": […], "end": […] in seconds, "kind": ["F"|"B"|"W"], "micro_batch": […], "chunk": […]}]}}   per operation drawn
+//   {"ok": false, "problems": […], "job": as in estimate}
+std::string timeline(std::string_view request);
+
 // search(job + {"gpu_counts": [8, 16, …]}) -> every legal (TP, CP, PP, micro-batch) for every GPU count.
 // Degrees that the job sets are kept; those on "auto" range over: TP every whole number up to gpus_per_node, PP up to the layers, CP and
 // micro-batch powers of two. gpu_counts defaults to gpus/4 … gpus*8 in doublings (whole numbers only); at most 16 counts.

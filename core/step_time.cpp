@@ -43,11 +43,8 @@ Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
     return {0.91, 1.1, "From 93 published Megatron-LM runs on H100, at sites that were in the fit; others lie up to a tenth off."};
 }
 
-namespace {
+static double number(std::int64_t value) { return static_cast<double>(value); }
 
-double number(std::int64_t value) { return static_cast<double>(value); }
-
-// Seconds from hand to hand between two stages, and how the pipeline's transfers lie on the critical path (Pipette).
 double transfer_seconds(const Model& m, const Plan& p, const Machine& hw, const Timing& k) {
     const double tokens = number(p.sequence_length) * number(p.micro_batch) / number(p.context_parallel);
     const double bytes = 2 * tokens * number(m.hidden) / number(p.tensor_parallel), gpus = number(p.gpus),
@@ -56,6 +53,8 @@ double transfer_seconds(const Model& m, const Plan& p, const Machine& hw, const 
     if (gpus <= node) return k.link_latency + bytes / (0.6 * k.link * hw.pair_link());
     return k.network_latency + bytes * std::min(node, stage) / (k.pipeline * hw.node);
 }
+
+namespace {
 
 // Seconds for the ranks that hold the same parameters to reduce or gather `bytes` per GPU.
 double data_collective(const Plan& p, const Machine& hw, const Timing& k, double bytes) {
@@ -99,7 +98,7 @@ void run_pipeline(const Plan& p, const Stages& stages, const LayerTimes& layers,
             break;
         case ScheduleKind::interleaved:
             pace.makespan = m * pace.most + (pace.sum - pace.most) / chunks;
-            pace.transfers = transfer * (2 * (stage_count - 1) + 2 * m * chunks * (p.overlap_pipeline ? 0.25 : 1));
+            pace.transfers = transfer * (2 * (stage_count - 1) + 2 * m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1));
             break;
         case ScheduleKind::zero_bubble_h1:
         case ScheduleKind::zero_bubble_v: {

@@ -52,6 +52,10 @@ template <class N>
 StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
                       const LayerTimes& layers, const StageLayers& given = kByRule);
 
+// Seconds of handing a micro-batch's tensor from one stage to the next (Pipette).
+double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
+inline constexpr double kOverlappedTransfer = 0.25;  // what is felt of one that overlaps (interleaved schedule, overlap_pipeline)
+
 // Step times of many plans that differ from one (`like`) in degrees, micro-batch, GPUs, recomputation, ZeRO and schedule alone; a layer's
 // times are kept from one plan to the next.
 class StepTimer {

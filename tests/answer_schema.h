@@ -144,6 +144,15 @@ inline const Json& shape(const char* name) {
             "auto_plan": {"null or": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
                                       "micro_batch": "integer", "total_bytes": "number", "share": "number", "class": "text",
                                       "probability": "number?", "step_seconds": "number"}}})");
+        s["timeline"] = json(R"({
+            "ok": "boolean", "basis": "text", "note": "text",
+            "timeline": {"null or": {
+                "schedule": {"label": "text", "summary": "text"}, "chunks": "integer", "all_micro_batches": "integer",
+                "makespan_seconds": "number", "bubble_share": "number", "slowest_stage": "integer", "equally_slow": "integer",
+                "micro_batches": "integer", "cut": "boolean", "drawn_seconds": "number",
+                "stages": [{"busy_seconds": "number", "idle_seconds": "number", "idle_share": "number", "start": ["number"],
+                            "end": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}]}}})");
+        s["timeline"]["job"] = s["job"];
         s["estimate"]["outside"] = Json::array({s["item"]});
         s["estimate"]["job"] = s["job"];
         s["estimate"]["method"] = method;
@@ -172,7 +181,7 @@ inline std::string answer_defect(std::string_view text, const char* on_success) 
     if (ok == answer.end() || !ok->is_boolean()) return "no ok";
     if (*ok == true) return differs(answer, shape(on_success), "answer");
     Json expected = shape("failure");
-    if (std::string_view(on_success) == "estimate") expected["job"] = "any";
+    if (std::string_view(on_success) == "estimate" || std::string_view(on_success) == "timeline") expected["job"] = "any";
     if (std::string found = differs(answer, expected, "failure"); !found.empty()) return found;
     if (answer["problems"].empty()) return "failure without a problem";
     for (const Json& problem : answer["problems"])

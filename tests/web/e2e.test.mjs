@@ -17,7 +17,7 @@ const FIRST_LOAD_LIMIT = 120 * 1024, MODULE_LIMIT = 170 * 1024;
 
 const names = {
     model: 'Model', gpus: 'Number of GPUs', gpu: 'GPU', sequence: 'Sequence length in tokens', batch: 'Sequences per batch',
-    detailed: /^Fourfold, every stage/, fujii: /^Fujii et al\. 2024/, stages: /^Pipeline stages/, curve: /^Passes of the step/,
+    detailed: /^Fourfold, every stage/, fujii: /^Fujii et al\. 2024/, stages: /^Pipeline stages/, curve: /^Passes of the step/, timeline: /^Passes of every stage/,
     tensor: 'Tensor parallel (TP)', pipeline: 'Pipeline parallel (PP)', grid: /^Memory of the fullest GPU for every plan/,
     paste: /Paste a config\.json/, configText: 'Contents of config.json', useModel: 'Use this model', cancel: 'Cancel', dismiss: 'Dismiss',
 };
@@ -549,6 +549,60 @@ describe('stages and the step', () => {
         assert.ok(await page.getByText('the middle of the step repeats').isVisible());
     });
 
+    pageTest('the timeline tells every pass and every wait, zooms by keyboard and by dragging, and follows the plan', async () => {
+        const page = await open(fourStages);
+        const lanes = page.getByRole('slider', { name: names.timeline });
+        await lanes.waitFor();
+        const part = page.locator('.timeline');
+        assert.match(await plain(part.locator('.finding')), /^Stages wait \d+ % of the pipeline’s time on average; stage 4 sets the pace$/);
+        await eventually('painted', () => lanes.locator('canvas').evaluate((canvas) => {
+            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            return new Set(Array.from({ length: data.length / 400 }, (_, i) => data.slice(i * 400, i * 400 + 4).join())).size;
+        }), (colours) => colours > 3);
+        // The keyboard: to a pass of another stage, larger and back.
+        const told = () => lanes.getAttribute('aria-valuetext');
+        const wide = () => lanes.evaluate((frame) => frame.scrollWidth / frame.clientWidth);
+        await lanes.focus();
+        await page.keyboard.press('Home');
+        await eventually('the first pass of the slowest stage', told, /^Stage 4, forward pass of micro-batch 1: [\d,.]+ to [\d,.]+\sms$/);
+        await page.keyboard.press('ArrowRight');
+        await eventually('the next', told, /^Stage 4, backward pass of micro-batch 1: /);
+        await page.keyboard.press('ArrowUp');
+        await eventually('another stage', told, /^Stage 3, forward pass of micro-batch \d: .* of waiting$/);
+        assert.equal(await wide(), 1);
+        await page.keyboard.press('+');
+        await page.keyboard.press('+');
+        await eventually('zoomed', wide, (times) => times > 2.5 && times < 2.6);
+        await page.keyboard.press('0');
+        await eventually('whole', wide, 1);
+        await page.keyboard.press('End');
+        await eventually('the last pass', told, /^Stage 3, backward pass of micro-batch 16: /);
+        // Pointer: a wait is told too; dragging enlarges a stretch; the wheel with Ctrl, and the buttons.
+        const box = await lanes.boundingBox();
+        await page.mouse.move(box.x + 2, box.y + box.height - 40);
+        await eventually('waiting', () => plain(part.locator('.readout')), /^Stage 4, waiting: 0 to [\d,]+ ms$/);
+        await page.mouse.move(box.x + 100, box.y + 60);
+        await page.mouse.down();
+        await page.mouse.move(box.x + 300, box.y + 60, { steps: 3 });
+        await page.mouse.up();
+        await eventually('enlarged', wide, (times) => Math.abs(times - box.width / 200) < 0.1);
+        const before = await wide();
+        await page.keyboard.down('Control');
+        await page.mouse.wheel(0, 100);
+        await page.keyboard.up('Control');
+        await eventually('smaller', wide, (times) => times < before);
+        await part.getByRole('button', { name: 'Everything' }).click();
+        await eventually('whole', wide, 1);
+        assert.equal(await part.getByRole('button', { name: 'Zoom out' }).getAttribute('aria-disabled'), 'true');
+        // The numbers, and another plan.
+        await part.getByText('Stages as a table').click();
+        await eventually('stages', () => plain(part.locator('table').first()), /Stage Works Waits Waits, of the pipeline’s time 1 .* 2 .* 3 .* 4 /);
+        await part.getByText('Passes of stage 2 as a table').click();   // the one last pressed, wherever the pointer went since
+        await eventually('passes', () => plain(part.locator('table').last()), /Pass Micro-batch Chunk Start \(ms\) End \(ms\) forward 1 1 /);
+        await knob(page, names.pipeline, 8).click();
+        await eventually('eight stages', () => plain(part.locator('.finding')), /stage 8 sets the pace$/);
+    });
+
     pageTest('one stage needs no chart of stages; the curve comes when it is opened', async () => {
         const page = await open();
         assert.equal(await page.locator('.stages').count(), 0);
@@ -806,6 +860,7 @@ describe('for everybody', () => {
                 await page.getByRole('list', { name: names.stages }).waitFor();
                 await openAll(page);
                 await page.getByRole('slider', { name: names.curve }).waitFor();
+                await page.getByRole('slider', { name: names.timeline }).waitFor();
                 await page.locator('.methods').waitFor();
                 await page.getByRole('button', { name: /^Tensor traffic/ }).click();
                 await page.getByRole('article', { name: /^Tensor/ }).waitFor();
@@ -846,14 +901,17 @@ describe('for everybody', () => {
             await part(page, 'Activations').click();
             assert.equal(await tooWide(), '', 'with a card open');
             await openAll(page);
+            await page.getByRole('slider', { name: names.timeline }).waitFor();
             assert.equal(await tooWide(), '', 'with everything unfolded');
             await page.goto(`${served.url}${fourStages}&rc=selective`);
             await page.getByRole('list', { name: names.stages }).waitFor();
             await openAll(page);
             await page.locator('.methods').waitFor();
+            await page.getByRole('slider', { name: names.timeline }).waitFor();
             assert.equal(await tooWide(), '', 'with stages');
             await page.goto(`${served.url}?v=1&model=llama-3.1-405b&gpus=16384&gpu=h100-sxm-94gb&seq=131072`);
             await settled(page);
+            await page.waitForLoadState('networkidle');   // a file on its way would fail when the page is left
             assert.equal(await tooWide(), '', 'with long numbers');
             await page.goto(`${served.url}?v=1&gpus=7&tp=3&model=${'x'.repeat(300)}`);
             await page.locator('.problems').waitFor();

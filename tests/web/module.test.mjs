@@ -45,7 +45,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'import_config', 'search']) {
+    for (const name of ['estimate', 'timeline', 'import_config', 'search']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;
@@ -55,6 +55,23 @@ for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus":
         });
     }
 }
+
+test('a timeline of a pipeline: passes of a stage in order, cut to what can be drawn, quick enough to follow typing', () => {
+    const request = { version: 1, model: 'llama-3.1-405b', gpus: 2016, pipeline_parallel: 63, tensor_parallel: 8, context_parallel: 1, micro_batch: 1, global_batch: 2048 };
+    const start = performance.now();
+    const { timeline, note } = JSON.parse(core.timeline(JSON.stringify(request)));
+    assert.ok(performance.now() - start < 1000);
+    assert.equal(timeline.stages.length, 63);
+    assert.match(note, /^Cut: /);
+    assert.ok(timeline.micro_batches < timeline.all_micro_batches);
+    assert.ok(timeline.stages.reduce((sum, { start }) => sum + start.length, 0) <= 20_000);
+    for (const { start, end, busy_seconds, idle_seconds } of timeline.stages) {
+        for (let i = 1; i < start.length; ++i) assert.ok(start[i] >= end[i - 1]);
+        assert.ok(Math.abs(busy_seconds + idle_seconds - timeline.makespan_seconds) < 1e-9 * timeline.makespan_seconds);
+    }
+    const alone = JSON.parse(core.timeline(JSON.stringify({ version: 1, gpus: 8, pipeline_parallel: 1 })));
+    assert.ok(alone.timeline.bubble_share < 1e-12);
+});
 
 test('the same question gives the same text again', () => {
     const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });

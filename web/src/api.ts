@@ -268,6 +268,40 @@ export interface Curve {
     chunk: number[];
 }
 
+// Operations drawn, one entry each, in the order in which the stage runs them.
+export interface TimelineStage {
+    busy_seconds: number;
+    idle_seconds: number;
+    idle_share: number;
+    start: number[];
+    end: number[];
+    kind: PassKind[];
+    micro_batch: number[];
+    chunk: number[];
+}
+
+export interface Timeline {
+    schedule: { label: string; summary: string };
+    chunks: number;
+    all_micro_batches: number;
+    makespan_seconds: number;
+    bubble_share: number;
+    slowest_stage: number;
+    equally_slow: number;
+    micro_batches: number;
+    cut: boolean;
+    drawn_seconds: number;
+    stages: TimelineStage[];
+}
+
+export interface TimelineAnswer {
+    ok: true;
+    job: { [key: string]: Json };
+    basis: string;
+    note: string;
+    timeline: Timeline | null;
+}
+
 export interface Host {
     bytes_per_gpu: number;
     bytes_per_node: number;
@@ -362,5 +396,6 @@ export interface Fourfold {
     catalog(): string;
     import_config(text: string): string;
     estimate(text: string): string;
+    timeline(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
 }

@@ -1,5 +1,6 @@
 // The page from top to bottom. It is drawn twice: at build time into index.html, and in the browser over that same markup.
 import type { Imported } from './api';
+import type { Core } from './core';
 import { t } from './i18n';
 import type { Actions, Page } from './store';
 import { Adjust } from './views/adjust';
@@ -17,9 +18,10 @@ interface Props {
     page: Page;
     act: Actions;
     importConfig(text: string): Promise<Imported>;
+    timeline: Core['timeline'];
 }
 
-export function App({ page, act, importConfig }: Props) {
+export function App({ page, act, importConfig, timeline }: Props) {
     const { answer } = page;
     const stale = page.problems.length > 0;
     return (
@@ -39,7 +41,7 @@ export function App({ page, act, importConfig }: Props) {
                             <div>
                                 <LaterStages answer={answer} act={act} />
                                 <Items page={page} answer={answer} act={act} />
-                                <LaterParts answer={answer} act={act} />
+                                <LaterParts answer={answer} act={act} timeline={timeline} />
                                 <Notes answer={answer} />
                             </div>
                         )}

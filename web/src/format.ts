@@ -8,6 +8,12 @@ const HOUR = 3600;
 const DAY = 24 * HOUR;
 const NARROW = '\u202f'; // between a number and its unit, so that they never part at a line's end
 
+// Points in time in one unit, as finely as neighbours differ.
+export interface Clock {
+    unit: string;
+    text(seconds: number): string;
+}
+
 export interface Format {
     count(value: number): string; // 8,192
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
@@ -25,6 +31,7 @@ export interface Format {
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
+    clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
     training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
     energy(kwh: number): string;
@@ -80,6 +87,12 @@ export function createFormat(locale: string): Format {
         margin: (seconds, low, high) => {
             const width = Math.max(high - seconds, seconds - low);
             return seconds >= 59.95 && width >= 1 && width < 60 ? spaced(fixed[0].format(width), 's') : duration(width);
+        },
+        clock: (longest, finest) => {
+            const [size, unit] = longest >= 10 ? [1, 's'] : [1e-3, 'ms'];
+            const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(finest / size)) + 1));
+            const written = decimals(digits);
+            return { unit, text: (seconds) => written.format(seconds / size) };
         },
         slower: (seconds, than) => {
             const more = seconds - than;

@@ -177,6 +177,7 @@ export const en = {
     },
     later: {
         curve: 'Memory over the step',
+        timeline: 'Timeline of the pipeline',
         methods: 'Two methods',
         both: (here: string, method: string, there: string, other: string) => `${here}\u00a0GB by “${method}”, ${there} by “${other}”`,
         coming: 'One moment…',

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Estimate, Imported } from '../api';
+import type { Core } from '../core';
 import { format } from '../format';
 import { t } from '../i18n';
 import { rateOf } from '../sentences';
@@ -133,12 +134,21 @@ export function LaterPaste({ page, act, importConfig }: PasteProps) {
     );
 }
 
-export function LaterParts({ answer, act }: { answer: Estimate; act: Actions }) {
+interface PartsProps {
+    answer: Estimate;
+    act: Actions;
+    timeline: Core['timeline'];
+}
+
+export function LaterParts({ answer, act, timeline }: PartsProps) {
     const { comparison } = answer;
     return (
         <>
             <Part title={t.later.curve} opened={answer.stages.length > 1}>
                 {(more) => <more.StepCurve answer={answer} />}
+            </Part>
+            <Part title={t.later.timeline} opened={answer.stages.length > 1}>
+                {(more) => <more.PipelineTimeline job={answer.job} ask={timeline} />}
             </Part>
             <Part
                 title={t.later.methods}

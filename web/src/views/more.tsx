@@ -16,3 +16,4 @@ export { PasteDialog } from './paste';
 export { Stages } from './stages';
 export { Sweep } from './sweep';
 export { TimeTable } from './time-table';
+export { PipelineTimeline } from './timeline-door';
