@@ -4,6 +4,7 @@
 
 #include "catalog.h"
 #include "job.h"
+#include "job_limits.h"
 #include "report.h"
 
 namespace fourfold::api {
@@ -78,6 +79,13 @@ std::string estimate(std::string_view request) {
     if (!chosen) return failure(problems, fourfold::to_json(*job));
 
     return dump(estimate_answer(*job, *chosen));
+}
+
+// ---- limits
+std::string limits(std::string_view request) {
+    Problems problems;
+    const auto job = read_job(request, Request::limits, problems);
+    return job ? dump(limits_answer(*job)) : failure(problems);
 }
 
 // ---- search

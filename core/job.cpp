@@ -128,6 +128,8 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
     visit_fields(job.budget, reader);
     if (kind == Request::search)
         read_gpu_counts(reader, job, problems);
+    else if (kind == Request::limits)
+        reader.number({"days", "", "The number of days", "", "days"}, job.days, {0, 36'500});
     else
         read_stage(reader, job, problems);
     reader.reject_unknown();

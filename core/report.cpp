@@ -19,6 +19,22 @@ Json describe_method(Method method) {
         .add("limits", m.limits);
 }
 
+static Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
+
+void add_brief(Json& object, const Estimated& e) {
+    object["total_bytes"] = e.bytes;
+    object["share"] = e.share;
+    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
+    object["probability"] = probability(e.verdict);
+    object["step_seconds"] = e.seconds;
+}
+
+Training training_of(double tokens, const Plan& plan, double step_seconds) {
+    const double per_step = static_cast<double>(plan.global_batch * plan.sequence_length);
+    const double steps = std::ceil(tokens / per_step), days = steps * step_seconds / 86'400;
+    return {steps, days, days * 24 * static_cast<double>(plan.gpus)};
+}
+
 namespace {
 
 constexpr auto kGroups = static_cast<std::size_t>(Group::count);
@@ -29,16 +45,6 @@ GroupBytes group_bytes(const Items<N>& items) {
     GroupBytes sums{};
     for (std::size_t i = 0; i < items.size(); ++i) sums[static_cast<std::size_t>(text(items.item(i)).group)] += value_of(items.bytes(i));
     return sums;
-}
-
-Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
-
-void add_brief(Json& object, const Estimated& e) {
-    object["total_bytes"] = e.bytes;
-    object["share"] = e.share;
-    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
-    object["probability"] = probability(e.verdict);
-    object["step_seconds"] = e.seconds;
 }
 
 // ---- items
@@ -309,9 +315,7 @@ Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
 // ---- time
 Json describe_run(const Job& job, const StepTime<Traced>& step, const Band& band) {
     if (job.budget.tokens <= 0) return nullptr;
-    const double per_step = static_cast<double>(job.plan.global_batch * job.plan.sequence_length);
-    const double steps = std::ceil(job.budget.tokens / per_step), days = steps * step.seconds / 86'400;
-    const double gpu_hours = days * 24 * static_cast<double>(job.plan.gpus);
+    const auto [steps, days, gpu_hours] = training_of(job.budget.tokens, job.plan, step.seconds);
     return Object()
         .add("steps", steps)
         .add("days", days)
