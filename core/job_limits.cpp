@@ -23,25 +23,40 @@ bool does_fit(const std::optional<Estimated>& e) { return e && e->verdict.fit ==
 // The largest multiple of `step` up to `most` that halving and bisection find: `value` fits, the next multiple does not. More than one such
 // border is possible, since numbers must divide: the doublings of `step`, which divide best, are tried from above, and the first that fits
 // is refined.
-template <class Try>
-std::optional<Largest> largest(std::int64_t step, std::int64_t most, Try&& at) {
-    std::optional<Largest> found;
-    const auto take = [&](std::int64_t value) {
-        if (value > most) return false;
+class Bisection {
+ public:
+    Bisection(const SearchSpace& space, std::int64_t Plan::*field, std::int64_t step, std::int64_t most)
+        : space_(space), plan_(space.plan), field_(field), step_(step), most_(most) {}
+
+    std::optional<Largest> run() {
+        if (step_ > most_ || take(most_ / step_ * step_)) return found_;
+        std::int64_t doubling = step_;
+        while (doubling <= most_ / 2) doubling *= 2;
+        while (doubling >= step_ && !take(doubling)) doubling /= 2;
+        if (!found_) return found_;
+        for (std::int64_t further = found_->value / 2; further >= step_; further /= 2) take(found_->value + further);
+        found_->limited_by = at(found_->value + step_) ? LimitedBy::memory : LimitedBy::rules;
+        return found_;
+    }
+
+ private:
+    std::optional<Estimated> at(std::int64_t value) {
+        plan_.*field_ = value;
+        return choose_with(space_, plan_);
+    }
+    bool take(std::int64_t value) {
+        if (value > most_) return false;
         const auto best = at(value);
         if (!does_fit(best)) return false;
-        found = Largest{value, step, *best, LimitedBy::range};
+        found_ = Largest{value, step_, *best, LimitedBy::range};
         return true;
-    };
-    if (step > most || take(most / step * step)) return found;
-    std::int64_t doubling = step;
-    while (doubling <= most / 2) doubling *= 2;
-    while (doubling >= step && !take(doubling)) doubling /= 2;
-    if (!found) return std::nullopt;
-    for (std::int64_t further = found->value / 2; further >= step; further /= 2) take(found->value + further);
-    found->limited_by = at(found->value + step) ? LimitedBy::memory : LimitedBy::rules;
-    return found;
-}
+    }
+    const SearchSpace& space_;
+    Plan plan_;
+    std::int64_t Plan::*field_;
+    std::int64_t step_, most_;
+    std::optional<Largest> found_;
+};
 
 }  // namespace
 
@@ -134,24 +149,16 @@ std::optional<Largest> largest_batch(const SearchSpace& space) {
     const Plan& p = start->plan;
     const std::int64_t step =
         p.micro_batch * p.data_parallel() * (p.schedule_kind() == ScheduleKind::interleaved ? p.pipeline_parallel : 1);
-    return largest(step, kMostBatch, [&](std::int64_t value) {
-        plan.global_batch = value;
-        return choose_with(space, plan);
-    });
+    return Bisection(space, &Plan::global_batch, step, kMostBatch).run();
 }
 
 std::optional<Largest> largest_sequence(const SearchSpace& space) {
-    Plan plan = space.plan;
-    const std::int64_t t = std::max<std::int64_t>(1, plan.tensor_parallel), c = std::max<std::int64_t>(1, plan.context_parallel);
-    const std::int64_t pieces =
-        std::lcm(c * (plan.sequence_parallel ? t : 1), c > 1 ? 2 * c : 1);  // of a sequence, with the degrees that are set
-    const auto at = [&](std::int64_t value) {
-        plan.sequence_length = value;
-        return choose_with(space, plan);
-    };
+    const Plan& p = space.plan;
+    const std::int64_t t = std::max<std::int64_t>(1, p.tensor_parallel), c = std::max<std::int64_t>(1, p.context_parallel);
+    const std::int64_t pieces = std::lcm(c * (p.sequence_parallel ? t : 1), c > 1 ? 2 * c : 1);  // with the degrees that are set
     constexpr std::int64_t kStep = 1'024, kShortStep = 64;
-    auto found = largest(std::lcm(kStep, pieces), kMostSequence, at);
-    return found ? found : largest(std::lcm(kShortStep, pieces), kStep - 1, at);
+    const auto found = Bisection(space, &Plan::sequence_length, std::lcm(kStep, pieces), kMostSequence).run();
+    return found ? found : Bisection(space, &Plan::sequence_length, std::lcm(kShortStep, pieces), kStep - 1).run();
 }
 
 // ---- as text
@@ -217,8 +224,9 @@ std::string micro_batch_note(const Job& job, const Largest& found) {
 
 std::string batch_note(const Largest& found) {
     if (found.limited_by == LimitedBy::range)
-        return "No larger one can be entered here. A GPU works through the batch one micro-batch after the other, so that a larger batch "
-               "needs no more memory; whether the model still learns well from it is another question.";
+        return "A GPU works through the batch one micro-batch after the other, so that a larger one needs no more memory, up to the " +
+               grouped(kMostBatch) +
+               " sequences that can be entered here; whether the model still learns well from it is another question.";
     if (found.limited_by == LimitedBy::rules) return "The next larger one breaks a rule.";
     return "With a larger one no plan fits: this schedule keeps more the more micro-batches a step has.";
 }

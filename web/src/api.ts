@@ -348,10 +348,32 @@ export interface SearchColumns {
     class: Uint8Array;
 }
 
+export type Degrees = Record<Degree | 'data_parallel' | 'expert_parallel', number>;
+
+// A number and the fastest plan that fits there.
+export type FewestGpus = Brief & { gpus: number; plan: Degrees };
+export type InTime = FewestGpus & Omit<Run, 'steps' | 'energy_kwh'> & { safe_gpus: number | null };
+export type Largest = Brief & { value: number; plan: Degrees; limited_by: 'memory' | 'rules' | 'range'; note: string };
+export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: Degrees } & Brief) | { plan: null });
+
+export interface Limits {
+    ok: true;
+    job: { [key: string]: Json };
+    days: number;
+    fewest_gpus: FewestGpus | null;
+    fewest_in_time: InTime | null;
+    largest_micro_batch: Largest | null;
+    largest_batch: Largest | null;
+    largest_sequence: Largest | null;
+    models: ModelHere[];
+    searched: { from_gpus: number; to_gpus: number; note: string };
+}
+
 // What the WebAssembly module gives to JavaScript.
 export interface Fourfold {
     catalog(): string;
     import_config(text: string): string;
     estimate(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
+    limits(text: string): string;
 }

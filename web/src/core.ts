@@ -1,5 +1,5 @@
 // The page's side of a worker: questions out, promises back. A worker that fails is replaced; what it was asked is rejected, once.
-import type { Catalog, Estimate, Imported, Refusal } from './api';
+import type { Catalog, Estimate, Imported, Limits, Refusal } from './api';
 import type { Heat, HeatFilter } from './heat';
 import type { Call, Question, Reply } from './worker';
 
@@ -21,6 +21,7 @@ export class Core {
     importConfig = (text: string): Promise<Imported> => this.ask('import_config', text);
     estimate = (job: object): Promise<Estimate | Refusal> => this.ask('estimate', JSON.stringify(job));
     search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), filter);
+    limits = (job: object): Promise<Limits | Refusal> => this.ask('limits', JSON.stringify(job));
 
     private ask<Answer>(call: Call, text: string, filter?: HeatFilter): Promise<Answer> {
         const id = ++this.lastId;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Catalog, Estimate, Problem, Refusal } from './api';
+import type { Catalog, Estimate, Limits, Problem, Refusal } from './api';
 import { CoreCrash } from './core';
 import type { Heat } from './heat';
 import type { Job } from './state';
@@ -27,13 +27,18 @@ function fakeStore() {
         return typeof gpus === 'number' ? good(gpus) : { ok: false, problems: [problem] };
     });
     const search = vi.fn(async (_: object) => ({ summary: { ok: true, gpu_counts: [4, 8, 16] } }) as Heat);
+    const limits = vi.fn(async (asked: object): Promise<Limits | Refusal> => {
+        const { days } = asked as { days: unknown };
+        if (typeof days !== 'number') return { ok: false, problems: [{ ...problem, field: 'days' }] };
+        return { ok: true, job: asked, days } as unknown as Limits;
+    });
     const store = createStore(emptyPage(catalog, job), {
         estimates: { estimate },
-        searches: { search },
+        searches: { search, limits },
         draw: (page) => pages.push(page),
         jobChanged: (changed, how) => links.push([changed, how]),
     });
-    return { store, estimate, search, links, pages };
+    return { store, estimate, search, limits, links, pages };
 }
 const settle = () => vi.advanceTimersByTimeAsync(1);
 
@@ -119,4 +124,45 @@ test('a model of the catalogue drops the pasted one', async () => {
     await settle();
     store.actions.change({ model: 'other' }, 'choose');
     expect(store.current().job).toEqual({ ...job, model: 'other' });
+});
+
+test('the reverse questions wait until their view is there, the map has answered, and nobody types', async () => {
+    const { store, search, limits } = fakeStore();
+    store.restore(job);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(limits).not.toHaveBeenCalled();
+    store.actions.wantLimits();
+    expect(store.current()).toMatchObject({ limits: null, limitsStale: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ limits: { days: 30 }, limitsStale: false });
+    for (const gpus of [1, 16, 160]) {
+        store.actions.change({ gpus }, 'type');
+        await settle();
+    }
+    expect(store.current()).toMatchObject({ limits: { job: { gpus: 8 } }, limitsStale: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(limits).toHaveBeenCalledTimes(2);
+    expect(limits.mock.calls[1]?.[0]).toMatchObject({ gpus: 160, days: 30 });
+    expect(limits.mock.calls[1]?.[0]).toMatchObject({ tensor_parallel: 2 }); // what the reader has set is kept
+    store.actions.filter({ tensor_parallel: 4 }); // another map of the same job needs no other answers
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(search).toHaveBeenCalledTimes(5);
+    expect(limits).toHaveBeenCalledTimes(2);
+});
+
+test('other days are asked for alone; a mistake in them keeps the last answers and stands by them', async () => {
+    const { store, search, limits, links } = fakeStore();
+    store.restore(job);
+    store.actions.wantLimits();
+    await vi.advanceTimersByTimeAsync(1000);
+    store.actions.setDays('soon');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ days: 'soon', limits: { days: 30 }, limitsStale: true, problems: [] });
+    expect(store.current().limitsProblems).toHaveLength(1);
+    store.actions.setDays(10);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ limits: { days: 10 }, limitsStale: false, limitsProblems: [] });
+    expect(limits).toHaveBeenCalledTimes(3);
+    expect(search).toHaveBeenCalledTimes(1);
+    expect(links).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // What the page shows, and the only code that changes it: a change of the job goes to the workers, their answers come back here, and
 // the views draw what is here. One way round.
-import type { Catalog, Estimate, Problem, Refusal } from './api';
+import type { Catalog, Estimate, Limits, Problem, Refusal } from './api';
 import { type Core, CoreCrash, latestOnly } from './core';
 import type { Heat, HeatFilter } from './heat';
 import { AUTO_DEGREES, CUSTOM_MODEL, type Job, request, type Value, withoutConfig } from './state';
@@ -27,6 +27,10 @@ export interface Page {
     heatStale: boolean;
     heatFilter: HeatFilter;
     onlyFitting: boolean;
+    limits: Limits | null; // asked for once its view is on the page
+    limitsStale: boolean;
+    limitsProblems: Problem[]; // of the days; those of the job stand elsewhere
+    days: Value; // in which the run should be done; a view's own, not part of the job
     open: OpenItem | null;
     exactBytes: boolean;
     pasting: { text: string } | null; // the dialog and the text it starts with
@@ -42,6 +46,8 @@ export interface Actions {
     paste(text: string | null): void;
     filter(filter: HeatFilter): void;
     onlyFitting(only: boolean): void;
+    wantLimits(): void;
+    setDays(days: Value): void;
     notify(id: NoticeId, details?: string): void;
     dismiss(id: NoticeId): void;
 }
@@ -57,6 +63,10 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     heatStale: false,
     heatFilter: {},
     onlyFitting: true,
+    limits: null,
+    limitsStale: false,
+    limitsProblems: [],
+    days: 30,
     open: null,
     exactBytes: false,
     pasting: null,
@@ -68,12 +78,13 @@ export const MAX_CONFIG = 1_000_000;
 
 const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 const CALM_MS = 600; // a half-typed number is no mistake yet
+const LIMITS_CALM_MS = 250; // the reverse questions keep the searching worker from the map's next answer: not while the reader types
 
 type Timer = ReturnType<typeof setTimeout>;
 
 export interface Surroundings {
     estimates: Pick<Core, 'estimate'>;
-    searches: Pick<Core, 'search'>;
+    searches: Pick<Core, 'search' | 'limits'>;
     draw(page: Page): void;
     jobChanged(job: Job, how: How): void;
 }
@@ -130,9 +141,31 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         (heat) => {
             if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false });
             else update({ heatStale: true });
+            if (heat.summary.ok) limitsSoon();
         },
         (error) => recover(error, () => askSearch(page.job)),
     );
+
+    let limitsWanted = false;
+    let limitsTimer: Timer | undefined;
+    let limitsOf: { job: Job; days: Value } | null = null; // asked, or about to be
+    const askLimits = latestOnly(
+        ({ job, days }: { job: Job; days: Value }) => searches.limits({ ...request(job), days }),
+        (answer, { job, days }) => {
+            const limitsStale = job !== page.job || days !== page.days;
+            if (answer.ok) update({ limits: answer, limitsStale, limitsProblems: [] });
+            else update({ limitsStale: true, limitsProblems: answer.problems.filter(({ field }) => field === 'days') });
+        },
+        (error) => recover(error, () => askLimits(page)),
+    );
+    const limitsSoon = (): void => {
+        const { job, days } = page;
+        if (!limitsWanted || (limitsOf?.job === job && limitsOf.days === days)) return;
+        limitsOf = { job, days };
+        clearTimeout(limitsTimer);
+        limitsTimer = setTimeout(() => askLimits({ job, days }), LIMITS_CALM_MS);
+        update({ limitsStale: true });
+    };
 
     const recover = (error: unknown, again: () => void): void => {
         if (!(error instanceof CoreCrash)) throw error;
@@ -165,6 +198,14 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             askSearch(page.job);
         },
         onlyFitting: (onlyFitting) => update({ onlyFitting }),
+        wantLimits() {
+            limitsWanted = true;
+            limitsSoon();
+        },
+        setDays(days) {
+            update({ days });
+            limitsSoon();
+        },
         notify: (id, details = '') => update({ notices: [...page.notices.filter((notice) => notice.id !== id), { id, details }] }),
         dismiss: (id) => update({ notices: page.notices.filter((notice) => notice.id !== id) }),
     };
