@@ -4,9 +4,10 @@
 
 #include "catalog.h"
 #include "job.h"
+#include "job_limits.h"
 #include "report.h"
-#include "versus.h"
 #include "timeline.h"
+#include "versus.h"
 
 namespace fourfold::api {
 
@@ -91,6 +92,13 @@ std::string timeline(std::string_view request) {
     if (!job) return failure(problems, nullptr);
     if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
     return dump(timeline_answer(*job));
+}
+
+// ---- limits
+std::string limits(std::string_view request) {
+    Problems problems;
+    const auto job = read_job(request, Request::limits, problems);
+    return job ? dump(limits_answer(*job)) : failure(problems);
 }
 
 // ---- search

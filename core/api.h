@@ -195,6 +195,24 @@ std::string merge_rankings(std::string_view parts);
 //   SIDE {"ok": true, "job": {the plan's fields}, "data_parallel", "card_bytes", BRIEF}
 std::string versus(std::string_view request);
 
+// limits(job + {"days": D}) -> the reverse questions. "days" is a number up to 36,500; 0 or left out = not asked. Each answer comes with the
+// fastest plan that fits there; degrees that the job sets are kept, those on "auto" are chosen anew at every value. The job itself need
+// not be legal.
+//   {"ok": true, "job": …, "days": as asked,
+//    "fewest_gpus":    null | {"gpus", "plan": PLAN, BRIEF}     the fewest on which a plan fits; null: none up to to_gpus
+//    "fewest_in_time": null | {"gpus", "plan", BRIEF, "days", "low_days", "high_days", "gpu_hours", "cost": number | null, "safe_gpus":
+//                              count | null}    the fewest whose central estimate is within the days, and the fewest whose upper one is;
+//                                               null without a token_budget or days, or when no number of GPUs does it
+//    "largest_micro_batch", "largest_batch", "largest_sequence":      on the job's GPUs; the batch in sequences, the sequence in tokens
+//                      null | {"value", "plan", BRIEF, "limited_by": "memory" | "rules" | "range", "note"}     what stands against the next
+//                              one; "range": the field ends there
+//    "models":   [{"id", "label", "parameters", "fits": bool, "plan": PLAN | null, and BRIEF unless the plan is null}]      the catalogue's on the
+//                 job's GPUs, largest first; of one that does not fit, the plan that needs least; null: no legal plan
+//    "searched": {"from_gpus", "to_gpus", "note"}}               which numbers of GPUs were tried, and what was kept
+//   PLAN {"tensor_parallel", "context_parallel", "pipeline_parallel", "data_parallel", "expert_parallel", "micro_batch"}
+//   {"ok": false, "problems": […]}
+std::string limits(std::string_view request);
+
 // clang-format on
 // Runs `count` memory estimates over many plans without any text and returns the sum of their bytes: the rate that a search can reach,
 // for the benchmarks that compare the module with the native build.

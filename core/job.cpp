@@ -152,6 +152,9 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
         case Request::rank:
             read_share(reader, job, problems);
             break;
+        case Request::limits:
+            reader.number({"days", "", "The number of days", "", "days"}, job.days, {0, 36'500});
+            break;
         case Request::versus:
             reader.any("other");  // read_other
             break;

@@ -53,11 +53,12 @@ struct Job {
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
     Share share;                           // rank alone
+    double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
 
     SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
 };
 
-enum class Request { estimate, search, rank, versus };
+enum class Request { estimate, search, rank, versus, limits };
 
 // Reads a job from a request's text. nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);

@@ -19,6 +19,16 @@ Json describe_method(Method method) {
         .add("limits", m.limits);
 }
 
+static Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
+
+void add_brief(Json& object, const Estimated& e) {
+    object["total_bytes"] = e.bytes;
+    object["share"] = e.share;
+    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
+    object["probability"] = probability(e.verdict);
+    object["step_seconds"] = e.seconds;
+}
+
 namespace {
 
 constexpr auto kGroups = static_cast<std::size_t>(Group::count);
@@ -29,16 +39,6 @@ GroupBytes group_bytes(const Items<N>& items) {
     GroupBytes sums{};
     for (std::size_t i = 0; i < items.size(); ++i) sums[static_cast<std::size_t>(text(items.item(i)).group)] += value_of(items.bytes(i));
     return sums;
-}
-
-Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
-
-void add_brief(Json& object, const Estimated& e) {
-    object["total_bytes"] = e.bytes;
-    object["share"] = e.share;
-    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
-    object["probability"] = probability(e.verdict);
-    object["step_seconds"] = e.seconds;
 }
 
 // ---- items

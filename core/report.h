@@ -6,6 +6,9 @@ namespace fourfold {
 
 Json describe_method(Method method);
 
+// Adds what api.h calls BRIEF.
+void add_brief(Json& object, const Estimated& e);
+
 // `job` is complete and legal; `chosen` are the degrees that "auto" chose.
 Json estimate_answer(const Job& job, const std::vector<std::string>& chosen);
 

@@ -168,6 +168,23 @@ inline const Json& shape(const char* name) {
                              {"share?", "number"},        {"class?", "text"},          {"change_bytes?", "number"},
                              {"probability?", "number?"}, {"step_seconds?", "number"}, {"problem", {{"null or", problem}}}};
         s["estimate"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
+        const Json there = json(R"({"plan": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
+                                             "data_parallel": "integer", "expert_parallel": "integer", "micro_batch": "integer"},
+                                    "total_bytes": "number", "share": "number", "class": "text", "probability": "number?",
+                                    "step_seconds": "number"})");
+        Json fewest = there, in_time = there, largest = there;
+        fewest.update(json(R"({"gpus": "integer"})"));
+        in_time.update(json(R"({"gpus": "integer", "days": "number", "low_days": "number", "high_days": "number", "gpu_hours": "number",
+                                "cost": "number?", "safe_gpus": "integer?"})"));
+        largest.update(json(R"({"value": "integer", "limited_by": "text", "note": "text"})"));
+        s["limits"] = json(R"({
+            "ok": "boolean", "job": "any", "days": "number", "searched": {"from_gpus": "integer", "to_gpus": "integer", "note": "text"},
+            "models": [{"id": "text", "label": "text", "parameters": "integer", "fits": "boolean", "plan": "any", "total_bytes?": "number",
+                        "share?": "number", "class?": "text", "probability?": "number?", "step_seconds?": "number"}]})");
+        s["limits"]["fewest_gpus"] = {{"null or", fewest}};
+        s["limits"]["fewest_in_time"] = {{"null or", in_time}};
+        for (const char* which : {"largest_micro_batch", "largest_batch", "largest_sequence"}) s["limits"][which] = {{"null or", largest}};
+        s["limits"]["models"][0]["plan"] = {{"null or", there["plan"]}};
         return s;
     }();
     return *shapes.find(name);

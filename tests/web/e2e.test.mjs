@@ -403,6 +403,43 @@ describe('the best plans', () => {
         await headlineIs(page, /^It fits/);
     });
 
+    pageTest('how far it goes: the fewest GPUs, in so many days, and a click takes the answer', async () => {
+        const page = await open('?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&tokens=1000000000000');
+        const wanted = answerOf('limits-70b');   // of the same job
+        const section = page.getByRole('region', { name: /^How far does it go/ });
+        const answers = section.getByRole('list').first();
+        const gpus = (count) => `${count.toLocaleString('en')} GPUs`;
+        await eventually('answers', () => plain(answers), (text) => text.includes(`fits: ${gpus(wanted.fewest_gpus.gpus)}`));
+        assert.ok((await plain(answers)).includes(`at least ${gpus(wanted.fewest_in_time.gpus)}`));
+        assert.ok((await plain(answers)).includes(`${wanted.largest_sequence.value.toLocaleString('en')} tokens`));
+        const days = section.getByRole('textbox', { name: 'Days for the whole run', exact: true });
+        await days.fill('300');
+        await eventually('more days', () => plain(answers), (text) => /at least \d+ GPUs/.test(text) && !text.includes(`at least ${gpus(wanted.fewest_in_time.gpus)}`));
+        await days.fill('soon');
+        await section.getByText(/is text, not a number/).waitFor();
+        assert.equal(await days.getAttribute('aria-invalid'), 'true');
+        await days.fill('30');
+        await section.getByRole('button', { name: `Take ${gpus(wanted.fewest_gpus.gpus)}`, exact: true }).click();
+        await addressHas(page, `gpus=${wanted.fewest_gpus.gpus}`);
+        await headlineIs(page, /^It fits/);
+        assert.equal(await field(page, names.gpus).inputValue(), String(wanted.fewest_gpus.gpus));
+    });
+
+    pageTest('how far it goes: without tokens no number of GPUs is named; the models stand in a table', async () => {
+        const page = await open();
+        const section = page.getByRole('region', { name: /^How far does it go/ });
+        await section.getByText(/say how many tokens/).waitFor();
+        await section.getByRole('textbox', { name: 'Tokens of the whole run', exact: true }).fill('1e12');
+        await addressHas(page, 'tokens=1000000000000');
+        await section.getByText(/at least/).waitFor();
+        await folded(page, 'All 21 models').click();
+        await section.getByRole('button', { name: 'Take Mistral 7B v0.1', exact: true }).click();
+        await addressHas(page, 'model=mistral-7b');
+        await page.evaluate(readFileSync(axeFile, 'utf8'));
+        const found = await page.evaluate(() => globalThis.axe.run('#limits', { resultTypes: ['violations'] }));
+        assert.deepEqual(found.violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+    });
+
     pageTest('the map shows the speed too', async () => {
         const page = await open();
         await page.getByRole('button', { name: 'Speed', exact: true }).click();

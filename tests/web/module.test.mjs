@@ -45,7 +45,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'timeline', 'import_config', 'search']) {
+    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;
@@ -76,6 +76,22 @@ test('a timeline of a pipeline: passes of a stage in order, cut to what can be d
 test('the same question gives the same text again', () => {
     const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
     assert.equal(core.estimate(request), core.estimate(request));
+});
+
+test('the reverse questions: every answer is a plan that fits, and the days are kept', () => {
+    const answer = JSON.parse(core.limits(JSON.stringify({ model: 'llama-3.1-70b', gpus: 64, token_budget: 1e12, days: 30 })));
+    assert.ok(answer.ok, JSON.stringify(answer.problems));
+    assert.equal(answer.fewest_gpus.class, 'fits');
+    assert.ok(answer.fewest_in_time.days <= 30);
+    assert.ok(answer.fewest_in_time.safe_gpus >= answer.fewest_in_time.gpus && answer.fewest_in_time.gpus >= answer.fewest_gpus.gpus);
+    for (const key of ['largest_micro_batch', 'largest_batch', 'largest_sequence']) assert.equal(answer[key].class, 'fits', key);
+    const { tensor_parallel, context_parallel, pipeline_parallel, micro_batch } = answer.largest_sequence.plan;
+    const there = estimate({ ...answer.job, sequence_length: answer.largest_sequence.value, tensor_parallel, context_parallel, pipeline_parallel, micro_batch });
+    assert.equal(there.total_bytes, answer.largest_sequence.total_bytes);
+    for (const days of [-1, 1e99, '"NaN"', null]) {
+        const refused = JSON.parse(core.limits(`{"days": ${days}}`));
+        assert.deepEqual(refused.problems.map(({ field }) => field), ['days']);
+    }
 });
 
 test('columns outlive later searches', () => {

@@ -353,11 +353,12 @@ export interface Refusal {
     problems: Problem[];
 }
 
-// Entries of the columns, for one number of GPUs.
-export interface Ranking {
+// The fastest plan on one number of GPUs; no entry where nothing fits.
+export interface Size {
     gpus: number;
-    fastest: number[];
-    front: number[];
+    entry: number | null;
+    efficiency: number | null; // speed per GPU, relative to the smallest number on which a plan fits
+    run: Run | null;
 }
 
 export interface SearchSummary {
@@ -373,7 +374,7 @@ export interface SearchSummary {
     does_not_fit: number;
     rejected: { rule: string; count: number }[];
     auto: { gpus: number; row: number }[];
-    ranking: Ranking[];
+    sizes: Size[];
 }
 
 export interface SearchColumns {
@@ -388,7 +389,88 @@ export interface SearchColumns {
     total_bytes: Float64Array;
     share: Float64Array;
     step_seconds: Float64Array;
+    tokens_per_s: Float64Array;
+    tokens_per_s_per_gpu: Float64Array;
     class: Uint8Array;
+}
+
+// The keys of a job that a ranked plan sets.
+export const RANKED_KEYS = [
+    'tensor_parallel',
+    'pipeline_parallel',
+    'context_parallel',
+    'micro_batch',
+    'expert_parallel',
+    'virtual_stages',
+    'schedule',
+    'recompute',
+    'recompute_layers',
+    'zero',
+    'sequence_parallel',
+    'count_embedding_as_layer',
+    'count_loss_as_layer',
+] as const;
+export type RankedKey = (typeof RANKED_KEYS)[number];
+export interface RankedPlan extends Record<RankedKey, string | number | boolean> {
+    data_parallel: number;
+    order: number;
+    total_bytes: number;
+    share: number;
+    class: Fit;
+    probability: number | null;
+    step_seconds: number;
+    tokens_per_s: number;
+}
+export interface Ranked {
+    ok: true;
+    gpus: number;
+    candidates: number;
+    legal: number;
+    ranked: number;
+    does_not_fit: number;
+    rejected: { rule: string; count: number }[];
+    plans: { [key in keyof RankedPlan]?: RankedPlan[key][] };
+    front: number[];
+    closest: RankedPlan | null;
+}
+
+export interface Side extends Brief {
+    ok: true;
+    job: { [key: string]: Json };
+    data_parallel: number;
+    card_bytes: number;
+}
+export interface Versus {
+    ok: true;
+    plan: Side;
+    other: Side | Refusal;
+    outcome: 'breaks_rule' | 'does_not_fit' | 'slower' | 'faster' | 'as_fast';
+    seconds?: number;
+    seconds_share?: number;
+    bytes?: number;
+    time?: { id: string; kind: TimeKind; label: string; seconds: number }[];
+    memory?: { id: string; label: string; bytes: number }[];
+}
+
+export type Degrees = Record<Degree | 'data_parallel' | 'expert_parallel', number>;
+
+// A number and the fastest plan that fits there.
+export type FewestGpus = Brief & { gpus: number; plan: Degrees };
+export type InTime = FewestGpus & Omit<Run, 'steps' | 'energy_kwh'> & { safe_gpus: number | null };
+export type Largest = Brief & { value: number; plan: Degrees; limited_by: 'memory' | 'rules' | 'range'; note: string };
+export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: Degrees } & Brief) | { plan: null });
+
+export interface Limits {
+    ok: true;
+    job: { [key: string]: Json };
+    days: number;
+    fewest_gpus: FewestGpus | null;
+    fewest_in_time: InTime | null;
+    largest_micro_batch: Largest | null;
+    largest_batch: Largest | null;
+    largest_sequence: Largest | null;
+    models: ModelHere[];
+    searched: { from_gpus: number; to_gpus: number; note: string };
 }
 
 // What the WebAssembly module gives to JavaScript.
@@ -397,5 +479,9 @@ export interface Fourfold {
     import_config(text: string): string;
     estimate(text: string): string;
     timeline(text: string): string;
+    rank(text: string): string;
+    merge_rankings(text: string): string;
+    versus(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
+    limits(text: string): string;
 }

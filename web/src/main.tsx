@@ -10,6 +10,7 @@ import { formatLink, type Job, type Pin, parseLink } from './state';
 import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
 import { fetchMore } from './views/later';
 
+const MOST_RANKERS = 4; // workers that share a ranking; each starts when it is first needed
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
 
@@ -33,6 +34,10 @@ async function start(): Promise<void> {
     const createWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
     const estimates = new Core(createWorker, module);
     const searches = new Core(createWorker, module);
+    const rankers = Array.from(
+        { length: Math.min(MOST_RANKERS, Math.max(1, navigator.hardwareConcurrency)) },
+        () => new Core(createWorker, module),
+    );
     const catalog = await estimates.catalog();
     const link = parseLink(location.search, catalog);
 
@@ -50,7 +55,7 @@ async function start(): Promise<void> {
         document.title = `${summaryOf(page)} – ${t.name}`;
         render(<App page={page} act={store.actions} importConfig={estimates.importConfig} timeline={estimates.timeline} />, root);
     };
-    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, draw, jobChanged });
+    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, rankers, draw, jobChanged });
     store.restore(link.job);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', link.unknown.join(', '));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Catalog, Estimate, IntegerField, Problem, Refusal } from './api';
+import type { Catalog, Estimate, IntegerField, Limits, Problem, Refusal } from './api';
 import { CoreCrash } from './core';
 import type { Heat } from './heat';
 import { type Job, MAX_PINS } from './state';
@@ -31,16 +31,22 @@ function fakeStore() {
     const pinned = vi.fn((asked: object) => answer(asked));
     const linked: string[][] = [];
     const search = vi.fn(async (_: object) => ({ summary: { ok: true, gpu_counts: [4, 8, 16] } }) as Heat);
+    const limits = vi.fn(async (asked: object): Promise<Limits | Refusal> => {
+        const { days } = asked as { days: unknown };
+        if (typeof days !== 'number') return { ok: false, problems: [{ ...problem, field: 'days' }] };
+        return { ok: true, job: asked, days } as unknown as Limits;
+    });
     const store = createStore(emptyPage(catalog, job), {
         estimates: { estimate },
-        searches: { search, estimate: pinned },
+        searches: { search, estimate: pinned, limits, versus: async () => ({ ok: false, problems: [] }) },
+        rankers: [],
         draw: (page) => pages.push(page),
         jobChanged: (changed, how, pins) => {
             links.push([changed, how]);
             linked.push(pins.map(({ text }) => text));
         },
     });
-    return { store, estimate, pinned, search, links, linked, pages };
+    return { store, estimate, pinned, search, limits, links, linked, pages };
 }
 const settle = () => vi.advanceTimersByTimeAsync(1);
 
@@ -197,4 +203,45 @@ test('the convention of counting FLOP is the page\u2019s, not the job\u2019s', (
     expect(store.current().rate).toBe('causal');
     expect(links).toEqual([]);
     expect(estimate).not.toHaveBeenCalled();
+});
+
+test('the reverse questions wait until their view is there, the map has answered, and nobody types', async () => {
+    const { store, search, limits } = fakeStore();
+    store.restore(job);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(limits).not.toHaveBeenCalled();
+    store.actions.wantLimits();
+    expect(store.current()).toMatchObject({ limits: null, limitsStale: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ limits: { days: 30 }, limitsStale: false });
+    for (const gpus of [1, 16, 160]) {
+        store.actions.change({ gpus }, 'type');
+        await settle();
+    }
+    expect(store.current()).toMatchObject({ limits: { job: { gpus: 8 } }, limitsStale: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(limits).toHaveBeenCalledTimes(2);
+    expect(limits.mock.calls[1]?.[0]).toMatchObject({ gpus: 160, days: 30 });
+    expect(limits.mock.calls[1]?.[0]).toMatchObject({ tensor_parallel: 2 }); // what the reader has set is kept
+    store.actions.filter({ tensor_parallel: 4 }); // another map of the same job needs no other answers
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(search).toHaveBeenCalledTimes(5);
+    expect(limits).toHaveBeenCalledTimes(2);
+});
+
+test('other days are asked for alone; a mistake in them keeps the last answers and stands by them', async () => {
+    const { store, search, limits, links } = fakeStore();
+    store.restore(job);
+    store.actions.wantLimits();
+    await vi.advanceTimersByTimeAsync(1000);
+    store.actions.setDays('soon');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ days: 'soon', limits: { days: 30 }, limitsStale: true, problems: [] });
+    expect(store.current().limitsProblems).toHaveLength(1);
+    store.actions.setDays(10);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ limits: { days: 10 }, limitsStale: false, limitsProblems: [] });
+    expect(limits).toHaveBeenCalledTimes(3);
+    expect(search).toHaveBeenCalledTimes(1);
+    expect(links).toEqual([]);
 });

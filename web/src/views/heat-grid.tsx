@@ -138,7 +138,11 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
             heat.summary.auto.some((auto) => auto.gpus === gpus && auto.row === row) && 'mark-auto',
         ].filter(Boolean);
         const size =
-            entry < 0 ? '' : speed ? format.rounded(heat.speedPerGpu[entry] ?? 0) : format.gb(heat.columns.total_bytes[entry] ?? 0);
+            entry < 0
+                ? ''
+                : speed
+                  ? format.rounded(heat.columns.tokens_per_s_per_gpu[entry] ?? 0)
+                  : format.gb(heat.columns.total_bytes[entry] ?? 0);
         const words = fit
             ? (speed ? m.heat.cellSpeed : m.heat.cell)(format.count(gpus), size, t.word[fit])
             : `${m.heat.gpus(format.count(gpus))}: ${m.heat.none}`;

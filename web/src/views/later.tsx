@@ -91,6 +91,7 @@ export function LaterPlans(props: { page: Page; act: Actions }) {
             <>
                 <more.Best {...props} />
                 <more.Sweep {...props} />
+                <more.Limits {...props} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
             </>

@@ -4,6 +4,7 @@ import '../styles/heat.css';
 import '../styles/plans.css';
 import '../styles/card.css';
 import '../styles/paste.css';
+import '../styles/limits.css';
 
 export { Best } from './best';
 export { Budget } from './budget';
@@ -12,6 +13,7 @@ export { Compare } from './compare';
 export { TwoMethods } from './comparison';
 export { StepCurve } from './curve';
 export { Plans } from './heat';
+export { Limits } from './limits';
 export { PasteDialog } from './paste';
 export { Stages } from './stages';
 export { Sweep } from './sweep';
