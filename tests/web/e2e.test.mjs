@@ -356,19 +356,67 @@ describe('the best plans', () => {
         const table = page.getByRole('table', { name: 'Plans that fit, fastest first' });
         const row = (i) => table.getByRole('row').nth(i);
         const cells = async (i) => (await row(i).getByRole('cell').allInnerTexts()).map((text) => text.replace(/\s/g, ' '));
-        assert.match(await plain(row(1)), /^1 suggested, above /);
+        await eventually('the ranking', () => plain(row(1)), (text) => text.startsWith('1 above '));
         const [tensor, pipeline, context, micro, data] = await cells(1);
         assert.ok((await plain(page.locator('#answer'))).includes(`tensor ${tensor} · pipeline ${pipeline} · context ${context} · data ${data} · micro-batch ${micro}`));
-        assert.match(await plain(page.locator('.best .finding')), /^The fastest that fits: .*The first takes [\d.]+ s less than the second, and needs [\d.]+ GB (more|less)\.$/);
+        assert.match(await plain(page.locator('.best .finding')), /^The fastest that fits: .*The first takes [\d.]+ s \(\d+ %\) less than the second: [\d.]+ s less .*\. It needs [\d.]+ GB (more|less)\.$/);
         const second = await cells(2);
-        await page.getByRole('button', { name: /^Take plan 2: / }).click();
-        await addressHas(page, `tp=${second[0]}`);
-        await eventually('the step', () => plain(page.locator('.takes')), (text) => text.includes(second[5]));
+        assert.equal(second[5], '1 layer recomputed');
+        await page.getByRole('button', { name: /^Take plan 2: .*1 layer recomputed$/ }).click();
+        for (const part of [`tp=${second[0]}`, 'rc=block']) await addressHas(page, part);
+        await eventually('the plan above', () => plain(row(2)), (text) => text.startsWith('2 above '));
         // By memory: the column never falls.
         await table.getByRole('button', { name: 'GB' }).click();
-        const sizes = (await table.locator('tbody tr td:nth-child(9)').allInnerTexts()).map(Number);
+        const sizes = (await table.locator('tbody tr td:nth-child(10)').allInnerTexts()).map(Number);
         assert.deepEqual(sizes, [...sizes].sort((a, b) => a - b));
         assert.equal(await table.locator('[aria-sort=ascending]').innerText(), 'GB ▴');
+    });
+
+    pageTest('more can be tried, at another risk; the link keeps both', async () => {
+        const page = await open(job);
+        const funnel = page.locator('.best .funnel');
+        await funnel.waitFor();
+        const before = await plain(funnel);
+        await page.getByLabel('Zero-bubble schedules').check();
+        await addressHas(page, 'vary=virtual_stages,schedule,recompute,stage_layers');
+        await eventually('more candidates', () => plain(funnel), (text) => text !== before);
+        await page.getByLabel('Accepted risk').selectOption('0.5');
+        await addressHas(page, 'risk=0.5');
+        await page.reload();
+        await page.mouse.move(2, 2);
+        await funnel.waitFor();
+        assert.ok(await page.getByLabel('Zero-bubble schedules').isChecked());
+        assert.equal(await page.getByLabel('Accepted risk').inputValue(), '0.5');
+    });
+
+    pageTest('a long ranking can be stopped at once, and taken up again', async () => {
+        const page = await open('?v=1&model=llama-3.1-405b&gpu=h100-sxm-80gb&gpus=16384&batch=2048&vary=virtual_stages,schedule,recompute,zero,sequence_parallel,stage_layers');
+        const stop = page.getByRole('button', { name: 'Stop', exact: true });
+        await stop.waitFor();
+        const started = await page.evaluate(() => performance.now());
+        await stop.click();
+        await page.getByText('Stopped. The list is that of the last whole search.').waitFor();
+        assert.ok((await page.evaluate(() => performance.now())) - started < 1000, 'stopped late');
+        await page.getByRole('button', { name: 'Search again' }).click();
+        await eventually('the whole ranking', () => plain(page.locator('.best .finding')), (text) => /zero bubble/i.test(text) && text.includes('The first takes'));
+    });
+
+    pageTest('why not another plan: a slower one, one that is too large, one that cannot be', async () => {
+        const page = await open(job);
+        const form = page.getByRole('form', { name: 'Why not another plan?' });
+        const reply = () => plain(form.getByRole('status'));
+        const ask = async (numbers) => {
+            for (const name of [names.tensor, names.pipeline]) await form.getByLabel(name).fill(String(numbers[name] ?? ''));
+            await form.getByRole('button', { name: 'Ask' }).click();
+        };
+        await ask({ [names.tensor]: 8, [names.pipeline]: 2 });
+        await eventually('slower', reply, (text) => /^tensor 8 · pipeline 2 .* is the best with these numbers: .* more than the first: /.test(text));
+        await ask({ [names.tensor]: 1, [names.pipeline]: 1 });
+        await eventually('too large', reply, (text) => text.includes('too much to run without great risk'));
+        await ask({ [names.tensor]: 3 });
+        await eventually('impossible', reply, (text) => text.startsWith('It cannot work. The 64 attention heads cannot be shared evenly among 3'));
+        await ask({ [names.tensor]: 'many' });
+        await eventually('no number', reply, (text) => text.includes('must be a whole number'));
     });
 
     pageTest('the front is walked by keyboard', async () => {
@@ -386,7 +434,7 @@ describe('the best plans', () => {
     pageTest('more rows come on demand', async () => {
         const page = await open('?v=1&model=llama-3.1-8b&gpus=64');
         const rows = page.locator('.ranking tbody tr');
-        assert.equal(await rows.count(), 20);
+        await eventually('the ranking', () => rows.count(), (count) => count === 20);
         await page.getByRole('button', { name: /^Show \d+ more/ }).click();
         assert.ok(await rows.count() > 20);
     });

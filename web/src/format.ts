@@ -30,6 +30,7 @@ export interface Format {
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
+    step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
     clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
@@ -84,6 +85,10 @@ export function createFormat(locale: string): Format {
         rounded: (value) => (value < 1e6 ? sig : compact).format(value),
         measured: (value) => (Number.isInteger(value) ? exact : sig4).format(value),
         duration,
+        step: (seconds) => {
+            const [value, unit] = seconds >= 1 ? [seconds, 's'] : [seconds * 1000, 'ms'];
+            return spaced(decimals(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3).format(value), unit);
+        },
         margin: (seconds, low, high) => {
             const width = Math.max(high - seconds, seconds - low);
             return seconds >= 59.95 && width >= 1 && width < 60 ? spaced(fixed[0].format(width), 's') : duration(width);

@@ -48,7 +48,21 @@ async function start(): Promise<void> {
         if (how === 'choose') history.pushState(null, '', url);
         else timer = window.setTimeout(() => history.replaceState(null, '', url), TYPING_MS);
     };
+    // A view may ask for something while it is being drawn: what follows from that is drawn afterwards, never in between.
+    let drawing = false;
+    let newest: Page | null = null;
     const draw = (page: Page): void => {
+        newest = page;
+        if (drawing) return;
+        drawing = true;
+        while (newest) {
+            const next: Page = newest;
+            newest = null;
+            drawOnce(next);
+        }
+        drawing = false;
+    };
+    const drawOnce = (page: Page): void => {
         // The example stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
         delete document.documentElement.dataset.pending;

@@ -190,5 +190,6 @@ export function request(job: Job): Record<string, Json> {
 }
 
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
+export const EXPLORATION = ['explore', 'risk'] as const; // what the list of best configurations tries
 export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu'] as const;
 export const AUTO_DEGREES: Job = Object.fromEntries(DEGREES.map((key) => [key, 'auto']));

@@ -187,7 +187,7 @@ export const more = {
         besides: 'Besides',
         chunks: (count: string) => `${count} chunks`,
         selective: 'attention recomputed',
-        block: (layers: string) => `${layers} layers recomputed`,
+        block: (count: number, layers: string) => `${layers} ${plural(count, 'layer', 'layers')} recomputed`,
         full: 'all layers recomputed',
         noSequence: 'no SP',
         ends: 'ends count as layers',

@@ -34,7 +34,12 @@ const choiceLabel = (page: Page, key: string, id: string): string => {
 export function besides(page: Page, plan: RankedPlan): string {
     const chunks = Number(plan.virtual_stages);
     const layers = format.count(Number(plan.recompute_layers));
-    const recompute = { none: '', selective: m.best.selective, block: m.best.block(layers), full: m.best.full };
+    const recompute = {
+        none: '',
+        selective: m.best.selective,
+        block: m.best.block(Number(plan.recompute_layers), layers),
+        full: m.best.full,
+    };
     return [
         plan.schedule !== '1f1b' && choiceLabel(page, 'schedule', String(plan.schedule)),
         plan.schedule === '1f1b' && chunks > 1 && m.best.chunks(format.count(chunks)),
@@ -79,6 +84,7 @@ function Row({ page, plan, rank, gpus, act }: { page: Page; plan: RankedPlan; ra
                     {format.count(rank)}
                 </button>{' '}
                 <small>{current && m.best.current}</small>
+                {more && <small class="brief">{more}</small>}
             </th>
             {KEYS.map((key) => (
                 <td key={key} class="r">
@@ -87,7 +93,7 @@ function Row({ page, plan, rank, gpus, act }: { page: Page; plan: RankedPlan; ra
             ))}
             <td class="r extra">{format.count(plan.data_parallel)}</td>
             <td class="besides extra">{more || '–'}</td>
-            <td class="r">{format.duration(plan.step_seconds)}</td>
+            <td class="r">{format.step(plan.step_seconds)}</td>
             <td class="r extra">{format.rounded(plan.tokens_per_s)}</td>
             <td class="r">{format.gb(plan.total_bytes)}</td>
             <td class="r extra">{format.percent(plan.share)}</td>

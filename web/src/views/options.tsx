@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact';
 import type { Estimate, Field, SetField } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
-import { BUDGET, DEGREES, type Value } from '../state';
+import { BUDGET, DEGREES, EXPLORATION, type Value } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
 import { problemAttributes } from './problems';
 
 // Fields that have a place of their own: the sentence and the knobs.
-const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...DEGREES]);
+const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...EXPLORATION, ...DEGREES]);
 
 // The folded groups, in their order. A field that no group names goes to the last one.
 const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
