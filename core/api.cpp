@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "calibration.h"
 #include "catalog.h"
 #include "job.h"
 #include "report.h"
@@ -78,6 +79,14 @@ std::string estimate(std::string_view request) {
     if (!chosen) return failure(problems, fourfold::to_json(*job));
 
     return dump(estimate_answer(*job, *chosen));
+}
+
+// ---- calibrate
+std::string calibrate(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxRequestBytes, problems);
+    const auto job = object ? read_parsed_job(*object, Request::calibrate, problems) : std::nullopt;
+    return job ? dump(calibration_answer(*object, *job, problems)) : failure(problems);
 }
 
 // ---- search

@@ -13,6 +13,7 @@
 namespace fourfold {
 
 inline constexpr std::int64_t kVersion = 1;  // of requests and links
+inline constexpr std::size_t kMaxRequestBytes = 1'000'000;
 
 // What a run of so many tokens is to be priced at; 0 = not asked for.
 struct Budget {
@@ -48,10 +49,11 @@ struct Job {
     SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
 };
 
-enum class Request { estimate, search };
+enum class Request { estimate, search, calibrate };
 
-// Reads a job from a request's text. nullopt and problems when anything in it is wrong.
+// Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems);
 
 // The job with every key written out.
 Json to_json(const Job& job);

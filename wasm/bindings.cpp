@@ -41,6 +41,7 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("catalog", &api::catalog);
     emscripten::function("import_config", emscripten::optional_override([](const std::string& text) { return api::import_config(text); }));
     emscripten::function("estimate", emscripten::optional_override([](const std::string& request) { return api::estimate(request); }));
+    emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
     emscripten::function("search", &search);
     emscripten::function("benchmark_estimates", &api::benchmark_estimates);
 }

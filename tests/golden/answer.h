@@ -16,6 +16,7 @@ inline Json golden_answer(const Json& golden) {
     std::string response;
     if (function == "import_config") response = api::import_config(request);
     if (function == "estimate") response = api::estimate(request);
+    if (function == "calibrate") response = api::calibrate(request);
     if (function == "search") {
         api::SearchAnswer answer = api::search(request);
         const api::SearchColumns& c = answer.columns;
