@@ -27,7 +27,7 @@ std::string percent_text(double part) {
     return text + " %";
 }
 std::string count_text(std::size_t count, const char* what) {
-    return grouped(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s");
+    return joined({grouped(static_cast<std::int64_t>(count)), " ", what, count == 1 ? "" : "s"});
 }
 
 // ---- what to propose
@@ -53,25 +53,17 @@ struct Proposal {
 
 // One row per plan, in an order of its own: what is proposed must not depend on the order in which runs were given.
 std::vector<FitRow> rows_of(const std::vector<MeasuredStep>& steps) {
-    struct Group {
-        std::string key;
-        FitRow row;
-        std::vector<double> times;
-    };
-    std::vector<Group> groups;
-    const auto before = [](const Group& a, const Group& b) { return a.key < b.key; };
-    for (const MeasuredStep& step : steps) {
-        Json all = Json::object();
-        visit_fields(step.plan, FieldWriter(all));
-        Group group{all.dump(), {step.plan, 0, step.estimated}, {}};
-        auto found = std::lower_bound(groups.begin(), groups.end(), group, before);
-        if (found == groups.end() || found->key != group.key) found = groups.insert(found, std::move(group));
-        insert_sorted(found->times, step.measured, [](double a, double b) { return a < b; });
-    }
+    std::vector<const MeasuredStep*> sorted;
+    for (const MeasuredStep& step : steps)
+        insert_sorted(sorted, &step, [](const MeasuredStep* a, const MeasuredStep* b) {
+            return a->key != b->key ? a->key < b->key : a->measured < b->measured;
+        });
     std::vector<FitRow> rows;
-    for (Group& group : groups) {
-        for (const double time : group.times) group.row.measured += time / static_cast<double>(group.times.size());
-        rows.push_back(group.row);
+    for (std::size_t i = 0, next = 0; i < sorted.size(); i = next) {
+        FitRow row{sorted[i]->plan, 0, sorted[i]->estimated};
+        for (next = i; next < sorted.size() && sorted[next]->key == sorted[i]->key; ++next) row.measured += sorted[next]->measured;
+        row.measured /= static_cast<double>(next - i);
+        rows.push_back(row);
     }
     return rows;
 }
@@ -80,7 +72,7 @@ std::string too_few(std::size_t runs, std::size_t plans) {
     if (runs == 0) return "No run yet.";
     if (runs == 1) return "One run alone never rescales: what is off in it need not be off in other plans. Add two runs of other plans.";
     if (plans == 1)
-        return count_text(runs, "run") + " of one plan count as one, and one alone never rescales. Add two runs of other plans.";
+        return joined({count_text(runs, "run"), " of one plan count as one, and one alone never rescales. Add two runs of other plans."});
     return "Two plans are too few to tell a rule from chance. Add one run of another plan.";
 }
 
@@ -95,41 +87,42 @@ Proposal propose(const Job& job, const std::vector<FitRow>& rows, std::size_t ru
     const double factor = median(ratios);
     constexpr double kLeast = 0.2, kMost = 5;  // time_factor's range
     if (factor < kLeast || factor > kMost) {
-        p.why = "The runs took " + number_text(factor, 3) +
-                " times the estimate: no calibration mends that. Check the model, the GPU, the batch and the unit of the times.";
+        p.why = joined({"The runs took ", number_text(factor, 3),
+                        " times the estimate: no calibration mends that. Check the model, the GPU, the batch and the unit of the times."});
         return p;
     }
     p.kind = Kind::factor;
     p.factor = significant(factor, 4);
-    const std::string counted =
-        runs == rows.size() ? count_text(runs, "run") : count_text(runs, "run") + " of " + count_text(rows.size(), "plan");
-    const std::string simple = counted + ": the median of measured over estimated is " + number_text(factor, 3) + ".";
-    const auto predicted = [](double with, double without) {
-        return " Each predicted from the others, the runs lie " + percent_text(with) + " off on average, against " + percent_text(without) +
-               " without a calibration.";
-    };
+    const std::string counted = joined({count_text(runs, "run"), runs == rows.size() ? "" : " of ",
+                                        runs == rows.size() ? std::string() : count_text(rows.size(), "plan")});
+    const std::string simple = joined({counted, ": the median of measured over estimated is ", number_text(factor, 3), "."});
+    constexpr const char* kPredicted = " Each predicted from the others, the runs lie ";
     if (rows.size() < kFewestForSite) {
         const HeldOut held = factor_held_out(rows);
-        p.why = simple + predicted(held.factor, held.none);
+        p.why = joined({simple, kPredicted, percent_text(held.factor), " off on average, against ", percent_text(held.none),
+                        " without a calibration."});
         return p;
     }
     const SiteFit fit = fit_site(job, rows);
+    const std::string with_site = percent_text(fit.held_out_site), with_factor = percent_text(fit.held_out_factor),
+                      without = percent_text(fit.held_out_none);
     if (!(fit.held_out_site < fit.held_out_factor) || fit.factor < kLeast || fit.factor > kMost) {
-        p.why = simple + predicted(fit.held_out_factor, fit.held_out_none) + " Constants fitted to your cluster do no better (" +
-                percent_text(fit.held_out_site) + ").";
+        p.why = joined({simple, kPredicted, with_factor, " off on average, against ", without,
+                        " without a calibration. Constants fitted to your cluster do no better (", with_site, ")."});
         return p;
     }
     p.kind = Kind::site;
     p.factor = fit.factor;
     p.values = fit.values;
-    for (std::size_t i = 0; i < kSiteConstants; ++i)
-        if (!fit.identified[i]) p.unknown.push_back(kSite[i].key);
-    p.why = counted + ": constants of your cluster" + (fit.factor == 1 ? "" : ", and a factor of " + number_text(fit.factor, 3) + ",") +
-            " fit better than one factor. Each predicted from the others, the runs lie " + percent_text(fit.held_out_site) +
-            " off on average, against " + percent_text(fit.held_out_factor) + " with the factor alone and " +
-            percent_text(fit.held_out_none) + " without a calibration.";
-    for (std::size_t i = 0, said = 0; i < kSiteConstants; ++i)
-        if (!fit.identified[i]) p.why += (said++ == 0 ? " Not identifiable from these runs: " : ", ") + std::string(kSite[i].name);
+    const bool both = fit.factor != 1;
+    p.why = joined({counted, ": constants of your cluster", both ? ", and a factor of " : "",
+                    both ? number_text(fit.factor, 3) + "," : std::string(), " fit better than one factor.", kPredicted, with_site,
+                    " off on average, against ", with_factor, " with the factor alone and ", without, " without a calibration."});
+    for (std::size_t i = 0; i < kSiteConstants; ++i) {
+        if (fit.identified[i]) continue;
+        p.why = joined({p.why, p.unknown.empty() ? " Not identifiable from these runs: " : ", ", kSite[i].name});
+        p.unknown.push_back(kSite[i].key);
+    }
     if (!p.unknown.empty()) p.why += ".";
     return p;
 }
@@ -152,9 +145,10 @@ Json set_of(const Proposal& proposal, const Job& job) {
 Json removal(const Job& job) {
     Json set = Json::object();
     if (!job.plan.is_calibrated()) return set;
-    const Plan plain = uncalibrated(job.plan);
-    visit_calibration(plain, FieldWriter(set));
-    if (job.plan.site == SiteKind::own) set["site"] = kSiteChoices[0].id;
+    Job plain = job;
+    plain.plan = uncalibrated(job.plan);
+    const Json all = to_json(plain);
+    for (const std::string_view key : kCalibrationKeys) set[std::string(key)] = all[std::string(key)];
     return set;
 }
 
@@ -215,8 +209,8 @@ Json warnings_of(const std::vector<MeasuredStep>& steps) {
     Problems list;
     for (const MeasuredStep& step : steps)
         if (!step.fits)
-            list.push_back({"runs[" + std::to_string(step.index) + "]", "does_not_fit", nullptr,
-                            step.name + ": by the estimate of its memory this run does not fit its GPUs.",
+            list.push_back({joined({"runs[", std::to_string(step.index), "]"}), "does_not_fit", nullptr,
+                            joined({step.name, ": by the estimate of its memory this run does not fit its GPUs."}),
                             "It is used all the same; check its settings.", nullptr});
     return to_json(list);
 }

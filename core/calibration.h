@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ inline constexpr std::size_t kFewestForFactor = 3, kFewestForSite = 10, kMostRun
 struct MeasuredStep {
     std::size_t index = 0;  // in the request
     std::string name;       // "Run 4", "Line 5"
+    std::string key;        // of the plan: the same for the same one
     Plan plan;              // no kAuto, no calibration of its own
     double measured = 0;    // seconds
     double estimated = 0;   // seconds, without any calibration
@@ -81,9 +83,15 @@ HeldOut factor_held_out(const std::vector<FitRow>& rows);
 // depend on the request's. Bounded work: about 0.5 ms per row natively.
 SiteFit fit_site(const Job& job, const std::vector<FitRow>& rows);
 
+// The keys of a plan that carry a calibration.
+inline constexpr std::string_view kCalibrationKeys[] = {"time_factor", "site", "site_network", "site_pipeline", "site_fixed", "site_stall"};
+
 // ---- the answer
 // As api.h describes it.
 Json calibration_answer(const Json& request, const Job& job, Problems& problems);
+
+// Texts one after the other. One call instead of many: the module is downloaded.
+std::string joined(std::initializer_list<std::string_view> parts);
 
 // The nearest number of so many decimal digits, which prints as short as that.
 double significant(double value, int digits);

@@ -25,6 +25,11 @@ Json known_columns() {
 }
 std::string_view word_at(const Json& field, const char* key) { return *field[key].get_ptr<const Json::string_t*>(); }
 
+void report(Problems& problems, std::string_view field, const char* rule, const Json& value, std::string message,
+            std::string_view suggestion) {
+    problems.push_back({std::string(field), rule, value, std::move(message), std::string(suggestion), nullptr});
+}
+
 std::string seconds_text(double seconds) { return Json(significant(seconds, 3)).dump() + " s"; }
 
 // ---- text
@@ -75,32 +80,38 @@ std::string lower(std::string_view text) {
     return result;
 }
 
+std::string count(std::size_t value) { return grouped(static_cast<std::int64_t>(value)); }
+std::string path(std::size_t index) { return joined({"runs[", std::to_string(index), "]"}); }
+
 void read_header(std::string_view line, const std::string& name, RunColumns& columns, Problems& problems) {
     const Json known = known_columns();
     std::vector<std::string_view> candidates = {kTime};
     for (const Json& field : known)
         for (const char* key : {"key", "link"}) candidates.push_back(word_at(field, key));
     columns = {{}, {}, separator_of(line)};
+    bool has_time = false;
     for (const std::string_view cell : cells_of(line, columns.separator)) {
         const std::string word = lower(cell);
         std::string key = word == kTime ? word : "";
+        has_time = has_time || word == kTime;
         for (const Json& field : known)
             if (word == word_at(field, "key") || word == word_at(field, "link")) key = word_at(field, "key");
         columns.names.emplace_back(cell);
+        const Json given = shown(Json(cell));
         if (key.empty()) {
             const std::string_view near = closest(word, candidates);
-            problems.push_back({"runs_text", "unknown", shown(Json(cell)),
-                                name + ": \"" + shown(Json(cell)).get_ref<const std::string&>() + "\" is not a column that Fourfold knows.",
-                                near.empty() ? "Leave it out." : "Did you mean " + std::string(near) + "?", nullptr});
-        } else if (std::find(columns.keys.begin(), columns.keys.end(), key) != columns.keys.end()) {
-            problems.push_back(
-                {"runs_text", "unknown", shown(Json(cell)), name + ": " + key + " is there twice.", "Leave one out.", nullptr});
+            const std::string advice = near.empty() ? "Leave it out." : joined({"Did you mean ", near, "?"});
+            report(problems, "runs_text", "unknown", given,
+                   joined({name, ": \"", *given.get_ptr<const Json::string_t*>(), "\" is not a column that Fourfold knows."}), advice);
         }
+        for (const std::string& before : columns.keys)
+            if (!key.empty() && before == key)
+                report(problems, "runs_text", "unknown", given, joined({name, ": ", key, " is there twice."}), "Leave one out.");
         columns.keys.push_back(key);
     }
-    if (std::find(columns.keys.begin(), columns.keys.end(), kTime) == columns.keys.end())
-        problems.push_back({"runs_text", "missing", nullptr, name + ": no column is called " + kTime + ".",
-                            "The first line names the columns, like gpus,tp,pp,cp,mb,step_seconds.", nullptr});
+    if (!has_time)
+        report(problems, "runs_text", "missing", nullptr, joined({name, ": no column is called ", kTime, "."}),
+               "The first line names the columns, like gpus,tp,pp,cp,mb,step_seconds.");
 }
 
 struct Given {
@@ -114,32 +125,30 @@ std::vector<Given> rows_of_text(std::string_view text, RunColumns& columns, Prob
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as spreadsheets begin their files
     const std::size_t problems_before = problems.size();
     bool has_header = false;
-    for (std::int64_t number = 1; !text.empty(); ++number) {
+    for (std::int64_t number = 1; !text.empty() && rows.size() <= kMostRuns; ++number) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (trimmed(line).empty() || trimmed(line).front() == '#') continue;
-        const std::string name = "Line " + grouped(number);
+        const std::string name = joined({"Line ", grouped(number)});
         if (!has_header) {
             has_header = true;
             read_header(line, name, columns, problems);
-            if (problems.size() != problems_before) return rows;  // what the columns mean is not known
+            if (problems.size() != problems_before) break;  // what the columns mean is not known
             continue;
         }
         const std::vector<std::string_view> cells = cells_of(line, columns.separator);
-        Json row = Json::object();
+        Json row;  // null: reported already
         if (cells.size() != columns.keys.size()) {
-            problems.push_back({"runs[" + std::to_string(rows.size()) + "]", "type", nullptr,
-                                name + " has " + grouped(static_cast<std::int64_t>(cells.size())) + " values; the header names " +
-                                    grouped(static_cast<std::int64_t>(columns.keys.size())) + " columns.",
-                                "Give one value for each.", nullptr});
-            row = nullptr;
+            report(problems, path(rows.size()), "type", nullptr,
+                   joined({name, " has ", count(cells.size()), " values; the header names ", count(columns.keys.size()), " columns."}),
+                   "Give one value for each.");
         } else {
+            row = Json::object();
             for (std::size_t i = 0; i < cells.size(); ++i)
                 if (!cells[i].empty()) row[columns.keys[i]] = value_of_cell(cells[i], columns.separator);
         }
         rows.push_back({name, std::move(row)});
-        if (rows.size() > kMostRuns) break;
     }
     return rows;
 }
@@ -154,153 +163,117 @@ double least_seconds(const Job& job, const Plan& plan) {
     return (model_flop(m, plan) - masked) / (machine_of(*job.gpu, job.cluster, plan).peak * number(plan.gpus));
 }
 
-class RowReader {
- public:
-    RowReader(const Job& job, Problems& problems) : job_(job), problems_(problems), base_(uncalibrated(job.plan)) {}
+void read_fields(const Json& row, MeasuredStep& step, Problems& found) {
+    FieldReader reader(row, found);
+    visit_fields(step.plan, reader);
+    const Json* time = reader.any(kTime);
+    reader.reject_unknown();
+    for (const std::string_view key : kCalibrationKeys)
+        if (const auto given = row.find(std::string(key)); given != row.end())
+            report(found, key, "unsupported", shown(*given), joined({key, " belongs to all runs alike."}), "Leave it out.");
+    if (time == nullptr) return report(found, kTime, "missing", nullptr, "step_seconds is empty.", "Say how many seconds a step took.");
+    const std::string written = shown(*time).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!time->is_number())
+        return report(found, kTime, "type", shown(*time), joined({"step_seconds must be a number; ", written, " is none."}),
+                      "Write digits only, with a point before decimals.");
+    step.measured = time->get<double>();
+    if (!(step.measured > 0))
+        report(found, kTime, "range", shown(*time), joined({"step_seconds must be more than 0; ", written, " was given."}),
+               "Say how many seconds a step took.");
+}
 
-    std::optional<MeasuredStep> read(const Json& row, std::size_t index, const std::string& name) {
-        MeasuredStep step;
-        step.index = index;
-        step.name = name;
-        step.plan = base_;
-        Problems found;
-        if (!row.is_object())
-            found.push_back(
-                {"", "type", shown(row), "A run is an object, like {\"tensor_parallel\": 8, \"step_seconds\": 12.3}.", "", nullptr});
-        else
-            read_fields(row, step, found);
-        if (found.empty()) check_plan(step, found);
-        if (found.empty()) check_time(step, found);
-        const bool fine = found.empty();
-        for (Problem& problem : found) {
-            problem.field = path(index) + (problem.field.empty() ? "" : "." + problem.field);
-            problem.message = name + ": " + problem.message;
-            problems_.push_back(std::move(problem));
-        }
-        if (!fine) return std::nullopt;
-        return step;
+// Says which degrees are still open, else which rules the plan breaks: fully, while there are few such rows.
+void check_plan(const Job& job, MeasuredStep& step, std::size_t illegal_before, Problems& found) {
+    Plan& p = step.plan;
+    if (p.gpus_per_node == kAuto) p.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
+    if (p.expert_parallel == kAuto && job.model.experts.count == 0) p.expert_parallel = 1;
+    const std::pair<const char*, std::int64_t> degrees[] = {{"tensor_parallel", p.tensor_parallel},
+                                                            {"pipeline_parallel", p.pipeline_parallel},
+                                                            {"context_parallel", p.context_parallel},
+                                                            {"micro_batch", p.micro_batch},
+                                                            {"expert_parallel", p.expert_parallel}};
+    std::string open;
+    const char* first = nullptr;
+    for (const auto& [key, value] : degrees) {
+        if (value != kAuto) continue;
+        if (first == nullptr) first = key;
+        open = joined({open, open.empty() ? "" : ", ", key});
     }
-    static std::string path(std::size_t index) { return "runs[" + std::to_string(index) + "]"; }
+    if (first != nullptr)
+        report(found, first, "missing", "auto", joined({"Say which plan you ran; not known: ", open, "."}),
+               "Give it with the run, or set it for the plan above.");
+    else if (!is_legal(job.model, p))
+        found = illegal_before < kFully ? broken_rules(job.model, p) : Problems{first_broken_rule(job.model, p)};
+}
 
- private:
-    void read_fields(const Json& row, MeasuredStep& step, Problems& found) {
-        FieldReader reader(row, found);
-        visit_fields(step.plan, reader);
-        const Json* time = reader.any(kTime);
-        reader.reject_unknown();
-        FieldDescriber own;
-        visit_calibration(base_, own);
-        own.fields.push_back(Object().add("key", "site"));
-        for (const Json& field : own.fields) {
-            const auto given = row.find(std::string(word_at(field, "key")));
-            if (given != row.end())
-                found.push_back(
-                    {given.key(), "unsupported", shown(*given), given.key() + " belongs to all runs alike.", "Leave it out.", nullptr});
-        }
-        if (time == nullptr) {
-            found.push_back({kTime, "missing", nullptr, "step_seconds is empty.", "Say how many seconds a step took.", nullptr});
-            return;
-        }
-        if (time->is_number()) step.measured = time->get<double>();
-        if (!time->is_number())
-            found.push_back(
-                {kTime, "type", shown(*time),
-                 "step_seconds must be a number; " + shown(*time).dump(-1, ' ', false, Json::error_handler_t::replace) + " is none.",
-                 "Write digits only, with a point before decimals.", nullptr});
-        else if (!(step.measured > 0))
-            found.push_back({kTime, "range", shown(*time), "step_seconds must be more than 0; " + time->dump() + " was given.",
-                             "Say how many seconds a step took.", nullptr});
-    }
-
-    void check_plan(MeasuredStep& step, Problems& found) {
-        Plan& p = step.plan;
-        if (p.gpus_per_node == kAuto) p.gpus_per_node = job_.cluster != nullptr ? job_.cluster->gpus_per_node : job_.gpu->gpus_per_node;
-        if (p.expert_parallel == kAuto && job_.model.experts.count == 0) p.expert_parallel = 1;
-        std::string open;
-        const char* first = nullptr;
-        const auto known = [&](const char* key, std::int64_t value) {
-            if (value != kAuto) return;
-            if (first == nullptr) first = key;
-            open += (open.empty() ? "" : ", ") + std::string(key);
-        };
-        known("tensor_parallel", p.tensor_parallel);
-        known("pipeline_parallel", p.pipeline_parallel);
-        known("context_parallel", p.context_parallel);
-        known("micro_batch", p.micro_batch);
-        known("expert_parallel", p.expert_parallel);
-        if (first != nullptr)
-            found.push_back({first, "missing", "auto", "say which plan you ran; not known: " + open + ".",
-                             "Give it with the run, or set it for the plan above.", nullptr});
-        else if (!is_legal(job_.model, p) && ++illegal_ <= kFully)
-            found = broken_rules(job_.model, p);
-        else if (!is_legal(job_.model, p))
-            found.push_back(first_broken_rule(job_.model, p));
-    }
-
-    void check_time(MeasuredStep& step, Problems& found) {
-        const Estimated e = estimated({job_.model, step.plan, *job_.gpu, job_.method, job_.cluster}, step.plan);
-        step.estimated = e.seconds;
-        step.fits = e.verdict.fit != Fit::does_not_fit;
-        const double least = least_seconds(job_, step.plan);
-        if (step.measured < least)
-            found.push_back({kTime, "range", step.measured,
-                             seconds_text(step.measured) + " a step is impossible: the arithmetic alone takes " + seconds_text(least) +
-                                 " at the cards' peak.",
-                             "Check the model, the batch and the number of GPUs.", nullptr});
-        else if (step.measured > kFarOff * step.estimated)
-            found.push_back({kTime, "range", step.measured,
-                             seconds_text(step.measured) + " a step is more than " + grouped(static_cast<std::int64_t>(kFarOff)) +
-                                 " times the estimate of " + seconds_text(step.estimated) + ".",
-                             "Check the plan, and that the time is in seconds.", nullptr});
-    }
-
-    const Job& job_;
-    Problems& problems_;
-    Plan base_;
-    std::size_t illegal_ = 0;
-};
+void check_time(const Job& job, MeasuredStep& step, Problems& found) {
+    const Estimated e = estimated({job.model, step.plan, *job.gpu, job.method, job.cluster}, step.plan);
+    step.estimated = e.seconds;
+    step.fits = e.verdict.fit != Fit::does_not_fit;
+    const double least = least_seconds(job, step.plan);
+    const std::string said = seconds_text(step.measured);
+    if (step.measured < least)
+        report(found, kTime, "range", step.measured,
+               joined({said, " a step is impossible: the arithmetic alone takes ", seconds_text(least), " at the cards' peak."}),
+               "Check the model, the batch and the number of GPUs.");
+    else if (step.measured > kFarOff * step.estimated)
+        report(found, kTime, "range", step.measured,
+               joined({said, " a step is more than 50 times the estimate of ", seconds_text(step.estimated), "."}),
+               "Check the plan, and that the time is in seconds.");
+}
 
 // The same plan measured twice must agree: each row that took much longer than the fastest of its plan is a problem.
 void find_contradictions(const std::vector<MeasuredStep>& steps, Problems& problems) {
-    const auto key = [](const Plan& plan) {
-        Json all = Json::object();
-        visit_fields(plan, FieldWriter(all));
-        return all.dump();
-    };
-    std::vector<std::pair<std::string, std::size_t>> fastest;  // by plan
-    const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
-    std::vector<std::string> keys;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        keys.push_back(key(steps[i].plan));
-        const std::pair<std::string, std::size_t> entry{keys.back(), i};
-        const auto found = std::lower_bound(fastest.begin(), fastest.end(), entry, before);
-        if (found == fastest.end() || found->first != entry.first)
-            insert_sorted(fastest, entry, before);
-        else if (steps[i].measured < steps[found->second].measured)
-            found->second = i;
-    }
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        const auto found = std::lower_bound(fastest.begin(), fastest.end(), std::pair<std::string, std::size_t>{keys[i], 0}, before);
-        const MeasuredStep &one = steps[i], &other = steps[found->second];
-        if (one.measured <= kRepeats * other.measured) continue;
-        problems.push_back({RowReader::path(one.index) + "." + kTime, "contradictory", one.measured,
-                            one.name + " and " + other.name + " are the same plan, but took " + seconds_text(one.measured) + " and " +
-                                seconds_text(other.measured) + ".",
-                            "Keep the one that is right, or say in which setting they differ.", nullptr});
+    for (const MeasuredStep& one : steps) {
+        const MeasuredStep* fastest = &one;
+        for (const MeasuredStep& other : steps)
+            if (other.key == one.key && other.measured < fastest->measured) fastest = &other;
+        if (one.measured > kRepeats * fastest->measured)
+            report(problems, joined({path(one.index), ".", kTime}), "contradictory", one.measured,
+                   joined({one.name, " and ", fastest->name, " are the same plan, but took ", seconds_text(one.measured), " and ",
+                           seconds_text(fastest->measured), "."}),
+                   "Keep the one that is right, or say in which setting they differ.");
     }
 }
 
+// The rows as they were given; problems of the request as a whole.
+std::vector<Given> given_runs(const Json& request, RunColumns& columns, Problems& problems) {
+    const auto list = request.find("runs"), text = request.find("runs_text");
+    std::vector<Given> given;
+    if (list != request.end() && (!list->is_array() || text != request.end())) {
+        report(problems, "runs", "type", shown(*list), "runs must be a list of runs, and instead of it there may be runs_text.", "");
+    } else if (list != request.end()) {
+        for (std::size_t i = 0; i < list->size() && i <= kMostRuns; ++i)
+            given.push_back({joined({"Run ", count(i + 1)}), (*list)[i].is_null() ? Json(false) : (*list)[i]});
+    } else if (text != request.end()) {
+        if (const auto* lines = text->get_ptr<const Json::string_t*>())
+            given = rows_of_text(*lines, columns, problems);
+        else
+            report(problems, "runs_text", "type", shown(*text), "runs_text must be a text.", "");
+    }
+    if (given.size() > kMostRuns) {
+        given.clear();
+        problems.clear();
+        report(problems, list != request.end() ? "runs" : "runs_text", "too_large", nullptr,
+               joined({"There are more than ", count(kMostRuns), " runs."}), "Keep the newest ones.");
+    }
+    return given;
+}
+
 }  // namespace
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+    std::string text;
+    for (const std::string_view part : parts) text += part;
+    return text;
+}
 
 Plan uncalibrated(const Plan& plan) {
     const Plan none;
     Plan result = plan;
     result.time_factor = none.time_factor;
     if (result.site == SiteKind::own) result.site = none.site;
-    result.site_network = none.site_network;
-    result.site_pipeline = none.site_pipeline;
-    result.site_fixed = none.site_fixed;
-    result.site_stall = none.site_stall;
+    for (const SiteConstant& constant : kSite) result.*constant.of_plan = none.*constant.of_plan;
     return result;
 }
 
@@ -309,30 +282,31 @@ RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
     result.columns = {{"gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch", kTime},
                       {"gpus", "tp", "pp", "cp", "mb", kTime},
                       ','};
-    const auto list = request.find("runs"), text = request.find("runs_text");
-    std::vector<Given> given;
-    if (list != request.end() && text != request.end()) {
-        problems.push_back({"runs_text", "type", nullptr, "Give the runs once: as runs or as runs_text.", "", nullptr});
-    } else if (list != request.end() && !list->is_array()) {
-        problems.push_back({"runs", "type", shown(*list), "runs must be a list of runs.", "", nullptr});
-    } else if (list != request.end()) {
-        for (std::size_t i = 0; i < std::min(list->size(), kMostRuns + 1); ++i)
-            given.push_back({"Run " + grouped(static_cast<std::int64_t>(i + 1)), (*list)[i]});
-    } else if (text != request.end() && !text->is_string()) {
-        problems.push_back({"runs_text", "type", shown(*text), "runs_text must be a text.", "", nullptr});
-    } else if (text != request.end()) {
-        given = rows_of_text(text->get_ref<const std::string&>(), result.columns, problems);
+    const Plan base = uncalibrated(job.plan);
+    std::size_t illegal = 0, index = 0;
+    for (const Given& given : given_runs(request, result.columns, problems)) {
+        const std::size_t here = index++;
+        if (given.row.is_null()) continue;
+        MeasuredStep step{here, given.name, {}, base, 0, 0, true};
+        Problems found;
+        if (given.row.is_object())
+            read_fields(given.row, step, found);
+        else
+            report(found, "", "type", shown(given.row), "A run is an object, like {\"tensor_parallel\": 8, \"step_seconds\": 12.3}.", "");
+        if (found.empty()) check_plan(job, step, illegal, found);
+        if (!found.empty()) ++illegal;
+        if (found.empty()) check_time(job, step, found);
+        for (Problem& problem : found) {
+            problem.field = joined({path(here), problem.field.empty() ? "" : ".", problem.field});
+            problem.message = joined({given.name, ": ", problem.message});
+            problems.push_back(std::move(problem));
+        }
+        if (!found.empty()) continue;
+        Json all = Json::object();
+        visit_fields(std::as_const(step.plan), FieldWriter(all));
+        step.key = all.dump();
+        result.steps.push_back(std::move(step));
     }
-    if (given.size() > kMostRuns) {
-        problems.push_back({list != request.end() ? "runs" : "runs_text", "too_large", nullptr,
-                            "There are more than " + grouped(static_cast<std::int64_t>(kMostRuns)) + " runs.", "Keep the newest ones.",
-                            nullptr});
-        return result;
-    }
-    RowReader reader(job, problems);
-    for (std::size_t i = 0; i < given.size(); ++i)
-        if (text == request.end() || !given[i].row.is_null())
-            if (auto step = reader.read(given[i].row, i, given[i].name)) result.steps.push_back(std::move(*step));
     find_contradictions(result.steps, problems);
     return result;
 }

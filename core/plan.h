@@ -125,23 +125,6 @@ inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan
     return LayersPerChunk{first > 0 ? first / V : each, each, last > 0 ? last / V : each};
 }
 
-// The fields that carry a calibration: a part of the plan's list, so that a link carries it too.
-template <class AnyPlan, class Visitor>
-void visit_calibration(AnyPlan& p, Visitor&& v) {
-    v.number({"time_factor", "factor", "Measured over estimated", "Every time is multiplied by this. It comes from runs of your own.", ""},
-             p.time_factor, {0.2, 5});
-    v.number({"site_network", "net", "Network: share for collectives",
-              "Part of the network's rate that gradients and weights reach. With a cluster of your own constants.", "fraction"},
-             p.site_network, {0.01, 1});
-    v.number({"site_pipeline", "p2p", "Network: share for the pipeline",
-              "Part of the network's rate that hand-overs between stages reach. With a cluster of your own constants.", "fraction"},
-             p.site_pipeline, {0.01, 1});
-    v.number({"site_fixed", "fixed", "Fixed time per step", "Data, logging, bookkeeping. With a cluster of your own constants.", "seconds"},
-             p.site_fixed, {0, 60});
-    v.number({"site_stall", "stall", "Stalls", "Per micro-batch and group of GPUs. With a cluster of your own constants.", "seconds"},
-             p.site_stall, {0, 1});
-}
-
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
 template <class AnyPlan, class Visitor>
 void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
@@ -209,7 +192,19 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
                "What tensor parallelism leaves whole is split along the sequence, over the same GPUs.", ""},
               p.sequence_parallel);
     v.choice({"site", "site", "How quiet the cluster is", "What other jobs and the machine itself add.", ""}, p.site, kSiteChoices);
-    visit_calibration(p, v);
+    // a calibration, so that a link carries it too
+    v.number({"time_factor", "factor", "Measured over estimated", "Every time is multiplied by this. It comes from runs of your own.", ""},
+             p.time_factor, {0.2, 5});
+    v.number({"site_network", "net", "Network: share for collectives",
+              "Part of the network's rate that gradients and weights reach. With a cluster of your own constants.", "fraction"},
+             p.site_network, {0.01, 1});
+    v.number({"site_pipeline", "p2p", "Network: share for the pipeline",
+              "Part of the network's rate that hand-overs between stages reach. With a cluster of your own constants.", "fraction"},
+             p.site_pipeline, {0.01, 1});
+    v.number({"site_fixed", "fixed", "Fixed time per step", "Data, logging, bookkeeping. With a cluster of your own constants.", "seconds"},
+             p.site_fixed, {0, 60});
+    v.number({"site_stall", "stall", "Stalls", "Per micro-batch and group of GPUs. With a cluster of your own constants.", "seconds"},
+             p.site_stall, {0, 1});
     v.boolean(
         {"tensor_overlap", "tpov", "Overlap tensor-parallel traffic", "--tp-comm-overlap, with sequence parallelism within a node.", ""},
         p.tensor_overlap);

@@ -275,7 +275,7 @@ TEST_CASE("rows that are wrong, absurd or contradictory: all are named, nothing 
     CHECK(with(R"("step_seconds": 12300)").find("more than 50 times the estimate") != std::string::npos);
     CHECK(with(R"("step_seconds": 12, "time_factor": 2)").find("runs[3].time_factor unsupported") == 0);
     CHECK(with(R"("step_seconds": 12, "gpu": "h100")").find("runs[3].gpu unknown") == 0);
-    CHECK(problems(R"({"step_seconds": 12})").find("say which plan you ran; not known: tensor_parallel, pipeline_parallel, micro_batch") !=
+    CHECK(problems(R"({"step_seconds": 12})").find("Say which plan you ran; not known: tensor_parallel, pipeline_parallel, micro_batch") !=
           std::string::npos);
     CHECK(problems("7").find("runs[3] type 7") == 0);
     Json again = good;

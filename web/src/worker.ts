@@ -4,7 +4,7 @@ import createModule from 'fourfold-core';
 import type { Fourfold, Refusal, SearchColumns, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, leadsOf, sizesOf, speedsOf } from './heat';
 
-export type Call = 'catalog' | 'import_config' | 'estimate' | 'search';
+export type Call = 'catalog' | 'import_config' | 'estimate' | 'calibrate' | 'search';
 export interface Question {
     id: number;
     call: Call;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Estimate, Imported, TimeKind } from '../api';
+import type { Core } from '../core';
 import { format } from '../format';
 import { t } from '../i18n';
 import { withConfig } from '../state';
@@ -69,6 +70,18 @@ export function LaterTime({ answer, chosen }: { answer: Estimate; chosen: TimeKi
     return (
         <Part key={chosen} title={t.time.table} small={rates} opened={chosen !== null}>
             {(more) => <more.TimeTable answer={answer} chosen={chosen} />}
+        </Part>
+    );
+}
+
+// What is typed outlives the part's folding.
+export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
+    const [text, setText] = useState<string | null>(null);
+    const { time_factor, site } = page.job;
+    const small = time_factor !== 1 || site === 'own' ? t.later.calibrated : undefined;
+    return (
+        <Part title={t.later.calibrate} {...(small && { small })} opened={false}>
+            {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />}
         </Part>
     );
 }

@@ -4,9 +4,11 @@ import '../styles/heat.css';
 import '../styles/plans.css';
 import '../styles/card.css';
 import '../styles/paste.css';
+import '../styles/calibrate.css';
 
 export { Best } from './best';
 export { Budget } from './budget';
+export { Calibrate } from './calibrate';
 export { Card } from './card';
 export { TwoMethods } from './comparison';
 export { StepCurve } from './curve';
