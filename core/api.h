@@ -167,7 +167,7 @@ SearchAnswer search(std::string_view request);
 //              "plan": {"gpus", "sequence_length", "global_batch", "tensor_parallel", "context_parallel", "pipeline_parallel",
 //                       "micro_batch", "expert_parallel"}}],
 //    "usable": number of rows,
-//    "kind": "none" (fewer than 3 different plans) | "factor" (the median ratio) | "site" (from 10 plans: constants of the cluster, where they
+//    "kind": "none" (fewer than 3 different plans, or a median ratio beyond 0.2 to 5) | "factor" (the median ratio) | "site" (from 10 plans: constants of the cluster, where they
 //            predict plans left out better than the factor does),
 //    "why": sentences, with the mean error of plans predicted from the others,
 //    "set": {keys of the job: new values}, "not_identifiable": [keys of constants on which these runs do not depend],

@@ -16,15 +16,18 @@ double significant(double value, int digits) {
     return std::round(value * up / down) * down / up;  // powers of ten are exact: the quotient is the number as it would be written
 }
 
+std::string number_text(double value, int digits) {
+    std::string text = Json(significant(value, digits)).dump();
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return text;
+}
+
 namespace {
 
-std::string number_text(double value, int digits) { return Json(significant(value, digits)).dump(); }
 std::string percent_text(double part) {
     const double percent = 100 * part;
     if (percent < 0.05) return "0 %";
-    std::string text = number_text(percent, percent < 10 ? 2 : 3);
-    if (text.ends_with(".0")) text.resize(text.size() - 2);
-    return text + " %";
+    return number_text(percent, percent < 10 ? 2 : 3) + " %";
 }
 std::string count_text(std::size_t count, const char* what) {
     return joined({grouped(static_cast<std::int64_t>(count)), " ", what, count == 1 ? "" : "s"});

@@ -71,7 +71,7 @@ struct SiteFit {
     double held_out_none = 0, held_out_factor = 0, held_out_site = 0;
 };
 
-double median(const std::vector<double>& values);
+double median(std::vector<double> values);
 
 // Mean |measured / predicted - 1| of every row when the others' median factor predicts it, and without any factor.
 struct HeldOut {
@@ -95,5 +95,6 @@ std::string joined(std::initializer_list<std::string_view> parts);
 
 // The nearest number of so many decimal digits, which prints as short as that.
 double significant(double value, int digits);
+std::string number_text(double value, int digits);
 
 }  // namespace fourfold

@@ -19,12 +19,11 @@ const std::array<SiteConstant, kSiteConstants> kSite = {{
     {"site_stall", "stalls", &Plan::site_stall, &Timing::stall, 1e-6, 10e-3, 3},
 }};
 
-double median(const std::vector<double>& values) {
+double median(std::vector<double> values) {
     if (values.empty()) return 1;
-    std::vector<double> sorted;
-    for (const double value : values) insert_sorted(sorted, value, [](double a, double b) { return a < b; });
-    const std::size_t half = sorted.size() / 2;
-    return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return values.size() % 2 == 1 ? *middle : (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
 HeldOut factor_held_out(const std::vector<FitRow>& rows) {
@@ -35,7 +34,7 @@ HeldOut factor_held_out(const std::vector<FitRow>& rows) {
             if (k != i) others.push_back(rows[k].measured / rows[k].estimated);
         const double ratio = rows[i].measured / rows[i].estimated;
         held.none += std::abs(ratio - 1) / static_cast<double>(rows.size());
-        held.factor += std::abs(ratio / median(others) - 1) / static_cast<double>(rows.size());
+        held.factor += std::abs(ratio / median(std::move(others)) - 1) / static_cast<double>(rows.size());
     }
     return held;
 }
@@ -135,9 +134,7 @@ class Fit4 {
         if (!with_factor_) return 0;
         std::vector<double> ratios(used_.size());
         for (std::size_t i = 0; i < used_.size(); ++i) ratios[i] = log_ratio(p_, p_.runs[used_[i]], at);
-        const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-        std::nth_element(ratios.begin(), middle, ratios.end());
-        return *middle;
+        return median(std::move(ratios));
     }
 
     double cost(const Point& at) const {

@@ -30,7 +30,7 @@ void report(Problems& problems, std::string_view field, const char* rule, const 
     problems.push_back({std::string(field), rule, value, std::move(message), std::string(suggestion), nullptr});
 }
 
-std::string seconds_text(double seconds) { return Json(significant(seconds, 3)).dump() + " s"; }
+std::string seconds_text(double seconds) { return number_text(seconds, 3) + " s"; }
 
 // ---- text
 std::string_view trimmed(std::string_view text) {
@@ -58,8 +58,9 @@ Json value_of_cell(std::string_view cell, char separator) {
     if (separator != ',' && comma != std::string::npos && text.size() - comma != 4) text[comma] = '.';
     const bool digits = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
     if (digits) {
-        Json number = Json::parse(text, nullptr, false);
-        if (number.is_number()) return number;
+        Problems ignored;
+        const auto number = parse(text, text.size(), ignored);
+        if (number && number->is_number()) return *number;
     }
     if (cell == "true" || cell == "false") return cell == "true";
     return cell;
@@ -117,6 +118,7 @@ void read_header(std::string_view line, const std::string& name, RunColumns& col
 struct Given {
     std::string name;
     Json row;
+    Problems wrong;  // already known
 };
 
 // Lines to rows. Empty lines and those that begin with # say nothing.
@@ -138,17 +140,14 @@ std::vector<Given> rows_of_text(std::string_view text, RunColumns& columns, Prob
             continue;
         }
         const std::vector<std::string_view> cells = cells_of(line, columns.separator);
-        Json row;  // null: reported already
-        if (cells.size() != columns.keys.size()) {
-            report(problems, path(rows.size()), "type", nullptr,
-                   joined({name, " has ", count(cells.size()), " values; the header names ", count(columns.keys.size()), " columns."}),
+        Given given{name, Json::object(), {}};
+        if (cells.size() != columns.keys.size())
+            report(given.wrong, "", "type", nullptr,
+                   joined({count(cells.size()), " values were given; the header names ", count(columns.keys.size()), " columns."}),
                    "Give one value for each.");
-        } else {
-            row = Json::object();
-            for (std::size_t i = 0; i < cells.size(); ++i)
-                if (!cells[i].empty()) row[columns.keys[i]] = value_of_cell(cells[i], columns.separator);
-        }
-        rows.push_back({name, std::move(row)});
+        for (std::size_t i = 0; i < cells.size() && given.wrong.empty(); ++i)
+            if (!cells[i].empty()) given.row[columns.keys[i]] = value_of_cell(cells[i], columns.separator);
+        rows.push_back(std::move(given));
     }
     return rows;
 }
@@ -243,8 +242,7 @@ std::vector<Given> given_runs(const Json& request, RunColumns& columns, Problems
     if (list != request.end() && (!list->is_array() || text != request.end())) {
         report(problems, "runs", "type", shown(*list), "runs must be a list of runs, and instead of it there may be runs_text.", "");
     } else if (list != request.end()) {
-        for (std::size_t i = 0; i < list->size() && i <= kMostRuns; ++i)
-            given.push_back({joined({"Run ", count(i + 1)}), (*list)[i].is_null() ? Json(false) : (*list)[i]});
+        for (std::size_t i = 0; i < list->size() && i <= kMostRuns; ++i) given.push_back({joined({"Run ", count(i + 1)}), (*list)[i], {}});
     } else if (text != request.end()) {
         if (const auto* lines = text->get_ptr<const Json::string_t*>())
             given = rows_of_text(*lines, columns, problems);
@@ -286,10 +284,11 @@ RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
     std::size_t illegal = 0, index = 0;
     for (const Given& given : given_runs(request, result.columns, problems)) {
         const std::size_t here = index++;
-        if (given.row.is_null()) continue;
         MeasuredStep step{here, given.name, {}, base, 0, 0, true};
-        Problems found;
-        if (given.row.is_object())
+        Problems found = given.wrong;
+        if (!found.empty())
+            ++illegal;
+        else if (given.row.is_object())
             read_fields(given.row, step, found);
         else
             report(found, "", "type", shown(given.row), "A run is an object, like {\"tensor_parallel\": 8, \"step_seconds\": 12.3}.", "");

@@ -115,7 +115,8 @@ export const more = {
         asEstimated: 'as estimated',
         keyBefore: 'before',
         keyAfter: 'calibrated',
-        y: 'longer (+) or shorter (−) than estimated',
+        y: 'longer (+) or shorter (−), line by line',
+        sets: (label: string, value: string, unit: string) => `${label}: ${value}${unit && ` ${unit}`}`,
     },
     budget: {
         words: (tokens: string) => `= ${tokens}`,

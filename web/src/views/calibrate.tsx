@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Calibrated, Calibration, CalibrationRow } from '../api';
+import type { Calibrated, Calibration, CalibrationRow, Problem } from '../api';
 import type { Core } from '../core';
 import { format } from '../format';
 import { m } from '../i18n/more';
-import { degreeList } from '../sentences';
+import { degreeList, labelOf } from '../sentences';
 import { request } from '../state';
 import type { Actions, Page } from '../store';
 import { useWidth } from './drawing';
@@ -11,6 +11,7 @@ import { Table } from './more-table';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_SHOWN = 20; // problems; nobody mends more at once
+const MOST_WARNINGS = 3;
 
 interface Props {
     page: Page;
@@ -24,7 +25,7 @@ const planOf = ({ plan }: CalibrationRow): string => m.calibrate.onGpus(format.c
 
 // ---- the residuals: measured over estimated, run by run, before and after
 const HEIGHT = 150;
-const LEFT = 52;
+const LEFT = 60;
 const TOP = 30;
 const FOOT = 26;
 const LEAST = 0.05; // the scale reaches at least that far from 1, so that noise does not look like an error
@@ -112,10 +113,42 @@ function Proposal({ page, act, result }: { page: Page; act: Actions; result: Cal
     const entries = Object.entries(result.set);
     if (entries.length === 0) return null;
     const inUse = entries.every(([key, value]) => page.job[key] === value);
+    const { fields } = page.catalog;
+    const told = ([key, value]: [string, string | number]): string => {
+        const field = fields.find((one) => one.key === key);
+        const named = field?.type === 'choice' && field.choices.find((choice) => choice.id === value)?.label;
+        return m.calibrate.sets(
+            labelOf(fields, key),
+            named || (typeof value === 'number' ? format.number(value) : value),
+            field?.unit ?? '',
+        );
+    };
     return (
-        <button type="button" class="prime" aria-disabled={inUse} onClick={() => !inUse && act.change(result.set, 'choose')}>
-            {inUse ? m.calibrate.applied : m.calibrate.apply}
-        </button>
+        <>
+            <ul class="note sets">
+                {entries.map((entry) => (
+                    <li key={entry[0]}>{told(entry)}</li>
+                ))}
+            </ul>
+            <p class="acts">
+                <button type="button" class="prime" aria-disabled={inUse} onClick={() => !inUse && act.change(result.set, 'choose')}>
+                    {inUse ? m.calibrate.applied : m.calibrate.apply}
+                </button>
+            </p>
+        </>
+    );
+}
+
+function Warnings({ warnings }: { warnings: Problem[] }) {
+    const shown = warnings.slice(0, MOST_WARNINGS);
+    const more = warnings.length - shown.length;
+    return (
+        <ul class="note">
+            {shown.map((warning) => (
+                <li key={warning.field}>{`${warning.message} ${warning.suggestion}`}</li>
+            ))}
+            {more > 0 && <li>{m.calibrate.others(format.count(more))}</li>}
+        </ul>
     );
 }
 
@@ -214,14 +247,12 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
             </p>
             <div id="calibrate-result" class="proposal" role="status">
                 {result?.ok && <p>{result.why}</p>}
-                {result?.ok && result.warnings.map((warning) => <p key={warning.field}>{`${warning.message} ${warning.suggestion}`}</p>)}
+                {result?.ok && <Warnings warnings={result.warnings} />}
                 {result?.ok === false && <Problems result={result} />}
             </div>
             {result?.ok && (
                 <>
-                    <p class="acts">
-                        <Proposal page={page} act={act} result={result} />
-                    </p>
+                    <Proposal page={page} act={act} result={result} />
                     <Finding result={result} />
                 </>
             )}
