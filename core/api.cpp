@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "calibration.h"
 #include "catalog.h"
 #include "job.h"
 #include "job_limits.h"
@@ -99,6 +100,14 @@ std::string limits(std::string_view request) {
     Problems problems;
     const auto job = read_job(request, Request::limits, problems);
     return job ? dump(limits_answer(*job)) : failure(problems);
+}
+
+// ---- calibrate
+std::string calibrate(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxRequestBytes, problems);
+    const auto job = object ? read_parsed_job(*object, Request::calibrate, problems) : std::nullopt;
+    return job ? dump(calibration_answer(*object, *job, problems)) : failure(problems);
 }
 
 // ---- search

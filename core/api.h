@@ -38,6 +38,8 @@
 //   "recompute" "recompute_modules" "recompute_layers"     "none", "selective" (the modules), "full", "block" (of so many layers)
 //   "precision" "gradients_in_fp32" "moments" "optimizer_offload"
 //   "expert_parallel" "expert_tensor_parallel" "expert_imbalance"
+//   "time_factor" "site" "site_…"       a calibration with runs of one's own, as calibrate() proposes it: a factor on every time; with the
+//                                       site "own", its constants
 //   "token_budget" "price_per_gpu_hour" "watts_per_gpu"    numbers; 0 = not asked for
 //   "explore" "risk"                    what rank() varies, and the risk of running out of memory that it accepts
 //   "framework" "attention" "loss"      whose kernels and habits are counted; "auto" = as that framework does on that GPU
@@ -212,6 +214,32 @@ std::string versus(std::string_view request);
 //   PLAN {"tensor_parallel", "context_parallel", "pipeline_parallel", "data_parallel", "expert_parallel", "micro_batch"}
 //   {"ok": false, "problems": […]}
 std::string limits(std::string_view request);
+
+// calibrate(job + {"runs": […]} or {"runs_text": "…"}) -> what the user's own measured steps say about the estimate of time.
+//   "runs"       [{"step_seconds": 12.3, and every key of the plan in which the run differs from the job}], at most 500
+//   "runs_text"  the same as CSV or TSV. The first line names the columns (keys of the plan or their short names in a link, and
+//                step_seconds), separated by tabs, semicolons, commas or spaces; an empty cell is the job's; lines with # are skipped.
+//                Between tabs, semicolons or spaces "12,3" is 12.3.
+// A run must say its plan: degrees that it leaves out must be set in the job. Model, GPU, cluster and the calibration's own keys are the
+// job's. A calibration that the job carries already is left out of "estimated_seconds".
+//   {"ok": true,
+//    "rows": [{"name" ("Run 1", "Line 2"), "step_seconds" (measured), "estimated_seconds", "ratio" (measured / estimated),
+//              "after_seconds", "after_ratio" (with what is proposed), "outlier": far from the others even then,
+//              "plan": {"gpus", "sequence_length", "global_batch", "tensor_parallel", "context_parallel", "pipeline_parallel",
+//                       "micro_batch", "expert_parallel"}}],
+//    "usable": number of rows,
+//    "kind": "none" (fewer than 3 different plans, or a median ratio beyond 0.2 to 5) | "factor" (the median ratio) | "site" (from 10 plans: constants of the cluster, where they
+//            predict plans left out better than the factor does),
+//    "why": sentences, with the mean error of plans predicted from the others,
+//    "set": {keys of the job: new values}, "not_identifiable": [keys of constants on which these runs do not depend],
+//    "before", "after": null (no rows) | {"mean_error", "worst_error"} of |ratio - 1|,
+//    "warnings": [problem],   rule "does_not_fit": the estimate of memory says that this run cannot have fitted
+//    "text": {"header": as given, else the usual one, "line": the job's plan in those columns, its time left open; "" without a legal one},
+//    "remove": {keys of the job that take its calibration away; empty without one}}
+//   {"ok": false, "problems": [all of them; field "runs[3].step_seconds", counted from 0], "text", "remove" (these two when the job was read)}
+// Besides broken rules a row is refused whose time is not above 0, below what the arithmetic takes at the card's peak, above 50 times the
+// estimate (rule "range"), or a fifth above that of another row of the same plan ("contradictory").
+std::string calibrate(std::string_view request);
 
 // clang-format on
 // Runs `count` memory estimates over many plans without any text and returns the sum of their bytes: the rate that a search can reach,

@@ -93,6 +93,8 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
     Timing t = ampere ? kAmpere : hopper();  // Blackwell: no runs yet, Hopper's shares of its own peaks
     if (!ampere && attention == AttentionKernel::cudnn) t.attention = 0.541;
     if (plan.site == SiteKind::shared) t.stall = 0.5e-3;
+    if (plan.site == SiteKind::own)
+        t.network = plan.site_network, t.fixed = plan.site_fixed, t.stall = plan.site_stall, t.pipeline = plan.site_pipeline;
     if (cluster != nullptr && plan.site == SiteKind::measured)
         for (const Site& site : kSites)
             if (site.cluster == cluster->id)

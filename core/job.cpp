@@ -7,7 +7,6 @@
 
 namespace fourfold {
 
-constexpr std::size_t kMaxRequestBytes = 1'000'000;
 constexpr std::size_t kMaxGpuCounts = 16;
 constexpr std::int64_t kMaxGpus = 1'048'576;
 
@@ -112,16 +111,20 @@ static void read_share(FieldReader& reader, Job& job, Problems& problems) {
 }
 
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
-    const std::size_t problems_before = problems.size();
     const auto request = parse(text, kMaxRequestBytes, problems);
     if (!request) return std::nullopt;
-    if (!request->is_object()) {
+    return read_parsed_job(*request, kind, problems);
+}
+
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    if (!request.is_object()) {
         problems.push_back(
-            {"", "type", shown(*request), "A request is a JSON object, like {\"model\": \"llama-3.1-8b\", \"gpus\": 8}.", "", nullptr});
+            {"", "type", shown(request), "A request is a JSON object, like {\"model\": \"llama-3.1-8b\", \"gpus\": 8}.", "", nullptr});
         return std::nullopt;
     }
     Job job;
-    FieldReader reader(*request, problems);
+    FieldReader reader(request, problems);
     read_version(reader, problems);
     read_which_model(reader, job, problems);
     job.gpu = pick(
@@ -157,6 +160,10 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
             break;
         case Request::versus:
             reader.any("other");  // read_other
+            break;
+        case Request::calibrate:  // calibration.h reads them
+            reader.any("runs");
+            reader.any("runs_text");
             break;
     }
     reader.reject_unknown();

@@ -14,6 +14,7 @@
 namespace fourfold {
 
 inline constexpr std::int64_t kVersion = 1;  // of requests and links
+inline constexpr std::size_t kMaxRequestBytes = 1'000'000;
 
 // What a run of so many tokens is to be priced at; 0 = not asked for.
 struct Budget {
@@ -58,10 +59,11 @@ struct Job {
     SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
 };
 
-enum class Request { estimate, search, rank, versus, limits };
+enum class Request { estimate, search, rank, versus, limits, calibrate };
 
-// Reads a job from a request's text. nullopt and problems when anything in it is wrong.
+// Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems);
 
 // The plan of `job` (resolved) with what a request's "other" sets instead; "auto" is allowed where the job allows it. Problems are about
 // "other.<field>".

@@ -51,6 +51,17 @@ static std::string recompute_text(const Plan& p) {
     return "Nothing is recomputed.";
 }
 
+static std::string calibration_text(const Plan& p) {
+    std::string text = "Calibration:";
+    if (p.site == SiteKind::own)
+        text += " the network reaches " + Json(p.site_network).dump() + " of its rate in collectives and " + Json(p.site_pipeline).dump() +
+                " between stages, a step has " + Json(p.site_fixed).dump() + " s of fixed time and stalls of " +
+                Json(p.site_stall * 1'000).dump() + " ms per micro-batch and group of GPUs";
+    if (p.time_factor != 1)
+        text += std::string(p.site == SiteKind::own ? ", and" : "") + " every time is multiplied by " + Json(p.time_factor).dump();
+    return text + ".";
+}
+
 Json used_notes(const Job& job) {
     const Plan& p = job.plan;
     Json list = Json::array();
@@ -64,6 +75,7 @@ Json used_notes(const Job& job) {
                                             std::string(schedule.summary)));
     }
     if (job.method == Method::detailed) list.push_back(note("recompute", recompute_text(p)));
+    if (p.is_calibrated()) list.push_back(note("calibration", calibration_text(p)));
     return list;
 }
 

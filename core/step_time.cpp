@@ -33,7 +33,7 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
 }};
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
-Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
+static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
     if (model.experts.count > 0) return {0.7, 2, "No run of a model with experts was used: take this as an order of magnitude."};
     if (plan.framework == FrameworkKind::pytorch)
         return {0.95, 1.6, "Frameworks other than Megatron-LM took 1.1 to 1.6 times as long in 216 published runs."};
@@ -41,6 +41,11 @@ Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
         return {0.9, 1.45, "No Blackwell run was used to fit the model; 16 published ones took up to 1.4 times as long."};
     if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "From 84 published Megatron-LM runs on A100."};
     return {0.91, 1.1, "From 93 published Megatron-LM runs on H100, at sites that were in the fit; others lie up to a tenth off."};
+}
+Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
+    Band band = published_band(model, plan, machine);
+    if (plan.is_calibrated()) band.basis = "Calibrated with your own runs; the band is that of the published ones.";
+    return band;
 }
 
 static double number(std::int64_t value) { return static_cast<double>(value); }
@@ -126,6 +131,18 @@ void run_pipeline(const Plan& p, const Stages& stages, const LayerTimes& layers,
             break;
         }
     }
+}
+
+// A calibration's factor, on every term alike, so that they still sum to the step.
+template <class N>
+void multiply(StepTime<N>& result, double factor) {
+    const N measured = quantity<N>({"k", "measured over estimated, from your own runs", ""}, factor);
+    for (N& item : result.items)
+        if (value_of(item) != 0) item = measured * item;
+    for (double& stage : result.stage_seconds) stage *= factor;
+    result.seconds *= factor;
+    result.forward *= factor;
+    result.backward *= factor;
 }
 
 }  // namespace
@@ -249,6 +266,7 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
     result.seconds = sum + lag;
     result.forward = forward;
     result.backward = backward;
+    if (p.time_factor != 1) multiply(result, p.time_factor);
     return result;
 }
 template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,

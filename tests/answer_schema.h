@@ -70,7 +70,8 @@ inline const Json& shape(const char* name) {
                     "recompute": "text", "recompute_modules": "text", "recompute_layers": "integer", "precision": "text",
                     "gradients_in_fp32": "boolean", "moments": "text", "optimizer_offload": "number", "expert_parallel": "integer",
                     "expert_tensor_parallel": "integer", "expert_imbalance": "number", "framework": "text", "attention": "text",
-                    "loss": "text", "sequence_parallel": "boolean", "site": "text", "tensor_overlap": "boolean",
+                    "loss": "text", "sequence_parallel": "boolean", "site": "text", "time_factor": "number",
+                    "site_network": "number", "site_pipeline": "number", "site_fixed": "number", "site_stall": "number", "tensor_overlap": "boolean",
                     "overlap_gradients": "boolean", "overlap_parameters": "boolean", "overlap_pipeline": "boolean",
                     "token_budget": "number", "price_per_gpu_hour": "number", "watts_per_gpu": "number", "explore": "text", "risk": "number", "fused_norms": "boolean", "hidden_dropout": "boolean",
                     "attention_dropout": "boolean"},
@@ -153,6 +154,17 @@ inline const Json& shape(const char* name) {
                 "stages": [{"busy_seconds": "number", "idle_seconds": "number", "idle_share": "number", "start": ["number"],
                             "end": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}]}}})");
         s["timeline"]["job"] = s["job"];
+        s["calibrate"] = json(R"({
+            "ok": "boolean", "usable": "integer", "kind": "text", "why": "text", "set": "any", "remove": "any", "not_identifiable": ["text"],
+            "rows": [{"name": "text", "step_seconds": "number", "estimated_seconds": "number", "ratio": "number", "after_seconds": "number",
+                      "after_ratio": "number", "outlier": "boolean",
+                      "plan": {"gpus": "integer", "sequence_length": "integer", "global_batch": "integer", "tensor_parallel": "integer",
+                               "context_parallel": "integer", "pipeline_parallel": "integer", "micro_batch": "integer",
+                               "expert_parallel": "integer"}}],
+            "before": {"null or": {"mean_error": "number", "worst_error": "number"}},
+            "after": {"null or": {"mean_error": "number", "worst_error": "number"}},
+            "text": {"header": "text", "line": "text"}})");
+        s["calibrate"]["warnings"] = Json::array({problem});
         s["estimate"]["outside"] = Json::array({s["item"]});
         s["estimate"]["job"] = s["job"];
         s["estimate"]["method"] = method;
@@ -199,6 +211,7 @@ inline std::string answer_defect(std::string_view text, const char* on_success) 
     if (*ok == true) return differs(answer, shape(on_success), "answer");
     Json expected = shape("failure");
     if (std::string_view(on_success) == "estimate" || std::string_view(on_success) == "timeline") expected["job"] = "any";
+    if (std::string_view(on_success) == "calibrate") expected["text?"] = expected["remove?"] = "any";
     if (std::string found = differs(answer, expected, "failure"); !found.empty()) return found;
     if (answer["problems"].empty()) return "failure without a problem";
     for (const Json& problem : answer["problems"])

@@ -19,6 +19,7 @@ const names = {
     model: 'Model', gpus: 'Number of GPUs', gpu: 'GPU', sequence: 'Sequence length in tokens', batch: 'Sequences per batch',
     detailed: /^Fourfold, every stage/, fujii: /^Fujii et al\. 2024/, stages: /^Pipeline stages/, curve: /^Passes of the step/, timeline: /^Passes of every stage/,
     tensor: 'Tensor parallel (TP)', pipeline: 'Pipeline parallel (PP)', grid: /^Memory of the fullest GPU for every plan/,
+    calibrate: 'Calibrate with your own runs', ownRuns: 'Your runs', addPlan: 'Add the plan shown', apply: 'Apply', remove: 'Remove calibration',
     paste: /Paste a config\.json/, configText: 'Contents of config.json', useModel: 'Use this model', cancel: 'Cancel', dismiss: 'Dismiss',
 };
 
@@ -1031,6 +1032,58 @@ describe('for everybody', () => {
         await tabTo(/^Tensor parallel \(TP\) 8: /);
         await page.keyboard.press('Space');
         await addressHas(page, 'tp=8');
+    });
+});
+
+describe('calibration with runs of one\'s own', () => {
+    const own = '?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=64&batch=512';
+    const five = 'gpus,tp,pp,cp,mb,step_seconds\n64,1,4,1,1,9.1\n64,2,2,1,1,9.3\n128,2,1,1,2,4.7\n128,4,1,1,4,5.1\n256,1,2,1,1,2.9\n';
+    const openPart = async (page) => {
+        await folded(page, names.calibrate).click();
+        await eventually('header', () => field(page, names.ownRuns).inputValue(), /^gpus,tp,pp,cp,mb,step_seconds\n$/);
+        return field(page, names.ownRuns);
+    };
+    const stepTime = async (page) => /One step (?:takes|would take) (\S+\s\S+)/.exec(await plain(page.locator('main')))?.[1];
+
+    pageTest('runs give a factor, which is applied, taken back by the browser, applied again and removed', async () => {
+        const page = await open(own);
+        const runs = await openPart(page);
+        const before = await stepTime(page);
+        await runs.fill(five);
+        await page.getByRole('heading', { name: /^Calibrated, your runs lie .* off on average instead of/ }).waitFor();
+        const apply = page.getByRole('button', { name: names.apply, exact: true });
+        await apply.click();
+        await addressHas(page, 'factor=1.');
+        const after = await eventually('time', () => stepTime(page), (now) => now !== before);
+        await page.getByRole('button', { name: 'In use', exact: true }).waitFor();
+        await page.goBack();
+        await eventually('time', () => stepTime(page), before);
+        assert.equal(await runs.inputValue(), five);   // nothing typed is lost
+        await apply.click();
+        await eventually('time', () => stepTime(page), after);
+        await page.getByRole('button', { name: names.remove }).click();
+        await eventually('address', () => page.url(), (url) => !url.includes('factor='));
+        await eventually('time', () => stepTime(page), before);
+        await page.locator('.calibrate summary').click();
+        await eventually('rows', () => page.locator('.calibrate tbody tr').count(), 5);
+        await page.evaluate(readFileSync(axeFile, 'utf8'));
+        const found = await page.evaluate(() => globalThis.axe.run(document.querySelector('.calibrate'), { resultTypes: ['violations'] }));
+        assert.deepEqual(found.violations.map((one) => one.id), []);
+    });
+
+    pageTest('one run never rescales; a line of nonsense is named and stays; the plan shown becomes a line', async () => {
+        const page = await open(`${own}&tp=2&pp=2&cp=1&mb=1`);
+        const runs = await openPart(page);
+        await page.getByRole('button', { name: names.addPlan }).click();
+        await eventually('line', () => runs.inputValue(), 'gpus,tp,pp,cp,mb,step_seconds\n64,2,2,1,1,');
+        await page.getByText('Line 2: step_seconds is empty').waitFor();
+        await page.keyboard.type('9.3');   // the cursor waits where the time belongs
+        await page.getByText('One run alone never rescales').waitFor();
+        assert.equal(await page.getByRole('button', { name: names.apply, exact: true }).count(), 0);
+        await runs.fill(`${five}64,3,1,1,1,oops`);
+        await page.getByText(/^Line 7: step_seconds must be a number; "oops" is none/).waitFor();
+        assert.equal(await page.getByRole('button', { name: names.apply, exact: true }).count(), 0);
+        assert.match(await runs.inputValue(), /oops$/);
     });
 });
 

@@ -45,7 +45,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits']) {
+    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits', 'calibrate']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;
@@ -71,6 +71,20 @@ test('a timeline of a pipeline: passes of a stage in order, cut to what can be d
     }
     const alone = JSON.parse(core.timeline(JSON.stringify({ version: 1, gpus: 8, pipeline_parallel: 1 })));
     assert.ok(alone.timeline.bubble_share < 1e-12);
+});
+
+test('calibrate: a factor from three plans is the one that the times were made with, and estimate applies it', () => {
+    const job = { version: 1, model: 'llama-3.1-8b', gpus: 64, context_parallel: 1, micro_batch: 1 };
+    const runs = [[1, 4], [2, 2], [4, 1]].map(([tensor_parallel, pipeline_parallel]) => {
+        const plan = { tensor_parallel, pipeline_parallel };
+        return { ...plan, step_seconds: 1.25 * estimate({ ...job, ...plan }).time.step_seconds };
+    });
+    const answer = JSON.parse(core.calibrate(JSON.stringify({ ...job, runs })));
+    assert.ok(answer.ok, JSON.stringify(answer.problems));
+    assert.deepEqual(answer.set, { time_factor: 1.25 });
+    const after = estimate({ ...job, ...runs[0], step_seconds: undefined, ...answer.set }).time.step_seconds;
+    assert.ok(Math.abs(after - runs[0].step_seconds) < 1e-9 * after);
+    assert.equal(JSON.parse(core.calibrate(JSON.stringify({ ...job, runs: runs.slice(0, 1) }))).kind, 'none');
 });
 
 test('the same question gives the same text again', () => {

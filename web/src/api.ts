@@ -473,6 +473,38 @@ export interface Limits {
     searched: { from_gpus: number; to_gpus: number; note: string };
 }
 
+export interface CalibrationRow {
+    name: string;
+    step_seconds: number;
+    estimated_seconds: number;
+    ratio: number;
+    after_seconds: number;
+    after_ratio: number;
+    outlier: boolean;
+    plan: Record<Degree | 'gpus' | 'sequence_length' | 'global_batch' | 'expert_parallel', number>;
+}
+export interface CalibrationErrors {
+    mean_error: number;
+    worst_error: number;
+}
+interface CalibrationHelp {
+    text: { header: string; line: string };
+    remove: { [key: string]: string | number };
+}
+export interface Calibration extends CalibrationHelp {
+    ok: true;
+    rows: CalibrationRow[];
+    usable: number;
+    kind: 'none' | 'factor' | 'site';
+    why: string;
+    set: { [key: string]: string | number };
+    not_identifiable: string[];
+    before: CalibrationErrors | null;
+    after: CalibrationErrors | null;
+    warnings: Problem[];
+}
+export type Calibrated = Calibration | (Refusal & Partial<CalibrationHelp>);
+
 // What the WebAssembly module gives to JavaScript.
 export interface Fourfold {
     catalog(): string;
@@ -482,6 +514,7 @@ export interface Fourfold {
     rank(text: string): string;
     merge_rankings(text: string): string;
     versus(text: string): string;
+    calibrate(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
     limits(text: string): string;
 }

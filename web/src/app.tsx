@@ -9,7 +9,7 @@ import { Bar, Patterns } from './views/bar';
 import { Header } from './views/header';
 import { How } from './views/how';
 import { Items, Notes } from './views/items';
-import { LaterParts, LaterPaste, LaterPlans, LaterStages } from './views/later';
+import { LaterCalibrate, LaterParts, LaterPaste, LaterPlans, LaterStages } from './views/later';
 import { Notices } from './views/notices';
 import { Sentence } from './views/sentence';
 import { TimeBar } from './views/time-bar';
@@ -19,9 +19,10 @@ interface Props {
     act: Actions;
     importConfig(text: string): Promise<Imported>;
     timeline: Core['timeline'];
+    calibrate: Core['calibrate'];
 }
 
-export function App({ page, act, importConfig, timeline }: Props) {
+export function App({ page, act, importConfig, timeline, calibrate }: Props) {
     const { answer } = page;
     const stale = page.problems.length > 0;
     return (
@@ -36,6 +37,7 @@ export function App({ page, act, importConfig, timeline }: Props) {
                     {stale && answer && <p class="stale-mark">{t.answer.stale}</p>}
                     {answer && <Bar page={page} answer={answer} act={act} />}
                     {answer && <TimeBar page={page} answer={answer} act={act} />}
+                    {answer && <LaterCalibrate page={page} act={act} calibrate={calibrate} />}
                     <div class={answer ? 'cols' : 'cols alone'}>
                         {answer && (
                             <div>

@@ -27,6 +27,7 @@ export interface Format {
     bytes(bytes: number): string; // exact: 60,450,574,336
     raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
     percent(share: number): string; // 70 %
+    off(ratio: number): string; // how far from 1, signed: +12 %, −0.4 %
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
@@ -82,6 +83,11 @@ export function createFormat(locale: string): Format {
     };
     const change = (bytes: number): string => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB));
     return {
+        off: (ratio) => {
+            const percent = Math.abs(ratio - 1) * 100;
+            if (percent < 0.05) return spaced('±0', '%');
+            return `${ratio > 1 ? '+' : '−'}${spaced(fixed[percent < 9.95 ? 1 : 0].format(percent), '%')}`;
+        },
         rounded: (value) => (value < 1e6 ? sig : compact).format(value),
         measured: (value) => (Number.isInteger(value) ? exact : sig4).format(value),
         duration,

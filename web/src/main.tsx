@@ -67,7 +67,16 @@ async function start(): Promise<void> {
         if (!page.answer && page.problems.length === 0) return;
         delete document.documentElement.dataset.pending;
         document.title = `${summaryOf(page)} – ${t.name}`;
-        render(<App page={page} act={store.actions} importConfig={estimates.importConfig} timeline={estimates.timeline} />, root);
+        render(
+            <App
+                page={page}
+                act={store.actions}
+                importConfig={estimates.importConfig}
+                timeline={estimates.timeline}
+                calibrate={searches.calibrate}
+            />,
+            root,
+        );
     };
     const store = createStore(emptyPage(catalog, link.job), { estimates, searches, rankers, draw, jobChanged });
     store.restore(link.job);

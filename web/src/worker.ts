@@ -4,7 +4,17 @@ import createModule from 'fourfold-core';
 import type { Fourfold, Refusal, SearchColumns, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows } from './heat';
 
-export type Call = 'catalog' | 'import_config' | 'estimate' | 'timeline' | 'search' | 'rank' | 'merge_rankings' | 'versus' | 'limits';
+export type Call =
+    | 'catalog'
+    | 'import_config'
+    | 'estimate'
+    | 'timeline'
+    | 'search'
+    | 'rank'
+    | 'merge_rankings'
+    | 'versus'
+    | 'limits'
+    | 'calibrate';
 export interface Question {
     id: number;
     call: Call;

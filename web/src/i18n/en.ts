@@ -179,6 +179,8 @@ export const en = {
         curve: 'Memory over the step',
         timeline: 'Timeline of the pipeline',
         methods: 'Two methods',
+        calibrate: 'Calibrate with your own runs',
+        calibrated: 'in use',
         both: (here: string, method: string, there: string, other: string) => `${here}\u00a0GB by “${method}”, ${there} by “${other}”`,
         coming: 'One moment…',
         failed: 'This part of the page could not be fetched. Reload the page to try again.',

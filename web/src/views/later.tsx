@@ -83,6 +83,18 @@ export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
     );
 }
 
+// What is typed outlives the part's folding.
+export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
+    const [text, setText] = useState<string | null>(null);
+    const { time_factor, site } = page.job;
+    const small = time_factor !== 1 || site === 'own' ? t.later.calibrated : undefined;
+    return (
+        <Part title={t.later.calibrate} {...(small && { small })} opened={false}>
+            {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />}
+        </Part>
+    );
+}
+
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
 export function LaterPlans(props: { page: Page; act: Actions }) {
     const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);

@@ -5,9 +5,11 @@ import '../styles/plans.css';
 import '../styles/card.css';
 import '../styles/paste.css';
 import '../styles/limits.css';
+import '../styles/calibrate.css';
 
 export { Best } from './best';
 export { Budget } from './budget';
+export { Calibrate } from './calibrate';
 export { Card } from './card';
 export { Compare } from './compare';
 export { TwoMethods } from './comparison';
