@@ -13,7 +13,7 @@ import { differences, goldenCases } from './golden.mjs';
 import { root } from './module.mjs';
 
 // Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what the first sign of a reader adds.
-const FIRST_LOAD_LIMIT = 120 * 1024, MODULE_LIMIT = 170 * 1024;
+const FIRST_LOAD_LIMIT = 120 * 1024, MODULE_LIMIT = 230 * 1024;
 
 const names = {
     model: 'Model', gpus: 'Number of GPUs', gpu: 'GPU', sequence: 'Sequence length in tokens', batch: 'Sequences per batch',
@@ -407,7 +407,7 @@ describe('the best plans', () => {
         const form = page.getByRole('form', { name: 'Why not another plan?' });
         const reply = () => plain(form.getByRole('status'));
         const ask = async (numbers) => {
-            for (const name of [names.tensor, names.pipeline]) await form.getByLabel(name).fill(String(numbers[name] ?? ''));
+            for (const name of [names.tensor, names.pipeline]) await form.getByLabel(`Why not: ${name}`).fill(String(numbers[name] ?? ''));
             await form.getByRole('button', { name: 'Ask' }).click();
         };
         await ask({ [names.tensor]: 8, [names.pipeline]: 2 });

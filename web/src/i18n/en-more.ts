@@ -228,6 +228,7 @@ export const more = {
         funnel: (all: string, legal: string, ranked: string) =>
             `Of ${all} candidates ${legal} keep every rule, and ${ranked} of these fit.`,
         whyNot: 'Why not',
+        whyNotOf: (field: string) => `Why not: ${field}`,
         whyNotLabel: 'Why not another plan?',
         any: 'any',
         ask: 'Ask',

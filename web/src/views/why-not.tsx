@@ -59,7 +59,7 @@ export function WhyNot({ page, act }: { page: Page; act: Actions }) {
                         inputMode="numeric"
                         size={3}
                         placeholder={m.best.any}
-                        aria-label={labelOf(page.catalog.fields, key)}
+                        aria-label={m.best.whyNotOf(labelOf(page.catalog.fields, key))}
                         value={asked[key] ?? ''}
                         onInput={(event) => set({ ...asked, [key]: event.currentTarget.value.trim() })}
                     />
