@@ -131,6 +131,13 @@ TEST_CASE("trying more never makes the best slower, and accepting more risk neit
     }
 }
 
+TEST_CASE("the order in which a request names its fields and what it explores changes nothing") {
+    const std::string answer = api::rank(R"({"model": "llama-3.1-8b", "gpus": 16, "explore": "recompute,virtual_stages,schedule"})");
+    CHECK(api::rank(R"({"explore": "schedule,virtual_stages,recompute", "gpus": 16, "model": "llama-3.1-8b"})") == answer);
+    const std::string columns = api::search(R"({"gpus": 16, "gpu_counts": [8, 16, 32]})").summary;
+    CHECK(api::search(R"({"gpu_counts": [32, 16, 8, 16], "gpus": 16})").summary == columns);
+}
+
 TEST_CASE("recomputing a block: as few layers as fit") {
     const Json request = {{"model", "llama-3.1-70b"}, {"gpus", 32}, {"explore", "recompute"}};
     const Json answer = rank(request);

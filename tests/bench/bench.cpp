@@ -29,6 +29,16 @@ static void search_405b(benchmark::State& state) {
 }
 BENCHMARK(search_405b);
 
+// Everything that can be varied for that model on 16,384 GPUs; items_per_second is legal plans.
+static void rank_405b(benchmark::State& state) {
+    constexpr const char* kRequest = R"({"model": "llama-3.1-405b", "gpus": 16384, "global_batch": 2048,
+        "explore": "virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers"})";
+    std::int64_t plans = 0;
+    for (auto _ : state) plans += fourfold::Json::parse(api::rank(kRequest))["legal"].get<std::int64_t>();
+    state.SetItemsProcessed(plans);
+}
+BENCHMARK(rank_405b);
+
 // The reverse questions, as text: of the page's first job, and of the largest.
 static void limits(benchmark::State& state, const char* request) {
     for (auto _ : state) benchmark::DoNotOptimize(api::limits(request));

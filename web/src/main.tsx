@@ -34,10 +34,10 @@ async function start(): Promise<void> {
     const createWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
     const estimates = new Core(createWorker, module);
     const searches = new Core(createWorker, module);
-    const rankers = Array.from(
-        { length: Math.min(MOST_RANKERS, Math.max(1, navigator.hardwareConcurrency)) },
-        () => new Core(createWorker, module),
-    );
+    // The searching worker takes part, but goes on with what else it has to do when a ranking is stopped.
+    const helper = { rank: searches.rank, mergeRankings: searches.mergeRankings, stop: () => {} };
+    const others = Math.min(MOST_RANKERS, navigator.hardwareConcurrency) - 1;
+    const rankers = [helper, ...Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module))];
     const catalog = await estimates.catalog();
     const link = parseLink(location.search, catalog);
 
