@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SearchColumns, SearchSummary } from './api';
-import { choicesOf, entryAt, indexRows } from './heat';
+import { choicesOf, entryAt, indexRows, PACES, paceOf, quickestOf } from './heat';
 
 const ints = (...values: number[]) => Int32Array.from(values);
 const columns: SearchColumns = {
@@ -33,6 +33,7 @@ test('an entry is found by its number of GPUs, or not at all', () => {
         columns,
         ...indexRows(columns),
         choices: choicesOf(columns),
+        quickest: 1,
         summary: {} as SearchSummary,
     };
     expect([0, 1, 2].map((row) => [8, 16, 32].map((gpus) => entryAt(heat, row, gpus)))).toEqual([
@@ -44,4 +45,10 @@ test('an entry is found by its number of GPUs, or not at all', () => {
 
 test('the choices of each degree', () => {
     expect(choicesOf(columns)).toEqual({ tensor_parallel: [1, 2], context_parallel: [1, 4], pipeline_parallel: [1], micro_batch: [1, 2] });
+});
+
+test('the quickest plan is one that fits; every speed has a shade', () => {
+    expect(quickestOf(columns)).toBe(15.6);
+    expect(quickestOf(empty)).toBe(0);
+    expect([100, 95, 94, 70, 1].map((speed) => paceOf(speed, 100))).toEqual([0, 0, 1, 2, PACES.length - 1]);
 });

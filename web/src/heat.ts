@@ -7,6 +7,7 @@ export interface Heat {
     columns: SearchColumns;
     first: Int32Array; // entries of row r: first[r] up to first[r + 1]
     fitting: Int32Array; // the rows with at least one plan that fits
+    quickest: number; // tokens per second and GPU, of what fits
     choices: Record<Degree, number[]>; // every value of each degree among all legal plans, filtered or not
 }
 
@@ -45,3 +46,15 @@ export function entryAt(heat: Heat, row: number, gpus: number): number {
     for (let i = heat.first[row] ?? 0; i < end; i++) if (heat.columns.gpus[i] === gpus) return i;
     return -1;
 }
+
+export function quickestOf(columns: SearchColumns): number {
+    let most = 0;
+    columns.tokens_per_s_per_gpu.forEach((speed, i) => {
+        if (columns.class[i] === FITS) most = Math.max(most, speed);
+    });
+    return most;
+}
+
+// Five shades of speed, as shares of the quickest that fits: the first step that a plan reaches.
+export const PACES = [0.95, 0.85, 0.7, 0.5, 0] as const;
+export const paceOf = (speed: number, quickest: number): number => PACES.findIndex((share) => speed >= share * quickest);

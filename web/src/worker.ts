@@ -2,7 +2,7 @@
 // answered under the same id.
 import createModule from 'fourfold-core';
 import type { Fourfold, Refusal, SearchColumns, SearchSummary } from './api';
-import { choicesOf, type HeatFilter, indexRows } from './heat';
+import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 
 export type Call =
     | 'catalog'
@@ -31,7 +31,7 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const shown = filtered ? fourfold.search(JSON.stringify({ ...JSON.parse(text), ...filter })) : all;
     const { columns } = shown;
     const summary = JSON.parse(shown.summary) as SearchSummary | Refusal;
-    return { summary, columns, ...indexRows(columns), choices: choicesOf(all.columns) };
+    return { summary, columns, ...indexRows(columns), quickest: quickestOf(columns), choices: choicesOf(all.columns) };
 }
 
 async function answer({ call, text, filter = {} }: Question): Promise<unknown> {

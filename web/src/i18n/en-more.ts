@@ -167,6 +167,8 @@ export const more = {
     },
     heat: {
         finding: (fits: string, legal: string) => `${fits} of ${legal} possible plans fit`,
+        pace: (percent: string) => `${percent} of the fastest, or more`,
+        slower: 'slower',
         findingImpossible: 'No plan is possible for these numbers of GPUs',
         findingNone: (legal: string) => `None of the ${legal} possible plans fits`,
         show: 'In the cells',
