@@ -210,7 +210,9 @@ inline std::string answer_defect(std::string_view text, const char* on_success) 
     if (ok == answer.end() || !ok->is_boolean()) return "no ok";
     if (*ok == true) return differs(answer, shape(on_success), "answer");
     Json expected = shape("failure");
-    if (std::string_view(on_success) == "estimate" || std::string_view(on_success) == "timeline") expected["job"] = "any";
+    if (std::string_view(on_success) == "estimate" || std::string_view(on_success) == "timeline" ||
+        std::string_view(on_success) == "versus")
+        expected["job"] = "any";
     if (std::string_view(on_success) == "calibrate") expected["text?"] = expected["remove?"] = "any";
     if (std::string found = differs(answer, expected, "failure"); !found.empty()) return found;
     if (answer["problems"].empty()) return "failure without a problem";
