@@ -1,5 +1,6 @@
 #include "formula.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
@@ -8,12 +9,29 @@ namespace fourfold {
 
 // An immutable expression tree.
 struct Traced::Node {
-    enum class Kind { literal, symbol, named, add, subtract, multiply, divide, square };
+    enum class Kind { literal, symbol, named, add, subtract, multiply, divide, square, max, min, norm4, ceil, log2, log };
     Kind kind;
     double value;
     Symbol symbol{};                         // symbol, named
-    Node *left = nullptr, *right = nullptr;  // named and square use left alone
+    Node *left = nullptr, *right = nullptr;  // named, square and what is done to one number use left alone
     int uses = 1;
+
+    bool has_letter() const { return kind == Kind::symbol || kind == Kind::named; }
+    std::string letter() const {
+        std::string text = symbol.letter;
+        if (symbol.of != nullptr) text.append("_").append(symbol.of->letter);
+        return text;
+    }
+    std::string meaning() const {
+        std::string text = symbol.meaning;
+        if (symbol.of != nullptr) text.append(": ").append(symbol.of->name);
+        return text;
+    }
+    bool same_letter(const Node& other) const {
+        const Part *a = symbol.of, *b = other.symbol.of;
+        return (a == b || (a != nullptr && b != nullptr && same(a->letter, b->letter))) && same(symbol.letter, other.symbol.letter);
+    }
+    static bool same(const char* a, const char* b) { return a == b || std::string_view(a) == b; }
 
     static Node* used(Node* node) {
         if (node != nullptr) ++node->uses;
@@ -38,8 +56,9 @@ using Kind = Node::Kind;
 
 Traced::Traced(double literal) : node_(new Node{Kind::literal, literal}) {}
 Traced Traced::symbol(const Symbol& symbol, double value) { return Traced(new Node{Kind::symbol, value, symbol}); }
-Traced Traced::named(const Symbol& symbol, const Traced& definition) {
-    return Traced(new Node{Kind::named, definition.value(), symbol, Node::used(definition.node_)});
+Traced Traced::named(const Symbol& symbol, const Traced& definition) { return named(symbol, definition, definition.value()); }
+Traced Traced::named(const Symbol& symbol, const Traced& definition, double value) {
+    return Traced(new Node{Kind::named, value, symbol, Node::used(definition.node_)});
 }
 
 double Traced::value() const { return node_->value; }
@@ -49,6 +68,30 @@ Traced operator-(const Traced& a, const Traced& b) { return Node::of(Kind::subtr
 Traced operator*(const Traced& a, const Traced& b) { return Node::of(Kind::multiply, a.value() * b.value(), a, b); }
 Traced operator/(const Traced& a, const Traced& b) { return Node::of(Kind::divide, a.value() / b.value(), a, b); }
 Traced squared(const Traced& a) { return Node::of(Kind::square, a.value() * a.value(), a, {}); }
+Traced max(const Traced& a, const Traced& b) { return Node::of(Kind::max, std::max(a.value(), b.value()), a, b); }
+Traced min(const Traced& a, const Traced& b) { return Node::of(Kind::min, std::min(a.value(), b.value()), a, b); }
+Traced ceil(const Traced& a) { return Node::of(Kind::ceil, std::ceil(a.value()), a, {}); }
+Traced log2(const Traced& a) { return Node::of(Kind::log2, std::log2(a.value()), a, {}); }
+Traced log(const Traced& a) { return Node::of(Kind::log, std::log(a.value()), a, {}); }
+Traced norm4(const Traced& a, const Traced& b) { return Node::of(Kind::norm4, norm4(a.value(), b.value()), a, b); }
+
+double norm4(double a, double b) {
+    const double most = std::max(a, b);
+    return most <= 0 ? 0 : most * std::pow(std::pow(a / most, 4) + std::pow(b / most, 4), 0.25);
+}
+
+// How an operation is written that stands before and behind what it is done to.
+struct Notation {
+    const char *open, *between, *close;
+    const char *latex_open, *latex_between, *latex_close;
+};
+static constexpr Notation kNotations[] = {
+    // from Kind::max on
+    {"max(", ", ", ")", "\\max\\left(", ", ", "\\right)"}, {"min(", ", ", ")", "\\min\\left(", ", ", "\\right)"},
+    {"∜(", "⁴ + ", "⁴)", "\\sqrt[4]{", "^4 + ", "^4}"},    {"⌈", "", "⌉", "\\left\\lceil ", "", " \\right\\rceil "},
+    {"log₂(", "", ")", "\\log_2\\left(", "", "\\right)"},  {"ln(", "", ")", "\\ln\\left(", "", "\\right)"},
+};
+static const Notation& notation(Kind kind) { return kNotations[static_cast<int>(kind) - static_cast<int>(Kind::max)]; }
 
 static int precedence(Kind kind) {
     switch (kind) {
@@ -72,18 +115,23 @@ static bool needs_parentheses(const Node& parent, const Node& child, bool is_rig
     return is_right && inner == outer && !(parent.kind == Kind::add && child.kind == Kind::add);
 }
 
+// Whether a number stands under an exponent that needs parentheses around it.
+static bool has_exponent(Kind kind) { return kind == Kind::square || kind == Kind::norm4; }
+static bool is_power(const Node& parent, const Node& child) { return has_exponent(parent.kind) && precedence(child.kind) < 4; }
+
 namespace {
 
 struct TokenPrinter {
     bool with_numbers;
     Json tokens = Json::array();
 
-    void child(const Node& parent, const Node& node, bool is_right) {
-        const bool parentheses = needs_parentheses(parent, node, is_right);
+    void grouped(bool parentheses, const Node& node) {
         if (parentheses) tokens.push_back("(");
         print(node);
         if (parentheses) tokens.push_back(")");
     }
+    void child(const Node& parent, const Node& node, bool is_right) { grouped(needs_parentheses(parent, node, is_right), node); }
+    void argument(const Node& parent, const Node& node) { grouped(is_power(parent, node), node); }
     void binary(const Node& node, const char* sign) {
         child(node, *node.left, false);
         tokens.push_back(sign);
@@ -99,7 +147,7 @@ struct TokenPrinter {
                 if (with_numbers)
                     tokens.push_back(node.value);
                 else
-                    tokens.push_back(Object().add("symbol", node.symbol.letter));
+                    tokens.push_back(Object().add("symbol", node.letter()));
                 break;
             case Kind::add:
                 binary(node, " + ");
@@ -117,6 +165,16 @@ struct TokenPrinter {
                 child(node, *node.left, false);
                 tokens.push_back("²");
                 break;
+            default: {
+                const Notation& n = notation(node.kind);
+                tokens.push_back(n.open);
+                argument(node, *node.left);
+                if (node.right != nullptr) {
+                    tokens.push_back(n.between);
+                    argument(node, *node.right);
+                }
+                tokens.push_back(n.close);
+            }
         }
     }
 };
@@ -136,11 +194,19 @@ struct LatexPrinter {
         const std::size_t underscore = name.find('_');
         text += underscore == std::string::npos ? name : name.substr(0, underscore) + "_{" + name.substr(underscore + 1) + "}";
     }
-    void child(const Node& parent, const Node& node, bool is_right) {
-        const bool parentheses = node.kind != Kind::divide && needs_parentheses(parent, node, is_right);  // a fraction groups itself
+    void grouped(bool parentheses, const Node& node) {
         if (parentheses) text += "\\left(";
         print(node);
         if (parentheses) text += "\\right)";
+    }
+    void child(const Node& parent, const Node& node, bool is_right) {
+        grouped(node.kind != Kind::divide && needs_parentheses(parent, node, is_right), node);  // a fraction groups itself
+    }
+    void argument(const Node& parent, const Node& node) {
+        const std::size_t start = text.size();
+        grouped(is_power(parent, node), node);
+        if (node.has_letter() && has_exponent(parent.kind) && text.find('^', start) != std::string::npos)  // a number of the form x 10^y
+            text.insert(start, "\\left(").append("\\right)");
     }
     void binary(const Node& node, const char* sign) {
         child(node, *node.left, false);
@@ -157,7 +223,7 @@ struct LatexPrinter {
                 if (with_numbers)
                     number(node.value);
                 else
-                    letter(node.symbol.letter);
+                    letter(node.letter());
                 break;
             case Kind::add:
                 binary(node, " + ");
@@ -176,14 +242,19 @@ struct LatexPrinter {
                 text += "}";
                 break;
             case Kind::square:
-                if (precedence(node.left->kind) < 4) {
-                    text += "\\left(";
-                    print(*node.left);
-                    text += "\\right)";
-                } else
-                    print(*node.left);
+                argument(node, *node.left);
                 text += "^2";
                 break;
+            default: {
+                const Notation& n = notation(node.kind);
+                text += n.latex_open;
+                argument(node, *node.left);
+                if (node.right != nullptr) {
+                    text += n.latex_between;
+                    argument(node, *node.right);
+                }
+                text += n.latex_close;
+            }
         }
     }
 };
@@ -209,10 +280,10 @@ std::string Traced::latex_numbers() const { return latex_of(*node_, true); }
 
 // Depth first, each letter once, in order of appearance.
 static void collect(const Node& node, std::vector<const Node*>& computed, std::vector<const Node*>& given) {
-    if (node.kind == Kind::symbol || node.kind == Kind::named) {
+    if (node.has_letter()) {
         auto& list = node.kind == Kind::named ? computed : given;
         for (const Node* known : list)
-            if (std::string_view(known->symbol.letter) == node.symbol.letter) return;
+            if (known->same_letter(node)) return;
         list.push_back(&node);
     }
     if (node.left) collect(*node.left, computed, given);
@@ -226,8 +297,8 @@ Json Traced::where() const {
     const auto add = [&](const Node& node) {
         const bool is_computed = node.kind == Kind::named;
         list.push_back(Object()
-                           .add("symbol", node.symbol.letter)
-                           .add("meaning", node.symbol.meaning)
+                           .add("symbol", node.letter())
+                           .add("meaning", node.meaning())
                            .add("unit", node.symbol.unit)
                            .add("value", node.value)
                            .add("formula", is_computed ? tokens_of(*node.left, false) : Json())

@@ -4,7 +4,9 @@
 //            put in, and as LaTeX.
 // Use:   const N h = quantity<N>({"h", "hidden size", "values per token"}, 4096);
 //        const N P = named<N>({"P", "parameters of one GPU", ""}, 2 * h * h / t);      P prints as "P", explained by its own formula
-// Letters may end in "_x" for a subscript. Symbols are compared by letter: one letter means one thing within a formula.
+// Letters may end in "_x" for a subscript; the subscript of several alike is that of their Part. Symbols are compared by letter: one letter
+// means one thing within a formula. Besides + - * / there are squared, max, min, ceil, log2, log (the natural one) and norm4; in a formula
+// over N, `using std::max;` and the like take the one that N needs.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -14,10 +16,16 @@
 
 namespace fourfold {
 
+// One of several that are computed alike: {"F", "forward pass"} of {"q", "queries"} is F_q, "forward pass: queries".
+struct Part {
+    const char* letter;
+    const char* name;
+};
 struct Symbol {
     const char* letter;
     const char* meaning;
     const char* unit;
+    const Part* of = nullptr;
 };
 
 // Counts the uses of its expression, shared with the numbers computed from it. (One count, in functions of their own: a formula is a few
@@ -37,6 +45,8 @@ class Traced {
     ~Traced();
     static Traced symbol(const Symbol& symbol, double value);
     static Traced named(const Symbol& symbol, const Traced& definition);
+    // Where `value` is computed in another order than the definition is written in, and differs from it in the last bits.
+    static Traced named(const Symbol& symbol, const Traced& definition, double value);
 
     double value() const;
 
@@ -53,6 +63,12 @@ class Traced {
     friend Traced operator*(const Traced& a, const Traced& b);
     friend Traced operator/(const Traced& a, const Traced& b);
     friend Traced squared(const Traced& a);
+    friend Traced max(const Traced& a, const Traced& b);
+    friend Traced min(const Traced& a, const Traced& b);
+    friend Traced ceil(const Traced& a);
+    friend Traced log2(const Traced& a);
+    friend Traced log(const Traced& a);
+    friend Traced norm4(const Traced& a, const Traced& b);
 
  private:
     explicit Traced(Node* node) : node_(node) {}
@@ -60,6 +76,7 @@ class Traced {
 };
 
 inline double squared(double a) { return a * a; }
+double norm4(double a, double b);  // the fourth root of a^4 + b^4, of positive numbers: the larger one, and more where both are alike
 
 inline double value_of(double number) { return number; }
 inline double value_of(const Traced& number) { return number.value(); }
@@ -78,6 +95,22 @@ N named(const Symbol& symbol, const N& definition) {
         return Traced::named(symbol, definition);
     else
         return definition;
+}
+template <class N>
+N named(const Symbol& symbol, const N& definition, double value) {
+    if constexpr (std::is_same_v<N, Traced>)
+        return Traced::named(symbol, definition, value);
+    else
+        return value;
+}
+
+// A result that another formula explains: here it is given.
+template <class N>
+N cited(const Symbol& symbol, const N& result) {
+    if constexpr (std::is_same_v<N, Traced>)
+        return Traced::symbol(symbol, result.value());
+    else
+        return result;
 }
 
 }  // namespace fourfold
