@@ -19,8 +19,9 @@ struct Traced::Node {
     bool has_letter() const { return kind == Kind::symbol || kind == Kind::named; }
     std::string letter() const {
         std::string text = symbol.letter;
-        if (symbol.of != nullptr) text.append("_").append(symbol.of->letter);
-        return text;
+        if (symbol.of == nullptr) return text;
+        if (text.find('_') == std::string::npos) text += '_';
+        return text + symbol.of->letter;
     }
     std::string meaning() const {
         std::string text = symbol.meaning;
@@ -60,6 +61,8 @@ Traced Traced::named(const Symbol& symbol, const Traced& definition) { return na
 Traced Traced::named(const Symbol& symbol, const Traced& definition, double value) {
     return Traced(new Node{Kind::named, value, symbol, Node::used(definition.node_)});
 }
+
+Traced Traced::cited() const { return node_->kind == Kind::named ? symbol(node_->symbol, node_->value) : *this; }
 
 double Traced::value() const { return node_->value; }
 

@@ -4,9 +4,9 @@
 //            put in, and as LaTeX.
 // Use:   const N h = quantity<N>({"h", "hidden size", "values per token"}, 4096);
 //        const N P = named<N>({"P", "parameters of one GPU", ""}, 2 * h * h / t);      P prints as "P", explained by its own formula
-// Letters may end in "_x" for a subscript; the subscript of several alike is that of their Part. Symbols are compared by letter: one letter
-// means one thing within a formula. Besides + - * / there are squared, max, min, ceil, log2, log (the natural one) and norm4; in a formula
-// over N, `using std::max;` and the like take the one that N needs.
+// Letters may end in "_x" for a subscript; that of several alike ends in the letter of their Part. Symbols are compared by letter: one
+// letter means one thing within a formula. Besides + - * / there are squared, max, min, ceil, log2, log (the natural one) and norm4; in a
+// formula over N, `using std::max;` and the like take the one that N needs.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -16,7 +16,7 @@
 
 namespace fourfold {
 
-// One of several that are computed alike: {"F", "forward pass"} of {"q", "queries"} is F_q, "forward pass: queries".
+// One of several that are computed alike: {"F", "forward pass"} of {"q", "queries"} is F_q, "forward pass: queries"; and G_f of e is G_fe.
 struct Part {
     const char* letter;
     const char* name;
@@ -47,6 +47,9 @@ class Traced {
     static Traced named(const Symbol& symbol, const Traced& definition);
     // Where `value` is computed in another order than the definition is written in, and differs from it in the last bits.
     static Traced named(const Symbol& symbol, const Traced& definition, double value);
+
+    // A named part as if it were given.
+    Traced cited() const;
 
     double value() const;
 
@@ -104,7 +107,14 @@ N named(const Symbol& symbol, const N& definition, double value) {
         return value;
 }
 
-// A result that another formula explains: here it is given.
+// A result that another formula explains: here it is given, under its own letter or another one.
+template <class N>
+N cited(const N& result) {
+    if constexpr (std::is_same_v<N, Traced>)
+        return result.cited();
+    else
+        return result;
+}
 template <class N>
 N cited(const Symbol& symbol, const N& result) {
     if constexpr (std::is_same_v<N, Traced>)

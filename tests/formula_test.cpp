@@ -194,6 +194,7 @@ TEST_CASE("parts: the letter takes the part's as subscript, the meaning its name
     CHECK(where.size() == 2);
     CHECK(where[0]["symbol"] == "F_q");
     CHECK(where[0]["meaning"] == "forward pass: queries");
+    CHECK(Traced::symbol({"G_f", "", "", &kFirst}, 1).latex() == "G_{fq}");
 }
 
 TEST_CASE("a named part may carry the value of another order of computing, and a cited one leaves its formula behind") {
@@ -202,6 +203,8 @@ TEST_CASE("a named part may carry the value of another order of computing, and a
     CHECK(symbols(2 * part) == "2.0·S");
     CHECK(legend(part) == "S= a b ");
     CHECK(legend(cited<Traced>({"S", "", ""}, part) + c) == "S c ");
+    CHECK(legend(cited(part) + c) == "S c ");
+    CHECK(symbols(cited(a + b)) == "a + b");  // nothing to cite it by
     CHECK(named<double>({"S", "", ""}, 1, 2) == 2);
     CHECK(cited<double>({"S", "", ""}, 2) == 2);
 }
