@@ -8,7 +8,9 @@
 // letters.h;
 //   K layers times micro-batches alive (Kd dense, Ke with experts)
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "memory.h"
@@ -21,29 +23,22 @@ namespace {
 template <class N>
 class Estimate : Letters<N> {
  public:
-    Estimate(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage)
-        : Letters<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_) {}
+    Estimate(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, StageMemory<N>& result)
+        : Letters<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_), result_(result), items_(result.items) {}
 
-    StageMemory<N> run() {
-        StageMemory<N> result;
+    void run() {
         states();
         buffers();
-        result.static_bytes = items_.total() + between_steps_;
+        result_.static_bytes = items_.total() + between_steps_;
         attention_kept();
         feed_forward_kept();
         activations();
         temporaries();
         // with few activations the moment between two steps can be the fuller one
-        if (result.static_bytes > items_.total())
+        if (result_.static_bytes > items_.total())
             items_.add(Item::between_steps, number("M", "gradient copies and receive buffers between steps, beyond the peak", "bytes",
-                                                   result.static_bytes - items_.total()));
-        result.items = items_;
-        result.peak_bytes = items_.total();
-        result.at_head = at_head_;
-        result.at_backward = at_backward_;
-        result.host_bytes = host_bytes_;
-        result.pcie_bytes = pcie_bytes_;
-        return result;
+                                                   result_.static_bytes - items_.total()));
+        result_.peak_bytes = items_.total();
     }
 
  private:
@@ -98,8 +93,8 @@ class Estimate : Letters<N> {
         }
         // the host needs a fp32 gradient beside what it took over; each step gradients go down and weights come back
         const double moved = p_.optimizer_offload * value_of(share);
-        host_bytes_ = moved * (4 + moments + 4);
-        pcie_bytes_ = moved * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
+        result_.host_bytes = moved * (4 + moments + 4);
+        result_.pcie_bytes = moved * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
     }
 
     // What PyTorch's caching allocator adds to a block: from 10 MiB on it takes steps of 2 MiB, and cuts off only more than 1 MiB
@@ -159,7 +154,10 @@ class Estimate : Letters<N> {
     };
     // `part` of a layer is kept, unless its module is recomputed; then it exists for one layer alone, in the backward pass.
     void keep(Item item, Kept kept, const N& bytes, bool recomputed = false) {
-        if (!recomputed) return per_layer_.push_back({item, kept, bytes});
+        if (!recomputed) {
+            per_layer_[kept_count_++] = {item, kept, bytes};
+            return;
+        }
         if (kept != Kept::every_layer && (kept == Kept::experts) != stage_.last_is_expert) return;
         N& again = item_is_attention(item) ? again_attention_ : again_feed_forward_;
         again = value_of(again) > 0 ? again + bytes : bytes;
@@ -221,11 +219,12 @@ class Estimate : Letters<N> {
             add(Item::shared_expert_activations, 2 * tokens() * shared_ffn() * fan() / t() + product * tokens() * shared_ffn() / t(),
                 p_.recomputes(shared_experts));
     }
+    std::span<const PerLayer> kept_items() const { return std::span(per_layer_).first(kept_count_); }
     bool kept_by(const PerLayer& one, bool expert) const { return one.kept == Kept::every_layer || (one.kept == Kept::experts) == expert; }
     N layer_bytes(bool expert) const {
         N sum = 0.0;
         bool empty = true;
-        for (const PerLayer& one : per_layer_) {
+        for (const PerLayer& one : kept_items()) {
             if (!kept_by(one, expert)) continue;
             sum = empty ? one.bytes : sum + one.bytes;
             empty = false;
@@ -234,7 +233,7 @@ class Estimate : Letters<N> {
     }
 
     void activations() {
-        for (const PerLayer& one : per_layer_) {
+        for (const PerLayer& one : kept_items()) {
             const N layers = one.kept == Kept::every_layer ? alive_layers() : one.kept == Kept::dense ? alive_dense() : alive_experts();
             if (value_of(layers) > 0) items_.add(one.item, one.bytes * layers);
         }
@@ -312,10 +311,10 @@ class Estimate : Letters<N> {
         const bool has_layers = stage_.layers() > 0;
         const N first = first_backward_bytes();
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
-        if (has_layers) at_backward_ = value_of(first) + value_of(again);
+        if (has_layers) result_.at_backward = value_of(first) + value_of(again);
         if (stage_.has_head) {
             const N head = head_bytes();
-            at_head_ = value_of(head);
+            result_.at_head = value_of(head);
             if (!has_layers || value_of(head) >= value_of(first) + value_of(again)) return items_.add(Item::head, head);
         }
         if (!has_layers) return;
@@ -324,21 +323,23 @@ class Estimate : Letters<N> {
     }
 
     const Framework& fw_;
-    const Stage stage_;
+    const Stage& stage_;
     Parameters<N> parameters_;
-    Items<N> items_;
-    std::vector<PerLayer> per_layer_;
+    StageMemory<N>& result_;
+    Items<N>& items_;
+    std::array<PerLayer, static_cast<std::size_t>(Item::count)> per_layer_;  // no allocation per plan
+    std::size_t kept_count_ = 0;
     N again_attention_ = 0.0, again_feed_forward_ = 0.0;  // bytes of one layer that are not kept but computed again
     double between_steps_ = 0;                            // held between steps but not at the peak
-    double at_head_ = 0, at_backward_ = 0;
-    double host_bytes_ = 0, pcie_bytes_ = 0;
 };
 
 }  // namespace
 
 template <class N>
 StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage) {
-    return Estimate<N>(model, plan, framework, stage).run();
+    StageMemory<N> result;  // filled in place: copying some fifty items costs as much as computing them
+    Estimate<N>(model, plan, framework, stage, result).run();
+    return result;
 }
 #ifdef FOURFOLD_TRACED
 template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
@@ -346,7 +347,8 @@ template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const F
 template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
 
 Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage) {
-    std::vector<Stage> moments = stages.moments(stage);
+    if (!stages.splits_backward()) return stages.fullest(stage);
+    const std::vector<Stage> moments = stages.moments(stage);
     std::size_t fullest = 0;
     double most = 0;
     for (std::size_t i = 0; moments.size() > 1 && i < moments.size(); ++i) {

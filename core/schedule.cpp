@@ -216,15 +216,17 @@ std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage) {
     return most;
 }
 
-std::vector<std::int32_t> in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
-                                                std::int32_t stage) {
-    if (kind == ScheduleKind::gpipe) return {micro_batches};
-    if (kind != ScheduleKind::interleaved) return {std::min(stages - stage, micro_batches)};
-    const Schedule shape{stages, chunks, micro_batches, false, false, {}};
+void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
+                           std::span<std::int32_t> counts) {
+    if (kind != ScheduleKind::interleaved) {
+        counts[0] = kind == ScheduleKind::gpipe ? micro_batches : std::min(stages - stage, micro_batches);
+        return;
+    }
+    // groups of p micro-batches pass through chunk 0, then chunk 1, …
     const std::int32_t forwards = std::min((stages - stage - 1) * 2 + (chunks - 1) * stages + 1, micro_batches * chunks);
-    std::vector<std::int32_t> counts(static_cast<std::size_t>(chunks));
-    for (std::int32_t i = 0; i < forwards; ++i) ++counts[static_cast<std::size_t>(interleaved_op(shape, OpKind::forward, i).chunk)];
-    return counts;
+    const std::int32_t groups = forwards / (stages * chunks), rest = forwards % (stages * chunks);
+    for (std::int32_t chunk = 0; chunk < chunks; ++chunk)
+        counts[static_cast<std::size_t>(chunk)] = groups * stages + std::clamp(rest - chunk * stages, 0, stages);
 }
 
 // Each stage works down its list; a stage that cannot go on is taken up again when a neighbour has finished something.

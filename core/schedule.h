@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -80,8 +81,9 @@ std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage);
 
 // The closed forms for what most_in_flight returns, per chunk at that moment, without building a schedule: the search's short cut.
 // GPipe m; 1F1B min(p-i, m); interleaved the chunks of the first min((p-i-1)*2 + (V-1)*p + 1, m*V) forwards; ZB-H1 min(p-i, m) until B.
-std::vector<std::int32_t> in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
-                                                std::int32_t stage);
+// `counts` has one place per chunk.
+void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
+                           std::span<std::int32_t> counts);
 
 // Moments of a stage, of a schedule that splits the backward pass, one of which is the fullest: at no other are both more micro-batches
 // alive until B and more until W. The same for every number of micro-batches above three per stage (a test), so no more are looked at.

@@ -1,24 +1,15 @@
 // Every legal way to split a run over GPUs, with its memory; and the one that "auto" stands for.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "api.h"
+#include "candidates.h"
 #include "step_time.h"
 #include "verdict.h"
 
 namespace fourfold {
-
-// Fixed inputs of a search. Degrees of `plan` that are not kAuto are kept.
-struct SearchSpace {
-    const Model& model;
-    const Plan& plan;
-    const Gpu& gpu;
-    Method method;
-    const Cluster* cluster = nullptr;  // may be none
-};
 
 struct Estimated {
     Plan plan;
@@ -30,11 +21,24 @@ struct Estimated {
 
 Estimated estimated(const SearchSpace& space, const Plan& plan);
 
-struct SearchCounts {
-    std::int64_t candidates = 0;
-    std::array<std::int64_t, static_cast<std::size_t>(Rule::count)> rejected{};
-    std::array<std::int64_t, 3> by_fit{};
-    std::int64_t legal() const { return by_fit[0] + by_fit[1] + by_fit[2]; }
+// What a search wants to know of a plan.
+struct Scores {
+    double bytes, share;  // as in Estimated
+    Verdict verdict;
+    double seconds;
+};
+
+// Scores many plans of one space; what they have in common is computed once.
+class Scorer {
+ public:
+    Scorer(const SearchSpace& space, const Plan& like) : space_(space), timer_(space.model, space.gpu, space.cluster, like) {}
+    // Expert parallel left open by the space is chosen, and written into the plan.
+    Scores score(Plan& plan);
+    double seconds(const Plan& plan) { return timer_.seconds(plan); }
+
+ private:
+    const SearchSpace& space_;
+    StepTimer timer_;
 };
 
 // "auto": the fastest plan whose estimate fits; of plans equally fast the smallest split (TP*CP*PP, then fewest pipeline stages, then

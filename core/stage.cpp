@@ -6,6 +6,8 @@
 
 namespace fourfold {
 
+static constexpr std::size_t kMostChunks = 128;  // that a stage can have
+
 static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(std::min<std::int64_t>(value, 1'000'000)); }
 
 Stages::Stages(const Model& model, const Plan& plan, const StageLayers& layers)
@@ -89,7 +91,7 @@ Stage Stages::at(std::int32_t stage, std::span<const std::int32_t> alive, std::s
 
 Stage Stages::at_rest(std::int32_t stage) const {
     static constexpr auto kOnes = [] {
-        std::array<std::int32_t, 128> ones{};  // as many as a stage can have chunks
+        std::array<std::int32_t, kMostChunks> ones{};
         ones.fill(1);
         return ones;
     }();
@@ -101,10 +103,26 @@ bool Stages::alike() const {
     return given_.empty() && std::adjacent_find(kinds.begin(), kinds.end(), std::not_equal_to<>()) == kinds.end();
 }
 
+// A stage alone works on F and B in turns.
+static ScheduleKind schedule_of(const Plan& plan, std::int32_t stages) {
+    return stages == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind();
+}
+
+bool Stages::splits_backward() const {
+    const ScheduleKind kind = schedule_of(plan_, stages_);
+    return kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v;
+}
+
+Stage Stages::fullest(std::int32_t stage) const {
+    std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read
+    in_flight_closed_form(schedule_of(plan_, stages_), stages_, chunks_, micro_batches_, stage,
+                          std::span(counts).first(static_cast<std::size_t>(chunks_)));
+    return at(stage, counts, {});
+}
+
 std::vector<Stage> Stages::moments(std::int32_t stage) const {
-    const ScheduleKind kind = stages_ == 1 ? ScheduleKind::one_f_one_b : plan_.schedule_kind();  // alone, F and B alternate
-    if (kind != ScheduleKind::zero_bubble_h1 && kind != ScheduleKind::zero_bubble_v)
-        return {at(stage, in_flight_closed_form(kind, stages_, chunks_, micro_batches_, stage), {})};
+    if (!splits_backward()) return {fullest(stage)};
+    const ScheduleKind kind = plan_.schedule_kind();
     std::vector<Stage> list;
     for (const InFlight& moment : fullest_moments(kind, stages_, chunks_, micro_batches_, stage))
         list.push_back(at(stage, moment.until_backward, moment.until_weight));

@@ -35,8 +35,11 @@ struct Stage {
 class Stages {
  public:
     Stages(const Model& model, const Plan& plan, const StageLayers& layers = kByRule);  // keeps references
-    // At its fullest moment, or, where it takes an estimator to say which that is, at the moments that may be it (schedules that split the
-    // backward pass).
+    // Whether its schedule splits the backward pass: then it takes an estimator to say which moment is the fullest.
+    bool splits_backward() const;
+    // At its fullest moment; for schedules that do not split the backward pass.
+    Stage fullest(std::int32_t stage) const;
+    // The moments that may be the fullest one.
     std::vector<Stage> moments(std::int32_t stage) const;
     // With so many micro-batches per chunk that are alive until their backward pass, and after it until their weight gradient.
     Stage at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const;

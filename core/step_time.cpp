@@ -5,6 +5,7 @@
 #include "step_time.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "letters.h"
@@ -118,8 +119,8 @@ class StepCost : Letters<N> {
     // One micro-batch, forward and backward.
     N stage_seconds(const Stage& s) const {
         N sum = 0.0;
-        if (s.dense.held > 0) add(sum, layers_seconds(s.dense, dense_layers(s), layers_.dense));
-        if (s.experts.held > 0) add(sum, layers_seconds(s.experts, expert_layers(s), layers_.expert));
+        if (s.dense.held > 0) add(sum, layers_seconds(s.dense, nullptr, dense_layers(s), layers_.dense));
+        if (s.experts.held > 0) add(sum, layers_seconds(s.experts, &kExpertLayer, expert_layers(s), layers_.expert));
         add(sum, accumulation(s, cited(layers_.parameters_dense), cited(layers_.parameters_expert)));
         add(sum, on_.of(&Timing::micro_batch));
         if (s.has_embedding) add(sum, cited(layers_.embedding));
@@ -184,12 +185,12 @@ class StepCost : Letters<N> {
     // ---- a stage
     // With "block" only some layers are computed again: the part of them, over all.
     bool recomputes_some() const { return p_.recompute == Recompute::block; }
-    N part_recomputed(const LayerCount& c) const {
-        return number("k_r", "part of the layers that is recomputed", "", c.recomputed / std::max(1.0, c.held));
+    static N part_recomputed(const LayerCount& c, const Part* kind) {
+        return quantity<N>({"k_r", "part of the layers that is recomputed", "", kind}, c.recomputed / std::max(1.0, c.held));
     }
-    N layers_seconds(const LayerCount& count, const N& held, const Layer& t) const {
+    N layers_seconds(const LayerCount& count, const Part* kind, const N& held, const Layer& t) const {
         const N both = cited(t.forward) + cited(t.backward);
-        return held * (recomputes_some() ? both - (1 - part_recomputed(count)) * cited(t.recomputed) : both);
+        return held * (recomputes_some() ? both - (1 - part_recomputed(count, kind)) * cited(t.recomputed) : both);
     }
     N accumulation(const Stage& s, const N& dense, const N& experts) const {
         N sum = 0.0;
@@ -205,8 +206,8 @@ class StepCost : Letters<N> {
         if (slow_->dense.held == 0) return micro_batches_ * x_ * expert;
         return micro_batches_ * (n_ * dense + x_ * expert);
     }
-    N recomputed(const LayerCount& count, const Layer& t) const {
-        return recomputes_some() ? part_recomputed(count) * t.recomputed : t.recomputed;
+    N recomputed(const LayerCount& count, const Part* kind, const Layer& t) const {
+        return recomputes_some() ? part_recomputed(count, kind) * t.recomputed : t.recomputed;
     }
     // What is left of a layer's time when all that it does is taken off.
     static N waiting(const Layer& t) {
@@ -225,7 +226,7 @@ class StepCost : Letters<N> {
         item(TimeItem::tensor_traffic) = all_layers(d.tensor_forward + d.tensor_backward, e.tensor_forward + e.tensor_backward);
         item(TimeItem::context_traffic) = all_layers(d.context_forward + d.context_backward, e.context_forward + e.context_backward);
         item(TimeItem::expert_traffic) = all_layers(d.expert_forward + d.expert_backward, e.expert_forward + e.expert_backward);
-        item(TimeItem::recomputation) = all_layers(recomputed(slow_->dense, d), recomputed(slow_->experts, e));
+        item(TimeItem::recomputation) = all_layers(recomputed(slow_->dense, nullptr, d), recomputed(slow_->experts, &kExpertLayer, e));
         item(TimeItem::host) = all_layers(waiting(d), waiting(e)) + micro_batches_ * on_.of(&Timing::micro_batch);
     }
     void of_stage() {
@@ -437,17 +438,26 @@ double model_flop(const Model& m, const Plan& p) {
     return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + s / h) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
 }
 
-double StepTimer::seconds(const Plan& plan) {
-    if (!known_ || plan.tensor_parallel != for_.tensor_parallel || plan.context_parallel != for_.context_parallel ||
-        plan.micro_batch != for_.micro_batch || plan.expert_parallel != for_.expert_parallel) {
-        framework_ = framework_of(plan, gpu_);
-        machine_ = machine_of(gpu_, cluster_, plan);
-        timing_ = timing_of(machine_, cluster_, plan, framework_.attention);
-        layers_ = layer_times(model_, plan, framework_, machine_, timing_);
-        for_ = plan;
-        known_ = true;
+constexpr std::size_t kPlaces = 128;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
+
+StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
+    : model_(model),
+      framework_(framework_of(like, gpu)),
+      machine_(machine_of(gpu, cluster, like)),
+      timing_(timing_of(machine_, cluster, like, framework_.attention)) {}
+
+double StepTimer::seconds(const Plan& p) {
+    if (known_.empty()) known_.resize(kPlaces);
+    const Key key{p.tensor_parallel, p.context_parallel, p.micro_batch, p.expert_parallel, p.recompute, p.sequence_parallel};
+    const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
+    const std::size_t place = log2(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +
+                              5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel);
+    Known& known = known_[place % kPlaces];
+    if (known.key != key) {
+        known.key = key;
+        known.times = layer_times(model_, p, framework_, machine_, timing_);
     }
-    return step_time<double>(model_, plan, framework_, machine_, timing_, layers_).seconds;
+    return step_time<double>(model_, p, framework_, machine_, timing_, known.times).seconds;
 }
 #endif
 

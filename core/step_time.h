@@ -75,22 +75,30 @@ Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const
 bool is_played(const Plan& plan);
 double played_makespan(const Plan& plan, const Stages& stages, const LayerTimes& layers, const Pace& pace);
 
-// Step times of many plans that differ in degrees, micro-batch and GPUs alone; a layer's times are kept from one plan to the next.
+// Step times of many plans that differ from one (`like`) in degrees, micro-batch, GPUs, recomputation, ZeRO and schedule alone; a layer's
+// times are kept from one plan to the next.
 class StepTimer {
  public:
-    StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster) : model_(model), gpu_(gpu), cluster_(cluster) {}
+    StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like);
     double seconds(const Plan& plan);
 
  private:
+    // What a layer's times depend on.
+    struct Key {
+        std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0;
+        Recompute recompute = Recompute::none;
+        bool sequence_parallel = false;
+        bool operator==(const Key&) const = default;
+    };
+    struct Known {
+        Key key;
+        LayerTimes times;
+    };
     const Model& model_;
-    const Gpu& gpu_;
-    const Cluster* cluster_;
-    bool known_ = false;
-    Plan for_{};
     Framework framework_;
     Machine machine_;
-    Timing timing_{};
-    LayerTimes layers_;
+    Timing timing_;
+    std::vector<Known> known_;  // one place per remainder of the key; the newest stays
 };
 
 // Between which factors of the estimate nine of ten measured runs of that kind lie (tests/step_time_test.cpp).

@@ -72,7 +72,8 @@ TEST_CASE("in flight: counting along the list gives the closed forms") {
         if (kind == ScheduleKind::zero_bubble_v) return;
         CAPTURE(std::string(text(kind).id));
         for (std::int32_t stage = 0; stage < s.stages; ++stage) {
-            const auto closed = in_flight_closed_form(kind, s.stages, s.chunks, s.micro_batches, stage);
+            std::vector<std::int32_t> closed(static_cast<std::size_t>(s.chunks));
+            in_flight_closed_form(kind, s.stages, s.chunks, s.micro_batches, stage, closed);
             CHECK(most_in_flight(s, stage) == std::accumulate(closed.begin(), closed.end(), 0));
         }
     });

@@ -85,7 +85,7 @@ TEST_CASE("auto takes the fastest plan within the line, and of equally fast ones
         CHECK(best.has_value());
         if (!best) continue;
         CHECK(best->share <= kLineShare);
-        StepTimer timer(s.model, s.gpu, nullptr);
+        StepTimer timer(s.model, s.gpu, nullptr, s.plan);
         CHECK(best->seconds == timer.seconds(best->plan));
         brute_force(s, {64}, [&](const Plan& plan) {
             if (!is_legal(s.model, plan) || fujii2024<double>(s.model, plan).total() > kLineShare * s.gpu.memory_bytes) return;
