@@ -4,17 +4,16 @@
 
 #include "catalog.h"
 #include "job.h"
+#include "json_text.h"
 #include "report.h"
 
 namespace fourfold::api {
 
 constexpr std::size_t kMaxConfigBytes = 1'000'000;
 
-static std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-static std::string failure(const Problems& problems) { return dump(Object().add("ok", false).add("problems", to_json(problems))); }
+static std::string failure(const Problems& problems) { return json_text(Object().add("ok", false).add("problems", to_json(problems))); }
 static std::string failure(const Problems& problems, Json job) {
-    return dump(Object().add("ok", false).add("problems", to_json(problems)).add("job", std::move(job)));
+    return json_text(Object().add("ok", false).add("problems", to_json(problems)).add("job", std::move(job)));
 }
 
 // ---- catalog
@@ -39,7 +38,7 @@ std::string catalog() {
     visit_fields(defaults, describe);
     const Budget budget;
     visit_fields(budget, describe);
-    return dump(Object()
+    return json_text(Object()
                     .add("version", kVersion)
                     .add("gpus", std::move(gpus))
                     .add("clusters", std::move(clusters))
@@ -59,7 +58,7 @@ std::string import_config(std::string_view text) {
     Json assumed = Json::array();
     for (const ImportReport::Assumed& a : report.assumed)
         assumed.push_back(Object().add("key", a.key).add("value", a.value).add("why", a.why));
-    return dump(Object()
+    return json_text(Object()
                     .add("ok", true)
                     .add("model", canonical_config(*model))
                     .add("label", model->label)
@@ -77,7 +76,7 @@ std::string estimate(std::string_view request) {
     const auto chosen = resolve(*job, problems);
     if (!chosen) return failure(problems, fourfold::to_json(*job));
 
-    return dump(estimate_answer(*job, *chosen));
+    return json_text(estimate_answer(*job, *chosen));
 }
 
 // ---- search
@@ -102,7 +101,7 @@ SearchAnswer search(std::string_view request) {
     for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
         if (outcome.chosen[i] >= 0) chosen.push_back(Object().add("gpus", job->gpu_counts[i]).add("row", outcome.chosen[i]));
     const auto& by_fit = outcome.counts.by_fit;
-    return {dump(Object()
+    return {json_text(Object()
                      .add("ok", true)
                      .add("job", fourfold::to_json(*job))
                      .add("gpu_counts", job->gpu_counts)

@@ -117,8 +117,9 @@ std::string import_config(std::string_view text);
 //   TIME {"step_seconds", "low_seconds", "high_seconds" (nine of ten measured runs of that kind lie between), "basis" (which runs),
 //            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "tflop_per_s_per_gpu", "mfu" (of the dense peak), "convention"
 //            (which FLOP are counted), "items": [{"id", "kind", "label", "summary", "seconds", "share", "formula", "numbers", "latex",
-//            "latex_numbers", "where", "source"}] (the last six as in ITEM; down to single matrix multiplications and messages. What another
-//            item explains is given there, under the same letter. What is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
+//            "latex_numbers", "where", "source"}] (the last six as in ITEM, except that in "where" "numbers" is null: a formula goes down to
+//            single multiplications and messages, and the values to put in stand beside its symbols. What another item explains is given under
+//            the same letter there. What is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
 //            "run": null | {"steps", "days", "low_days", "high_days", "gpu_hours", "cost": number | null, "energy_kwh": number | null}}
 //            "run" is there when the job has a token_budget; its kind is one of "compute", "tensor", "context", "pipeline", "data", "bubble",
 //            "other"

@@ -181,14 +181,18 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const N& M, const N& columns, con
     const Letters& letters = kLetters[static_cast<int>(pass)];
     const N rate = named<N>({"R_g", "rate of large multiplications", "FLOP/s"}, of(&Timing::gemm) * of(&Machine::peak));
     const N S = of(&Machine::processors), w = of(&Timing::wave_mix);
-    N work = 0.0;  // in one wave's places
+    N work = 0.0;  // per step along K
     for (const Tile& tile : kTiles) {
         const N waves = named<N>({letters.waves, letters.waves_meaning, "", &matrix}, ceil(M / tile.m) * ceil(columns / tile.n) / S);
-        N size = (w * waves + (1 - w) * ceil(waves)) * tile.m * tile.n;
-        if (tile.small) size = size / of(&Timing::small_tile);
+        const double flop = 2 * tile.m * tile.n;
+        N size = w * waves + (1 - w) * ceil(waves);
+        size = tile.small
+                   ? size * quantity<N>({"O_s", "operations of a tile of 128 x 128 per step along the inner dimension", "FLOP"}, flop) /
+                         of(&Timing::small_tile)
+                   : size * quantity<N>({"O_t", "operations of a tile of 256 x 128 per step along the inner dimension", "FLOP"}, flop);
         if (value_of(work) == 0 || value_of(size) < value_of(work)) work = size;
     }
-    const N compute = work * 2 * (K + of(&Timing::tile_fill)) * S / rate;
+    const N compute = work * (K + of(&Timing::tile_fill)) * S / rate;
     const N traffic = (2 * (M * K + K * columns) + output_bytes * M * columns) / memory();
     return named<N>({letters.seconds, letters.meaning, "s", &matrix}, max(compute, traffic));
 }

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "json_text.h"
+
 namespace fourfold {
 
 // An immutable expression tree.
@@ -15,6 +17,25 @@ struct Traced::Node {
     Symbol symbol{};                         // symbol, named
     Node *left = nullptr, *right = nullptr;  // named, square and what is done to one number use left alone
     int uses = 1;
+    std::uint64_t key = key_of(symbol);  // of the letter
+
+    // The letter's last eight characters as a number.
+    static std::uint64_t key_of(const Symbol& symbol) {
+        std::uint64_t key = 0;
+        bool has_subscript = false;
+        const auto add = [&](const char* text) {
+            for (; *text != '\0'; ++text) {
+                key = key << 8U | static_cast<unsigned char>(*text);
+                has_subscript |= *text == '_';
+            }
+        };
+        if (symbol.letter != nullptr) add(symbol.letter);
+        if (symbol.of != nullptr) {
+            if (!has_subscript) add("_");
+            add(symbol.of->letter);
+        }
+        return key;
+    }
 
     bool has_letter() const { return kind == Kind::symbol || kind == Kind::named; }
     std::string letter() const {
@@ -28,12 +49,6 @@ struct Traced::Node {
         if (symbol.of != nullptr) text.append(": ").append(symbol.of->name);
         return text;
     }
-    bool same_letter(const Node& other) const {
-        const Part *a = symbol.of, *b = other.symbol.of;
-        return (a == b || (a != nullptr && b != nullptr && same(a->letter, b->letter))) && same(symbol.letter, other.symbol.letter);
-    }
-    static bool same(const char* a, const char* b) { return a == b || std::string_view(a) == b; }
-
     static Node* used(Node* node) {
         if (node != nullptr) ++node->uses;
         return node;
@@ -56,20 +71,37 @@ using Kind = Node::Kind;
 [[gnu::noinline]] Traced::~Traced() { Node::release(node_); }
 
 Traced::Traced(double literal) : node_(new Node{Kind::literal, literal}) {}
-Traced Traced::symbol(const Symbol& symbol, double value) { return Traced(new Node{Kind::symbol, value, symbol}); }
-Traced Traced::named(const Symbol& symbol, const Traced& definition) { return named(symbol, definition, definition.value()); }
-Traced Traced::named(const Symbol& symbol, const Traced& definition, double value) {
-    return Traced(new Node{Kind::named, value, symbol, Node::used(definition.node_)});
+Traced Traced::symbol(const char* letter, const char* meaning, const char* unit, const Part* of, double value) {
+    return Traced(new Node{Kind::symbol, value, {letter, meaning, unit, of}});
 }
-
+Traced Traced::named(const char* letter, const char* meaning, const char* unit, const Part* of, const Traced& definition) {
+    return Traced(new Node{Kind::named, definition.value(), {letter, meaning, unit, of}, Node::used(definition.node_)});
+}
+Traced Traced::rounded(double value) const { return Traced(new Node{Kind::named, value, node_->symbol, Node::used(node_->left)}); }
 Traced Traced::cited() const { return node_->kind == Kind::named ? symbol(node_->symbol, node_->value) : *this; }
 
 double Traced::value() const { return node_->value; }
 
-Traced operator+(const Traced& a, const Traced& b) { return Node::of(Kind::add, a.value() + b.value(), a, b); }
-Traced operator-(const Traced& a, const Traced& b) { return Node::of(Kind::subtract, a.value() - b.value(), a, b); }
-Traced operator*(const Traced& a, const Traced& b) { return Node::of(Kind::multiply, a.value() * b.value(), a, b); }
-Traced operator/(const Traced& a, const Traced& b) { return Node::of(Kind::divide, a.value() / b.value(), a, b); }
+Traced Traced::combined(char operation, const Traced& a, const Traced& b) {
+    const double x = a.value(), y = b.value();
+    switch (operation) {
+        case '+':
+            return Node::of(Kind::add, x + y, a, b);
+        case '-':
+            return Node::of(Kind::subtract, x - y, a, b);
+        case '*':
+            return Node::of(Kind::multiply, x * y, a, b);
+        default:
+            return Node::of(Kind::divide, x / y, a, b);
+    }
+}
+Traced Traced::combined(char operation, double a, const Traced& b) { return combined(operation, Traced(a), b); }
+Traced Traced::combined(char operation, const Traced& a, double b) { return combined(operation, a, Traced(b)); }
+Traced&& Traced::combined(char operation, Traced&& a, const Traced& b) {
+    a = combined(operation, static_cast<const Traced&>(a), b);
+    return std::move(a);
+}
+Traced&& Traced::combined(char operation, Traced&& a, double b) { return combined(operation, std::move(a), Traced(b)); }
 Traced squared(const Traced& a) { return Node::of(Kind::square, a.value() * a.value(), a, {}); }
 Traced max(const Traced& a, const Traced& b) { return Node::of(Kind::max, std::max(a.value(), b.value()), a, b); }
 Traced min(const Traced& a, const Traced& b) { return Node::of(Kind::min, std::min(a.value(), b.value()), a, b); }
@@ -188,7 +220,7 @@ struct LatexPrinter {
 
     void number(double value) {
         const bool plain = value == std::floor(value) && std::abs(value) < 1e15;
-        const std::string digits = plain ? std::to_string(static_cast<std::int64_t>(value)) : Json(value).dump();
+        const std::string digits = plain ? std::to_string(static_cast<std::int64_t>(value)) : json_text(value);
         const std::size_t exponent = digits.find('e');  // "2e+20"
         text += digits.substr(0, exponent);
         if (exponent != std::string::npos) text += " \\cdot 10^{" + std::to_string(std::atoi(digits.c_str() + exponent + 1)) + "}";
@@ -264,6 +296,7 @@ struct LatexPrinter {
 
 Json tokens_of(const Node& node, bool with_numbers) {
     TokenPrinter printer{with_numbers};
+    printer.tokens.get_ref<Json::array_t&>().reserve(32);
     printer.print(node);
     return std::move(printer.tokens);
 }
@@ -286,14 +319,14 @@ static void collect(const Node& node, std::vector<const Node*>& computed, std::v
     if (node.has_letter()) {
         auto& list = node.kind == Kind::named ? computed : given;
         for (const Node* known : list)
-            if (known->same_letter(node)) return;
+            if (known->key == node.key) return;
         list.push_back(&node);
     }
     if (node.left) collect(*node.left, computed, given);
     if (node.right) collect(*node.right, computed, given);
 }
 
-Json Traced::where() const {
+Json Traced::where(bool with_numbers) const {
     std::vector<const Node*> computed, given;
     collect(*node_, computed, given);
     Json list = Json::array();
@@ -305,7 +338,7 @@ Json Traced::where() const {
                            .add("unit", node.symbol.unit)
                            .add("value", node.value)
                            .add("formula", is_computed ? tokens_of(*node.left, false) : Json())
-                           .add("numbers", is_computed ? tokens_of(*node.left, true) : Json()));
+                           .add("numbers", is_computed && with_numbers ? tokens_of(*node.left, true) : Json()));
     };
     for (const Node* node : computed) add(*node);
     for (const Node* node : given) add(*node);

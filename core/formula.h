@@ -43,11 +43,10 @@ class Traced {
         return *this;
     }
     ~Traced();
-    static Traced symbol(const Symbol& symbol, double value);
-    static Traced named(const Symbol& symbol, const Traced& definition);
+    static Traced symbol(const Symbol& s, double value) { return symbol(s.letter, s.meaning, s.unit, s.of, value); }
+    static Traced named(const Symbol& s, const Traced& definition) { return named(s.letter, s.meaning, s.unit, s.of, definition); }
     // Where `value` is computed in another order than the definition is written in, and differs from it in the last bits.
-    static Traced named(const Symbol& symbol, const Traced& definition, double value);
-
+    static Traced named(const Symbol& s, const Traced& definition, double value) { return named(s, definition).rounded(value); }
     // A named part as if it were given.
     Traced cited() const;
 
@@ -58,13 +57,17 @@ class Traced {
     Json numbers() const;
     std::string latex() const;
     std::string latex_numbers() const;
-    // Every symbol in it once, computed ones first, each with meaning, unit, value and, where computed, its own formula.
-    Json where() const;
+    // Every symbol in it once, computed ones first, each with meaning, unit, value and, where computed, its own formula, also with numbers
+    // put in unless they are left to the reader.
+    Json where(bool with_numbers = true) const;
 
-    friend Traced operator+(const Traced& a, const Traced& b);
-    friend Traced operator-(const Traced& a, const Traced& b);
-    friend Traced operator*(const Traced& a, const Traced& b);
-    friend Traced operator/(const Traced& a, const Traced& b);
+    // `a operation b`, one of + - * /. With a temporary on the left the result takes its place, and a number is no Traced first: as code
+    // the formulas are much shorter so.
+    static Traced combined(char operation, const Traced& a, const Traced& b);
+    static Traced combined(char operation, double a, const Traced& b);
+    static Traced combined(char operation, const Traced& a, double b);
+    static Traced&& combined(char operation, Traced&& a, const Traced& b);
+    static Traced&& combined(char operation, Traced&& a, double b);
     friend Traced squared(const Traced& a);
     friend Traced max(const Traced& a, const Traced& b);
     friend Traced min(const Traced& a, const Traced& b);
@@ -75,8 +78,34 @@ class Traced {
 
  private:
     explicit Traced(Node* node) : node_(node) {}
+    // A symbol in single arguments: less code at every call than one in memory.
+    static Traced symbol(const char* letter, const char* meaning, const char* unit, const Part* of, double value);
+    static Traced named(const char* letter, const char* meaning, const char* unit, const Part* of, const Traced& definition);
+    Traced rounded(double value) const;
+
     Node* node_ = nullptr;
 };
+
+template <class A, class B, class PlainA = std::remove_cvref_t<A>, class PlainB = std::remove_cvref_t<B>>
+inline constexpr bool kTracedOperands = (std::is_same_v<PlainA, Traced> &&
+                                         (std::is_same_v<PlainB, Traced> || std::is_arithmetic_v<PlainB>)) ||
+                                        (std::is_arithmetic_v<PlainA> && std::is_same_v<PlainB, Traced>);
+template <class A, class B>
+decltype(auto) operator+(A&& a, B&& b) requires kTracedOperands<A, B> {
+    return Traced::combined('+', std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+decltype(auto) operator-(A&& a, B&& b) requires kTracedOperands<A, B> {
+    return Traced::combined('-', std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+decltype(auto) operator*(A&& a, B&& b) requires kTracedOperands<A, B> {
+    return Traced::combined('*', std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+decltype(auto) operator/(A&& a, B&& b) requires kTracedOperands<A, B> {
+    return Traced::combined('/', std::forward<A>(a), std::forward<B>(b));
+}
 
 inline double squared(double a) { return a * a; }
 double norm4(double a, double b);  // the fourth root of a^4 + b^4, of positive numbers: the larger one, and more where both are alike

@@ -109,16 +109,16 @@ class LayerCost : Letters<N> {
         if (p_.expert_imbalance != 1) copies = copies * number("w", "tokens of the fullest GPU over the average", "", p_.expert_imbalance);
         copies = named<N>({"T", "token copies that reach the experts of this GPU", "tokens"}, copies);
         const N each = named<N>({"T_x", "of them, for each expert", "tokens"}, copies / here);
-        const LayerTimeOf<N> before = now_;
+        const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
         const Passes up = multiply(kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
         const Passes down = multiply(kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
         // one expert's: in doubles what the sums have grown by
         const N forward = named<N>({"Q_f", "one expert, forward", "s"}, up.forward + down.forward,
-                                   value_of(now_.multiply_forward) - value_of(before.multiply_forward));
+                                   value_of(now_.multiply_forward) - value_of(forward_before));
         const N backward = named<N>({"Q_b", "one expert, backward", "s"}, up.backward + down.backward,
-                                    value_of(now_.multiply_backward) - value_of(before.multiply_backward));
-        now_.multiply_forward = before.multiply_forward + here * forward;
-        now_.multiply_backward = before.multiply_backward + here * backward;
+                                    value_of(now_.multiply_backward) - value_of(backward_before));
+        now_.multiply_forward = forward_before + here * forward;
+        now_.multiply_backward = backward_before + here * backward;
         add(parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
         if (m_.experts.shared_ffn > 0) {
             multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);

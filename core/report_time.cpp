@@ -43,7 +43,7 @@ Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double s
         .add("numbers", seconds.numbers())
         .add("latex", seconds.latex())
         .add("latex_numbers", seconds.latex_numbers())
-        .add("where", seconds.where())
+        .add("where", seconds.where(false))
         .add("source", Object().add("title", from.title).add("url", from.url).add("where", t.place));
 }
 

@@ -14,49 +14,6 @@
 namespace fourfold {
 
 #ifndef FOURFOLD_TRACED
-static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)> kTexts = {{
-    {"multiplications", "compute", "Matrix multiplications", "The layers' weights times what flows through them, forward and backward.",
-     Paper::matrix_guide, "tile and wave quantization"},
-    {"attention", "compute", "Attention", "Every token against every earlier one.", Paper::flash, "3.2"},
-    {"element_wise", "compute", "Element-wise work", "Norms, activation functions, residuals: limited by memory, not by arithmetic.",
-     Paper::memory_guide, "memory-limited operations"},
-    {"recomputation", "compute", "Recomputation", "What was not kept is computed again.", Paper::recomputation, "5"},
-    {"accumulation", "compute", "Adding up gradients", "Every micro-batch adds to the gradients of all weights.", Paper::memory_guide,
-     "memory-limited operations"},
-    {"head", "compute", "Embedding, logits, loss", "Both ends of the model, on the stage that sets the pace.", Paper::matrix_guide,
-     "tile and wave quantization"},
-    {"tensor_traffic", "tensor", "Tensor-parallel traffic", "Exchanges inside every layer that no work hides.", Paper::recomputation,
-     "4.2.2"},
-    {"context_traffic", "context", "Context-parallel traffic", "Keys and values on their way round, as far as nothing hides it.",
-     Paper::ring, "overlap of rings and attention"},
-    {"expert_traffic", "other", "Expert traffic", "Tokens to their experts and back. Not yet checked against runs.", Paper::experts,
-     "expert and data parallelism"},
-    {"weight_traffic", "data", "Gathering weights", "FSDP gathers weights for every micro-batch. Not yet checked against runs.",
-     Paper::fsdp, "3.3"},
-    {"host", "other", "Waiting for the CPU", "Small pieces of work finish faster than the CPU can launch the next.", Paper::fujii,
-     "fitted to its published runs"},
-    {"bubble", "bubble", "Pipeline bubble", "Stages wait while the pipeline fills and drains.", Paper::pipeline, "2.2"},
-    {"pipeline_traffic", "pipeline", "Pipeline traffic", "Hand-overs between stages on the critical path.", Paper::pipette,
-     "critical path"},
-    {"data_traffic", "data", "Data-parallel traffic", "Gradients added up over all copies of the model, and new weights handed out.",
-     Paper::zero, "7"},
-    {"optimizer", "compute", "Optimizer", "Adam's update of the weights.", Paper::memory_guide, "memory-limited operations"},
-    {"stalls", "other", "Stalls", "Noise of machine and network: everybody waits for the slowest.", Paper::fujii,
-     "fitted to its published runs"},
-    {"fixed", "other", "Fixed work per step", "Data, logging, bookkeeping.", Paper::fujii, "fitted to its published runs"},
-}};
-const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
-
-Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
-    if (model.experts.count > 0) return {0.7, 2, "No run of a model with experts was used: take this as an order of magnitude."};
-    if (plan.framework == FrameworkKind::pytorch)
-        return {0.95, 1.6, "Frameworks other than Megatron-LM took 1.1 to 1.6 times as long in 216 published runs."};
-    if (machine.architecture == Architecture::blackwell)
-        return {0.9, 1.45, "No Blackwell run was used to fit the model; 16 published ones took up to 1.4 times as long."};
-    if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "From 84 published Megatron-LM runs on A100."};
-    return {0.91, 1.1, "From 93 published Megatron-LM runs on H100, at sites that were in the fit; others lie up to a tenth off."};
-}
-
 static double number(std::int64_t value) { return static_cast<double>(value); }
 
 bool is_played(const Plan& p) {
@@ -129,15 +86,14 @@ class StepCost : Letters<N> {
     }
     N parameters(const Stage& s) const {
         const bool separate_head = s.has_head && !(m_.tied && s.has_embedding);
-        const N vocabulary = L::v() / t_ * L::h();
         N sum = 0.0;
         if (s.dense.held > 0)
             add(sum, number("n_w", "layers of the stage that holds most", "", s.dense.held) * cited(layers_.parameters_dense));
         if (s.experts.held > 0)
             add(sum,
                 number("n_v", "layers with experts of the stage that holds most", "", s.experts.held) * cited(layers_.parameters_expert));
-        if (s.has_embedding) add(sum, vocabulary);
-        if (separate_head) add(sum, vocabulary);
+        if (s.has_embedding) add(sum, vocabulary_);
+        if (separate_head) add(sum, vocabulary_);
         return sum;
     }
 
@@ -147,16 +103,15 @@ class StepCost : Letters<N> {
         const auto count = static_cast<std::int32_t>(p_.pipeline_parallel);
         const bool alike = stages.alike();  // one of those between the ends stands for all
         for (std::int32_t i = 0; i < count; ++i) {
-            const double times = alike && i == 1 && count > 2 ? count - 2 : 1;
+            const std::int32_t times = alike && i == 1 && count > 2 ? count - 2 : 1;
             const Stage s = stages.at_rest(i);
             const double here = stage_seconds(s), weight = parameters(s);
             pace.sum += times * here;
             if (here > pace.most) pace.most = here, pace.slowest = s;
             if (weight > pace.parameters) pace.parameters = weight, pace.heaviest = i;
-            if (times > 1) i = count - 2;
+            if (with_stage_seconds) pace.stage_seconds.insert(pace.stage_seconds.end(), static_cast<std::size_t>(times), here);
+            i += times - 1;
         }
-        if (with_stage_seconds)
-            for (std::int32_t i = 0; i < count; ++i) pace.stage_seconds.push_back(stage_seconds(stages.at_rest(i)));
         return pace;
     }
 
@@ -196,7 +151,7 @@ class StepCost : Letters<N> {
         N sum = 0.0;
         if (s.dense.held > 0) add(sum, dense_layers(s) * dense);
         if (s.experts.held > 0) add(sum, expert_layers(s) * experts);
-        return on_.of(&Timing::accumulation) / on_.memory() * sum;
+        return per_parameter_ * sum;
     }
 
     // ---- per micro-batch
@@ -294,25 +249,28 @@ class StepCost : Letters<N> {
     N chunks() const { return number("V", "chunks per GPU", "", as_double(p_.virtual_stages)); }
 
     // ---- once per step
-    // Seconds for the ranks that hold the same parameters to reduce or gather `bytes` per GPU.
-    N data_collective(const N& bytes) const {
+    // The ranks that hold the same parameters, and seconds for them to reduce or gather `bytes` per GPU.
+    struct Copies {
+        N near, nodes, sharing, latency;
+    };
+    Copies copies() const {
         using std::log2, std::max;
-        const double ranks = as_double(p_.data_parallel() * p_.context_parallel), node = as_double(hw_.gpus_per_node);
-        if (ranks <= 1) return 0.0;
+        const double ranks = value_of(ranks_), node = as_double(hw_.gpus_per_node);
         const double within = std::max(1.0, std::min(ranks, std::floor(node / as_double(p_.tensor_parallel))));
         const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_parallel);
         const N near = number("D_n", "of them within one node", "GPUs", within);
-        const N nodes = named<N>({"D_m", "nodes that each of them reaches over the network", ""}, data_ranks() / near);
-        N inside = 0.0, across = 0.0;
-        if (within > 1) inside = bytes * (near - 1) / near / (on_.of(&Timing::link) * on_.ring_link(near));
-        if (value_of(nodes) > 1)
-            across = bytes * number("D_g", "such groups that share a node's network", "", sharing) * (nodes - 1) / nodes /
-                     (on_.of(&Timing::network) * on_.of(&Machine::node));
-        const N moved = value_of(inside) == 0 ? across : value_of(across) == 0 ? inside : max(inside, across);
-        return moved + 8 * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes));
+        const N nodes = named<N>({"D_m", "nodes that each of them reaches over the network", ""}, ranks_ / near);
+        return {near, nodes, number("D_g", "such groups that share a node's network", "", sharing),
+                8 * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes))};
     }
-    N data_ranks() const {
-        return number("D", "GPUs with the same weights (DP times CP)", "GPUs", as_double(p_.data_parallel() * p_.context_parallel));
+    N collective(const Copies& c, const N& bytes) const {
+        using std::max;
+        if (value_of(ranks_) <= 1) return 0.0;
+        N inside = 0.0, across = 0.0;
+        if (value_of(c.near) > 1) inside = bytes * (c.near - 1) / c.near / (on_.of(&Timing::link) * on_.ring_link(c.near));
+        if (value_of(c.nodes) > 1)
+            across = bytes * c.sharing * (c.nodes - 1) / c.nodes / (on_.of(&Timing::network) * on_.of(&Machine::node));
+        return (value_of(inside) == 0 ? across : value_of(across) == 0 ? inside : max(inside, across)) + c.latency;
     }
     // What is felt of traffic that work may hide.
     N exposed(const char* letter, const N& traffic, const N& work, bool overlaps) const {
@@ -335,9 +293,10 @@ class StepCost : Letters<N> {
         });
         const bool shards = p_.shards_optimizer();
         const double gradient = p_.gradients_in_fp32 ? 4 : 2;
-        const N once = data_collective(gradient * parameters);
+        const Copies all = copies();
+        const N once = collective(all, gradient * parameters);
         const N reduce = seconds("X_r", "gradients added up over all copies", shards ? once : 2 * once);
-        const N gather = shards ? seconds("X_g", "weights handed out", data_collective(2 * parameters)) : N(0.0);
+        const N gather = shards ? seconds("X_g", "weights handed out", collective(all, 2 * parameters)) : N(0.0);
         const N forward = pass("F_s", "forward pass of that stage, a micro-batch", layers_.dense.forward, layers_.expert.forward),
                 backward = pass("B_s", "backward pass of that stage, a micro-batch", layers_.dense.backward, layers_.expert.backward);
         N felt = exposed("U_r", reduce, backward, p_.overlap_gradients);
@@ -358,7 +317,7 @@ class StepCost : Letters<N> {
     }
     // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
     N optimizer(const N& parameters, double gradient) const {
-        const N mine = p_.shards_optimizer() ? parameters / data_ranks() : parameters;
+        const N mine = p_.shards_optimizer() ? parameters / ranks_ : parameters;
         const N offload = number("o", "part of the optimizer in host memory", "", p_.optimizer_offload);
         N moved = 34 * mine;
         if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
@@ -387,7 +346,9 @@ class StepCost : Letters<N> {
     const Cost<N> on_;
     const LayerTimesOf<N>& layers_;
     const Stage* slow_ = nullptr;
-    const N t_ = L::t();
+    const N t_ = L::t(), vocabulary_ = L::v() / t_ * L::h();
+    const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
+    const N ranks_ = number("D", "GPUs with the same weights (DP times CP)", "GPUs", as_double(p_.data_parallel() * p_.context_parallel));
     const N micro_batches_ = number("m", "micro-batches per step", "", as_double(p_.micro_batches()));
     N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
     StepTime<N> result_;

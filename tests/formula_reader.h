@@ -105,7 +105,7 @@ inline std::string formula_defect(double value, const Json& formula, const Json&
     for (const Json& entry : where) {
         const std::string symbol = entry["symbol"].get<std::string>();
         if (!values.emplace(symbol, entry["value"].get<double>()).second) return "two meanings of " + symbol;
-        if (entry["formula"].is_null() != entry["numbers"].is_null()) return "half a definition of " + symbol;
+        if (entry["formula"].is_null() && !entry["numbers"].is_null()) return "half a definition of " + symbol;
         if (entry["formula"].is_null())
             given_seen = true;
         else if (given_seen)
@@ -123,7 +123,7 @@ inline std::string formula_defect(double value, const Json& formula, const Json&
         if (entry["formula"].is_null()) continue;
         const double expected = entry["value"].get<double>();
         if (!nearly(evaluate(entry["formula"], values), expected)) return "where, symbols: " + entry.dump();
-        if (!nearly(evaluate(entry["numbers"]), expected)) return "where, numbers: " + entry.dump();
+        if (!entry["numbers"].is_null() && !nearly(evaluate(entry["numbers"]), expected)) return "where, numbers: " + entry.dump();
         use(entry["formula"]);
     }
     if (used.size() != values.size()) return "where explains symbols that do not appear";
