@@ -22,7 +22,7 @@ export interface Format {
     raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
     percent(share: number): string; // 70 %
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
-    measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits
+    measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
@@ -42,6 +42,9 @@ function shareDigits(share: number): number {
     const onBorder = rounded === 80 || rounded === 100;
     return onBorder && Math.abs(share * 100 - rounded) > 1e-9 ? 1 : 0;
 }
+
+// A whole number as an exponent.
+const raised = (power: number): string => [...String(power)].map((digit) => (digit === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)])).join('');
 
 export function createFormat(locale: string): Format {
     const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
@@ -75,7 +78,11 @@ export function createFormat(locale: string): Format {
     const change = (bytes: number): string => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB));
     return {
         rounded: (value) => (value < 1e6 ? sig : compact).format(value),
-        measured: (value) => (Number.isInteger(value) ? exact : sig4).format(value),
+        measured: (value) => {
+            const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+            if (power >= 10 || power < -6) return `${sig4.format(value / 10 ** power)}×10${raised(power)}`;
+            return (Number.isInteger(value) ? exact : sig4).format(value);
+        },
         duration,
         margin: (seconds, low, high) => {
             const width = Math.max(high - seconds, seconds - low);
