@@ -2,18 +2,24 @@
 
 #include <algorithm>
 
+#include "calibration.h"
 #include "catalog.h"
 #include "job.h"
+#include "job_limits.h"
 #include "json_text.h"
 #include "report.h"
+#include "timeline.h"
+#include "versus.h"
 
 namespace fourfold::api {
 
 constexpr std::size_t kMaxConfigBytes = 1'000'000;
 
-static std::string failure(const Problems& problems) { return json_text(Object().add("ok", false).add("problems", to_json(problems))); }
+static std::string dump(const Json& json) { return json_text(json); }
+
+static std::string failure(const Problems& problems) { return dump(Object().add("ok", false).add("problems", to_json(problems))); }
 static std::string failure(const Problems& problems, Json job) {
-    return json_text(Object().add("ok", false).add("problems", to_json(problems)).add("job", std::move(job)));
+    return dump(Object().add("ok", false).add("problems", to_json(problems)).add("job", std::move(job)));
 }
 
 // ---- catalog
@@ -38,7 +44,9 @@ std::string catalog() {
     visit_fields(defaults, describe);
     const Budget budget;
     visit_fields(budget, describe);
-    return json_text(Object()
+    const Exploration exploration;
+    visit_fields(exploration, describe);
+    return dump(Object()
                     .add("version", kVersion)
                     .add("gpus", std::move(gpus))
                     .add("clusters", std::move(clusters))
@@ -58,7 +66,7 @@ std::string import_config(std::string_view text) {
     Json assumed = Json::array();
     for (const ImportReport::Assumed& a : report.assumed)
         assumed.push_back(Object().add("key", a.key).add("value", a.value).add("why", a.why));
-    return json_text(Object()
+    return dump(Object()
                     .add("ok", true)
                     .add("model", canonical_config(*model))
                     .add("label", model->label)
@@ -76,7 +84,31 @@ std::string estimate(std::string_view request) {
     const auto chosen = resolve(*job, problems);
     if (!chosen) return failure(problems, fourfold::to_json(*job));
 
-    return json_text(estimate_answer(*job, *chosen));
+    return dump(estimate_answer(*job, *chosen));
+}
+
+// ---- timeline
+std::string timeline(std::string_view request) {
+    Problems problems;
+    auto job = read_job(request, Request::estimate, problems);
+    if (!job) return failure(problems, nullptr);
+    if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
+    return dump(timeline_answer(*job));
+}
+
+// ---- limits
+std::string limits(std::string_view request) {
+    Problems problems;
+    const auto job = read_job(request, Request::limits, problems);
+    return job ? dump(limits_answer(*job)) : failure(problems);
+}
+
+// ---- calibrate
+std::string calibrate(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxRequestBytes, problems);
+    const auto job = object ? read_parsed_job(*object, Request::calibrate, problems) : std::nullopt;
+    return job ? dump(calibration_answer(*object, *job, problems)) : failure(problems);
 }
 
 // ---- search
@@ -94,14 +126,26 @@ SearchAnswer search(std::string_view request) {
             insert_sorted(broken, Broken{outcome.counts.rejected[i], static_cast<Rule>(i)},
                           [](const Broken& a, const Broken& b) { return a.first > b.first; });
     for (const auto& [count, rule] : broken) rejected.push_back(Object().add("rule", text(rule).id).add("count", count));
-    Json ranking = Json::array();
-    for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
-        ranking.push_back(
-            Object().add("gpus", job->gpu_counts[i]).add("fastest", Json(outcome.fastest[i])).add("front", Json(outcome.front[i])));
+    Json sizes = Json::array();
+    double base = 0;  // tokens per second and GPU
+    for (std::size_t i = 0; i < job->gpu_counts.size(); ++i) {
+        Json size = Object().add("gpus", job->gpu_counts[i]).add("entry", nullptr).add("efficiency", nullptr).add("run", nullptr);
+        if (const std::int64_t entry = outcome.fastest[i]; entry >= 0) {
+            const auto at = static_cast<std::size_t>(entry);
+            const double speed = outcome.columns.tokens_per_s_per_gpu[at];
+            if (base == 0) base = speed;
+            Plan plan = job->plan;
+            plan.gpus = job->gpu_counts[i];
+            size["entry"] = entry;
+            size["efficiency"] = speed / base;
+            size["run"] = describe_run(*job, plan, outcome.columns.step_seconds[at], {1, 1, ""});
+        }
+        sizes.push_back(std::move(size));
+    }
     for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
         if (outcome.chosen[i] >= 0) chosen.push_back(Object().add("gpus", job->gpu_counts[i]).add("row", outcome.chosen[i]));
     const auto& by_fit = outcome.counts.by_fit;
-    return {json_text(Object()
+    return {dump(Object()
                      .add("ok", true)
                      .add("job", fourfold::to_json(*job))
                      .add("gpu_counts", job->gpu_counts)
@@ -114,8 +158,39 @@ SearchAnswer search(std::string_view request) {
                      .add("does_not_fit", by_fit[2])
                      .add("rejected", std::move(rejected))
                      .add("auto", std::move(chosen))
-                     .add("ranking", std::move(ranking))),
+                     .add("sizes", std::move(sizes))),
             std::move(outcome.columns)};
+}
+
+// ---- ranking
+std::string rank(std::string_view request) {
+    Problems problems;
+    const auto job = read_job(request, Request::rank, problems);
+    if (!job) return failure(problems);
+    Json answer = rank_part(job->space(), job->exploration, job->share);
+    answer["ok"] = true;
+    answer["gpus"] = job->plan.gpus;
+    return dump(answer);
+}
+
+std::string merge_rankings(std::string_view text) {
+    constexpr std::size_t kMaxBytes = 16'000'000;
+    Problems problems;
+    const auto parts = parse(text, kMaxBytes, problems);
+    auto whole = parts ? merge_parts(*parts, problems) : std::nullopt;
+    if (!whole) return failure(problems);
+    (*whole)["ok"] = true;
+    (*whole)["gpus"] = (*parts)[0].contains("gpus") ? (*parts)[0]["gpus"] : Json();
+    return dump(*whole);
+}
+
+std::string versus(std::string_view request) {
+    Problems problems;
+    auto job = read_job(request, Request::versus, problems);
+    if (!job) return failure(problems);
+    if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
+    const auto other = read_other(request, *job, problems);
+    return other ? dump(versus_answer(*job, *other)) : failure(problems);
 }
 
 }  // namespace fourfold::api

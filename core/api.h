@@ -38,7 +38,10 @@
 //   "recompute" "recompute_modules" "recompute_layers"     "none", "selective" (the modules), "full", "block" (of so many layers)
 //   "precision" "gradients_in_fp32" "moments" "optimizer_offload"
 //   "expert_parallel" "expert_tensor_parallel" "expert_imbalance"
+//   "time_factor" "site" "site_…"       a calibration with runs of one's own, as calibrate() proposes it: a factor on every time; with the
+//                                       site "own", its constants
 //   "token_budget" "price_per_gpu_hour" "watts_per_gpu"    numbers; 0 = not asked for
+//   "explore" "risk"                    what rank() varies, and the risk of running out of memory that it accepts
 //   "framework" "attention" "loss"      whose kernels and habits are counted; "auto" = as that framework does on that GPU
 // "fujii2024" knows only part of them; not_counted of its answers says which of those set it leaves out.
 // "auto" = the fastest plan whose estimate fits (class "fits"); of equally fast ones the smallest split (TP*CP*PP, then fewest pipeline
@@ -115,11 +118,12 @@ std::string import_config(std::string_view text);
 //                                         the plan "auto" would choose; null when it is the plan shown
 //   BRIEF "total_bytes", "share", "class", "probability", "step_seconds"
 //   TIME {"step_seconds", "low_seconds", "high_seconds" (nine of ten measured runs of that kind lie between), "basis" (which runs),
-//            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "tflop_per_s_per_gpu", "mfu" (of the dense peak), "convention"
-//            (which FLOP are counted), "items": [{"id", "kind", "label", "summary", "seconds", "share", "formula", "numbers", "latex",
-//            "latex_numbers", "where", "source"}] (the last six as in ITEM, except that in "where" "numbers" is null: a formula goes down to
-//            single multiplications and messages, and the values to put in stand beside its symbols. What another item explains is given under
-//            the same letter there. What is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
+//            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "rates": [{"id": "full"|"causal", "label", "help", "tflop_per_s_per_gpu",
+//            "mfu"}] (one per convention of counting FLOP; mfu is of the peak), "peak_tflop_per_s" (of a GPU, dense), "peak_format" ("bf16",
+//            "fp16", "FP8"), "items": [{"id", "kind", "label", "summary", "seconds", "share", "formula", "numbers", "latex", "latex_numbers",
+//            "where", "source"}] (the last six as in ITEM, except that in "where" "numbers" is null: a formula goes down to single multiplications
+//            and messages, and the values to put in stand beside its symbols. What another item explains is given under the same letter there.
+//            What is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
 //            "run": null | {"steps", "days", "low_days", "high_days", "gpu_hours", "cost": number | null, "energy_kwh": number | null}}
 //            "run" is there when the job has a token_budget; its kind is one of "compute", "tensor", "context", "pipeline", "data", "bubble",
 //            "other"
@@ -132,20 +136,34 @@ std::string import_config(std::string_view text);
 //   {"ok": false, "problems": [all of them], "job": the part of the job that could be read, or null}
 std::string estimate(std::string_view request);
 
+// timeline(as estimate takes it; "stage" changes nothing) -> the pipeline of one step: what every stage does when, and when it waits.
+//   {"ok": true, "job": {as in estimate},
+//    "basis": one sentence: what the picture counts, "note": "" or one or two sentences: how it was cut, or why there is none
+//    "timeline": null (more than 128 stages, or 20,000 operations too few to draw it) |
+//       {"schedule": {"label", "summary"}, "chunks": per stage, "all_micro_batches": of the step,
+//        "makespan_seconds": of all of them, from the first forward pass to the last operation; data-parallel traffic comes after
+//        "bubble_share": of it that a stage waits, mean over the stages
+//        "slowest_stage": the first of those with the most work, "equally_slow": how many have as much, to a thousandth
+//        "micro_batches": drawn, "cut": fewer than all of them, "drawn_seconds": the end of the picture (makespan_seconds unless cut)
+//        "stages": [{"busy_seconds", "idle_seconds" (together makespan_seconds), "idle_share": of the whole step,
+//                    "start": […], "end": […] in seconds, "kind": ["F"|"B"|"W"], "micro_batch": […], "chunk": […]}]}}   per operation drawn
+//   {"ok": false, "problems": […], "job": as in estimate}
+std::string timeline(std::string_view request);
+
 // search(job + {"gpu_counts": [8, 16, …]}) -> every legal (TP, CP, PP, micro-batch) for every GPU count.
 // Degrees that the job sets are kept; those on "auto" range over: TP every whole number up to gpus_per_node, PP up to the layers, CP and
 // micro-batch powers of two. gpu_counts defaults to gpus/4 … gpus*8 in doublings (whole numbers only); at most 16 counts.
 //   summary {"ok": true, "job": …, "gpu_counts": […], "card_bytes", "line_share", "candidates", "legal", "fits", "at_risk", "does_not_fit",
 //            "rejected": [{"rule": id, "count": n}] (most first; every candidate is counted once, under the first rule it breaks),
 //            "auto": [{"gpus", "row"}] (the row that "auto" would choose for each count),
-//            "ranking": [{"gpus", "fastest": [entries that fit, fastest first, at most 200], "front": [of all entries that fit, those that no
-//                         other beats in both memory and step time, fastest first]}]}  or {"ok": false, "problems": […]}
+//            "sizes": [{"gpus", "entry" (the fastest that fits, or null; then the rest is null too), "efficiency" (its tokens/s per GPU over those
+//                       of the smallest count that has one), "run" (as in TIME)}]}  or {"ok": false, "problems": […]}
 //   columns one entry per legal plan, sorted by (TP, CP, PP, micro-batch, GPU count); plans that differ in the GPU count only share a "row"
 // In JavaScript: search(text) -> {summary: text, columns: {row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch,
-// data_parallel, expert_parallel: Int32Array; total_bytes, share, step_seconds: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
+// data_parallel, expert_parallel: Int32Array; total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
 struct SearchColumns {
     std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel, expert_parallel;
-    std::vector<double> total_bytes, share, step_seconds;
+    std::vector<double> total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu;
     std::vector<std::uint8_t> fit_class;
 };
 struct SearchAnswer {
@@ -153,6 +171,77 @@ struct SearchAnswer {
     SearchColumns columns;
 };
 SearchAnswer search(std::string_view request);
+
+
+// rank(job + {"part": 0, "parts": 8}) -> the fastest plans on the job's GPUs, of a space that is wider than the degrees.
+// Degrees that the job sets are kept, those on "auto" range as in search(); besides, what the job's "explore" names is varied, whatever the
+// job says of it: a text of ids with commas between ("virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers";
+// catalog().fields has their labels). A plan is ranked when its probability to run is at least 1 - "risk" (by fujii2024: when it fits).
+// "parts" (default 1, at most 1,000) cuts the space; part i answers for its share alone, in the same form; merge_rankings puts any parts together.
+//   {"ok": true, "gpus", "candidates", "legal", "ranked", "does_not_fit" (legal, not ranked), "rejected": [{"rule", "count"}] (most first),
+//    "plans": {"tensor_parallel": […], "context_parallel", "pipeline_parallel", "data_parallel", "micro_batch", "expert_parallel", "virtual_stages",
+//              "schedule", "recompute", "recompute_layers", "zero", "sequence_parallel", "count_embedding_as_layer",
+//              "count_loss_as_layer" (named as the job's keys), "order", "total_bytes",
+//              "share", "class", "probability", "step_seconds", "tokens_per_s"},   a list each: the 200 fastest, then the rest of the front;
+//              {} when nothing is ranked
+//    "front": [indices into these lists: ranked plans that no other beats in both memory and time],
+//    "closest": null | {the same keys, one value each}}   the lowest estimate among legal plans that are not ranked
+//   "recompute": "block" stands with the fewest layers with which the plan can be ranked.
+std::string rank(std::string_view request);
+// merge_rankings([answers of rank]) -> one answer of the same form.
+std::string merge_rankings(std::string_view parts);
+
+// versus(job + {"other": {fields of the plan, "auto" allowed}}) -> the job's plan against the same with these fields changed.
+//   {"ok": true, "plan": SIDE, "other": SIDE | {"ok": false, "problems"},
+//    "outcome": "breaks_rule" | "does_not_fit" (the other, while the plan does) | "slower" | "faster" | "as_fast" (the other),
+//    and unless it breaks a rule: "seconds", "seconds_share" (of the plan's step), "bytes": what the other takes more (negative: less)
+//    "time": [{"id", "kind", "label", "seconds"}], "memory": [{"id" (of a group), "label", "bytes"}]}    more, item by item; largest first
+//   SIDE {"ok": true, "job": {the plan's fields}, "data_parallel", "card_bytes", BRIEF}
+std::string versus(std::string_view request);
+
+// limits(job + {"days": D}) -> the reverse questions. "days" is a number up to 36,500; 0 or left out = not asked. Each answer comes with the
+// fastest plan that fits there; degrees that the job sets are kept, those on "auto" are chosen anew at every value. The job itself need
+// not be legal.
+//   {"ok": true, "job": …, "days": as asked,
+//    "fewest_gpus":    null | {"gpus", "plan": PLAN, BRIEF}     the fewest on which a plan fits; null: none up to to_gpus
+//    "fewest_in_time": null | {"gpus", "plan", BRIEF, "days", "low_days", "high_days", "gpu_hours", "cost": number | null, "safe_gpus":
+//                              count | null}    the fewest whose central estimate is within the days, and the fewest whose upper one is;
+//                                               null without a token_budget or days, or when no number of GPUs does it
+//    "largest_micro_batch", "largest_batch", "largest_sequence":      on the job's GPUs; the batch in sequences, the sequence in tokens
+//                      null | {"value", "plan", BRIEF, "limited_by": "memory" | "rules" | "range", "note"}     what stands against the next
+//                              one; "range": the field ends there
+//    "models":   [{"id", "label", "parameters", "fits": bool, "plan": PLAN | null, and BRIEF unless the plan is null}]      the catalogue's on the
+//                 job's GPUs, largest first; of one that does not fit, the plan that needs least; null: no legal plan
+//    "searched": {"from_gpus", "to_gpus", "note"}}               which numbers of GPUs were tried, and what was kept
+//   PLAN {"tensor_parallel", "context_parallel", "pipeline_parallel", "data_parallel", "expert_parallel", "micro_batch"}
+//   {"ok": false, "problems": […]}
+std::string limits(std::string_view request);
+
+// calibrate(job + {"runs": […]} or {"runs_text": "…"}) -> what the user's own measured steps say about the estimate of time.
+//   "runs"       [{"step_seconds": 12.3, and every key of the plan in which the run differs from the job}], at most 500
+//   "runs_text"  the same as CSV or TSV. The first line names the columns (keys of the plan or their short names in a link, and
+//                step_seconds), separated by tabs, semicolons, commas or spaces; an empty cell is the job's; lines with # are skipped.
+//                Between tabs, semicolons or spaces "12,3" is 12.3.
+// A run must say its plan: degrees that it leaves out must be set in the job. Model, GPU, cluster and the calibration's own keys are the
+// job's. A calibration that the job carries already is left out of "estimated_seconds".
+//   {"ok": true,
+//    "rows": [{"name" ("Run 1", "Line 2"), "step_seconds" (measured), "estimated_seconds", "ratio" (measured / estimated),
+//              "after_seconds", "after_ratio" (with what is proposed), "outlier": far from the others even then,
+//              "plan": {"gpus", "sequence_length", "global_batch", "tensor_parallel", "context_parallel", "pipeline_parallel",
+//                       "micro_batch", "expert_parallel"}}],
+//    "usable": number of rows,
+//    "kind": "none" (fewer than 3 different plans, or a median ratio beyond 0.2 to 5) | "factor" (the median ratio) | "site" (from 10 plans: constants of the cluster, where they
+//            predict plans left out better than the factor does),
+//    "why": sentences, with the mean error of plans predicted from the others,
+//    "set": {keys of the job: new values}, "not_identifiable": [keys of constants on which these runs do not depend],
+//    "before", "after": null (no rows) | {"mean_error", "worst_error"} of |ratio - 1|,
+//    "warnings": [problem],   rule "does_not_fit": the estimate of memory says that this run cannot have fitted
+//    "text": {"header": as given, else the usual one, "line": the job's plan in those columns, its time left open; "" without a legal one},
+//    "remove": {keys of the job that take its calibration away; empty without one}}
+//   {"ok": false, "problems": [all of them; field "runs[3].step_seconds", counted from 0], "text", "remove" (these two when the job was read)}
+// Besides broken rules a row is refused whose time is not above 0, below what the arithmetic takes at the card's peak, above 50 times the
+// estimate (rule "range"), or a fifth above that of another row of the same plan ("contradictory").
+std::string calibrate(std::string_view request);
 
 // clang-format on
 // Runs `count` memory estimates over many plans without any text and returns the sum of their bytes: the rate that a search can reach,

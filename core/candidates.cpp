@@ -11,6 +11,8 @@ static constexpr Choice kDimensions[] = {
     {"zero", "ZeRO", "Whether optimizer state is shared out; with PyTorch gradients and weights too."},
     {"sequence_parallel", "Sequence parallel", "With it and without."},
     {"expert_parallel", "Expert parallel", "Every power of two, instead of the smallest that fits."},
+    {"stage_layers", "Layers per stage",
+     "Also with the embedding and the loss counted as one layer each: 126 layers then fill 128 places."},
 };
 const std::span<const Choice> kDimensionChoices = kDimensions;
 
@@ -23,8 +25,32 @@ static std::vector<std::int64_t> values(std::int64_t set, std::int64_t most, Kee
     return list;
 }
 
-Candidates candidates(const SearchSpace& space, std::int64_t most_gpus, Breadth breadth, std::uint32_t dimensions) {
+static std::vector<Shape> shapes(const SearchSpace& space, std::uint32_t dimensions) {
     constexpr std::int64_t kMostChunks = 32;
+    const Plan& p = space.plan;
+    std::vector<Shape> list;
+    const auto add = [&](PipelineSchedule schedule, std::int64_t chunks) {
+        list.push_back({schedule, chunks, p.count_embedding_as_layer, p.count_loss_as_layer});
+    };
+    if ((dimensions & vary_virtual_stages) != 0)
+        for (std::int64_t v = 1; v <= std::min(kMostChunks, space.model.layers); ++v) add(PipelineSchedule::one_f_one_b, v);
+    else if ((dimensions & vary_schedule) != 0 && p.schedule != PipelineSchedule::one_f_one_b)
+        add(PipelineSchedule::one_f_one_b, 1);
+    else
+        add(p.schedule, p.virtual_stages);
+    if ((dimensions & vary_schedule) != 0) {
+        add(PipelineSchedule::zero_bubble_h1, 1);
+        add(PipelineSchedule::zero_bubble_v, 2);
+    }
+    // given layers of the end stages leave nothing to vary
+    if ((dimensions & vary_stage_layers) == 0 || p.first_stage_layers > 0 || p.last_stage_layers > 0) return list;
+    for (Shape& shape : list) shape.count_embedding_as_layer = shape.count_loss_as_layer = false;
+    const std::size_t plain = list.size();
+    for (std::size_t i = 0; i < plain; ++i) list.push_back({list[i].schedule, list[i].virtual_stages, true, true});
+    return list;
+}
+
+Candidates candidates(const SearchSpace& space, std::int64_t most_gpus, Breadth breadth, std::uint32_t dimensions) {
     const Plan& p = space.plan;
     const bool usual = breadth == Breadth::usual;
     const auto every = [](std::int64_t) { return true; };
@@ -41,18 +67,7 @@ Candidates candidates(const SearchSpace& space, std::int64_t most_gpus, Breadth 
     all.expert = experts                      ? values(kAuto, std::min(space.model.experts.count, most_gpus), power_of_two)
                  : p.expert_parallel == kAuto ? std::vector<std::int64_t>{1}  // chosen plan by plan, when each is estimated
                                               : std::vector<std::int64_t>{p.expert_parallel};
-    all.shapes = {{p.schedule, p.virtual_stages}};
-    if ((dimensions & vary_virtual_stages) != 0) {
-        all.shapes.clear();
-        for (std::int64_t v = 1; v <= std::min(kMostChunks, space.model.layers); ++v)
-            all.shapes.push_back({PipelineSchedule::one_f_one_b, v});
-    }
-    if ((dimensions & vary_schedule) != 0) {
-        if ((dimensions & vary_virtual_stages) == 0 && p.schedule != PipelineSchedule::one_f_one_b)
-            all.shapes = {{PipelineSchedule::one_f_one_b, 1}};
-        all.shapes.push_back({PipelineSchedule::zero_bubble_h1, 1});
-        all.shapes.push_back({PipelineSchedule::zero_bubble_v, 2});
-    }
+    all.shapes = shapes(space, dimensions);
     all.recompute = {p.recompute};
     if ((dimensions & vary_recompute) != 0) all.recompute = {Recompute::none, Recompute::selective, Recompute::block, Recompute::full};
     all.zero = {p.zero};

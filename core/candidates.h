@@ -27,6 +27,7 @@ enum Dimension : std::uint32_t {
     vary_zero = 8,            // none and ZeRO-1; with PyTorch all four
     vary_sequence_parallel = 16,
     vary_expert_parallel = 32,  // every power of two
+    vary_stage_layers = 64,     // besides, the embedding and the loss counted as a layer each, as Llama 3 405B's 126 layers over 16 stages
 };
 extern const std::span<const Choice> kDimensionChoices;
 
@@ -36,6 +37,11 @@ enum class Breadth { usual, all };
 struct Shape {
     PipelineSchedule schedule;
     std::int64_t virtual_stages;
+    bool count_embedding_as_layer, count_loss_as_layer;
+    // Over one or two pieces, counting both ends as layers shares out the layers as not counting them does.
+    bool repeats(const Plan& plan, std::int64_t pipeline) const {
+        return count_loss_as_layer && !plan.count_loss_as_layer && pipeline * virtual_stages <= 2;
+    }
 };
 
 // Usual: TP within a node, CP and micro-batch powers of two. All: whatever can divide what it must divide.
@@ -110,17 +116,22 @@ void for_each_legal(const SearchSpace& space, const std::vector<std::int64_t>& g
                 plan.sequence_parallel = sequence;
                 plan.tensor_parallel = tensor;
                 plan.expert_parallel = expert;
-                if (share.part == 0) counts.candidates += per_tensor;
-                const std::int64_t nobody = share.part == 0 ? per_tensor : 0;
-                if (!check_tensor_rules(space.model, plan, rejecting(nobody))) continue;
+                const std::int64_t block = share.part == 0 ? per_tensor : 0;  // rejected as a whole, by one of the parts
+                if (!check_tensor_rules(space.model, plan, rejecting(block))) {
+                    counts.candidates += block;
+                    continue;
+                }
                 for (const std::int64_t context : all.context)
                     for (const std::int64_t pipeline : all.pipeline)
                         for (const Shape& shape : all.shapes) {
-                            if (++split % share.parts != share.part) continue;
+                            if (shape.repeats(space.plan, pipeline) || ++split % share.parts != share.part) continue;
+                            counts.candidates += per_split;
                             plan.context_parallel = context;
                             plan.pipeline_parallel = pipeline;
                             plan.schedule = shape.schedule;
                             plan.virtual_stages = shape.virtual_stages;
+                            plan.count_embedding_as_layer = shape.count_embedding_as_layer;
+                            plan.count_loss_as_layer = shape.count_loss_as_layer;
                             visit_split();
                         }
             }

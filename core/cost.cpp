@@ -20,6 +20,7 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.peak = fp8 && gpu.fp8_flop_per_s > 0       ? gpu.fp8_flop_per_s
              : plan.precision == Precision::fp16 ? gpu.fp16_flop_per_s
                                                  : gpu.bf16_flop_per_s;
+    m.peak_format = fp8 && gpu.fp8_flop_per_s > 0 ? "FP8" : plan.precision == Precision::fp16 ? "fp16" : "bf16";
     m.memory = gpu.hbm_byte_per_s;
     m.link = gpu.link_byte_per_s;
     m.host = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : 32e9;  // PCIe Gen4 x16
@@ -93,6 +94,8 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
     Timing t = ampere ? kAmpere : hopper();  // Blackwell: no runs yet, Hopper's shares of its own peaks
     if (!ampere && attention == AttentionKernel::cudnn) t.attention = 0.541;
     if (plan.site == SiteKind::shared) t.stall = 0.5e-3;
+    if (plan.site == SiteKind::own)
+        t.network = plan.site_network, t.fixed = plan.site_fixed, t.stall = plan.site_stall, t.pipeline = plan.site_pipeline;
     if (cluster != nullptr && plan.site == SiteKind::measured)
         for (const Site& site : kSites)
             if (site.cluster == cluster->id)

@@ -20,6 +20,7 @@ struct Machine {
     double processors = 0;  // streaming multiprocessors
     std::int64_t gpus_per_node = 8;
     bool has_switch = true;
+    const char* peak_format = "bf16";  // of which number format `peak` is
 };
 
 // `cluster` may be null: then one network adapter of 400 Gbit/s (Hopper and newer) or 200 Gbit/s (Ampere) per GPU and a switch in the node.

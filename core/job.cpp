@@ -1,14 +1,20 @@
 #include "job.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "catalog.h"
 
 namespace fourfold {
 
-constexpr std::size_t kMaxRequestBytes = 1'000'000;
 constexpr std::size_t kMaxGpuCounts = 16;
 constexpr std::int64_t kMaxGpus = 1'048'576;
+
+TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds) {
+    const double steps = std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));
+    const double days = steps * step_seconds / 86'400, gpu_hours = days * 24 * static_cast<double>(plan.gpus);
+    return {steps, days, gpu_hours, gpu_hours * budget.price_per_gpu_hour, gpu_hours * budget.watts_per_gpu / 1'000};
+}
 
 // The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem.
 template <class List, class IdOf>
@@ -96,17 +102,29 @@ static void read_stage(FieldReader& reader, Job& job, Problems& problems) {
     if (const auto stage = read_integer(*given, "stage", "The stage", {0, 1'999}, problems)) job.stage = *stage;
 }
 
+static void read_share(FieldReader& reader, Job& job, Problems& problems) {
+    constexpr std::int64_t kMostParts = 1'000;
+    if (const Json* parts = reader.any("parts"))
+        job.share.parts = read_integer(*parts, "parts", "The number of parts", {1, kMostParts}, problems).value_or(1);
+    if (const Json* part = reader.any("part"))
+        job.share.part = read_integer(*part, "part", "The part", {0, job.share.parts - 1}, problems).value_or(0);
+}
+
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
-    const std::size_t problems_before = problems.size();
     const auto request = parse(text, kMaxRequestBytes, problems);
     if (!request) return std::nullopt;
-    if (!request->is_object()) {
+    return read_parsed_job(*request, kind, problems);
+}
+
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    if (!request.is_object()) {
         problems.push_back(
-            {"", "type", shown(*request), "A request is a JSON object, like {\"model\": \"llama-3.1-8b\", \"gpus\": 8}.", "", nullptr});
+            {"", "type", shown(request), "A request is a JSON object, like {\"model\": \"llama-3.1-8b\", \"gpus\": 8}.", "", nullptr});
         return std::nullopt;
     }
     Job job;
-    FieldReader reader(*request, problems);
+    FieldReader reader(request, problems);
     read_version(reader, problems);
     read_which_model(reader, job, problems);
     job.gpu = pick(
@@ -126,15 +144,55 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
         job.method = *method;
     visit_fields(job.plan, reader);
     visit_fields(job.budget, reader);
-    if (kind == Request::search)
-        read_gpu_counts(reader, job, problems);
-    else
-        read_stage(reader, job, problems);
+    visit_fields(job.exploration, reader);
+    switch (kind) {
+        case Request::estimate:
+            read_stage(reader, job, problems);
+            break;
+        case Request::search:
+            read_gpu_counts(reader, job, problems);
+            break;
+        case Request::rank:
+            read_share(reader, job, problems);
+            break;
+        case Request::limits:
+            reader.number({"days", "", "The number of days", "", "days"}, job.days, {0, 36'500});
+            break;
+        case Request::versus:
+            reader.any("other");  // read_other
+            break;
+        case Request::calibrate:  // calibration.h reads them
+            reader.any("runs");
+            reader.any("runs_text");
+            break;
+    }
     reader.reject_unknown();
     if (problems.size() != problems_before) return std::nullopt;
     if (job.plan.gpus_per_node == kAuto)
         job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
     return job;
+}
+
+std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems) {
+    const auto request = parse(text, kMaxRequestBytes, problems);
+    const Json none = Json::object();
+    const Json& other = request && request->contains("other") ? (*request)["other"] : none;
+    if (!other.is_object()) {
+        problems.push_back({"other", "type", shown(other), "\"other\" must be an object with fields of the plan.", "", nullptr});
+        return std::nullopt;
+    }
+    Problems own;
+    FieldReader reader(other, own);
+    Plan plan = job.plan;
+    visit_fields(plan, reader);
+    reader.reject_unknown();
+    for (Problem& problem : own) {
+        problem.field = "other." + problem.field;
+        problems.push_back(std::move(problem));
+    }
+    if (!own.empty()) return std::nullopt;
+    if (plan.gpus_per_node == kAuto) plan.gpus_per_node = job.plan.gpus_per_node;
+    return plan;
 }
 
 Json to_json(const Job& job) {
@@ -146,6 +204,7 @@ Json to_json(const Job& job) {
                       .add("method", text(job.method).id);
     visit_fields(job.plan, FieldWriter(object));
     visit_fields(job.budget, FieldWriter(object));
+    visit_fields(job.exploration, FieldWriter(object));
     return object;
 }
 

@@ -8,16 +8,24 @@
 #include "memory.h"
 #include "model.h"
 #include "plan.h"
+#include "ranking.h"
 #include "search.h"
 
 namespace fourfold {
 
 inline constexpr std::int64_t kVersion = 1;  // of requests and links
+inline constexpr std::size_t kMaxRequestBytes = 1'000'000;
 
 // What a run of so many tokens is to be priced at; 0 = not asked for.
 struct Budget {
     double tokens = 0, price_per_gpu_hour = 0, watts_per_gpu = 0;
 };
+// What such a run takes at so many seconds a step, in whole steps; cost and energy are 0 where they were not asked for.
+struct TrainingRun {
+    double steps, days, gpu_hours, cost, energy_kwh;
+};
+TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds);
+
 template <class AnyBudget, class Visitor>
 void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyBudget>, Budget> {
     v.number({"token_budget", "tokens", "Tokens to train on", "The whole run; 0 = do not ask.", "tokens"}, b.tokens, {0, 1e16});
@@ -42,16 +50,24 @@ struct Job {
     Method method = Method::detailed;
     Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node
     Budget budget;
+    Exploration exploration;
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
+    Share share;                           // rank alone
+    double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
 
     SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
 };
 
-enum class Request { estimate, search };
+enum class Request { estimate, search, rank, versus, limits, calibrate };
 
-// Reads a job from a request's text. nullopt and problems when anything in it is wrong.
+// Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems);
+
+// The plan of `job` (resolved) with what a request's "other" sets instead; "auto" is allowed where the job allows it. Problems are about
+// "other.<field>".
+std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems);
 
 // The job with every key written out.
 Json to_json(const Job& job);

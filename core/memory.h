@@ -164,13 +164,14 @@ extern template StageMemory<double> detailed<double>(const Model&, const Plan&, 
 extern template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
 
 // The moment of a step at which a stage holds most.
-Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage);
+Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
+                     KnownMoments* known = nullptr);
 
 // The stage that holds most, and its bytes (double alone: for searches).
 struct Fullest {
     double bytes;
     std::int32_t stage;
 };
-Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework);
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known = nullptr);
 
 }  // namespace fourfold

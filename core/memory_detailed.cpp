@@ -346,9 +346,10 @@ template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const F
 #else
 template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
 
-Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage) {
+Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
+                     KnownMoments* known) {
     if (!stages.splits_backward()) return stages.fullest(stage);
-    const std::vector<Stage> moments = stages.moments(stage);
+    const std::vector<Stage> moments = stages.moments(stage, known);
     std::size_t fullest = 0;
     double most = 0;
     for (std::size_t i = 0; moments.size() > 1 && i < moments.size(); ++i) {
@@ -360,7 +361,7 @@ Stage fullest_moment(const Model& model, const Plan& plan, const Framework& fram
 
 // Middle stages are alike but for fewer and fewer micro-batches in flight, so that those next to the ends stand for all; unless their
 // layers differ. (A test compares this with looking at every stage.)
-Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework) {
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known) {
     const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
     const bool bends = plan.schedule == PipelineSchedule::zero_bubble_h1 || plan.schedule == PipelineSchedule::zero_bubble_v;
     const Stages all(model, plan);
@@ -368,7 +369,7 @@ Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& fra
     Fullest fullest{0, 0};
     for (std::int32_t stage = 0; stage < stages; ++stage) {
         if (alike && stage == 2) stage = std::max(2, stages - (bends ? 2 : 1));
-        const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage)).peak_bytes;
+        const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage, known)).peak_bytes;
         if (bytes > fullest.bytes) fullest = {bytes, stage};
     }
     return fullest;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "framework.h"
+#include "json_text.h"
 #include "schedule.h"
 
 namespace fourfold {
@@ -51,6 +52,17 @@ static std::string recompute_text(const Plan& p) {
     return "Nothing is recomputed.";
 }
 
+static std::string calibration_text(const Plan& p) {
+    std::string text = "Calibration:";
+    if (p.site == SiteKind::own)
+        text += " the network reaches " + json_text(p.site_network) + " of its rate in collectives and " + json_text(p.site_pipeline) +
+                " between stages, a step has " + json_text(p.site_fixed) + " s of fixed time and stalls of " +
+                json_text(p.site_stall * 1'000) + " ms per micro-batch and group of GPUs";
+    if (p.time_factor != 1)
+        text += std::string(p.site == SiteKind::own ? ", and" : "") + " every time is multiplied by " + json_text(p.time_factor);
+    return text + ".";
+}
+
 Json used_notes(const Job& job) {
     const Plan& p = job.plan;
     Json list = Json::array();
@@ -64,6 +76,7 @@ Json used_notes(const Job& job) {
                                             std::string(schedule.summary)));
     }
     if (job.method == Method::detailed) list.push_back(note("recompute", recompute_text(p)));
+    if (p.is_calibrated()) list.push_back(note("calibration", calibration_text(p)));
     return list;
 }
 

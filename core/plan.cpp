@@ -67,6 +67,7 @@ static constexpr Choice kSites[] = {
     {"measured", "As measured", "As fitted to published runs on that cluster; quiet where there are none."},
     {"quiet", "Quiet", "Nobody else on the network: 0.02 ms per micro-batch and group of GPUs."},
     {"shared", "Shared", "Other jobs on the same network: 0.5 ms per micro-batch and group of GPUs."},
+    {"own", "Your own constants", "As fitted to runs of your own, or as you give them below."},
 };
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,

@@ -22,7 +22,7 @@ enum class Zero { none, optimizer, gradients, weights };
 enum class Recompute { none, selective, full, block };
 enum class Precision { bf16, fp16, fp8, fp8_weights };
 enum class Moments { fp32, bits16, bits8 };
-enum class SiteKind { measured, quiet, shared };
+enum class SiteKind { measured, quiet, shared, own };
 // Bits of Plan::recompute_modules, by the names of Megatron's --recompute-modules.
 enum RecomputeModule : std::uint32_t {
     core_attn = 1,
@@ -66,6 +66,11 @@ struct Plan {
     std::uint32_t recompute_modules = RecomputeModule::core_attn;  // what "selective" recomputes
     bool count_embedding_as_layer = false, count_loss_as_layer = false;
     SiteKind site = SiteKind::measured;  // as fitted to the cluster's runs, where there are any
+    // A calibration with the user's own runs (calibration.h): a factor on every time, and what SiteKind::own takes for the site. Their
+    // defaults are those of a quiet site (cost.cpp).
+    double time_factor = 1;
+    double site_network = 0.7, site_pipeline = 0.5;  // shares of the network's rate: collectives, point-to-point
+    double site_fixed = 0.1, site_stall = 0.02e-3;   // seconds per step; seconds per micro-batch and group of GPUs
     bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
     bool gradients_in_fp32 = true;
     bool hidden_dropout = false;
@@ -76,6 +81,7 @@ struct Plan {
     std::int64_t model_parallel() const { return tensor_parallel * context_parallel * pipeline_parallel; }
     std::int64_t data_parallel() const { return gpus / model_parallel(); }
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
+    bool is_calibrated() const { return time_factor != 1 || site == SiteKind::own; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
@@ -186,6 +192,19 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
                "What tensor parallelism leaves whole is split along the sequence, over the same GPUs.", ""},
               p.sequence_parallel);
     v.choice({"site", "site", "How quiet the cluster is", "What other jobs and the machine itself add.", ""}, p.site, kSiteChoices);
+    // a calibration, so that a link carries it too
+    v.number({"time_factor", "factor", "Measured over estimated", "Every time is multiplied by this. It comes from runs of your own.", ""},
+             p.time_factor, {0.2, 5});
+    v.number({"site_network", "net", "Network: share for collectives",
+              "Part of the network's rate that gradients and weights reach. With a cluster of your own constants.", "fraction"},
+             p.site_network, {0.01, 1});
+    v.number({"site_pipeline", "p2p", "Network: share for the pipeline",
+              "Part of the network's rate that hand-overs between stages reach. With a cluster of your own constants.", "fraction"},
+             p.site_pipeline, {0.01, 1});
+    v.number({"site_fixed", "fixed", "Fixed time per step", "Data, logging, bookkeeping. With a cluster of your own constants.", "seconds"},
+             p.site_fixed, {0, 60});
+    v.number({"site_stall", "stall", "Stalls", "Per micro-batch and group of GPUs. With a cluster of your own constants.", "seconds"},
+             p.site_stall, {0, 1});
     v.boolean(
         {"tensor_overlap", "tpov", "Overlap tensor-parallel traffic", "--tp-comm-overlap, with sequence parallelism within a node.", ""},
         p.tensor_overlap);

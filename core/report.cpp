@@ -20,6 +20,16 @@ Json describe_method(Method method) {
         .add("limits", m.limits);
 }
 
+static Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
+
+void add_brief(Json& object, const Estimated& e) {
+    object["total_bytes"] = e.bytes;
+    object["share"] = e.share;
+    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
+    object["probability"] = probability(e.verdict);
+    object["step_seconds"] = e.seconds;
+}
+
 namespace {
 
 constexpr auto kGroups = static_cast<std::size_t>(Group::count);
@@ -30,16 +40,6 @@ GroupBytes group_bytes(const Items<N>& items) {
     GroupBytes sums{};
     for (std::size_t i = 0; i < items.size(); ++i) sums[static_cast<std::size_t>(text(items.item(i)).group)] += value_of(items.bytes(i));
     return sums;
-}
-
-Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
-
-void add_brief(Json& object, const Estimated& e) {
-    object["total_bytes"] = e.bytes;
-    object["share"] = e.share;
-    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
-    object["probability"] = probability(e.verdict);
-    object["step_seconds"] = e.seconds;
 }
 
 // ---- items
@@ -352,6 +352,19 @@ void add_memory(Json& answer, const Job& job) {
 }
 
 }  // namespace
+
+Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band) {
+    if (job.budget.tokens <= 0) return nullptr;
+    const TrainingRun run = training_run(job.budget, plan, step_seconds);
+    return Object()
+        .add("steps", run.steps)
+        .add("days", run.days)
+        .add("low_days", run.days * band.low)
+        .add("high_days", run.days * band.high)
+        .add("gpu_hours", run.gpu_hours)
+        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(run.cost) : Json())
+        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(run.energy_kwh) : Json());
+}
 
 Json estimate_answer(const Job& job, const std::vector<std::string>& chosen) {
     const Plan& p = job.plan;

@@ -1,26 +1,26 @@
 #include "report_time.h"
 
-#include <cmath>
-
+#include "report.h"
 #include "step_time.h"
 
 namespace fourfold {
 
 namespace {
 
-Json describe_run(const Job& job, const StepTime<Traced>& step, const Band& band) {
-    if (job.budget.tokens <= 0) return nullptr;
-    const double per_step = static_cast<double>(job.plan.global_batch * job.plan.sequence_length);
-    const double steps = std::ceil(job.budget.tokens / per_step), days = steps * step.seconds / 86'400;
-    const double gpu_hours = days * 24 * static_cast<double>(job.plan.gpus);
-    return Object()
-        .add("steps", steps)
-        .add("days", days)
-        .add("low_days", days * band.low)
-        .add("high_days", days * band.high)
-        .add("gpu_hours", gpu_hours)
-        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(gpu_hours * job.budget.price_per_gpu_hour) : Json())
-        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(gpu_hours * job.budget.watts_per_gpu / 1'000) : Json());
+Json describe_rates(const Job& job, double step_seconds, const Machine& machine) {
+    Json rates = Json::array();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(FlopConvention::count); ++i) {
+        const auto convention = static_cast<FlopConvention>(i);
+        const FlopText& t = text(convention);
+        const double rate = model_flop(job.model, job.plan, convention) / step_seconds / static_cast<double>(job.plan.gpus);
+        rates.push_back(Object()
+                            .add("id", t.id)
+                            .add("label", t.label)
+                            .add("help", t.help)
+                            .add("tflop_per_s_per_gpu", rate / 1e12)
+                            .add("mfu", rate / machine.peak));
+    }
+    return rates;
 }
 
 // Zero-bubble schedules have a paper of their own.
@@ -61,7 +61,6 @@ Json describe_time(const Job& job) {
     for (std::size_t i = 0; i < step.items.size(); ++i)
         if (step.items[i].value() > 0) items.push_back(describe_item(p, static_cast<TimeItem>(i), step.items[i], step.seconds));
     const double tokens = static_cast<double>(p.global_batch * p.sequence_length), gpus = static_cast<double>(p.gpus);
-    const double rate = model_flop(job.model, p) / step.seconds / gpus;
     return Object()
         .add("step_seconds", step.seconds)
         .add("low_seconds", step.seconds * band.low)
@@ -70,12 +69,12 @@ Json describe_time(const Job& job) {
         .add("tokens_per_step", tokens)
         .add("tokens_per_s", tokens / step.seconds)
         .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)
-        .add("tflop_per_s_per_gpu", rate / 1e12)
-        .add("mfu", rate / machine.peak)
-        .add("convention", "FLOP as the first paper counts them: attention over the whole square, logits counted, recomputation not.")
+        .add("rates", describe_rates(job, step.seconds, machine))
+        .add("peak_tflop_per_s", machine.peak / 1e12)
+        .add("peak_format", machine.peak_format)
         .add("items", std::move(items))
         .add("stage_seconds", step.stage_seconds)
-        .add("run", describe_run(job, step, band));
+        .add("run", describe_run(job, p, step.seconds, band));
 }
 
 }  // namespace fourfold

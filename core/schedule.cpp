@@ -164,9 +164,12 @@ Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chun
     return schedule;
 }
 
+// More micro-batches only repeat the same moments.
+static std::int32_t most_that_differ(std::int32_t stages) { return 3 * stages + 3; }
+
 std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
                                       std::int32_t stage) {
-    Schedule schedule = empty_schedule(kind, stages, chunks, std::min(micro_batches, 3 * stages + 3));
+    Schedule schedule = empty_schedule(kind, stages, chunks, std::min(micro_batches, most_that_differ(stages)));
     kGenerators[static_cast<std::size_t>(kind)](schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
     const auto nowhere_more = [](const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
         for (std::size_t i = 0; i < a.size(); ++i)
@@ -227,6 +230,17 @@ void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t 
     const std::int32_t groups = forwards / (stages * chunks), rest = forwards % (stages * chunks);
     for (std::int32_t chunk = 0; chunk < chunks; ++chunk)
         counts[static_cast<std::size_t>(chunk)] = groups * stages + std::clamp(rest - chunk * stages, 0, stages);
+}
+
+const std::vector<InFlight>& KnownMoments::of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
+                                              std::int32_t stage) {
+    constexpr std::size_t kPlaces = 64;
+    if (known_.empty()) known_.resize(kPlaces);
+    const std::int32_t enough = std::min(micro_batches, most_that_differ(stages));
+    Known& known = known_[static_cast<std::size_t>(stage + 5 * stages + 29 * enough + 13 * static_cast<std::int32_t>(kind)) % kPlaces];
+    if (known.kind != kind || known.stages != stages || known.chunks != chunks || known.micro_batches != enough || known.stage != stage)
+        known = {kind, stages, chunks, enough, stage, fullest_moments(kind, stages, chunks, enough, stage)};
+    return known.moments;
 }
 
 // Each stage works down its list; a stage that cannot go on is taken up again when a neighbour has finished something.

@@ -90,6 +90,21 @@ void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t 
 std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
                                       std::int32_t stage);
 
+// The same for many plans: what was found is kept.
+class KnownMoments {
+ public:
+    const std::vector<InFlight>& of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
+                                    std::int32_t stage);
+
+ private:
+    struct Known {
+        ScheduleKind kind = ScheduleKind::gpipe;
+        std::int32_t stages = 0, chunks = 0, micro_batches = 0, stage = 0;
+        std::vector<InFlight> moments;
+    };
+    std::vector<Known> known_;  // one place per remainder of what it depends on; the newest stays
+};
+
 // ---- playing
 // Seconds of one operation of the piece (stage, chunk), and of handing a micro-batch's tensor to the next stage.
 struct OpTimes {

@@ -10,31 +10,36 @@
 
 namespace fourfold {
 
-static double bytes_of(const SearchSpace& space, const Plan& plan) {
+static double bytes_of(const SearchSpace& space, const Plan& plan, KnownMoments& moments) {
     return space.method == Method::fujii2024 ? fujii2024<double>(space.model, plan).total()
-                                             : fullest_stage(space.model, plan, framework_of(plan, space.gpu)).bytes;
+                                             : fullest_stage(space.model, plan, framework_of(plan, space.gpu), &moments).bytes;
 }
 
 // Expert parallel left open: the smallest power of two with which the plan fits, since every doubling makes tokens travel further; without
 // any, the one that needs least.
-static void choose_expert_parallel(const SearchSpace& space, Plan& plan) {
+static void choose_expert_parallel(const SearchSpace& space, Plan& plan, KnownMoments& moments) {
     Plan best = plan;
     double least = INFINITY;
     for (std::int64_t ranks = 1; ranks <= space.model.experts.count; ranks *= 2) {
         plan.expert_parallel = ranks;
         if (space.model.experts.count % ranks != 0 || plan.gpus % (ranks * plan.expert_tensor_parallel * plan.pipeline_parallel) != 0)
             break;
-        const double bytes = bytes_of(space, plan);
+        const double bytes = bytes_of(space, plan, moments);
         if (bytes < least) least = bytes, best = plan;
         if (judge(space.method, plan, bytes, space.gpu.memory_bytes).fit == Fit::fits) break;
     }
     plan = best;
 }
 
+Scores Scorer::memory(Plan& plan) {
+    if (space_.plan.expert_parallel == kAuto && space_.model.experts.count > 0) choose_expert_parallel(space_, plan, moments_);
+    const double bytes = bytes_of(space_, plan, moments_);
+    return {bytes, bytes / space_.gpu.memory_bytes, judge(space_.method, plan, bytes, space_.gpu.memory_bytes)};
+}
 Scores Scorer::score(Plan& plan) {
-    if (space_.plan.expert_parallel == kAuto && space_.model.experts.count > 0) choose_expert_parallel(space_, plan);
-    const double bytes = bytes_of(space_, plan);
-    return {bytes, bytes / space_.gpu.memory_bytes, judge(space_.method, plan, bytes, space_.gpu.memory_bytes), timer_.seconds(plan)};
+    Scores scores = memory(plan);
+    scores.seconds = timer_.seconds(plan);
+    return scores;
 }
 
 Estimated estimated(const SearchSpace& space, const Plan& plan) {
@@ -75,42 +80,15 @@ std::optional<Estimated> choose(const SearchSpace& space) {
     return best;
 }
 
-// Sorting is by time, then by plan order (the order of the columns), so that the same plans come out the same everywhere.
-static void rank_by_time(const std::vector<std::int64_t>& gpu_counts, SearchOutcome& out) {
-    const api::SearchColumns& c = out.columns;
-    out.fastest.resize(gpu_counts.size());
-    out.front.resize(gpu_counts.size());
-    std::vector<std::vector<std::int32_t>> by_count(gpu_counts.size());
-    for (std::size_t i = 0; i < c.row.size(); ++i) {
-        const auto which = static_cast<std::size_t>(std::find(gpu_counts.begin(), gpu_counts.end(), c.gpus[i]) - gpu_counts.begin());
-        by_count[which].push_back(static_cast<std::int32_t>(i));
-    }
-    const auto at = [](const auto& column, std::int32_t i) { return column[static_cast<std::size_t>(i)]; };
-    for (std::size_t which = 0; which < by_count.size(); ++which) {
-        std::vector<std::int32_t>& entries = by_count[which];
-        const auto faster = [&](std::int32_t a, std::int32_t b) {
-            return at(c.step_seconds, a) != at(c.step_seconds, b) ? at(c.step_seconds, a) < at(c.step_seconds, b) : a < b;
-        };
-        std::make_heap(entries.begin(), entries.end(), faster);
-        std::sort_heap(entries.begin(), entries.end(), faster);
-        double least = INFINITY;
-        for (const std::int32_t i : entries) {
-            if (at(c.fit_class, i) != 0) continue;
-            if (out.fastest[which].size() < kRanked) out.fastest[which].push_back(i);
-            if (at(c.total_bytes, i) >= least) continue;
-            least = at(c.total_bytes, i);
-            out.front[which].push_back(i);
-        }
-    }
-}
-
 SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts) {
     SearchOutcome out;
     out.chosen.assign(gpu_counts.size(), -1);
     if (gpu_counts.empty()) return out;
     std::vector<std::optional<Rank>> best(gpu_counts.size());
+    out.fastest.assign(gpu_counts.size(), -1);
     api::SearchColumns& c = out.columns;
     std::int32_t row = -1;
+    const auto tokens = static_cast<double>(space.plan.global_batch * space.plan.sequence_length);  // per step
     std::array<std::int64_t, 4> degrees_before{};
     Scorer scorer(space, space.plan);
     const Candidates all = candidates(space, *std::max_element(gpu_counts.begin(), gpu_counts.end()), Breadth::usual);
@@ -128,6 +106,9 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
             best[which] = here;
             out.chosen[which] = row;
         }
+        std::int64_t& fastest = out.fastest[which];
+        if (fit == Fit::fits && (fastest < 0 || scores.seconds < c.step_seconds[static_cast<std::size_t>(fastest)]))
+            fastest = static_cast<std::int64_t>(c.row.size());
         c.row.push_back(row);
         c.gpus.push_back(static_cast<std::int32_t>(plan.gpus));
         c.tensor_parallel.push_back(static_cast<std::int32_t>(plan.tensor_parallel));
@@ -139,9 +120,10 @@ SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_
         c.total_bytes.push_back(scores.bytes);
         c.share.push_back(scores.share);
         c.step_seconds.push_back(scores.seconds);
+        c.tokens_per_s.push_back(tokens / scores.seconds);
+        c.tokens_per_s_per_gpu.push_back(tokens / scores.seconds / static_cast<double>(plan.gpus));
         c.fit_class.push_back(static_cast<std::uint8_t>(fit));
     });
-    rank_by_time(gpu_counts, out);
     return out;
 }
 

@@ -23,9 +23,9 @@ Estimated estimated(const SearchSpace& space, const Plan& plan);
 
 // What a search wants to know of a plan.
 struct Scores {
-    double bytes, share;  // as in Estimated
-    Verdict verdict;
-    double seconds;
+    double bytes = 0, share = 0;  // as in Estimated
+    Verdict verdict{};
+    double seconds = 0;
 };
 
 // Scores many plans of one space; what they have in common is computed once.
@@ -34,11 +34,14 @@ class Scorer {
     Scorer(const SearchSpace& space, const Plan& like) : space_(space), timer_(space.model, space.gpu, space.cluster, like) {}
     // Expert parallel left open by the space is chosen, and written into the plan.
     Scores score(Plan& plan);
+    // The same without the step time, for those who reject by memory first.
+    Scores memory(Plan& plan);
     double seconds(const Plan& plan) { return timer_.seconds(plan); }
 
  private:
     const SearchSpace& space_;
     StepTimer timer_;
+    KnownMoments moments_;
 };
 
 // "auto": the fastest plan whose estimate fits; of plans equally fast the smallest split (TP*CP*PP, then fewest pipeline stages, then
@@ -52,10 +55,8 @@ struct SearchOutcome {
     api::SearchColumns columns;
     SearchCounts counts;
     std::vector<std::int64_t> chosen;
-    std::vector<std::vector<std::int32_t>> fastest;  // per GPU count: entries that fit, fastest first, at most kRanked
-    std::vector<std::vector<std::int32_t>> front;    // per GPU count: of those that fit, what no other one beats in both memory and time
+    std::vector<std::int64_t> fastest;  // per GPU count: the entry that fits and is fastest, of equally fast ones the first; or -1
 };
-inline constexpr std::size_t kRanked = 200;
 SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts);
 
 }  // namespace fourfold

@@ -120,11 +120,12 @@ Stage Stages::fullest(std::int32_t stage) const {
     return at(stage, counts, {});
 }
 
-std::vector<Stage> Stages::moments(std::int32_t stage) const {
+std::vector<Stage> Stages::moments(std::int32_t stage, KnownMoments* known) const {
     if (!splits_backward()) return {fullest(stage)};
     const ScheduleKind kind = plan_.schedule_kind();
     std::vector<Stage> list;
-    for (const InFlight& moment : fullest_moments(kind, stages_, chunks_, micro_batches_, stage))
+    KnownMoments own;
+    for (const InFlight& moment : (known == nullptr ? own : *known).of(kind, stages_, chunks_, micro_batches_, stage))
         list.push_back(at(stage, moment.until_backward, moment.until_weight));
     return list;
 }

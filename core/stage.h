@@ -40,7 +40,7 @@ class Stages {
     // At its fullest moment; for schedules that do not split the backward pass.
     Stage fullest(std::int32_t stage) const;
     // The moments that may be the fullest one.
-    std::vector<Stage> moments(std::int32_t stage) const;
+    std::vector<Stage> moments(std::int32_t stage, KnownMoments* known = nullptr) const;
     // With so many micro-batches per chunk that are alive until their backward pass, and after it until their weight gradient.
     Stage at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const;
     // What it holds, with one micro-batch in every chunk.

@@ -97,6 +97,15 @@ class StepCost : Letters<N> {
         return sum;
     }
 
+    // Seconds from hand to hand between two stages.
+    N transfer() const {
+        using std::min;
+        const N bytes = 2 * L::tokens() * L::h() / t_;
+        if (p_.gpus <= hw_.gpus_per_node) return on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link());
+        return on_.of(&Timing::network_latency) +
+               bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
+    }
+
     // Which stage sets the pace (N = double).
     Pace find_pace(const Stages& stages, bool with_stage_seconds) const {
         Pace pace;
@@ -124,6 +133,8 @@ class StepCost : Letters<N> {
         of_pipeline(pace, played);
         once_per_step(stages, pace);
         noise();
+        result_.stage_seconds = pace.stage_seconds;
+        if (p_.time_factor != 1) calibrate(p_.time_factor);
         return std::move(result_);
     }
 
@@ -193,14 +204,6 @@ class StepCost : Letters<N> {
     }
 
     // ---- the pipeline
-    // Seconds from hand to hand between two stages.
-    N transfer() const {
-        using std::min;
-        const N bytes = 2 * L::tokens() * L::h() / t_;
-        if (p_.gpus <= hw_.gpus_per_node) return on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link());
-        return on_.of(&Timing::network_latency) +
-               bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
-    }
     N gpus() const { return number("G", "GPUs", "GPUs", as_double(p_.gpus)); }
     N stages() const { return number("p", "pipeline stages (PP)", "", as_double(p_.pipeline_parallel)); }
 
@@ -241,7 +244,7 @@ class StepCost : Letters<N> {
         item(TimeItem::bubble) = together - m * slowest;
         N times = 2 * (p - 1);
         if (interleaved)
-            times = times + (p_.overlap_pipeline ? 2 * m * chunks() * 0.25 : 2 * m * chunks());
+            times = times + (p_.overlap_pipeline ? 2 * m * chunks() * kOverlappedTransfer : 2 * m * chunks());
         else
             times = times + (p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1));
         item(TimeItem::pipeline_traffic) = hand_over * times;
@@ -342,6 +345,17 @@ class StepCost : Letters<N> {
         result_.seconds += value_of(lag);
     }
 
+    // A calibration's factor, on every term alike, so that they still sum to the step.
+    void calibrate(double factor) {
+        const N measured = number("k_y", "measured over estimated, from your own runs", "", factor);
+        for (N& one : result_.items)
+            if (value_of(one) != 0) one = measured * one;
+        for (double& stage : result_.stage_seconds) stage *= factor;
+        result_.seconds *= factor;
+        result_.forward *= factor;
+        result_.backward *= factor;
+    }
+
     const Machine& hw_;
     const Cost<N> on_;
     const LayerTimesOf<N>& layers_;
@@ -354,6 +368,25 @@ class StepCost : Letters<N> {
     StepTime<N> result_;
 };
 
+#ifdef FOURFOLD_TRACED
+// What decides the pace, in doubles.
+LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
+    LayerTimes plain;
+    const auto copy = [](LayerTime& to, const LayerTimeOf<Traced>& from) {
+        to.forward = from.forward.value();
+        to.backward = from.backward.value();
+        to.recomputed = from.recomputed.value();
+    };
+    copy(plain.dense, traced.dense);
+    copy(plain.expert, traced.expert);
+    plain.head = traced.head.value();
+    plain.embedding = traced.embedding.value();
+    plain.parameters_dense = traced.parameters_dense.value();
+    plain.parameters_expert = traced.parameters_expert.value();
+    return plain;
+}
+#endif
+
 }  // namespace
 
 #ifndef FOURFOLD_TRACED
@@ -361,25 +394,25 @@ Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const
              const Stages& stages, bool with_stage_seconds) {
     return StepCost<double>(model, plan, machine, timing, layers).find_pace(stages, with_stage_seconds);
 }
+double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
+    const LayerTimes none;
+    return StepCost<double>(model, plan, machine, timing, none).transfer();
+}
 #endif
 
 template <class N>
-StepTime<N> step_time(const Model& model, const Plan& p, [[maybe_unused]] const Framework& framework, const Machine& hw, const Timing& k,
+StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const Machine& hw, const Timing& k,
                       const LayerTimesOf<N>& layers, const StageLayers& given) {
     const Stages stages(model, p, given);
     const bool played = is_played(p);
     StepCost<N> cost(model, p, hw, k, layers);
     if constexpr (std::is_same_v<N, Traced>) {
-        const LayerTimes plain = layer_times<double>(model, p, framework, hw, k);
+        const LayerTimes plain = values_of(layers);
         const Pace pace = pace_of(model, p, hw, k, plain, stages, true);
-        StepTime<N> result = cost.run(stages, pace, played ? played_makespan(p, stages, plain, pace) : 0);
-        result.stage_seconds = pace.stage_seconds;
-        return result;
+        return cost.run(stages, pace, played ? played_makespan(p, stages, plain, pace) : 0);
     } else {
         const Pace pace = cost.find_pace(stages, played);
-        StepTime<N> result = cost.run(stages, pace, played ? played_makespan(p, stages, layers, pace) : 0);
-        result.stage_seconds = pace.stage_seconds;
-        return result;
+        return cost.run(stages, pace, played ? played_makespan(p, stages, layers, pace) : 0);
     }
 }
 #ifdef FOURFOLD_TRACED
@@ -389,14 +422,15 @@ template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Fra
 template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
                                             const StageLayers&);
 
-double model_flop(const Model& m, const Plan& p) {
+double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double h = number(m.hidden), L = number(m.layers), s = number(p.sequence_length), q = number(m.heads * m.head_dim) / h;
     const double v = number(padded_vocabulary(m, p.tensor_parallel)), k = number(m.kv_heads) / number(m.heads);
     double expert_layers = 0;  // there a token passes through its experts alone
     for (const std::uint8_t expert : m.expert_layers) expert_layers += expert;
     const double visited = number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
     const double f = (number(m.ffn) * (L - expert_layers) + visited * expert_layers) / L;
-    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + s / h) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
+    const double scores = convention == FlopConvention::causal ? s / h / 2 : s / h;
+    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + scores) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
 }
 
 constexpr std::size_t kPlaces = 128;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP

@@ -75,6 +75,10 @@ Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const
 bool is_played(const Plan& plan);
 double played_makespan(const Plan& plan, const Stages& stages, const LayerTimes& layers, const Pace& pace);
 
+// Seconds of handing a micro-batch's tensor from one stage to the next (Pipette).
+double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
+inline constexpr double kOverlappedTransfer = 0.25;  // what is felt of one that overlaps (interleaved schedule, overlap_pipeline)
+
 // Step times of many plans that differ from one (`like`) in degrees, micro-batch, GPUs, recomputation, ZeRO and schedule alone; a layer's
 // times are kept from one plan to the next.
 class StepTimer {
@@ -108,7 +112,18 @@ struct Band {
 };
 Band band_of(const Model& model, const Plan& plan, const Machine& machine);
 
-// FLOP of a step as the first paper counts it: attention not halved for causality, logits counted, nothing counted twice.
-double model_flop(const Model& model, const Plan& plan);
+// What is counted as the model's work: a rate in FLOP/s, and with it MFU, says nothing without its convention.
+enum class FlopConvention {
+    full,    // every token attends to every other (Fujii et al., Section 3; Narayanan et al. 2021)
+    causal,  // every token attends to the earlier ones alone: half of the attention scores
+    count
+};
+struct FlopText {
+    std::string_view id, label, help;
+};
+const FlopText& text(FlopConvention convention);
+
+// FLOP of a step, forward and backward: logits counted, recomputation not. The conventions differ in the attention scores alone.
+double model_flop(const Model& model, const Plan& plan, FlopConvention convention);
 
 }  // namespace fourfold

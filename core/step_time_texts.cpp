@@ -36,7 +36,7 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
 }};
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
-Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
+static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
     if (model.experts.count > 0) return {0.7, 2, "No run of a model with experts was used: take this as an order of magnitude."};
     if (plan.framework == FrameworkKind::pytorch)
         return {0.95, 1.6, "Frameworks other than Megatron-LM took 1.1 to 1.6 times as long in 216 published runs."};
@@ -44,6 +44,21 @@ Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
         return {0.9, 1.45, "No Blackwell run was used to fit the model; 16 published ones took up to 1.4 times as long."};
     if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "From 84 published Megatron-LM runs on A100."};
     return {0.91, 1.1, "From 93 published Megatron-LM runs on H100, at sites that were in the fit; others lie up to a tenth off."};
+}
+Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
+    Band band = published_band(model, plan, machine);
+    if (plan.is_calibrated()) band.basis = "Calibrated with your own runs; the band is that of the published ones.";
+    return band;
+}
+
+const FlopText& text(FlopConvention convention) {
+    static constexpr std::array<FlopText, static_cast<std::size_t>(FlopConvention::count)> kConventions = {{
+        {"full", "attention counted whole (as in the first paper)",
+         "Every token against every other one. Logits count, recomputation does not."},
+        {"causal", "attention counted half (causal)",
+         "Every token against the earlier ones alone, as a causal mask leaves it. Logits count, recomputation does not."},
+    }};
+    return kConventions[static_cast<std::size_t>(convention)];
 }
 
 }  // namespace fourfold

@@ -70,9 +70,10 @@ inline const Json& shape(const char* name) {
                     "recompute": "text", "recompute_modules": "text", "recompute_layers": "integer", "precision": "text",
                     "gradients_in_fp32": "boolean", "moments": "text", "optimizer_offload": "number", "expert_parallel": "integer",
                     "expert_tensor_parallel": "integer", "expert_imbalance": "number", "framework": "text", "attention": "text",
-                    "loss": "text", "sequence_parallel": "boolean", "site": "text", "tensor_overlap": "boolean",
+                    "loss": "text", "sequence_parallel": "boolean", "site": "text", "time_factor": "number",
+                    "site_network": "number", "site_pipeline": "number", "site_fixed": "number", "site_stall": "number", "tensor_overlap": "boolean",
                     "overlap_gradients": "boolean", "overlap_parameters": "boolean", "overlap_pipeline": "boolean",
-                    "token_budget": "number", "price_per_gpu_hour": "number", "watts_per_gpu": "number", "fused_norms": "boolean", "hidden_dropout": "boolean",
+                    "token_budget": "number", "price_per_gpu_hour": "number", "watts_per_gpu": "number", "explore": "text", "risk": "number", "fused_norms": "boolean", "hidden_dropout": "boolean",
                     "attention_dropout": "boolean"},
             "item": {"id": "text", "label": "text", "summary": "text", "bytes": "number", "share": "number", "formula": ["token"],
                      "numbers": ["token"], "latex": "text", "latex_numbers": "text",
@@ -81,10 +82,21 @@ inline const Json& shape(const char* name) {
                      "source": {"title": "text", "url": "text", "where": "text"}},
             "model": {"ok": "boolean", "model": "any", "label": "text", "parameters": "integer", "used": ["text"], "ignored": ["text"],
                       "assumed": [{"key": "text", "value": "scalar", "why": "text"}]},
+            "rank": {"ok": "boolean", "gpus": "integer", "candidates": "integer", "legal": "integer", "ranked": "integer", "does_not_fit": "integer",
+                     "rejected": [{"rule": "text", "count": "integer"}], "front": ["integer"], "closest": "any",
+                     "plans": {"tensor_parallel?": ["integer"], "context_parallel?": ["integer"], "pipeline_parallel?": ["integer"],
+                               "data_parallel?": ["integer"], "micro_batch?": ["integer"], "expert_parallel?": ["integer"],
+                               "virtual_stages?": ["integer"], "schedule?": ["text"], "recompute?": ["text"], "recompute_layers?": ["integer"],
+                               "zero?": ["text"], "sequence_parallel?": ["boolean"], "count_embedding_as_layer?": ["boolean"],
+                               "count_loss_as_layer?": ["boolean"], "order?": ["integer"], "total_bytes?": ["number"], "share?": ["number"],
+                               "class?": ["text"], "probability?": ["number?"], "step_seconds?": ["number"], "tokens_per_s?": ["number"]}},
+            "versus": {"ok": "boolean", "plan": "any", "other": "any", "outcome": "text", "seconds?": "number", "seconds_share?": "number",
+                       "bytes?": "number", "time?": [{"id": "text", "kind": "text", "label": "text", "seconds": "number"}],
+                       "memory?": [{"id": "text", "label": "text", "bytes": "number"}]},
             "search": {"ok": "boolean", "job": "any", "gpu_counts": ["integer"], "card_bytes": "number", "line_share": "number",
                        "candidates": "integer", "legal": "integer", "fits": "integer", "at_risk": "integer", "does_not_fit": "integer",
                        "rejected": [{"rule": "text", "count": "integer"}], "auto": [{"gpus": "integer", "row": "integer"}],
-                       "ranking": [{"gpus": "integer", "fastest": ["integer"], "front": ["integer"]}]},
+                       "sizes": [{"gpus": "integer", "entry": "integer?", "efficiency": "number?", "run": "any"}]},
             "catalog": {"version": "integer", "gpus": ["any"], "clusters": ["any"],
                         "fields": [{"key": "text", "link": "text", "type": "text", "label": "text", "help": "text", "unit": "text",
                                     "default": "scalar", "min?": "number", "max?": "number", "auto?": "boolean",
@@ -115,7 +127,8 @@ inline const Json& shape(const char* name) {
                                   "bytes": ["number"], "after": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}},
             "time": {"step_seconds": "number", "low_seconds": "number", "high_seconds": "number", "basis": "text",
                      "tokens_per_step": "number", "tokens_per_s": "number", "tokens_per_s_per_gpu": "number",
-                     "tflop_per_s_per_gpu": "number", "mfu": "number", "convention": "text", "stage_seconds": ["number"],
+                     "rates": [{"id": "text", "label": "text", "help": "text", "tflop_per_s_per_gpu": "number", "mfu": "number"}],
+                     "peak_tflop_per_s": "number", "peak_format": "text", "stage_seconds": ["number"],
                      "items": [{"id": "text", "kind": "text", "label": "text", "summary": "text", "seconds": "number", "share": "number",
                                 "formula": ["token"], "numbers": ["token"], "latex": "text", "latex_numbers": "text",
                                 "where": [{"symbol": "text", "meaning": "text", "unit": "text", "value": "number",
@@ -133,6 +146,26 @@ inline const Json& shape(const char* name) {
             "auto_plan": {"null or": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
                                       "micro_batch": "integer", "total_bytes": "number", "share": "number", "class": "text",
                                       "probability": "number?", "step_seconds": "number"}}})");
+        s["timeline"] = json(R"({
+            "ok": "boolean", "basis": "text", "note": "text",
+            "timeline": {"null or": {
+                "schedule": {"label": "text", "summary": "text"}, "chunks": "integer", "all_micro_batches": "integer",
+                "makespan_seconds": "number", "bubble_share": "number", "slowest_stage": "integer", "equally_slow": "integer",
+                "micro_batches": "integer", "cut": "boolean", "drawn_seconds": "number",
+                "stages": [{"busy_seconds": "number", "idle_seconds": "number", "idle_share": "number", "start": ["number"],
+                            "end": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}]}}})");
+        s["timeline"]["job"] = s["job"];
+        s["calibrate"] = json(R"({
+            "ok": "boolean", "usable": "integer", "kind": "text", "why": "text", "set": "any", "remove": "any", "not_identifiable": ["text"],
+            "rows": [{"name": "text", "step_seconds": "number", "estimated_seconds": "number", "ratio": "number", "after_seconds": "number",
+                      "after_ratio": "number", "outlier": "boolean",
+                      "plan": {"gpus": "integer", "sequence_length": "integer", "global_batch": "integer", "tensor_parallel": "integer",
+                               "context_parallel": "integer", "pipeline_parallel": "integer", "micro_batch": "integer",
+                               "expert_parallel": "integer"}}],
+            "before": {"null or": {"mean_error": "number", "worst_error": "number"}},
+            "after": {"null or": {"mean_error": "number", "worst_error": "number"}},
+            "text": {"header": "text", "line": "text"}})");
+        s["calibrate"]["warnings"] = Json::array({problem});
         s["estimate"]["outside"] = Json::array({s["item"]});
         s["estimate"]["job"] = s["job"];
         s["estimate"]["method"] = method;
@@ -148,6 +181,23 @@ inline const Json& shape(const char* name) {
                              {"share?", "number"},        {"class?", "text"},          {"change_bytes?", "number"},
                              {"probability?", "number?"}, {"step_seconds?", "number"}, {"problem", {{"null or", problem}}}};
         s["estimate"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
+        const Json there = json(R"({"plan": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
+                                             "data_parallel": "integer", "expert_parallel": "integer", "micro_batch": "integer"},
+                                    "total_bytes": "number", "share": "number", "class": "text", "probability": "number?",
+                                    "step_seconds": "number"})");
+        Json fewest = there, in_time = there, largest = there;
+        fewest.update(json(R"({"gpus": "integer"})"));
+        in_time.update(json(R"({"gpus": "integer", "days": "number", "low_days": "number", "high_days": "number", "gpu_hours": "number",
+                                "cost": "number?", "safe_gpus": "integer?"})"));
+        largest.update(json(R"({"value": "integer", "limited_by": "text", "note": "text"})"));
+        s["limits"] = json(R"({
+            "ok": "boolean", "job": "any", "days": "number", "searched": {"from_gpus": "integer", "to_gpus": "integer", "note": "text"},
+            "models": [{"id": "text", "label": "text", "parameters": "integer", "fits": "boolean", "plan": "any", "total_bytes?": "number",
+                        "share?": "number", "class?": "text", "probability?": "number?", "step_seconds?": "number"}]})");
+        s["limits"]["fewest_gpus"] = {{"null or", fewest}};
+        s["limits"]["fewest_in_time"] = {{"null or", in_time}};
+        for (const char* which : {"largest_micro_batch", "largest_batch", "largest_sequence"}) s["limits"][which] = {{"null or", largest}};
+        s["limits"]["models"][0]["plan"] = {{"null or", there["plan"]}};
         return s;
     }();
     return *shapes.find(name);
@@ -161,7 +211,8 @@ inline std::string answer_defect(std::string_view text, const char* on_success) 
     if (ok == answer.end() || !ok->is_boolean()) return "no ok";
     if (*ok == true) return differs(answer, shape(on_success), "answer");
     Json expected = shape("failure");
-    if (std::string_view(on_success) == "estimate") expected["job"] = "any";
+    if (std::string_view(on_success) == "estimate" || std::string_view(on_success) == "timeline") expected["job"] = "any";
+    if (std::string_view(on_success) == "calibrate") expected["text?"] = expected["remove?"] = "any";
     if (std::string found = differs(answer, expected, "failure"); !found.empty()) return found;
     if (answer["problems"].empty()) return "failure without a problem";
     for (const Json& problem : answer["problems"])

@@ -135,8 +135,16 @@ static void check_time(const Json& answer) {
     CHECK(time["low_seconds"] <= time["step_seconds"]);
     CHECK(time["high_seconds"] >= time["step_seconds"]);
     CHECK(tests::nearly(time["tokens_per_s"].get<double>() * seconds, time["tokens_per_step"]));
-    CHECK(time["mfu"].get<double>() > 0);
-    CHECK(time["mfu"].get<double>() < 2);  // counted over the whole square of attention, of which half is computed
+    REQUIRE(time["rates"].size() == 2);
+    const Json &full = time["rates"][0], &causal = time["rates"][1];
+    CHECK(full["id"] == "full");
+    CHECK(causal["id"] == "causal");
+    for (const Json& rate : time["rates"])
+        CHECK(tests::nearly(rate["mfu"].get<double>() * time["peak_tflop_per_s"].get<double>(), rate["tflop_per_s_per_gpu"]));
+    CHECK(causal["mfu"].get<double>() > 0);
+    CHECK(causal["mfu"].get<double>() < 1);  // no more than the peak of what a causal mask leaves
+    CHECK(full["mfu"] > causal["mfu"]);      // counted over the whole square of attention, of which half is computed
+    CHECK(full["mfu"].get<double>() < 2 * causal["mfu"].get<double>());
 }
 
 TEST_CASE("a token budget gives days, GPU-hours, cost and energy") {

@@ -201,6 +201,8 @@ TEST_CASE("a request, read and written, is the same request") {
         visit_fields(c.plan, FieldWriter(request));
         const Budget budget{random.coin() ? 1e12 : 0, 2.5, 700};
         visit_fields(budget, FieldWriter(request));
+        const Exploration exploration{static_cast<std::uint32_t>(random.from(0, 127)), 0.5};
+        visit_fields(exploration, FieldWriter(request));
         for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch"})
             if (random.from(0, 3) == 0) request[key] = "auto";
         request["model"] = random.coin() ? canonical_config(c.model) : Json("llama-2-7b");

@@ -96,30 +96,22 @@ TEST_CASE("auto takes the fastest plan within the line, and of equally fast ones
     }
 }
 
-TEST_CASE("the ranking is by time, of plans that fit; the front has no plan that another beats in both memory and time") {
+TEST_CASE("the fastest entry of every GPU count fits, and none that fits is faster") {
     const Setting s = setting("llama-3.1-70b", "h100-sxm-80gb", 64);
-    const SearchOutcome found = search_all(s.space(), {32, 64, 128});
+    const std::vector<std::int64_t> counts = {4, 32, 64, 128};
+    const SearchOutcome found = search_all(s.space(), counts);
     const auto& c = found.columns;
-    for (std::size_t which = 0; which < 3; ++which) {
-        const std::int64_t gpus = std::vector<std::int64_t>{32, 64, 128}[which];
-        CHECK(!found.fastest[which].empty());
-        CHECK(found.fastest[which].size() <= kRanked);
-        double before = 0;
-        for (const std::int32_t entry : found.fastest[which]) {
-            const auto i = static_cast<std::size_t>(entry);
-            CHECK(c.gpus[i] == gpus);
-            CHECK(c.fit_class[i] == 0);
-            CHECK(c.step_seconds[i] >= before);
-            before = c.step_seconds[i];
-        }
-        const auto first = static_cast<std::size_t>(found.fastest[which][0]);
+    CHECK(found.fastest[0] == -1);
+    for (std::size_t which = 1; which < counts.size(); ++which) {
+        const auto first = static_cast<std::size_t>(found.fastest[which]);
+        CHECK(found.fastest[which] >= 0);
+        CHECK(c.gpus[first] == counts[which]);
         CHECK(c.row[first] == found.chosen[which]);
-        for (const std::int32_t entry : found.front[which])
-            for (std::size_t k = 0; k < c.row.size(); ++k) {
-                const auto i = static_cast<std::size_t>(entry);
-                if (c.gpus[k] == gpus && c.fit_class[k] == 0)
-                    CHECK_FALSE((c.step_seconds[k] < c.step_seconds[i] && c.total_bytes[k] < c.total_bytes[i]));
-            }
+        for (std::size_t i = 0; i < c.row.size(); ++i) {
+            CHECK(c.tokens_per_s[i] == 1024.0 * 8192 / c.step_seconds[i]);
+            CHECK(c.tokens_per_s_per_gpu[i] == c.tokens_per_s[i] / c.gpus[i]);
+            if (c.gpus[i] == counts[which] && c.fit_class[i] == 0) CHECK(c.step_seconds[i] >= c.step_seconds[first]);
+        }
     }
 }
 

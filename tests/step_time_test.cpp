@@ -215,6 +215,19 @@ TEST_CASE("end to end: the choice for every job of the paper's table is a config
     }
 }
 
+TEST_CASE("FLOP of a step: Llama 3.1 8B by hand, and the conventions differ in the attention scores alone") {
+    Plan plan;
+    plan.sequence_length = 8'192;
+    plan.global_batch = 1'024;
+    plan.tensor_parallel = 1;
+    const Model& llama = catalog().model("llama-3.1-8b")->model;
+    // per token, twice for multiply and add, three times for forward and backward: QKV and output, feed-forward, logits; then the scores
+    const double weights = 32.0 * (4'096 * (4'096 + 2 * 1'024) + 4'096 * 4'096 + 3 * 4'096 * 14'336) + 4'096.0 * 128'256;
+    const double scores = 32.0 * 2 * 8'192 * 4'096, tokens = 8'192.0 * 1'024;
+    CHECK(model_flop(llama, plan, FlopConvention::full) == doctest::Approx(6 * tokens * (weights + scores)));
+    CHECK(model_flop(llama, plan, FlopConvention::causal) == doctest::Approx(6 * tokens * (weights + scores / 2)));
+}
+
 TEST_CASE("step time: traced and plain agree, the terms sum to the step, none is negative or infinite") {
     tests::Random random(31);
     const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
@@ -237,7 +250,7 @@ TEST_CASE("step time: traced and plain agree, the terms sum to the step, none is
             sum += plain.items[k];
         }
         CHECK(sum == doctest::Approx(plain.seconds).epsilon(1e-9));
-        CHECK(plain.seconds >= model_flop(model, plan) / 2 / (machine.peak * static_cast<double>(plan.gpus)));  // causal at the least
+        CHECK(plain.seconds >= model_flop(model, plan, FlopConvention::causal) / (machine.peak * static_cast<double>(plan.gpus)));
         Machine faster = machine;
         faster.peak *= 1.3;
         faster.memory *= 1.3;

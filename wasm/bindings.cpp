@@ -29,6 +29,8 @@ val search(const std::string& request) {
     columns.set("total_bytes", column(c.total_bytes));
     columns.set("share", column(c.share));
     columns.set("step_seconds", column(c.step_seconds));
+    columns.set("tokens_per_s", column(c.tokens_per_s));
+    columns.set("tokens_per_s_per_gpu", column(c.tokens_per_s_per_gpu));
     columns.set("class", column(c.fit_class));
     result.set("summary", answer.summary);
     result.set("columns", columns);
@@ -41,6 +43,13 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("catalog", &api::catalog);
     emscripten::function("import_config", emscripten::optional_override([](const std::string& text) { return api::import_config(text); }));
     emscripten::function("estimate", emscripten::optional_override([](const std::string& request) { return api::estimate(request); }));
+    emscripten::function("timeline", emscripten::optional_override([](const std::string& request) { return api::timeline(request); }));
+    emscripten::function("limits", emscripten::optional_override([](const std::string& request) { return api::limits(request); }));
+    emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
     emscripten::function("search", &search);
+    emscripten::function("rank", emscripten::optional_override([](const std::string& request) { return api::rank(request); }));
+    emscripten::function("merge_rankings",
+                         emscripten::optional_override([](const std::string& parts) { return api::merge_rankings(parts); }));
+    emscripten::function("versus", emscripten::optional_override([](const std::string& request) { return api::versus(request); }));
     emscripten::function("benchmark_estimates", &api::benchmark_estimates);
 }

@@ -29,6 +29,25 @@ static void search_405b(benchmark::State& state) {
 }
 BENCHMARK(search_405b);
 
+// Everything that can be varied for that model on 16,384 GPUs; items_per_second is legal plans.
+static void rank_405b(benchmark::State& state) {
+    constexpr const char* kRequest = R"({"model": "llama-3.1-405b", "gpus": 16384, "global_batch": 2048,
+        "explore": "virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers"})";
+    std::int64_t plans = 0;
+    for (auto _ : state) plans += fourfold::Json::parse(api::rank(kRequest))["legal"].get<std::int64_t>();
+    state.SetItemsProcessed(plans);
+}
+BENCHMARK(rank_405b);
+
+// The reverse questions, as text: of the page's first job, and of the largest.
+static void limits(benchmark::State& state, const char* request) {
+    for (auto _ : state) benchmark::DoNotOptimize(api::limits(request));
+}
+BENCHMARK_CAPTURE(limits, first_job, R"({"token_budget": 1e12, "days": 30})")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(limits, 405b_on_16384,
+                  R"({"model": "llama-3.1-405b", "gpus": 16384, "global_batch": 2048, "token_budget": 15.6e12, "days": 54})")
+    ->Unit(benchmark::kMillisecond);
+
 // All 14 stages of one plan of Llama 3.1 405B by the detailed estimator: in numbers, and with every formula kept.
 template <class N>
 static void detailed_all_stages(benchmark::State& state) {

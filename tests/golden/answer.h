@@ -16,6 +16,11 @@ inline Json golden_answer(const Json& golden) {
     std::string response;
     if (function == "import_config") response = api::import_config(request);
     if (function == "estimate") response = api::estimate(request);
+    if (function == "rank") response = api::rank(request);
+    if (function == "versus") response = api::versus(request);
+    if (function == "timeline") response = api::timeline(request);
+    if (function == "limits") response = api::limits(request);
+    if (function == "calibrate") response = api::calibrate(request);
     if (function == "search") {
         api::SearchAnswer answer = api::search(request);
         const api::SearchColumns& c = answer.columns;
@@ -31,6 +36,8 @@ inline Json golden_answer(const Json& golden) {
                    {"total_bytes", c.total_bytes},
                    {"share", c.share},
                    {"step_seconds", c.step_seconds},
+                   {"tokens_per_s", c.tokens_per_s},
+                   {"tokens_per_s_per_gpu", c.tokens_per_s_per_gpu},
                    {"class", c.fit_class}};
     }
     return {{"response", Json::parse(response, nullptr, false)}, {"columns", columns}};

@@ -20,12 +20,17 @@ function bestRate(count, work) {
 }
 
 const LARGE = '{"model": "llama-3.1-405b", "gpus": 16384, "global_batch": 2048}';
+const WHOLE = JSON.stringify({ ...JSON.parse(LARGE), explore: 'virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers' });
+const { legal } = JSON.parse(core.rank(WHOLE));
 const plans = core.search(LARGE).columns.row.length;
 
 // The same work as in tests/bench/bench.cpp, under the same names. search_405b counts complete configurations: rules, memory, time.
 const rates = {
     search_405b: bestRate(50 * plans, (count) => {
         for (let i = 0; i < count / plans; ++i) core.search(LARGE);
+    }),
+    rank_405b: bestRate(2 * legal, (count) => {
+        for (let i = 0; i < count / legal; ++i) core.rank(WHOLE);
     }),
     raw_estimates: bestRate(10_000_000, (count) => core.benchmark_estimates(count)),
     estimate_as_text: bestRate(1000, (count) => {
@@ -51,5 +56,6 @@ for (const [name, rate] of Object.entries(rates)) {
     const beside = native[name] ? `, native ${whole(native[name])}: ${(100 * rate / native[name]).toFixed(0)} % of native` : '';
     console.log(`${name}: ${whole(rate)} a second as WebAssembly${beside}`);
 }
+console.log(`all ${whole(legal)} legal plans of Llama 3.1 405B on 16,384 GPUs: ${(legal / rates.rank_405b).toFixed(2)} s on one worker`);
 // calculon, a published analytical tool in Python, evaluates 70 to 1,500 configurations a second.
 console.log(`complete configurations: ${whole(rates.search_405b / 1500)} times calculon's best rate`);

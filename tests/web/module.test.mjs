@@ -45,7 +45,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'import_config', 'search']) {
+    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits', 'calibrate']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;
@@ -56,9 +56,56 @@ for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus":
     }
 }
 
+test('a timeline of a pipeline: passes of a stage in order, cut to what can be drawn, quick enough to follow typing', () => {
+    const request = { version: 1, model: 'llama-3.1-405b', gpus: 2016, pipeline_parallel: 63, tensor_parallel: 8, context_parallel: 1, micro_batch: 1, global_batch: 2048 };
+    const start = performance.now();
+    const { timeline, note } = JSON.parse(core.timeline(JSON.stringify(request)));
+    assert.ok(performance.now() - start < 1000);
+    assert.equal(timeline.stages.length, 63);
+    assert.match(note, /^Cut: /);
+    assert.ok(timeline.micro_batches < timeline.all_micro_batches);
+    assert.ok(timeline.stages.reduce((sum, { start }) => sum + start.length, 0) <= 20_000);
+    for (const { start, end, busy_seconds, idle_seconds } of timeline.stages) {
+        for (let i = 1; i < start.length; ++i) assert.ok(start[i] >= end[i - 1]);
+        assert.ok(Math.abs(busy_seconds + idle_seconds - timeline.makespan_seconds) < 1e-9 * timeline.makespan_seconds);
+    }
+    const alone = JSON.parse(core.timeline(JSON.stringify({ version: 1, gpus: 8, pipeline_parallel: 1 })));
+    assert.ok(alone.timeline.bubble_share < 1e-12);
+});
+
+test('calibrate: a factor from three plans is the one that the times were made with, and estimate applies it', () => {
+    const job = { version: 1, model: 'llama-3.1-8b', gpus: 64, context_parallel: 1, micro_batch: 1 };
+    const runs = [[1, 4], [2, 2], [4, 1]].map(([tensor_parallel, pipeline_parallel]) => {
+        const plan = { tensor_parallel, pipeline_parallel };
+        return { ...plan, step_seconds: 1.25 * estimate({ ...job, ...plan }).time.step_seconds };
+    });
+    const answer = JSON.parse(core.calibrate(JSON.stringify({ ...job, runs })));
+    assert.ok(answer.ok, JSON.stringify(answer.problems));
+    assert.deepEqual(answer.set, { time_factor: 1.25 });
+    const after = estimate({ ...job, ...runs[0], step_seconds: undefined, ...answer.set }).time.step_seconds;
+    assert.ok(Math.abs(after - runs[0].step_seconds) < 1e-9 * after);
+    assert.equal(JSON.parse(core.calibrate(JSON.stringify({ ...job, runs: runs.slice(0, 1) }))).kind, 'none');
+});
+
 test('the same question gives the same text again', () => {
     const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
     assert.equal(core.estimate(request), core.estimate(request));
+});
+
+test('the reverse questions: every answer is a plan that fits, and the days are kept', () => {
+    const answer = JSON.parse(core.limits(JSON.stringify({ model: 'llama-3.1-70b', gpus: 64, token_budget: 1e12, days: 30 })));
+    assert.ok(answer.ok, JSON.stringify(answer.problems));
+    assert.equal(answer.fewest_gpus.class, 'fits');
+    assert.ok(answer.fewest_in_time.days <= 30);
+    assert.ok(answer.fewest_in_time.safe_gpus >= answer.fewest_in_time.gpus && answer.fewest_in_time.gpus >= answer.fewest_gpus.gpus);
+    for (const key of ['largest_micro_batch', 'largest_batch', 'largest_sequence']) assert.equal(answer[key].class, 'fits', key);
+    const { tensor_parallel, context_parallel, pipeline_parallel, micro_batch } = answer.largest_sequence.plan;
+    const there = estimate({ ...answer.job, sequence_length: answer.largest_sequence.value, tensor_parallel, context_parallel, pipeline_parallel, micro_batch });
+    assert.equal(there.total_bytes, answer.largest_sequence.total_bytes);
+    for (const days of [-1, 1e99, '"NaN"', null]) {
+        const refused = JSON.parse(core.limits(`{"days": ${days}}`));
+        assert.deepEqual(refused.problems.map(({ field }) => field), ['days']);
+    }
 });
 
 test('columns outlive later searches', () => {

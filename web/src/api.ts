@@ -183,6 +183,15 @@ export interface Run {
     energy_kwh: number | null;
 }
 
+// What the GPUs achieve, under one convention of counting FLOP.
+export interface Rate {
+    id: string;
+    label: string;
+    help: string;
+    tflop_per_s_per_gpu: number;
+    mfu: number;
+}
+
 export interface Time {
     step_seconds: number;
     low_seconds: number;
@@ -191,9 +200,9 @@ export interface Time {
     tokens_per_step: number;
     tokens_per_s: number;
     tokens_per_s_per_gpu: number;
-    tflop_per_s_per_gpu: number;
-    mfu: number;
-    convention: string;
+    rates: Rate[];
+    peak_tflop_per_s: number;
+    peak_format: string;
     items: TimeItem[];
     stage_seconds: number[];
     run: Run | null;
@@ -262,6 +271,40 @@ export interface Curve {
     chunk: number[];
 }
 
+// Operations drawn, one entry each, in the order in which the stage runs them.
+export interface TimelineStage {
+    busy_seconds: number;
+    idle_seconds: number;
+    idle_share: number;
+    start: number[];
+    end: number[];
+    kind: PassKind[];
+    micro_batch: number[];
+    chunk: number[];
+}
+
+export interface Timeline {
+    schedule: { label: string; summary: string };
+    chunks: number;
+    all_micro_batches: number;
+    makespan_seconds: number;
+    bubble_share: number;
+    slowest_stage: number;
+    equally_slow: number;
+    micro_batches: number;
+    cut: boolean;
+    drawn_seconds: number;
+    stages: TimelineStage[];
+}
+
+export interface TimelineAnswer {
+    ok: true;
+    job: { [key: string]: Json };
+    basis: string;
+    note: string;
+    timeline: Timeline | null;
+}
+
 export interface Host {
     bytes_per_gpu: number;
     bytes_per_node: number;
@@ -313,11 +356,12 @@ export interface Refusal {
     problems: Problem[];
 }
 
-// Entries of the columns, for one number of GPUs.
-export interface Ranking {
+// The fastest plan on one number of GPUs; no entry where nothing fits.
+export interface Size {
     gpus: number;
-    fastest: number[];
-    front: number[];
+    entry: number | null;
+    efficiency: number | null; // speed per GPU, relative to the smallest number on which a plan fits
+    run: Run | null;
 }
 
 export interface SearchSummary {
@@ -333,7 +377,7 @@ export interface SearchSummary {
     does_not_fit: number;
     rejected: { rule: string; count: number }[];
     auto: { gpus: number; row: number }[];
-    ranking: Ranking[];
+    sizes: Size[];
 }
 
 export interface SearchColumns {
@@ -348,13 +392,132 @@ export interface SearchColumns {
     total_bytes: Float64Array;
     share: Float64Array;
     step_seconds: Float64Array;
+    tokens_per_s: Float64Array;
+    tokens_per_s_per_gpu: Float64Array;
     class: Uint8Array;
 }
+
+// The keys of a job that a ranked plan sets.
+export const RANKED_KEYS = [
+    'tensor_parallel',
+    'pipeline_parallel',
+    'context_parallel',
+    'micro_batch',
+    'expert_parallel',
+    'virtual_stages',
+    'schedule',
+    'recompute',
+    'recompute_layers',
+    'zero',
+    'sequence_parallel',
+    'count_embedding_as_layer',
+    'count_loss_as_layer',
+] as const;
+export type RankedKey = (typeof RANKED_KEYS)[number];
+export interface RankedPlan extends Record<RankedKey, string | number | boolean> {
+    data_parallel: number;
+    order: number;
+    total_bytes: number;
+    share: number;
+    class: Fit;
+    probability: number | null;
+    step_seconds: number;
+    tokens_per_s: number;
+}
+export interface Ranked {
+    ok: true;
+    gpus: number;
+    candidates: number;
+    legal: number;
+    ranked: number;
+    does_not_fit: number;
+    rejected: { rule: string; count: number }[];
+    plans: { [key in keyof RankedPlan]?: RankedPlan[key][] };
+    front: number[];
+    closest: RankedPlan | null;
+}
+
+export interface Side extends Brief {
+    ok: true;
+    job: { [key: string]: Json };
+    data_parallel: number;
+    card_bytes: number;
+}
+export interface Versus {
+    ok: true;
+    plan: Side;
+    other: Side | Refusal;
+    outcome: 'breaks_rule' | 'does_not_fit' | 'slower' | 'faster' | 'as_fast';
+    seconds?: number;
+    seconds_share?: number;
+    bytes?: number;
+    time?: { id: string; kind: TimeKind; label: string; seconds: number }[];
+    memory?: { id: string; label: string; bytes: number }[];
+}
+
+export type Degrees = Record<Degree | 'data_parallel' | 'expert_parallel', number>;
+
+// A number and the fastest plan that fits there.
+export type FewestGpus = Brief & { gpus: number; plan: Degrees };
+export type InTime = FewestGpus & Omit<Run, 'steps' | 'energy_kwh'> & { safe_gpus: number | null };
+export type Largest = Brief & { value: number; plan: Degrees; limited_by: 'memory' | 'rules' | 'range'; note: string };
+export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: Degrees } & Brief) | { plan: null });
+
+export interface Limits {
+    ok: true;
+    job: { [key: string]: Json };
+    days: number;
+    fewest_gpus: FewestGpus | null;
+    fewest_in_time: InTime | null;
+    largest_micro_batch: Largest | null;
+    largest_batch: Largest | null;
+    largest_sequence: Largest | null;
+    models: ModelHere[];
+    searched: { from_gpus: number; to_gpus: number; note: string };
+}
+
+export interface CalibrationRow {
+    name: string;
+    step_seconds: number;
+    estimated_seconds: number;
+    ratio: number;
+    after_seconds: number;
+    after_ratio: number;
+    outlier: boolean;
+    plan: Record<Degree | 'gpus' | 'sequence_length' | 'global_batch' | 'expert_parallel', number>;
+}
+export interface CalibrationErrors {
+    mean_error: number;
+    worst_error: number;
+}
+interface CalibrationHelp {
+    text: { header: string; line: string };
+    remove: { [key: string]: string | number };
+}
+export interface Calibration extends CalibrationHelp {
+    ok: true;
+    rows: CalibrationRow[];
+    usable: number;
+    kind: 'none' | 'factor' | 'site';
+    why: string;
+    set: { [key: string]: string | number };
+    not_identifiable: string[];
+    before: CalibrationErrors | null;
+    after: CalibrationErrors | null;
+    warnings: Problem[];
+}
+export type Calibrated = Calibration | (Refusal & Partial<CalibrationHelp>);
 
 // What the WebAssembly module gives to JavaScript.
 export interface Fourfold {
     catalog(): string;
     import_config(text: string): string;
     estimate(text: string): string;
+    timeline(text: string): string;
+    rank(text: string): string;
+    merge_rankings(text: string): string;
+    versus(text: string): string;
+    calibrate(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
+    limits(text: string): string;
 }

@@ -1,5 +1,6 @@
 // The page from top to bottom. It is drawn twice: at build time into index.html, and in the browser over that same markup.
 import type { Imported } from './api';
+import type { Core } from './core';
 import { t } from './i18n';
 import type { Actions, Page } from './store';
 import { Adjust } from './views/adjust';
@@ -8,7 +9,7 @@ import { Bar, Patterns } from './views/bar';
 import { Header } from './views/header';
 import { How } from './views/how';
 import { Items, Notes } from './views/items';
-import { LaterParts, LaterPaste, LaterPlans, LaterStages } from './views/later';
+import { LaterCalibrate, LaterParts, LaterPaste, LaterPlans, LaterStages } from './views/later';
 import { Notices } from './views/notices';
 import { Sentence } from './views/sentence';
 import { TimeBar } from './views/time-bar';
@@ -17,9 +18,11 @@ interface Props {
     page: Page;
     act: Actions;
     importConfig(text: string): Promise<Imported>;
+    timeline: Core['timeline'];
+    calibrate: Core['calibrate'];
 }
 
-export function App({ page, act, importConfig }: Props) {
+export function App({ page, act, importConfig, timeline, calibrate }: Props) {
     const { answer } = page;
     const stale = page.problems.length > 0;
     return (
@@ -33,13 +36,14 @@ export function App({ page, act, importConfig }: Props) {
                 <div class={stale ? 'result stale' : 'result'}>
                     {stale && answer && <p class="stale-mark">{t.answer.stale}</p>}
                     {answer && <Bar page={page} answer={answer} act={act} />}
-                    {answer && <TimeBar answer={answer} />}
+                    {answer && <TimeBar page={page} answer={answer} act={act} />}
+                    {answer && <LaterCalibrate page={page} act={act} calibrate={calibrate} />}
                     <div class={answer ? 'cols' : 'cols alone'}>
                         {answer && (
                             <div>
                                 <LaterStages answer={answer} act={act} />
                                 <Items page={page} answer={answer} act={act} />
-                                <LaterParts answer={answer} act={act} />
+                                <LaterParts answer={answer} act={act} timeline={timeline} />
                                 <Notes answer={answer} />
                             </div>
                         )}

@@ -1,5 +1,5 @@
 // The page's side of a worker: questions out, promises back. A worker that fails is replaced; what it was asked is rejected, once.
-import type { Catalog, Estimate, Imported, Refusal } from './api';
+import type { Calibrated, Catalog, Estimate, Imported, Limits, Ranked, Refusal, TimelineAnswer, Versus } from './api';
 import type { Heat, HeatFilter } from './heat';
 import type { Call, Question, Reply } from './worker';
 
@@ -20,7 +20,18 @@ export class Core {
     catalog = (): Promise<Catalog> => this.ask('catalog', '');
     importConfig = (text: string): Promise<Imported> => this.ask('import_config', text);
     estimate = (job: object): Promise<Estimate | Refusal> => this.ask('estimate', JSON.stringify(job));
+    timeline = (job: object): Promise<TimelineAnswer | Refusal> => this.ask('timeline', JSON.stringify(job));
+    calibrate = (job: object, runs: string): Promise<Calibrated> => this.ask('calibrate', JSON.stringify({ ...job, runs_text: runs }));
     search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), filter);
+    rank = (job: object): Promise<Ranked | Refusal> => this.ask('rank', JSON.stringify(job));
+    mergeRankings = (parts: Ranked[]): Promise<Ranked | Refusal> => this.ask('merge_rankings', JSON.stringify(parts));
+    versus = (job: object): Promise<Versus | Refusal> => this.ask('versus', JSON.stringify(job));
+    limits = (job: object): Promise<Limits | Refusal> => this.ask('limits', JSON.stringify(job));
+
+    // Drops what it is busy with; the next question starts a fresh instance.
+    stop(): void {
+        if (this.waiting.size > 0) this.restart('stopped');
+    }
 
     private ask<Answer>(call: Call, text: string, filter?: HeatFilter): Promise<Answer> {
         const id = ++this.lastId;

@@ -23,6 +23,17 @@ test('three significant digits in sentences', () => {
     ]);
 });
 
+test('a ratio is told by how far it is from 1', () => {
+    expect([1.123, 0.9, 2.5, 1.0004, 0.9996].map((ratio) => en.off(ratio))).toEqual([
+        '+12\u202f%',
+        '−10\u202f%',
+        '+150\u202f%',
+        '±0\u202f%',
+        '±0\u202f%',
+    ]);
+    expect(de.off(1.034)).toBe('+3,4\u202f%');
+});
+
 test('changes carry their sign', () => {
     expect([24.3, -1.2, 0].map((gib) => en.change(gib * GIB))).toEqual(['+24.3', '−1.20', '±0']);
 });

@@ -8,6 +8,12 @@ const HOUR = 3600;
 const DAY = 24 * HOUR;
 const NARROW = '\u202f'; // between a number and its unit, so that they never part at a line's end
 
+// Points in time in one unit, as finely as neighbours differ.
+export interface Clock {
+    unit: string;
+    text(seconds: number): string;
+}
+
 export interface Format {
     count(value: number): string; // 8,192
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
@@ -21,10 +27,13 @@ export interface Format {
     bytes(bytes: number): string; // exact: 60,450,574,336
     raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
     percent(share: number): string; // 70 %
+    off(ratio: number): string; // how far from 1, signed: +12 %, −0.4 %
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
+    step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
+    clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
     training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
     energy(kwh: number): string;
@@ -77,6 +86,11 @@ export function createFormat(locale: string): Format {
     };
     const change = (bytes: number): string => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB));
     return {
+        off: (ratio) => {
+            const percent = Math.abs(ratio - 1) * 100;
+            if (percent < 0.05) return spaced('±0', '%');
+            return `${ratio > 1 ? '+' : '−'}${spaced(fixed[percent < 9.95 ? 1 : 0].format(percent), '%')}`;
+        },
         rounded: (value) => (value < 1e6 ? sig : compact).format(value),
         measured: (value) => {
             const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
@@ -84,9 +98,19 @@ export function createFormat(locale: string): Format {
             return (Number.isInteger(value) ? exact : sig4).format(value);
         },
         duration,
+        step: (seconds) => {
+            const [value, unit] = seconds >= 1 ? [seconds, 's'] : [seconds * 1000, 'ms'];
+            return spaced(decimals(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3).format(value), unit);
+        },
         margin: (seconds, low, high) => {
             const width = Math.max(high - seconds, seconds - low);
             return seconds >= 59.95 && width >= 1 && width < 60 ? spaced(fixed[0].format(width), 's') : duration(width);
+        },
+        clock: (longest, finest) => {
+            const [size, unit] = longest >= 10 ? [1, 's'] : [1e-3, 'ms'];
+            const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(finest / size)) + 1));
+            const written = decimals(digits);
+            return { unit, text: (seconds) => written.format(seconds / size) };
         },
         slower: (seconds, than) => {
             const more = seconds - than;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SearchColumns, SearchSummary } from './api';
-import { choicesOf, entryAt, indexRows, leadsOf, sizesOf, speedsOf } from './heat';
+import { choicesOf, entryAt, indexRows, PACES, paceOf, quickestOf } from './heat';
 
 const ints = (...values: number[]) => Int32Array.from(values);
 const columns: SearchColumns = {
@@ -15,16 +15,10 @@ const columns: SearchColumns = {
     total_bytes: Float64Array.of(5, 4, 3, 2, 1),
     share: Float64Array.of(2, 0.9, 0.7, 0.9, 0.5),
     step_seconds: Float64Array.of(8, 5, 4, 9, 6),
+    tokens_per_s: Float64Array.of(125, 200, 250, 111, 167),
+    tokens_per_s_per_gpu: Float64Array.of(15.6, 12.5, 15.6, 13.9, 10.4),
     class: Uint8Array.of(2, 1, 0, 1, 0),
 };
-const summary = {
-    job: { global_batch: 10, sequence_length: 100, token_budget: 0, price_per_gpu_hour: 0 },
-    ranking: [
-        { gpus: 4, fastest: [], front: [] },
-        { gpus: 8, fastest: [0], front: [0] },
-        { gpus: 16, fastest: [2, 1, 4], front: [2, 4] },
-    ],
-} as unknown as SearchSummary;
 const empty = Object.fromEntries(Object.entries(columns).map(([key, values]) => [key, values.slice(0, 0)])) as unknown as SearchColumns;
 
 test('rows know their entries, and which hold a plan that fits', () => {
@@ -39,10 +33,8 @@ test('an entry is found by its number of GPUs, or not at all', () => {
         columns,
         ...indexRows(columns),
         choices: choicesOf(columns),
-        summary,
-        ...speedsOf(summary, columns),
-        leads: [],
-        sizes: [],
+        quickest: 1,
+        summary: {} as SearchSummary,
     };
     expect([0, 1, 2].map((row) => [8, 16, 32].map((gpus) => entryAt(heat, row, gpus)))).toEqual([
         [0, 1, -1],
@@ -55,28 +47,8 @@ test('the choices of each degree', () => {
     expect(choicesOf(columns)).toEqual({ tensor_parallel: [1, 2], context_parallel: [1, 4], pipeline_parallel: [1], micro_batch: [1, 2] });
 });
 
-test('speed follows from the tokens of a step', () => {
-    const { speed, speedPerGpu } = speedsOf(summary, columns);
-    expect([...speed.slice(0, 3)]).toEqual([125, 200, 250]);
-    expect([...speedPerGpu.slice(0, 3)]).toEqual([15.625, 12.5, 15.625]);
-});
-
-test('how far the fastest is ahead; a single one is ahead of nobody', () => {
-    expect(leadsOf(summary, columns)).toEqual([{ gpus: 16, seconds: 1, bytes: -1 }]);
-});
-
-test('more GPUs, relative to the fewest with which a plan fits', () => {
-    const sizes = sizesOf(summary, columns);
-    expect(sizes.map(({ gpus, entry, efficiency }) => [gpus, entry, efficiency])).toEqual([
-        [4, -1, 0],
-        [8, 0, 1],
-        [16, 2, 1],
-    ]);
-    expect(sizes.every(({ run }) => run === null)).toBe(true);
-    // 2,500 tokens are three steps of 1,000, at 4 s each on 16 GPUs.
-    const asked = { ...summary, job: { ...summary.job, token_budget: 2500, price_per_gpu_hour: 3 } };
-    const run = sizesOf(asked, columns)[2]?.run;
-    expect(run?.days).toBeCloseTo(12 / 86400, 12);
-    expect(run?.gpu_hours).toBeCloseTo((12 / 3600) * 16, 12);
-    expect(run?.cost).toBeCloseTo((12 / 3600) * 16 * 3, 12);
+test('the quickest plan is one that fits; every speed has a shade', () => {
+    expect(quickestOf(columns)).toBe(15.6);
+    expect(quickestOf(empty)).toBe(0);
+    expect([100, 95, 94, 70, 1].map((speed) => paceOf(speed, 100))).toEqual([0, 0, 1, 2, PACES.length - 1]);
 });

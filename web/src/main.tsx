@@ -6,10 +6,11 @@ import { Core, compileModule } from './core';
 import { format } from './format';
 import { t } from './i18n';
 import { summaryOf } from './sentences';
-import { formatLink, type Job, parseLink } from './state';
+import { formatLink, type Job, type Pin, parseLink } from './state';
 import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
 import { fetchMore } from './views/later';
 
+const MOST_RANKERS = 4; // workers that share a ranking; each starts when it is first needed
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
 
@@ -33,32 +34,61 @@ async function start(): Promise<void> {
     const createWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
     const estimates = new Core(createWorker, module);
     const searches = new Core(createWorker, module);
+    // The searching worker takes part, but goes on with what else it has to do when a ranking is stopped.
+    const helper = { rank: searches.rank, mergeRankings: searches.mergeRankings, stop: () => {} };
+    const others = Math.min(MOST_RANKERS, navigator.hardwareConcurrency) - 1;
+    const rankers = [helper, ...Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module))];
     const catalog = await estimates.catalog();
     const link = parseLink(location.search, catalog);
 
     let timer = 0;
-    const jobChanged = (job: Job, how: How): void => {
+    const jobChanged = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
-        const url = formatLink(job, catalog) + location.hash;
+        const url = formatLink(job, catalog, pins) + location.hash;
         if (how === 'choose') history.pushState(null, '', url);
         else timer = window.setTimeout(() => history.replaceState(null, '', url), TYPING_MS);
     };
+    // A view may ask for something while it is being drawn: what follows from that is drawn afterwards, never in between.
+    let drawing = false;
+    let newest: Page | null = null;
     const draw = (page: Page): void => {
+        newest = page;
+        if (drawing) return;
+        drawing = true;
+        while (newest) {
+            const next: Page = newest;
+            newest = null;
+            drawOnce(next);
+        }
+        drawing = false;
+    };
+    const drawOnce = (page: Page): void => {
         // The example stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
         delete document.documentElement.dataset.pending;
         document.title = `${summaryOf(page)} – ${t.name}`;
-        render(<App page={page} act={store.actions} importConfig={estimates.importConfig} />, root);
+        render(
+            <App
+                page={page}
+                act={store.actions}
+                importConfig={estimates.importConfig}
+                timeline={estimates.timeline}
+                calibrate={searches.calibrate}
+            />,
+            root,
+        );
     };
-    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, draw, jobChanged });
+    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, rankers, draw, jobChanged });
     store.restore(link.job);
+    store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', link.unknown.join(', '));
     if (link.newer) store.actions.notify('newer');
 
     addEventListener('popstate', () => {
         clearTimeout(timer);
-        const { job } = parseLink(location.search, catalog);
+        const { job, pins } = parseLink(location.search, catalog);
         if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
+        store.restorePins(pins);
     });
     takeDrops(store.actions);
     for (const sign of ['pointermove', 'pointerdown', 'keydown']) {

@@ -1,5 +1,5 @@
 // The answer in words, for the headline, the title and for sharing.
-import type { Degree, Estimate, Field, Group, Json, Problem, Run } from './api';
+import type { Degree, Estimate, Field, Group, Json, Problem, Rate, Run } from './api';
 import { format, sumOf } from './format';
 import { t } from './i18n';
 import { CUSTOM_MODEL, configOf, DEGREES } from './state';
@@ -28,6 +28,9 @@ function costOf({ cost, energy_kwh }: Run): string {
     ];
     return parts.length > 0 ? ` ${parts.join(' ')}` : '';
 }
+
+// TFLOP/s and MFU by the convention that the reader has chosen.
+export const rateOf = ({ time }: Estimate, page: Page): Rate => time.rates.find(({ id }) => id === page.rate) ?? (time.rates[0] as Rate);
 
 // What lies between the allocator and the whole card, as one more part. It belongs to the fullest stage alone.
 export function outsideOf({ outside, stage, worst_stage }: Estimate): Group | null {

@@ -1,5 +1,7 @@
 // The page's state is one flat job, and a link is that job written out. Pure functions: no window, no history.
 //   ?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024&tp=2
+// Plans that the reader has pinned follow, each a link of its own with semicolons between its parts:
+//   &pin=model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;seq=8192;batch=1024;tp=2;cp=1;pp=1;mb=1
 // A pasted model is model=custom and one model.<key> for each key of its config. Short names come from the catalogue's fields.
 import type { Catalog, Field, Json } from './api';
 
@@ -9,8 +11,17 @@ export const CUSTOM_MODEL = 'custom';
 export type Value = string | number | boolean | null;
 export type Job = Readonly<Record<string, Value>>;
 
+// A plan put aside to be compared: a job whose degrees are numbers, so that it never moves when "auto" would choose differently. `text` is
+// its part of a link, the same for the same job.
+export interface Pin {
+    text: string;
+    job: Job;
+}
+export const MAX_PINS = 6;
+
 export interface ParsedLink {
     job: Job;
+    pins: Pin[];
     unknown: string[]; // keys that no version of the page has written: kept out, and said so
     newer: boolean; // made by a newer version of the page
 }
@@ -18,6 +29,8 @@ export interface ParsedLink {
 const CONFIG_PREFIX = 'model.';
 const NAMED = ['model', 'gpu', 'cluster', 'method'] as const; // keys that are their own short name
 const ALWAYS_WRITTEN = new Set(['model', 'gpu', 'gpus', 'sequence_length', 'global_batch']);
+const PIN = 'pin'; // may stand in a link several times
+const MOST_NAMED = 60; // characters of a broken pin that are shown
 const TRACKING = /^(utm_.*|fbclid|gclid|ref)$/; // appended by the sites that carry a link, not by its author
 
 export const isConfigKey = (key: string): boolean => key.startsWith(CONFIG_PREFIX);
@@ -66,39 +79,88 @@ function readConfigValue(text: string): Value {
 const writeConfigValue = (value: Value): string =>
     typeof value === 'string' && readConfigValue(value) === value ? value : JSON.stringify(value);
 
-export function parseLink(query: string, catalog: Catalog): ParsedLink {
+type ReadLink = Omit<ParsedLink, 'pins'> & { pinned: string[] };
+
+function readParams(params: URLSearchParams, catalog: Catalog): ReadLink {
     const job: Record<string, Value> = { ...defaults(catalog) };
     const unknown: string[] = [];
+    const pinned: string[] = [];
     let newer = false;
-    const params = new URLSearchParams(query);
     const custom = params.get('model') === CUSTOM_MODEL;
     for (const [name, text] of params) {
         const field = catalog.fields.find((one) => one.link === name);
         if (name === 'v') newer = isWhole(text) && Number(text) > LINK_VERSION;
         else if (field) job[field.key] = readField(field, text);
         else if ((NAMED as readonly string[]).includes(name)) job[name] = text;
+        else if (name === PIN) pinned.push(text);
         else if (custom && isConfigKey(name) && name.length > CONFIG_PREFIX.length) job[name] = readConfigValue(text);
         else if (!TRACKING.test(name)) unknown.push(name);
     }
-    return { job, unknown, newer };
+    return { job, pinned, unknown, newer };
 }
 
-export function formatLink(job: Job, catalog: Catalog): string {
+export function parseLink(query: string, catalog: Catalog): ParsedLink {
+    const { pinned, ...link } = readParams(new URLSearchParams(query), catalog);
+    const pins: Pin[] = [];
+    for (const text of pinned) {
+        const { job, unknown, pinned: inner, newer } = readParams(new URLSearchParams(text.replaceAll(';', '&')), catalog);
+        link.newer ||= newer;
+        const pin = unknown.length + inner.length === 0 && isResolved(job, catalog) ? makePin(job, catalog) : null;
+        if (!pin || (pins.length === MAX_PINS && !isPinned(pins, pin))) link.unknown.push(`${PIN}=${text.slice(0, MOST_NAMED)}`);
+        else if (!isPinned(pins, pin)) pins.push(pin);
+    }
+    return { ...link, pins };
+}
+
+// Values that their fields can hold, and no degree left open. Whether such a plan is possible is the core's to say.
+function isResolved(job: Job, catalog: Catalog): boolean {
+    const holds = (field: Field): boolean => {
+        const value = job[field.key];
+        if (field.type === 'integer') return typeof value === 'number' || value === field.default;
+        return typeof value === (field.type === 'number' || field.type === 'boolean' ? field.type : 'string');
+    };
+    return catalog.fields.every(holds) && DEGREES.every((key) => typeof job[key] === 'number');
+}
+
+function paramsOf(job: Job, catalog: Catalog): URLSearchParams {
     const initial = defaults(catalog);
     const names = new Map<string, string>(NAMED.map((key) => [key, key]));
     for (const field of catalog.fields) names.set(field.key, field.link);
     const order = [...NAMED.slice(0, 2), ...catalog.fields.map((field) => field.key), ...NAMED.slice(2)];
-    const params: [string, string][] = [['v', String(LINK_VERSION)]];
+    const params = new URLSearchParams();
     for (const key of order) {
         const value = job[key];
         if (value === undefined || (value === initial[key] && !ALWAYS_WRITTEN.has(key))) continue;
-        params.push([names.get(key) ?? key, String(value)]);
+        params.append(names.get(key) ?? key, String(value));
     }
     if (job.model === CUSTOM_MODEL) {
-        for (const [key, value] of Object.entries(job)) if (isConfigKey(key)) params.push([key, writeConfigValue(value)]);
+        for (const [key, value] of Object.entries(job)) if (isConfigKey(key)) params.append(key, writeConfigValue(value));
     }
-    // Commas may stand in a query as they are, and a set reads better with them: rcm=core_attn,layernorm
-    return `?${new URLSearchParams(params).toString().replaceAll('%2C', ',')}`;
+    return params;
+}
+
+// Commas may stand in a query as they are, and a set reads better with them: rcm=core_attn,layernorm
+const written = (params: URLSearchParams): string => params.toString().replaceAll('%2C', ',');
+
+export function formatLink(job: Job, catalog: Catalog, pins: readonly Pin[] = []): string {
+    const parts = [`v=${LINK_VERSION}`, written(paramsOf(job, catalog))];
+    // Of what a pin's text holds, only these two mean something else in a query.
+    for (const { text } of pins) parts.push(`${PIN}=${text.replaceAll('%', '%25').replaceAll('+', '%2B')}`);
+    return `?${parts.join('&')}`;
+}
+
+// A pin's values are escaped in its own text, so that & stands between its parts alone.
+const makePin = (job: Job, catalog: Catalog): Pin => ({ text: written(paramsOf(job, catalog)).replaceAll('&', ';'), job });
+
+export const isPinned = (pins: readonly Pin[], { text }: Pin): boolean => pins.some((pin) => pin.text === text);
+
+// From the job of an answer, where every degree is a number and a pasted model stands as its config.
+export function pinOf(answered: { readonly [key: string]: Json }, catalog: Catalog): Pin {
+    const keys = Object.keys(defaults(catalog));
+    const scalar = ([key, value]: [string, Json]): boolean => keys.includes(key) && (value === null || typeof value !== 'object');
+    const job = { ...defaults(catalog), ...Object.fromEntries(Object.entries(answered).filter(scalar)) } as Job;
+    const { model } = answered;
+    return makePin(model !== null && typeof model === 'object' && !Array.isArray(model) ? withConfig(job, model) : job, catalog);
 }
 
 // The Hugging Face config of a pasted model; null for a model of the catalogue.
@@ -128,5 +190,6 @@ export function request(job: Job): Record<string, Json> {
 }
 
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
+export const EXPLORATION = ['explore', 'risk'] as const; // what the list of best configurations tries
 export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu'] as const;
 export const AUTO_DEGREES: Job = Object.fromEntries(DEGREES.map((key) => [key, 'auto']));

@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Catalog, Estimate, Problem, Refusal } from './api';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Catalog, Estimate, IntegerField, Limits, Problem, Refusal } from './api';
 import { CoreCrash } from './core';
 import type { Heat } from './heat';
-import type { Job } from './state';
+import { type Job, MAX_PINS } from './state';
 import { createStore, emptyPage, type How, type Page } from './store';
 
-const catalog = { version: 1, gpus: [], clusters: [], models: [], methods: [], fields: [], rules: [] } as Catalog;
+const tensor = { key: 'tensor_parallel', link: 'tp', type: 'integer', label: '', help: '', unit: '', default: 'auto' } as IntegerField;
+const catalog = { version: 1, gpus: [], clusters: [], models: [], methods: [], fields: [tensor], rules: [] } as Catalog;
 const job: Job = {
     model: 'm',
     gpu: 'g',
@@ -22,18 +23,30 @@ const problem: Problem = { field: 'gpus', rule: 'type', value: null, message: 'n
 function fakeStore() {
     const pages: Page[] = [];
     const links: [Job, How][] = [];
-    const estimate = vi.fn(async (asked: object): Promise<Estimate | Refusal> => {
+    const answer = async (asked: object): Promise<Estimate | Refusal> => {
         const { gpus } = asked as { gpus: unknown };
         return typeof gpus === 'number' ? good(gpus) : { ok: false, problems: [problem] };
-    });
+    };
+    const estimate = vi.fn(answer);
+    const pinned = vi.fn((asked: object) => answer(asked));
+    const linked: string[][] = [];
     const search = vi.fn(async (_: object) => ({ summary: { ok: true, gpu_counts: [4, 8, 16] } }) as Heat);
+    const limits = vi.fn(async (asked: object): Promise<Limits | Refusal> => {
+        const { days } = asked as { days: unknown };
+        if (typeof days !== 'number') return { ok: false, problems: [{ ...problem, field: 'days' }] };
+        return { ok: true, job: asked, days } as unknown as Limits;
+    });
     const store = createStore(emptyPage(catalog, job), {
         estimates: { estimate },
-        searches: { search },
+        searches: { search, estimate: pinned, limits, versus: async () => ({ ok: false, problems: [] }) },
+        rankers: [],
         draw: (page) => pages.push(page),
-        jobChanged: (changed, how) => links.push([changed, how]),
+        jobChanged: (changed, how, pins) => {
+            links.push([changed, how]);
+            linked.push(pins.map(({ text }) => text));
+        },
     });
-    return { store, estimate, search, links, pages };
+    return { store, estimate, pinned, search, limits, links, linked, pages };
 }
 const settle = () => vi.advanceTimersByTimeAsync(1);
 
@@ -119,4 +132,116 @@ test('a model of the catalogue drops the pasted one', async () => {
     await settle();
     store.actions.change({ model: 'other' }, 'choose');
     expect(store.current().job).toEqual({ ...job, model: 'other' });
+});
+
+describe('pinned plans', () => {
+    const four = { model: 'm', gpu: 'g', method: 'detailed', tensor_parallel: 4 };
+    const two = { ...four, tensor_parallel: 2 };
+
+    test('a pin is linked, worked out beside the searches, and gone with its unpinning; its answer stays', async () => {
+        const { store, estimate, pinned, linked } = fakeStore();
+        store.actions.pin(four);
+        store.actions.pin(two);
+        store.actions.pin(four);
+        await settle();
+        const [first, second] = store.current().pins;
+        expect(store.current().pins.map((pin) => pin.job.tensor_parallel)).toEqual([4, 2]);
+        expect(linked).toEqual([[first?.text], [first?.text, second?.text]]);
+        expect(estimate).not.toHaveBeenCalled();
+        expect(pinned.mock.calls.map(([asked]) => asked)).toMatchObject([four, two]);
+        expect(Object.keys(store.current().pinAnswers)).toEqual([first?.text, second?.text]);
+        if (first) store.actions.unpin(first);
+        await settle();
+        expect(store.current().pins).toEqual([second]);
+        expect(linked.at(-1)).toEqual([second?.text]);
+        store.actions.pin(four);
+        await settle();
+        expect(pinned).toHaveBeenCalledTimes(2);
+    });
+
+    test('a change of the job carries the pins along; going back restores them without another question', async () => {
+        const { store, pinned, linked, links } = fakeStore();
+        store.actions.pin(four);
+        await settle();
+        const { pins } = store.current();
+        store.actions.change({ gpus: 16 }, 'choose');
+        expect(linked.at(-1)).toEqual([pins[0]?.text]);
+        const told = links.length;
+        store.restorePins([]);
+        expect(store.current().pins).toEqual([]);
+        store.restorePins(pins);
+        await settle();
+        expect(store.current().pins).toEqual(pins);
+        expect(links.length).toBe(told);
+        expect(pinned).toHaveBeenCalledTimes(1);
+    });
+
+    test('no more than there is room for', () => {
+        const { store } = fakeStore();
+        for (let degree = 1; degree <= MAX_PINS + 3; ++degree) store.actions.pin({ ...four, tensor_parallel: degree });
+        expect(store.current().pins.length).toBe(MAX_PINS);
+    });
+
+    test('a plan that is refused keeps its problems; after a crash the others are asked for again, once', async () => {
+        const { store, pinned } = fakeStore();
+        pinned.mockResolvedValueOnce({ ok: false, problems: [problem] });
+        pinned.mockRejectedValueOnce(new CoreCrash('gone'));
+        store.actions.pin(four);
+        store.actions.pin(two);
+        await settle();
+        const [first, second] = store.current().pins;
+        expect(store.current().pinAnswers[first?.text ?? '']).toEqual({ ok: false, problems: [problem] });
+        expect(store.current().pinAnswers).toHaveProperty([second?.text ?? '']);
+        expect(store.current().notices).toMatchObject([{ id: 'crash' }]);
+        expect(pinned).toHaveBeenCalledTimes(3);
+    });
+});
+
+test('the convention of counting FLOP is the page\u2019s, not the job\u2019s', () => {
+    const { store, links, estimate } = fakeStore();
+    store.actions.showRate('causal');
+    expect(store.current().rate).toBe('causal');
+    expect(links).toEqual([]);
+    expect(estimate).not.toHaveBeenCalled();
+});
+
+test('the reverse questions wait until their view is there, the map has answered, and nobody types', async () => {
+    const { store, search, limits } = fakeStore();
+    store.restore(job);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(limits).not.toHaveBeenCalled();
+    store.actions.wantLimits();
+    expect(store.current()).toMatchObject({ limits: null, limitsStale: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ limits: { days: 30 }, limitsStale: false });
+    for (const gpus of [1, 16, 160]) {
+        store.actions.change({ gpus }, 'type');
+        await settle();
+    }
+    expect(store.current()).toMatchObject({ limits: { job: { gpus: 8 } }, limitsStale: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(limits).toHaveBeenCalledTimes(2);
+    expect(limits.mock.calls[1]?.[0]).toMatchObject({ gpus: 160, days: 30 });
+    expect(limits.mock.calls[1]?.[0]).toMatchObject({ tensor_parallel: 2 }); // what the reader has set is kept
+    store.actions.filter({ tensor_parallel: 4 }); // another map of the same job needs no other answers
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(search).toHaveBeenCalledTimes(5);
+    expect(limits).toHaveBeenCalledTimes(2);
+});
+
+test('other days are asked for alone; a mistake in them keeps the last answers and stands by them', async () => {
+    const { store, search, limits, links } = fakeStore();
+    store.restore(job);
+    store.actions.wantLimits();
+    await vi.advanceTimersByTimeAsync(1000);
+    store.actions.setDays('soon');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ days: 'soon', limits: { days: 30 }, limitsStale: true, problems: [] });
+    expect(store.current().limitsProblems).toHaveLength(1);
+    store.actions.setDays(10);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ limits: { days: 10 }, limitsStale: false, limitsProblems: [] });
+    expect(limits).toHaveBeenCalledTimes(3);
+    expect(search).toHaveBeenCalledTimes(1);
+    expect(links).toEqual([]);
 });

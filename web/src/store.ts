@@ -1,9 +1,10 @@
 // What the page shows, and the only code that changes it: a change of the job goes to the workers, their answers come back here, and
 // the views draw what is here. One way round.
-import type { Catalog, Estimate, Problem, Refusal } from './api';
+import type { Catalog, Estimate, Limits, Problem, Refusal } from './api';
 import { type Core, CoreCrash, latestOnly } from './core';
 import type { Heat, HeatFilter } from './heat';
-import { AUTO_DEGREES, CUSTOM_MODEL, type Job, request, type Value, withoutConfig } from './state';
+import { createRankings, noRanking, type Ranker, type Ranking } from './ranking';
+import { AUTO_DEGREES, CUSTOM_MODEL, isPinned, type Job, MAX_PINS, type Pin, pinOf, request, type Value, withoutConfig } from './state';
 
 export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
 export type NoticeId = 'unknown' | 'newer' | 'crash' | 'too_large' | 'missing';
@@ -26,10 +27,18 @@ export interface Page {
     heat: Heat | null;
     heatStale: boolean;
     heatFilter: HeatFilter;
+    ranking: Ranking;
     onlyFitting: boolean;
+    limits: Limits | null; // asked for once its view is on the page
+    limitsStale: boolean;
+    limitsProblems: Problem[]; // of the days; those of the job stand elsewhere
+    days: Value; // in which the run should be done; a view's own, not part of the job
     open: OpenItem | null;
     exactBytes: boolean;
     pasting: { text: string } | null; // the dialog and the text it starts with
+    rate: string; // the convention of counting FLOP that is shown, an id of the answer's rates
+    pins: readonly Pin[]; // plans put aside, in the order of the reader
+    pinAnswers: Readonly<Record<string, Estimate | Refusal>>; // by the pin's text; of plans no longer pinned too
     notices: Notice[];
 }
 
@@ -42,6 +51,14 @@ export interface Actions {
     paste(text: string | null): void;
     filter(filter: HeatFilter): void;
     onlyFitting(only: boolean): void;
+    showRate(id: string): void;
+    pin(answered: Estimate['job']): void; // a whole job with its degrees as numbers, as an answer holds it
+    unpin(pin: Pin): void;
+    stopRanking(): void;
+    rankAgain(): void;
+    whyNot(degrees: Ranking['asked']): void;
+    wantLimits(): void;
+    setDays(days: Value): void;
     notify(id: NoticeId, details?: string): void;
     dismiss(id: NoticeId): void;
 }
@@ -56,10 +73,18 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     heat: null,
     heatStale: false,
     heatFilter: {},
+    ranking: noRanking,
     onlyFitting: true,
+    limits: null,
+    limitsStale: false,
+    limitsProblems: [],
+    days: 30,
     open: null,
     exactBytes: false,
     pasting: null,
+    rate: 'full',
+    pins: [],
+    pinAnswers: {},
     notices: [],
 });
 
@@ -68,17 +93,19 @@ export const MAX_CONFIG = 1_000_000;
 
 const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 const CALM_MS = 600; // a half-typed number is no mistake yet
+const LIMITS_CALM_MS = 250; // the reverse questions keep the searching worker from the map's next answer: not while the reader types
 
 type Timer = ReturnType<typeof setTimeout>;
 
 export interface Surroundings {
     estimates: Pick<Core, 'estimate'>;
-    searches: Pick<Core, 'search'>;
+    searches: Pick<Core, 'search' | 'estimate' | 'limits' | 'versus'>;
+    rankers: readonly Ranker[];
     draw(page: Page): void;
-    jobChanged(job: Job, how: How): void;
+    jobChanged(job: Job, how: How, pins: readonly Pin[]): void; // or the pins did
 }
 
-export function createStore(initial: Page, { estimates, searches, draw, jobChanged }: Surroundings) {
+export function createStore(initial: Page, { estimates, searches, rankers, draw, jobChanged }: Surroundings) {
     let page = initial;
     let how: How = 'choose';
     let lateTimer: Timer | undefined;
@@ -130,9 +157,66 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         (heat) => {
             if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false });
             else update({ heatStale: true });
+            if (!heat.summary.ok) return;
+            rankings.ask();
+            limitsSoon();
         },
         (error) => recover(error, () => askSearch(page.job)),
     );
+
+    // Pinned plans are worked out beside the searches, one after the other, so that the plan being changed never waits for them.
+    let asking = false;
+    const askPins = async (): Promise<void> => {
+        if (asking) return;
+        asking = true;
+        try {
+            for (;;) {
+                const pin = page.pins.find(({ text }) => !(text in page.pinAnswers));
+                if (!pin) break;
+                const answer = await searches.estimate(request(pin.job));
+                update({ pinAnswers: { ...page.pinAnswers, [pin.text]: answer } });
+            }
+            asking = false;
+        } catch (error) {
+            asking = false;
+            recover(error, askPins);
+        }
+    };
+    const setPins = (pins: readonly Pin[]): void => {
+        update({ pins });
+        jobChanged(page.job, 'choose', pins);
+        askPins();
+    };
+
+    let limitsWanted = false;
+    let limitsTimer: Timer | undefined;
+    let limitsOf: { job: Job; days: Value } | null = null; // asked, or about to be
+    const askLimits = latestOnly(
+        ({ job, days }: { job: Job; days: Value }) => searches.limits({ ...request(job), days }),
+        (answer, { job, days }) => {
+            const limitsStale = job !== page.job || days !== page.days;
+            if (answer.ok) update({ limits: answer, limitsStale, limitsProblems: [] });
+            else update({ limitsStale: true, limitsProblems: answer.problems.filter(({ field }) => field === 'days') });
+        },
+        (error) => recover(error, () => askLimits(page)),
+    );
+    const rankings = createRankings({
+        rankers,
+        searches,
+        asked: () => ({ ...request({ ...page.job, ...AUTO_DEGREES, expert_parallel: 'auto' }), ...page.heatFilter }),
+        ranking: () => page.ranking,
+        update: (changes) => update({ ranking: { ...page.ranking, ...changes } }),
+        recover: (error, again) => recover(error, again),
+    });
+
+    const limitsSoon = (): void => {
+        const { job, days } = page;
+        if (!limitsWanted || (limitsOf?.job === job && limitsOf.days === days)) return;
+        limitsOf = { job, days };
+        clearTimeout(limitsTimer);
+        limitsTimer = setTimeout(() => askLimits({ job, days }), LIMITS_CALM_MS);
+        update({ limitsStale: true });
+    };
 
     const recover = (error: unknown, again: () => void): void => {
         if (!(error instanceof CoreCrash)) throw error;
@@ -150,7 +234,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             clearTimeout(lateTimer);
             lateTimer = setTimeout(() => update({ late: true }), LATE_MS);
             update({ job: clean, stage: null });
-            jobChanged(clean, by);
+            jobChanged(clean, by, page.pins);
             askEstimate(page);
         },
         showStage(stage) {
@@ -165,6 +249,23 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             askSearch(page.job);
         },
         onlyFitting: (onlyFitting) => update({ onlyFitting }),
+        showRate: (rate) => update({ rate }),
+        pin(answered) {
+            const pin = pinOf(answered, page.catalog);
+            if (page.pins.length < MAX_PINS && !isPinned(page.pins, pin)) setPins([...page.pins, pin]);
+        },
+        unpin: ({ text }) => setPins(page.pins.filter((pin) => pin.text !== text)),
+        stopRanking: rankings.stop,
+        rankAgain: () => rankings.ask(),
+        whyNot: rankings.whyNot,
+        wantLimits() {
+            limitsWanted = true;
+            limitsSoon();
+        },
+        setDays(days) {
+            update({ days });
+            limitsSoon();
+        },
         notify: (id, details = '') => update({ notices: [...page.notices.filter((notice) => notice.id !== id), { id, details }] }),
         dismiss: (id) => update({ notices: page.notices.filter((notice) => notice.id !== id) }),
     };
@@ -173,5 +274,9 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         update({ job, stage: null });
         askEstimate(page);
     };
-    return { actions, restore, current: () => page };
+    const restorePins = (pins: readonly Pin[]): void => {
+        update({ pins });
+        askPins();
+    };
+    return { actions, restore, restorePins, current: () => page };
 }

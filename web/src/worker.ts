@@ -2,9 +2,19 @@
 // answered under the same id.
 import createModule from 'fourfold-core';
 import type { Fourfold, Refusal, SearchColumns, SearchSummary } from './api';
-import { choicesOf, type HeatFilter, indexRows, leadsOf, sizesOf, speedsOf } from './heat';
+import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 
-export type Call = 'catalog' | 'import_config' | 'estimate' | 'search';
+export type Call =
+    | 'catalog'
+    | 'import_config'
+    | 'estimate'
+    | 'timeline'
+    | 'search'
+    | 'rank'
+    | 'merge_rankings'
+    | 'versus'
+    | 'limits'
+    | 'calibrate';
 export interface Question {
     id: number;
     call: Call;
@@ -21,12 +31,7 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const shown = filtered ? fourfold.search(JSON.stringify({ ...JSON.parse(text), ...filter })) : all;
     const { columns } = shown;
     const summary = JSON.parse(shown.summary) as SearchSummary | Refusal;
-    const made = summary.ok && {
-        ...speedsOf(summary, columns),
-        leads: leadsOf(summary, columns),
-        sizes: sizesOf(summary, columns),
-    };
-    return { summary, columns, ...indexRows(columns), ...made, choices: choicesOf(all.columns) };
+    return { summary, columns, ...indexRows(columns), quickest: quickestOf(columns), choices: choicesOf(all.columns) };
 }
 
 async function answer({ call, text, filter = {} }: Question): Promise<unknown> {

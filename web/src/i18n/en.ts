@@ -8,7 +8,15 @@ export const en = {
     description:
         'Will this LLM training run fit into GPU memory? One plain sentence, every number explained, computed in your browser. Nothing you type leaves the page.',
     skip: 'Skip to the answer',
-    nav: { label: 'Sections', check: 'Check', best: 'Best', gpus: 'How many GPUs', plans: 'All plans', how: 'How it works' },
+    nav: {
+        label: 'Sections',
+        check: 'Check',
+        best: 'Best',
+        gpus: 'How many GPUs',
+        plans: 'All plans',
+        compare: 'Compare',
+        how: 'How it works',
+    },
     theme: { auto: 'auto', light: 'light', dark: 'dark', change: (now: string) => `Colours: ${now}. Change.` },
 
     form: {
@@ -71,6 +79,12 @@ export const en = {
         stale: 'From the last run that could be worked out',
         late: 'Still computing; this is the previous answer.',
     },
+    pins: {
+        pin: 'Pin this plan',
+        unpin: 'Unpin this plan',
+        compare: (count: number, text: string) => plural(count, 'See the pin', `Compare ${text} pins`),
+        full: (count: string) => `${count} plans are pinned; unpin one first`,
+    },
     time: {
         takes: (time: string, speed: string, band: string) => `One step takes ${time} (${speed}\u00a0tokens/s), give or take ${band}.`,
         wouldTake: (time: string, speed: string, band: string) =>
@@ -101,8 +115,9 @@ export const en = {
             other: 'Other',
         } satisfies Record<TimeKind, string>,
         table: 'Where the time goes',
-        rates: (mfu: string, tflop: string, tokens: string) =>
-            `${mfu} of the GPU’s peak (MFU), ${tflop}\u00a0TFLOP/s and ${tokens}\u00a0tokens/s per GPU`,
+        peak: (tflop: string, format: string) => `${tflop}\u00a0TFLOP/s dense ${format}`,
+        rates: (mfu: string, peak: string, tflop: string, tokens: string, convention: string) =>
+            `${mfu} of the GPU’s peak of ${peak} (MFU), ${tflop}\u00a0TFLOP/s and ${tokens}\u00a0tokens/s per GPU, ${convention}`,
         budget: 'How long, how much?',
         budgetOf: (tokens: string) => `${tokens} tokens`,
     },
@@ -162,7 +177,10 @@ export const en = {
     },
     later: {
         curve: 'Memory over the step',
+        timeline: 'Timeline of the pipeline',
         methods: 'Two methods',
+        calibrate: 'Calibrate with your own runs',
+        calibrated: 'in use',
         both: (here: string, method: string, there: string, other: string) => `${here}\u00a0GB by “${method}”, ${there} by “${other}”`,
         coming: 'One moment…',
         failed: 'This part of the page could not be fetched. Reload the page to try again.',

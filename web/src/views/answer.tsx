@@ -4,7 +4,7 @@ import { format } from '../format';
 import { entryAt, type Heat } from '../heat';
 import { t } from '../i18n';
 import { degreeList, sizes, sizesOf, summaryOf, timeOf, verdictOf } from '../sentences';
-import { AUTO_DEGREES, BUDGET, DEGREES, type Value } from '../state';
+import { AUTO_DEGREES, BUDGET, DEGREES, isPinned, MAX_PINS, pinOf, type Value } from '../state';
 import type { Actions, Page } from '../store';
 import { LaterBudget } from './later';
 import { Folded } from './options';
@@ -187,7 +187,29 @@ function Share({ page }: { page: Page }) {
     );
 }
 
-function PlanLine({ page, answer }: { page: Page; answer: Estimate }) {
+// Puts the plan shown aside, or takes it back out; a link leads to where pinned plans stand side by side.
+function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const { pins, catalog } = page;
+    const here = pinOf(answer.job, catalog);
+    const pinned = isPinned(pins, here);
+    const full = !pinned && pins.length >= MAX_PINS;
+    return (
+        <>
+            {!full && (
+                <button type="button" onClick={() => (pinned ? act.unpin(here) : act.pin(answer.job))}>
+                    {pinned ? t.pins.unpin : t.pins.pin}
+                </button>
+            )}
+            {pins.length > 0 && (
+                <a href="#compare">
+                    {full ? t.pins.full(format.count(pins.length)) : t.pins.compare(pins.length, format.count(pins.length))}
+                </a>
+            )}
+        </>
+    );
+}
+
+function PlanLine({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const [explained, explain] = useState(false);
     const chosen = DEGREES.filter((key) => page.job[key] === 'auto').length;
     const chip = chosen === DEGREES.length ? t.answer.autoChip : chosen === 0 ? t.answer.yoursChip : t.answer.mixedChip;
@@ -200,6 +222,7 @@ function PlanLine({ page, answer }: { page: Page; answer: Estimate }) {
                     <button type="button" aria-expanded={explained} aria-controls="why" onClick={() => explain(!explained)}>
                         {t.answer.why}
                     </button>
+                    <PinButton page={page} answer={answer} act={act} />
                     <Share page={page} />
                 </span>
             </div>
@@ -234,7 +257,7 @@ export function Answer({ page, act }: { page: Page; act: Actions }) {
                             <b>{t.problems.warning}</b> {warning.message} {warning.suggestion}
                         </p>
                     ))}
-                    <PlanLine page={page} answer={answer} />
+                    <PlanLine page={page} answer={answer} act={act} />
                 </>
             )}
             <div class="changes">

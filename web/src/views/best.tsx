@@ -1,61 +1,111 @@
 import { useState } from 'preact/hooks';
+import { RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../api';
 import { format } from '../format';
-import type { Heat } from '../heat';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
+import { planAt, type Ranking, rows, settingsOf } from '../ranking';
 import { degreeList, labelOf } from '../sentences';
 import type { Actions, Page } from '../store';
+import { Explore } from './explore';
 import { Scatter } from './scatter';
+import { differencesOf, WhyNot } from './why-not';
 
-// The plans that fit on the job's own number of GPUs, best first.
+// The fastest plans on the job's own number of GPUs, of everything that was tried.
 const KEYS = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
 const FIRST_ROWS = 20;
 
-export const planAt = ({ columns }: Heat, entry: number) =>
-    ({
-        tensor_parallel: columns.tensor_parallel[entry] ?? 1,
-        pipeline_parallel: columns.pipeline_parallel[entry] ?? 1,
-        context_parallel: columns.context_parallel[entry] ?? 1,
-        micro_batch: columns.micro_batch[entry] ?? 1,
-    }) as const;
-
-export function isCurrent({ answer, problems }: Page, heat: Heat, entry: number): boolean {
-    if (!answer || problems.length > 0) return false;
-    const plan = planAt(heat, entry);
-    return KEYS.every((key) => answer.job[key] === plan[key]) && answer.job.gpus === heat.columns.gpus[entry];
+export function isShown({ answer, problems }: Page, plan: RankedPlan, gpus: number): boolean {
+    if (!answer || problems.length > 0 || answer.job.gpus !== gpus) return false;
+    // without recomputation in blocks their number plays no part
+    return RANKED_KEYS.every((key) => answer.job[key] === plan[key] || (key === 'recompute_layers' && plan.recompute !== 'block'));
 }
 
-export function takePlan(act: Actions, heat: Heat, entry: number): void {
-    act.change({ ...planAt(heat, entry) }, 'choose');
+export function takeRanked(act: Actions, plan: RankedPlan): void {
+    act.change(settingsOf(plan), 'choose');
     document.getElementById('answer')?.scrollIntoView({ block: 'center' });
 }
 
-// Why the first comes before the second: only what the table shows.
-function whyFirst(heat: Heat, gpus: number): string {
-    const lead = heat.leads.find((one) => one.gpus === gpus);
-    if (!lead) return m.best.onlyOne;
-    const size = format.gb(Math.abs(lead.bytes));
-    const memory = lead.bytes === 0 ? m.best.leadSame : lead.bytes > 0 ? m.best.leadMore(size) : m.best.leadLess(size);
-    return `${lead.seconds > 0 ? m.best.lead(format.duration(lead.seconds)) : m.best.tie}${memory}`;
+const choiceLabel = (page: Page, key: string, id: string): string => {
+    const field = page.catalog.fields.find((one) => one.key === key);
+    return (field && 'choices' in field && field.choices.find((choice) => choice.id === id)?.label) || id;
+};
+
+// What a plan sets beside its degrees, as far as it is not the plainest.
+export function besides(page: Page, plan: RankedPlan): string {
+    const chunks = Number(plan.virtual_stages);
+    const layers = format.count(Number(plan.recompute_layers));
+    const recompute = {
+        none: '',
+        selective: m.best.selective,
+        block: m.best.block(Number(plan.recompute_layers), layers),
+        full: m.best.full,
+    };
+    return [
+        plan.schedule !== '1f1b' && choiceLabel(page, 'schedule', String(plan.schedule)),
+        plan.schedule === '1f1b' && chunks > 1 && m.best.chunks(format.count(chunks)),
+        recompute[plan.recompute as keyof typeof recompute],
+        plan.zero !== 'optimizer' && choiceLabel(page, 'zero', String(plan.zero)),
+        !plan.sequence_parallel && Number(plan.tensor_parallel) > 1 && m.best.noSequence,
+        plan.count_loss_as_layer && m.best.ends,
+        Number(plan.expert_parallel) > 1 && `${t.short.expert_parallel} ${format.count(Number(plan.expert_parallel))}`,
+    ]
+        .filter(Boolean)
+        .join(', ');
 }
 
-type Sorting = 'time' | 'memory';
+export const wholePlan = (page: Page, plan: RankedPlan): string =>
+    [degreeList({ ...plan, expert_parallel: 1 }), besides(page, plan)].filter(Boolean).join(', ');
+
+type Sorting = 'step_seconds' | 'total_bytes';
 
 interface TableProps {
     page: Page;
-    heat: Heat;
-    fastest: number[];
-    suggested: number; // its row
+    ranked: Ranked;
     act: Actions;
 }
 
-function Ranking({ page, heat, fastest, suggested, act }: TableProps) {
-    const [sorting, sort] = useState<Sorting>('time');
-    const [rows, setRows] = useState(FIRST_ROWS);
-    const { columns } = heat;
-    const bytes = (entry: number): number => columns.total_bytes[entry] ?? 0;
-    const ranked = fastest.map((entry, i) => ({ entry, rank: i + 1 }));
-    const sorted = sorting === 'time' ? ranked : [...ranked].sort((a, b) => bytes(a.entry) - bytes(b.entry));
+function Row({ page, plan, rank, gpus, act }: { page: Page; plan: RankedPlan; rank: number; gpus: number; act: Actions }) {
+    const current = isShown(page, plan, gpus);
+    const take = () => takeRanked(act, plan);
+    const more = besides(page, plan);
+    return (
+        <tr class={current ? 'now' : undefined} onClick={take}>
+            <th scope="row">
+                <button
+                    type="button"
+                    class="link"
+                    aria-pressed={current}
+                    aria-label={m.best.take(format.count(rank), wholePlan(page, plan))}
+                    onClick={(event) => {
+                        event.stopPropagation();
+                        take();
+                    }}
+                >
+                    {format.count(rank)}
+                </button>{' '}
+                <small>{current && m.best.current}</small>
+                {more && <small class="brief">{more}</small>}
+            </th>
+            {KEYS.map((key) => (
+                <td key={key} class="r">
+                    {format.count(Number(plan[key]))}
+                </td>
+            ))}
+            <td class="r extra">{format.count(plan.data_parallel)}</td>
+            <td class="besides extra">{more || '–'}</td>
+            <td class="r">{format.step(plan.step_seconds)}</td>
+            <td class="r extra">{format.rounded(plan.tokens_per_s)}</td>
+            <td class="r">{format.gb(plan.total_bytes)}</td>
+            <td class="r extra">{format.percent(plan.share)}</td>
+        </tr>
+    );
+}
+
+function Table({ page, ranked, act }: TableProps) {
+    const [sorting, sort] = useState<Sorting>('step_seconds');
+    const [shown, show] = useState(FIRST_ROWS);
+    const plans = Array.from({ length: rows(ranked) }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 }));
+    const sorted = sorting === 'step_seconds' ? plans : [...plans].sort((a, b) => a.plan.total_bytes - b.plan.total_bytes);
     const head = (by: Sorting, label: string, help: string) => (
         <th scope="col" class="r" aria-sort={sorting === by ? 'ascending' : 'none'}>
             <button type="button" class="link" title={help} onClick={() => sort(by)}>
@@ -64,7 +114,7 @@ function Ranking({ page, heat, fastest, suggested, act }: TableProps) {
             </button>
         </th>
     );
-    const rest = sorted.length - rows;
+    const rest = sorted.length - shown;
     return (
         <>
             <table class="ranking" aria-label={m.best.table}>
@@ -80,57 +130,28 @@ function Ranking({ page, heat, fastest, suggested, act }: TableProps) {
                         <th scope="col" class="r extra">
                             {t.short.data_parallel}
                         </th>
-                        {head('time', m.best.time, m.best.byTime)}
+                        <th scope="col" class="extra">
+                            {m.best.besides}
+                        </th>
+                        {head('step_seconds', m.best.time, m.best.byTime)}
                         <th scope="col" class="r extra">
                             {m.best.speed}
                         </th>
-                        {head('memory', m.best.memory, m.best.byMemory)}
+                        {head('total_bytes', m.best.memory, m.best.byMemory)}
                         <th scope="col" class="r extra">
                             {m.best.share}
                         </th>
                     </tr>
                 </thead>
                 <tbody>
-                    {sorted.slice(0, rows).map(({ entry, rank }) => {
-                        const plan = planAt(heat, entry);
-                        const current = isCurrent(page, heat, entry);
-                        const take = () => takePlan(act, heat, entry);
-                        const marks = [columns.row[entry] === suggested && m.best.suggested, current && m.best.current].filter(Boolean);
-                        return (
-                            <tr key={entry} class={current ? 'now' : undefined} onClick={take}>
-                                <th scope="row">
-                                    <button
-                                        type="button"
-                                        class="link"
-                                        aria-pressed={current}
-                                        aria-label={m.best.take(format.count(rank), degreeList(plan))}
-                                        onClick={(event) => {
-                                            event.stopPropagation();
-                                            take();
-                                        }}
-                                    >
-                                        {format.count(rank)}
-                                    </button>{' '}
-                                    <small>{marks.join(', ')}</small>
-                                </th>
-                                {KEYS.map((key) => (
-                                    <td key={key} class="r">
-                                        {format.count(plan[key])}
-                                    </td>
-                                ))}
-                                <td class="r extra">{format.count(columns.data_parallel[entry] ?? 0)}</td>
-                                <td class="r">{format.duration(columns.step_seconds[entry] ?? 0)}</td>
-                                <td class="r extra">{format.rounded(heat.speed[entry] ?? 0)}</td>
-                                <td class="r">{format.gb(bytes(entry))}</td>
-                                <td class="r extra">{format.percent(columns.share[entry] ?? 0)}</td>
-                            </tr>
-                        );
-                    })}
+                    {sorted.slice(0, shown).map(({ plan, rank }) => (
+                        <Row key={plan.order} page={page} plan={plan} rank={rank} gpus={ranked.gpus} act={act} />
+                    ))}
                 </tbody>
             </table>
             {rest > 0 && (
                 <p class="acts">
-                    <button type="button" onClick={() => setRows(rows + FIRST_ROWS)}>
+                    <button type="button" onClick={() => show(shown + FIRST_ROWS)}>
                         {m.best.more(format.count(Math.min(rest, FIRST_ROWS)))}
                     </button>
                 </p>
@@ -139,31 +160,89 @@ function Ranking({ page, heat, fastest, suggested, act }: TableProps) {
     );
 }
 
-export function Best({ page, act }: { page: Page; act: Actions }) {
-    const { heat } = page;
-    if (!heat) return null;
-    const gpus = Number(page.job.gpus);
-    const { fastest = [], front = [] } = heat.summary.ranking.find((one) => one.gpus === gpus) ?? {};
-    const fitting = front.filter((entry) => heat.columns.class[entry] === 0);
-    const [first] = fastest;
-    const filtered = Object.keys(page.heatFilter).length > 0;
-    const suggested = filtered ? -1 : (heat.summary.auto.find((one) => one.gpus === gpus)?.row ?? -1);
+// Why the first comes before the second, from the core's comparison of the two.
+function leadOf({ seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus): string {
+    const size = format.gb(Math.abs(bytes));
+    const memory = bytes === 0 ? m.best.leadSame : bytes > 0 ? m.best.leadLess(size) : m.best.leadMore(size);
+    const reasons = differencesOf(time, -1);
+    const ahead = seconds > 0 ? m.best.lead(format.duration(seconds), format.percent(seconds_share)) : m.best.tie;
+    return `${ahead}${reasons ? `: ${reasons}` : ''}. ${memory}`;
+}
+
+function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; ranking: Ranking }) {
+    if (rows(ranked) === 0) {
+        const { closest } = ranked;
+        return (
+            <p class="finding">
+                {m.best.none(format.count(ranked.gpus))}{' '}
+                {closest && m.best.closest(wholePlan(page, closest), format.gb(closest.total_bytes), format.percent(closest.share))}
+            </p>
+        );
+    }
+    const first = planAt(ranked, 0);
     return (
-        <section id="best" class={page.heatStale ? 'plans best stale' : 'plans best'} aria-labelledby="best-title">
+        <p class="finding">
+            {m.best.finding(wholePlan(page, first), format.duration(first.step_seconds))}.{' '}
+            <span>{ranking.lead ? leadOf(ranking.lead) : rows(ranked) === 1 ? m.best.onlyOne : ''}</span>
+        </p>
+    );
+}
+
+function Progress({ ranking, act }: { ranking: Ranking; act: Actions }) {
+    const { progress, stopped, stale } = ranking;
+    if (progress) {
+        const done = m.best.progress(format.count(progress.parts), format.count(progress.of));
+        return (
+            <p class="note" role="status">
+                {done} {progress.seconds !== null && m.best.soFar(format.duration(progress.seconds))}{' '}
+                <button type="button" onClick={act.stopRanking}>
+                    {m.best.stop}
+                </button>
+            </p>
+        );
+    }
+    if (stopped) {
+        return (
+            <p class="note" role="status">
+                {m.best.stopped}{' '}
+                <button type="button" onClick={act.rankAgain}>
+                    {m.best.again}
+                </button>
+            </p>
+        );
+    }
+    return stale ? <p class="note">{m.heat.stale}</p> : null;
+}
+
+function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
+    const rules = new Map(page.catalog.rules.map((rule) => [rule.id, rule.label]));
+    const others = ranked.rejected.map(({ rule, count }) => m.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
+    return (
+        <p class="funnel">
+            {m.best.funnel(format.count(ranked.candidates), format.count(ranked.legal), format.count(ranked.ranked))}{' '}
+            {others.length > 0 && `${m.heat.rejected}: ${others.join(', ')}.`}
+        </p>
+    );
+}
+
+export function Best({ page, act }: { page: Page; act: Actions }) {
+    const { ranking } = page;
+    const { ranked } = ranking;
+    const fits = ranked && rows(ranked) > 0;
+    return (
+        <section id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} aria-labelledby="best-title">
             <h2 id="best-title">{m.best.title}</h2>
-            {page.heatStale && <p class="note">{m.heat.stale}</p>}
-            {first === undefined ? (
-                <p>{m.best.none(format.count(gpus))}</p>
-            ) : (
+            <Explore page={page} act={act} />
+            <Progress ranking={ranking} act={act} />
+            {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
+            {fits && (
                 <>
-                    <p class="finding">
-                        {m.best.finding(degreeList(planAt(heat, first)), format.duration(heat.columns.step_seconds[first] ?? 0))}.{' '}
-                        <span>{whyFirst(heat, gpus)}</span>
-                    </p>
-                    <Scatter page={page} heat={heat} fastest={fastest} front={fitting} act={act} />
-                    <Ranking key={gpus} page={page} heat={heat} fastest={fastest} suggested={suggested} act={act} />
+                    <Scatter page={page} ranked={ranked} act={act} />
+                    <Table key={ranked.gpus} page={page} ranked={ranked} act={act} />
+                    <WhyNot page={page} act={act} />
                 </>
             )}
+            {ranked && <Funnel page={page} ranked={ranked} />}
         </section>
     );
 }

@@ -29,6 +29,7 @@ export function Header() {
                 <a href="#best">{t.nav.best}</a>
                 <a href="#gpus">{t.nav.gpus}</a>
                 <a href="#plans">{t.nav.plans}</a>
+                <a href="#compare">{t.nav.compare}</a>
                 <a href="#how">{t.nav.how}</a>
             </nav>
             <button type="button" class="quiet theme" aria-label={t.theme.change(t.theme[theme])} onClick={change}>

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Estimate, Fit } from '../api';
 import { format } from '../format';
-import { entryAt, type Heat } from '../heat';
+import { entryAt, type Heat, paceOf } from '../heat';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { labelOf } from '../sentences';
@@ -129,6 +129,7 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
             </p>
         );
     }
+    const paceClass = (entry: number): string => `pace-${paceOf(heat.columns.tokens_per_s_per_gpu[entry] ?? 0, heat.quickest)}`;
     const cell = (index: number, row: number, gpus: number, column: number) => {
         const entry = entryAt(heat, row, gpus);
         const kind = entry < 0 ? undefined : heat.columns.class[entry];
@@ -138,7 +139,11 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
             heat.summary.auto.some((auto) => auto.gpus === gpus && auto.row === row) && 'mark-auto',
         ].filter(Boolean);
         const size =
-            entry < 0 ? '' : speed ? format.rounded(heat.speedPerGpu[entry] ?? 0) : format.gb(heat.columns.total_bytes[entry] ?? 0);
+            entry < 0
+                ? ''
+                : speed
+                  ? format.rounded(heat.columns.tokens_per_s_per_gpu[entry] ?? 0)
+                  : format.gb(heat.columns.total_bytes[entry] ?? 0);
         const words = fit
             ? (speed ? m.heat.cellSpeed : m.heat.cell)(format.count(gpus), size, t.word[fit])
             : `${m.heat.gpus(format.count(gpus))}: ${m.heat.none}`;
@@ -147,7 +152,7 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
             <td
                 key={gpus}
                 role="gridcell"
-                class={`cell ${fit ?? 'none'} ${marks.join(' ')}`}
+                class={`cell ${speed && fit === 'fits' ? paceClass(entry) : (fit ?? 'none')} ${marks.join(' ')}`}
                 aria-colindex={ROW_KEYS.length + column + 1}
                 aria-label={[words, ...extra].join(', ')}
                 tabIndex={index === focusRow && column === focusColumn ? 0 : -1}

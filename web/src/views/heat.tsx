@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Degree } from '../api';
 import { format } from '../format';
-import type { Heat } from '../heat';
+import { type Heat, PACES } from '../heat';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { gpuLabel, labelOf, modelLabel } from '../sentences';
@@ -55,7 +55,7 @@ function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) 
     );
 }
 
-// What the cells show; their classes stay those of the memory.
+// What the cells show, and what colours those that fit.
 function Switch({ speed, show }: { speed: boolean; show(speed: boolean): void }) {
     return (
         <fieldset class="filters switch">
@@ -69,23 +69,33 @@ function Switch({ speed, show }: { speed: boolean; show(speed: boolean): void })
     );
 }
 
-function Legend() {
+function Legend({ speed }: { speed: boolean }) {
+    const [fits, risk, large] = speed ? ['pace-0', '990 !', '990 ×'] : ['fits', '71.2 !', '91.2 ×'];
+    const sample = speed ? '990' : '56.3';
     return (
         <ul class="legend" aria-hidden="true">
+            {speed ? (
+                PACES.map((share, pace) => (
+                    <li key={share}>
+                        <span class={`cell pace-${pace}`}>{sample}</span> {share > 0 ? m.heat.pace(format.percent(share)) : m.heat.slower}
+                    </li>
+                ))
+            ) : (
+                <li>
+                    <span class="cell fits">61.2</span> {m.heat.legend.fits}
+                </li>
+            )}
             <li>
-                <span class="cell fits">61.2</span> {m.heat.legend.fits}
+                <span class="cell at_risk">{risk}</span> {m.heat.legend.at_risk}
             </li>
             <li>
-                <span class="cell at_risk">71.2 !</span> {m.heat.legend.at_risk}
+                <span class="cell does_not_fit">{large}</span> {m.heat.legend.does_not_fit}
             </li>
             <li>
-                <span class="cell does_not_fit">91.2 ×</span> {m.heat.legend.does_not_fit}
+                <span class={`cell ${fits} mark-auto`}>{sample}</span> {m.heat.auto}
             </li>
             <li>
-                <span class="cell fits mark-auto">56.3</span> {m.heat.auto}
-            </li>
-            <li>
-                <span class="cell fits mark-current">56.3</span> {m.heat.current}
+                <span class={`cell ${fits} mark-current`}>{sample}</span> {m.heat.current}
             </li>
         </ul>
     );
@@ -117,7 +127,7 @@ export function Plans({ page, act }: { page: Page; act: Actions }) {
                             <Switch speed={speed} show={show} />
                             <Filters page={page} heat={heat} act={act} />
                             <HeatGrid page={page} heat={heat} act={act} speed={speed} />
-                            <Legend />
+                            <Legend speed={speed} />
                         </>
                     )}
                     <Funnel page={page} heat={heat} />

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Estimate, Imported, TimeKind } from '../api';
+import type { Estimate, Imported } from '../api';
+import type { Core } from '../core';
 import { format } from '../format';
 import { t } from '../i18n';
+import { rateOf } from '../sentences';
 import { withConfig } from '../state';
 import type { Actions, Page } from '../store';
 
@@ -63,25 +65,47 @@ export function LaterCard(props: Parameters<More['Card']>[0]) {
 }
 
 // The items of a step. A part chosen in the bar opens them and shows its largest.
-export function LaterTime({ answer, chosen }: { answer: Estimate; chosen: TimeKind | null }) {
-    const { mfu, tflop_per_s_per_gpu, tokens_per_s_per_gpu } = answer.time;
-    const rates = t.time.rates(format.percent(mfu), format.rounded(tflop_per_s_per_gpu), format.rounded(tokens_per_s_per_gpu));
+export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
+    const { page, answer, chosen } = props;
+    const { mfu, tflop_per_s_per_gpu, label } = rateOf(answer, page);
+    const { peak_tflop_per_s, peak_format, tokens_per_s_per_gpu } = answer.time;
+    const rates = t.time.rates(
+        format.percent(mfu),
+        t.time.peak(format.count(peak_tflop_per_s), peak_format),
+        format.rounded(tflop_per_s_per_gpu),
+        format.rounded(tokens_per_s_per_gpu),
+        label,
+    );
     return (
         <Part key={chosen} title={t.time.table} small={rates} opened={chosen !== null}>
-            {(more) => <more.TimeTable answer={answer} chosen={chosen} />}
+            {(more) => <more.TimeTable {...props} />}
+        </Part>
+    );
+}
+
+// What is typed outlives the part's folding.
+export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
+    const [text, setText] = useState<string | null>(null);
+    const { time_factor, site } = page.job;
+    const small = time_factor !== 1 || site === 'own' ? t.later.calibrated : undefined;
+    return (
+        <Part title={t.later.calibrate} {...(small && { small })} opened={false}>
+            {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />}
         </Part>
     );
 }
 
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
 export function LaterPlans(props: { page: Page; act: Actions }) {
-    const { more, failed } = useMore(props.page.heat !== null);
+    const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
     if (more) {
         return (
             <>
                 <more.Best {...props} />
                 <more.Sweep {...props} />
+                <more.Limits {...props} />
                 <more.Plans {...props} />
+                <more.Compare {...props} />
             </>
         );
     }
@@ -123,12 +147,21 @@ export function LaterPaste({ page, act, importConfig }: PasteProps) {
     );
 }
 
-export function LaterParts({ answer, act }: { answer: Estimate; act: Actions }) {
+interface PartsProps {
+    answer: Estimate;
+    act: Actions;
+    timeline: Core['timeline'];
+}
+
+export function LaterParts({ answer, act, timeline }: PartsProps) {
     const { comparison } = answer;
     return (
         <>
             <Part title={t.later.curve} opened={answer.stages.length > 1}>
                 {(more) => <more.StepCurve answer={answer} />}
+            </Part>
+            <Part title={t.later.timeline} opened={answer.stages.length > 1}>
+                {(more) => <more.PipelineTimeline job={answer.job} ask={timeline} />}
             </Part>
             <Part
                 title={t.later.methods}

@@ -2,13 +2,15 @@ import type { ComponentChildren } from 'preact';
 import type { Estimate, Field, SetField } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
-import { BUDGET, DEGREES, type Value } from '../state';
+import { BUDGET, DEGREES, EXPLORATION, type Value } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
 import { problemAttributes } from './problems';
 
 // Fields that have a place of their own: the sentence and the knobs.
-const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...DEGREES]);
+const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...EXPLORATION, ...DEGREES]);
+
+const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
 
 // The folded groups, in their order. A field that no group names goes to the last one.
 const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
@@ -19,7 +21,10 @@ const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
     ],
     ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
     ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
-    ['traffic', ['site', 'tensor_overlap', 'overlap_gradients', 'overlap_parameters', 'overlap_pipeline']],
+    [
+        'traffic',
+        ['site', ...SITE_CONSTANTS, 'time_factor', 'tensor_overlap', 'overlap_gradients', 'overlap_parameters', 'overlap_pipeline'],
+    ],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
     ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],
     ['kernels', []],
@@ -47,6 +52,7 @@ function matters(page: Page): (key: string) => boolean {
     const degree = (key: string): number => Number(job[key] === 'auto' ? (answer?.job[key] ?? 2) : job[key]);
     const experts = has(EXPERTS);
     const rules: Record<string, boolean> = {
+        ...Object.fromEntries(SITE_CONSTANTS.map((key) => [key, job.site === 'own'])),
         shard_replicas: job.zero !== 'none',
         sequence_parallel: degree('tensor_parallel') !== 1,
         tensor_overlap: degree('tensor_parallel') !== 1,

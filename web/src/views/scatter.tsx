@@ -1,10 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
+import type { Ranked } from '../api';
 import { format } from '../format';
-import type { Heat } from '../heat';
 import { m } from '../i18n/more';
-import { degreeList } from '../sentences';
+import { planAt, rows } from '../ranking';
 import type { Actions, Page } from '../store';
-import { isCurrent, planAt, takePlan } from './best';
+import { isShown, takeRanked, wholePlan } from './best';
 import { marks, useWidth } from './drawing';
 
 // Memory against time of the plans that fit. The line joins those that no other beats in both.
@@ -18,32 +18,33 @@ const SPREAD = 2; // plans that take longer than this many times the fastest wou
 
 interface Props {
     page: Page;
-    heat: Heat;
-    fastest: number[];
-    front: number[];
+    ranked: Ranked;
     act: Actions;
 }
 
-export function Scatter({ page, heat, fastest, front, act }: Props) {
+export function Scatter({ page, ranked, act }: Props) {
     const { box, width } = useWidth();
     const [at, setAt] = useState<number | null>(null);
     const group = useRef<SVGSVGElement>(null);
-    const seconds = (entry: number): number => heat.columns.step_seconds[entry] ?? 0;
-    const bytes = (entry: number): number => heat.columns.total_bytes[entry] ?? 0;
+    const seconds = (entry: number): number => ranked.plans.step_seconds?.[entry] ?? 0;
+    const bytes = (entry: number): number => ranked.plans.total_bytes?.[entry] ?? 0;
+    const { front } = ranked;
+    const all = Array.from({ length: rows(ranked) }, (_, row) => row);
+    const card = page.answer?.card_bytes ?? 1;
     const least = seconds(front[0] ?? 0);
     const inSight = (entry: number): boolean => seconds(entry) <= least * SPREAD;
     const line = front.filter(inSight);
-    const dots = fastest.filter(inSight);
+    const dots = all.filter(inSight);
     if (dots.length < 2) return null;
     const most = Math.max(...dots.map(seconds), ...line.map(seconds));
     const room = Math.max(120, width - LEFT - 16);
     const span = most - least || 1;
     const x = (time: number): number => LEFT + 12 + ((time - least) / span) * (room - 12);
-    const y = (size: number): number => TOP + HEIGHT * (1 - size / heat.summary.card_bytes);
+    const y = (size: number): number => TOP + HEIGHT * (1 - size / card);
     const base = TOP + HEIGHT;
     const now = Math.min(at ?? 0, line.length - 1);
     const told = (entry: number): string =>
-        m.best.point(degreeList(planAt(heat, entry)), format.duration(seconds(entry)), format.gb(bytes(entry)));
+        m.best.point(wholePlan(page, planAt(ranked, entry)), format.duration(seconds(entry)), format.gb(bytes(entry)));
     const onKeyDown = (event: KeyboardEvent) => {
         const steps: Record<string, number> = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1 };
         const ends: Record<string, number> = { Home: 0, End: line.length - 1 };
@@ -51,7 +52,7 @@ export function Scatter({ page, heat, fastest, front, act }: Props) {
         const entry = line[now];
         if (to !== undefined) {
             (group.current?.children[Math.max(0, Math.min(line.length - 1, to))] as SVGElement | undefined)?.focus();
-        } else if ((event.key === 'Enter' || event.key === ' ') && entry !== undefined) takePlan(act, heat, entry);
+        } else if ((event.key === 'Enter' || event.key === ' ') && entry !== undefined) takeRanked(act, planAt(ranked, entry));
         else return;
         event.preventDefault();
     };
@@ -63,13 +64,13 @@ export function Scatter({ page, heat, fastest, front, act }: Props) {
     const times = Array.from({ length: last + 1 }, (_, part) => least + (span * part) / last);
     return (
         <div ref={box} class="scatter">
-            <h3>{m.best.chartTitle(format.count(front.length), format.count(fastest.length))}</h3>
+            <h3>{m.best.chartTitle(format.count(front.length), format.count(all.length))}</h3>
             <p class="readout" aria-live="polite">
                 {at === null || line[now] === undefined ? m.best.hint : told(line[now])}
             </p>
             <svg width={width} height={base + FOOT} role="presentation">
                 <svg aria-hidden="true" class="plot">
-                    {marks(heat.summary.card_bytes / GIB, 4).map((gib) => (
+                    {marks(card / GIB, 4).map((gib) => (
                         <g key={gib} class="rule">
                             <line x1={LEFT} x2={LEFT + room} y1={y(gib * GIB)} y2={y(gib * GIB)} />
                             <text x={LEFT - 6} y={y(gib * GIB) + 4} text-anchor="end">
@@ -102,9 +103,9 @@ export function Scatter({ page, heat, fastest, front, act }: Props) {
                             role="button"
                             tabindex={i === now ? 0 : -1}
                             aria-label={told(entry)}
-                            aria-pressed={isCurrent(page, heat, entry)}
+                            aria-pressed={isShown(page, planAt(ranked, entry), ranked.gpus)}
                             class="point"
-                            onClick={() => takePlan(act, heat, entry)}
+                            onClick={() => takeRanked(act, planAt(ranked, entry))}
                             onFocus={() => setAt(i)}
                             onPointerEnter={() => setAt(i)}
                         >

@@ -1,11 +1,12 @@
+import type { Size } from '../api';
 import { format } from '../format';
-import type { Heat, Size } from '../heat';
+import type { Heat } from '../heat';
 import { m } from '../i18n/more';
 import { degreeList } from '../sentences';
 import { AUTO_DEGREES, type Value } from '../state';
 import type { Actions, Page } from '../store';
 import { percent } from './bar';
-import { planAt } from './best';
+import { planAt } from './map-plan';
 
 // The fastest plan on every number of GPUs of the search: what more GPUs bring.
 const HEIGHT = 120; // of the bars
@@ -13,12 +14,13 @@ const HEAD = 20;
 const FOOT = 22;
 
 function Bars({ sizes, now }: { sizes: Size[]; now: number }) {
-    const most = Math.max(1, ...sizes.map((size) => size.efficiency));
+    const most = Math.max(1, ...sizes.map((size) => size.efficiency ?? 0));
     const middle = (i: number): string => percent((i + 0.5) / sizes.length);
     return (
         <svg class="efficiency" height={HEAD + HEIGHT + FOOT} aria-hidden="true">
             <line x1="0" x2="100%" y1={HEAD + HEIGHT * (1 - 1 / most)} y2={HEAD + HEIGHT * (1 - 1 / most)} class="whole" />
-            {sizes.map(({ gpus, efficiency }, i) => {
+            {sizes.map(({ gpus, efficiency: reached }, i) => {
+                const efficiency = reached ?? 0;
                 const tall = (HEIGHT * efficiency) / most;
                 return (
                     <g key={gpus} class={gpus === now ? 'now' : undefined}>
@@ -46,13 +48,13 @@ function finding(fitting: Size[]): string {
     const [first, last] = [fitting[0], fitting.at(-1)];
     if (!first || !last) return m.sweep.none;
     if (first === last) return m.sweep.one(format.count(first.gpus));
-    return m.sweep.finding(format.count(first.gpus), format.count(last.gpus), format.percent(last.efficiency));
+    return m.sweep.finding(format.count(first.gpus), format.count(last.gpus), format.percent(last.efficiency ?? 0));
 }
 
 function Row({ heat, size, now, budget, act }: { heat: Heat; size: Size; now: boolean; budget: Budget; act: Actions }) {
     const { gpus, entry, run } = size;
     const gpusText = format.count(gpus);
-    if (entry < 0) {
+    if (entry === null) {
         return (
             <tr>
                 <th scope="row">{gpusText}</th>
@@ -78,8 +80,8 @@ function Row({ heat, size, now, budget, act }: { heat: Heat; size: Size; now: bo
                     .join(' · ')}
             </td>
             <td class="r">{format.duration(heat.columns.step_seconds[entry] ?? 0)}</td>
-            <td class="r extra">{format.rounded(heat.speed[entry] ?? 0)}</td>
-            <td class={budget.run ? 'r extra' : 'r'}>{format.percent(size.efficiency)}</td>
+            <td class="r extra">{format.rounded(heat.columns.tokens_per_s[entry] ?? 0)}</td>
+            <td class={budget.run ? 'r extra' : 'r'}>{format.percent(size.efficiency ?? 0)}</td>
             {run && (
                 <>
                     <td class="r">{format.training(run.days, run.days, run.days)[0]}</td>
@@ -105,9 +107,9 @@ const budgetOf = (sizes: Size[]): Budget => {
 export function Sweep({ page, act }: { page: Page; act: Actions }) {
     const { heat } = page;
     if (!heat) return null;
-    const { sizes } = heat;
+    const { sizes } = heat.summary;
     const now = Number(page.job.gpus);
-    const fitting = sizes.filter((size) => size.entry >= 0);
+    const fitting = sizes.filter((size) => size.entry !== null);
     const budget = budgetOf(sizes);
     return (
         <section id="gpus" class={page.heatStale ? 'plans sweep stale' : 'plans sweep'} aria-labelledby="gpus-title">

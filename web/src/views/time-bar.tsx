@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Estimate, TimeKind } from '../api';
 import { format, kindsOf } from '../format';
 import { t } from '../i18n';
+import type { Actions, Page } from '../store';
 import { percent, room } from './bar';
 import { LaterTime } from './later';
 
@@ -25,7 +26,7 @@ export function TimeFill({ kind }: { kind: TimeKind }) {
 }
 
 // One step from end to end, by what the GPUs do meanwhile; the items stand in the table below it.
-export function TimeBar({ answer }: { answer: Estimate }) {
+export function TimeBar({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const [chosen, choose] = useState<TimeKind | null>(null);
     const kinds = kindsOf(answer.time.items);
     const [most] = [...kinds].sort((a, b) => b.share - a.share);
@@ -70,7 +71,7 @@ export function TimeBar({ answer }: { answer: Estimate }) {
                     );
                 })}
             </svg>
-            <LaterTime answer={answer} chosen={chosen} />
+            <LaterTime page={page} answer={answer} chosen={chosen} act={act} />
         </section>
     );
 }

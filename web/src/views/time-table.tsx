@@ -3,6 +3,8 @@ import type { Estimate, TimeItem, TimeKind } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
+import { rateOf } from '../sentences';
+import type { Actions, Page } from '../store';
 import { Explanation } from './card';
 import { CopyButton } from './copy-button';
 import { TimeFill } from './time-bar';
@@ -56,7 +58,36 @@ function Row({ item, open, toggle }: { item: TimeItem; open: boolean; toggle(): 
 }
 
 // Every item of a step with its formula; `chosen` is the part of the bar that the reader has opened.
-export function TimeTable({ answer, chosen }: { answer: Estimate; chosen: TimeKind | null }) {
+interface TimeTableProps {
+    page: Page;
+    answer: Estimate;
+    chosen: TimeKind | null;
+    act: Actions;
+}
+
+// By which convention MFU and TFLOP/s are stated. It changes no time.
+function Rates({ page, answer, act }: Omit<TimeTableProps, 'chosen'>) {
+    const { time } = answer;
+    const { id, label, help, mfu, tflop_per_s_per_gpu } = rateOf(answer, page);
+    const peak = t.time.peak(format.count(time.peak_tflop_per_s), time.peak_format);
+    return (
+        <>
+            <fieldset class="filters switch">
+                <legend>{m.time.count}</legend>
+                {time.rates.map((rate) => (
+                    <button key={rate.id} type="button" aria-pressed={rate.id === id} onClick={() => act.showRate(rate.id)}>
+                        {rate.label}
+                    </button>
+                ))}
+            </fieldset>
+            <p class="note" aria-live="polite">
+                {m.time.convention(label, format.percent(mfu), peak, format.rounded(tflop_per_s_per_gpu))} {help}
+            </p>
+        </>
+    );
+}
+
+export function TimeTable({ page, answer, chosen, act }: TimeTableProps) {
     const { time } = answer;
     const largest = time.items.filter((item) => item.kind === chosen).sort((a, b) => b.seconds - a.seconds)[0];
     const [open, setOpen] = useState(largest?.id);
@@ -93,9 +124,9 @@ export function TimeTable({ answer, chosen }: { answer: Estimate; chosen: TimeKi
                 </tbody>
             </table>
             <p class="note">
-                {m.time.band(format.duration(time.low_seconds), format.duration(time.high_seconds))} {time.basis}{' '}
-                {m.time.convention(format.percent(time.mfu), format.rounded(time.tflop_per_s_per_gpu))} {time.convention}
+                {m.time.band(format.duration(time.low_seconds), format.duration(time.high_seconds))} {time.basis}
             </p>
+            <Rates page={page} answer={answer} act={act} />
             <p class="acts">
                 <CopyButton label={m.table.copy} text={() => asTable(answer)} />
             </p>

@@ -1,0 +1,262 @@
+#include "ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "search.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr std::size_t kFastest = 200;
+
+struct Ranked {
+    Plan plan;
+    Scores scores;
+    std::int64_t order;
+};
+bool faster(const Ranked& a, const Ranked& b) {
+    return a.scores.seconds != b.scores.seconds ? a.scores.seconds < b.scores.seconds : a.order < b.order;
+}
+
+// The fastest few, as a heap with the slowest on top.
+class Fastest {
+ public:
+    void add(const Ranked& one) {
+        if (list.size() == kFastest && !faster(one, list.front())) return;
+        if (list.size() == kFastest) {
+            std::pop_heap(list.begin(), list.end(), faster);
+            list.pop_back();
+        }
+        list.push_back(one);
+        std::push_heap(list.begin(), list.end(), faster);
+    }
+    std::vector<Ranked> list;
+};
+
+// Those that no other beats in both memory and time, fastest first.
+class Front {
+ public:
+    void add(const Ranked& one) {
+        const auto at = std::lower_bound(list.begin(), list.end(), one, faster);
+        if (at != list.begin() && (at - 1)->scores.bytes <= one.scores.bytes) return;
+        auto last = at;  // slower ones that do not need less
+        while (last != list.end() && last->scores.bytes >= one.scores.bytes) ++last;
+        list.insert(list.erase(at, last), one);
+    }
+    std::vector<Ranked> list;
+};
+
+// "block": the fewest layers of a chunk with which the plan may be ranked; every one of them when none will do.
+template <class Passes>
+void choose_recompute_layers(const Model& model, Plan& plan, Passes&& passes) {
+    const auto layers = layers_per_chunk(model, plan);
+    std::int64_t low = 1, high = layers ? std::max({layers->first, layers->middle, layers->last, std::int64_t{1}}) : 1;
+    while (low < high) {
+        plan.recompute_layers = (low + high) / 2;
+        if (passes(plan))
+            high = plan.recompute_layers;
+        else
+            low = plan.recompute_layers + 1;
+    }
+    plan.recompute_layers = low;
+}
+
+// ---- as JSON: one list per column
+void append(Json& columns, const Ranked& one) {
+    const Plan& p = one.plan;
+    const Scores& s = one.scores;
+    columns["tensor_parallel"].push_back(p.tensor_parallel);
+    columns["context_parallel"].push_back(p.context_parallel);
+    columns["pipeline_parallel"].push_back(p.pipeline_parallel);
+    columns["data_parallel"].push_back(p.data_parallel());
+    columns["micro_batch"].push_back(p.micro_batch);
+    columns["expert_parallel"].push_back(p.expert_parallel);
+    columns["virtual_stages"].push_back(p.virtual_stages);
+    columns["schedule"].push_back(kScheduleChoices[static_cast<std::size_t>(p.schedule)].id);
+    columns["recompute"].push_back(kRecomputeChoices[static_cast<std::size_t>(p.recompute)].id);
+    columns["recompute_layers"].push_back(p.recompute_layers);
+    columns["zero"].push_back(kZeroChoices[static_cast<std::size_t>(p.zero)].id);
+    columns["sequence_parallel"].push_back(p.sequence_parallel);
+    columns["count_embedding_as_layer"].push_back(p.count_embedding_as_layer);
+    columns["count_loss_as_layer"].push_back(p.count_loss_as_layer);
+    columns["order"].push_back(one.order);
+    columns["total_bytes"].push_back(s.bytes);
+    columns["share"].push_back(s.share);
+    columns["class"].push_back(kFitIds[static_cast<std::size_t>(s.verdict.fit)]);
+    columns["probability"].push_back(s.verdict.probability < 0 ? Json() : Json(s.verdict.probability));
+    columns["step_seconds"].push_back(s.seconds);
+    columns["tokens_per_s"].push_back(static_cast<double>(p.global_batch * p.sequence_length) / s.seconds);
+}
+
+Json rejections(const SearchCounts& counts) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < counts.rejected.size(); ++i)
+        if (counts.rejected[i] > 0) list.push_back(Object().add("rule", text(static_cast<Rule>(i)).id).add("count", counts.rejected[i]));
+    return list;
+}
+
+bool is_count(const Json& value) { return value.is_number_integer() && value >= 0 && value <= 1'000'000'000'000'000; }
+
+constexpr const char* kCounts[] = {"candidates", "legal", "ranked", "does_not_fit"};
+
+// ---- merging
+struct Place {
+    double seconds = 0, bytes = 0, order = 0;
+    std::size_t part = 0, row = 0;
+};
+double number_at(const Json& column, std::size_t row) {
+    const Json* value = column.is_array() && row < column.size() ? &column[row] : nullptr;
+    return value != nullptr && value->is_number() ? value->get<double>() : std::nan("");
+}
+
+// A part as rank_part wrote it: a list per column, all equally long, numbers where it is sorted by.
+bool is_part(const Json& part) {
+    if (!part.is_object() || !part.contains("plans") || !part["plans"].is_object() || !part.contains("rejected") ||
+        !part["rejected"].is_array() || !part.contains("closest"))
+        return false;
+    for (const char* key : kCounts)
+        if (!part.contains(key) || !is_count(part[key])) return false;
+    for (const Json& rule : part["rejected"])
+        if (!rule.is_object() || !rule.contains("rule") || !rule["rule"].is_string() || !rule.contains("count") || !is_count(rule["count"]))
+            return false;
+    std::size_t rows = 0;
+    for (const auto& [key, column] : part["plans"].items()) {
+        if (!column.is_array() || (rows != 0 && column.size() != rows)) return false;
+        rows = column.size();
+    }
+    for (std::size_t row = 0; row < rows; ++row)
+        for (const char* key : {"step_seconds", "total_bytes", "order"})
+            if (!part["plans"].contains(key) || std::isnan(number_at(part["plans"][key], row))) return false;
+    const Json& closest = part["closest"];
+    return closest.is_null() || (closest.is_object() && closest.contains("total_bytes") && closest["total_bytes"].is_number() &&
+                                 closest.contains("order") && closest["order"].is_number());
+}
+
+// The fastest and the front of all parts, each plan once, fastest first.
+Json merge_plans(const Json& parts, Json& front) {
+    std::vector<Place> places;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        const Json& plans = parts[part]["plans"];
+        if (!plans.contains("order")) continue;
+        for (std::size_t row = 0; row < plans["order"].size(); ++row)
+            places.push_back(
+                {number_at(plans["step_seconds"], row), number_at(plans["total_bytes"], row), number_at(plans["order"], row), part, row});
+    }
+    const auto first = [](const Place& a, const Place& b) { return a.seconds != b.seconds ? a.seconds < b.seconds : a.order < b.order; };
+    std::make_heap(places.begin(), places.end(), first);
+    std::sort_heap(places.begin(), places.end(), first);
+    Json merged = Json::object();
+    front = Json::array();
+    double least = INFINITY;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const Place& place = places[i];
+        const bool in_front = place.bytes < least;
+        if (!in_front && i >= kFastest) continue;
+        least = std::min(least, place.bytes);
+        if (in_front) front.push_back(kept);
+        ++kept;
+        for (const auto& [key, column] : parts[place.part]["plans"].items()) merged[key].push_back(column[place.row]);
+    }
+    return merged;
+}
+
+}  // namespace
+
+Json rank_part(const SearchSpace& given, const Exploration& wanted, Share share) {
+    Plan plan = given.plan;
+    if ((wanted.dimensions & vary_expert_parallel) != 0 && given.model.experts.count > 0) plan.expert_parallel = 1;  // each one is tried
+    const SearchSpace space{given.model, plan, given.gpu, given.method, given.cluster};
+    Scorer scorer(space, plan);
+    const auto passes = [&](const Scores& s) {
+        return s.verdict.probability < 0 ? s.verdict.fit == Fit::fits : s.verdict.probability >= 1 - wanted.risk;
+    };
+    SearchCounts counts;
+    Fastest fastest;
+    Front front;
+    std::optional<Ranked> closest;  // the lowest estimate of those that are not ranked
+    std::int64_t ranked = 0, legal = 0;
+    const Candidates all = candidates(space, plan.gpus, Breadth::usual, wanted.dimensions);
+    for_each_legal(space, {plan.gpus}, all, share, counts, [&](const Plan& candidate, std::int64_t order) {
+        Ranked one{candidate, {}, order};
+        if (all.recompute.size() > 1) one.plan.recompute_layers = 1;
+        if (all.recompute.size() > 1 && candidate.recompute == Recompute::block)
+            choose_recompute_layers(space.model, one.plan, [&](Plan& trial) { return passes(scorer.memory(trial)); });
+        one.scores = scorer.memory(one.plan);
+        ++legal;
+        if (passes(one.scores)) {
+            ++ranked;
+            one.scores.seconds = scorer.seconds(one.plan);
+            fastest.add(one);
+            front.add(one);
+        } else if (!closest || one.scores.bytes < closest->scores.bytes) {
+            closest = one;
+        }
+    });
+    Json plans = Json::object(), nearest;
+    for (const Ranked& one : fastest.list) append(plans, one);
+    for (const Ranked& one : front.list)
+        if (fastest.list.size() == kFastest && faster(fastest.list.front(), one)) append(plans, one);
+    if (closest) {
+        closest->scores.seconds = scorer.seconds(closest->plan);
+        append(nearest, *closest);
+        for (auto& [key, column] : nearest.items()) column = Json(column[0]);
+    }
+    Json part = Object()
+                    .add("candidates", counts.candidates)
+                    .add("legal", legal)
+                    .add("ranked", ranked)
+                    .add("does_not_fit", legal - ranked)
+                    .add("rejected", rejections(counts))
+                    .add("plans", std::move(plans))
+                    .add("closest", std::move(nearest));
+    Problems none;
+    return *merge_parts(Json::array({std::move(part)}), none);
+}
+
+std::optional<Json> merge_parts(const Json& parts, Problems& problems) {
+    constexpr std::size_t kMostParts = 1'000;
+    bool good = parts.is_array() && !parts.empty() && parts.size() <= kMostParts;
+    for (std::size_t i = 0; good && i < parts.size(); ++i) good = is_part(parts[i]);
+    if (!good) {
+        problems.push_back({"", "type", nullptr, "Only answers of \"rank\" can be put together.", "", nullptr});
+        return std::nullopt;
+    }
+    Json whole = Json::object(), front;
+    for (const char* key : kCounts) {
+        std::int64_t sum = 0;
+        for (const Json& part : parts) sum += part[key].get<std::int64_t>();
+        whole[key] = sum;
+    }
+    Json closest;
+    std::vector<std::pair<std::string, std::int64_t>> rejected;  // by rule
+    for (const Json& part : parts) {
+        for (const Json& one : part["rejected"]) {
+            const std::string& rule = one["rule"].get_ref<const std::string&>();
+            const auto known = std::find_if(rejected.begin(), rejected.end(), [&](const auto& r) { return r.first == rule; });
+            auto& entry = known == rejected.end() ? rejected.emplace_back(rule, 0) : *known;
+            entry.second += one["count"].get<std::int64_t>();
+        }
+        const Json& other = part["closest"];
+        if (other.is_null()) continue;
+        const auto by = [](const Json& one) { return std::make_pair(one["total_bytes"].get<double>(), one["order"].get<double>()); };
+        if (closest.is_null() || by(other) < by(closest)) closest = other;
+    }
+    Json rules = Json::array();
+    using Rejected = std::pair<std::string, std::int64_t>;
+    std::vector<Rejected> most_first;
+    for (Rejected& one : rejected)
+        insert_sorted(most_first, std::move(one),
+                      [](const Rejected& a, const Rejected& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
+    for (const Rejected& one : most_first) rules.push_back(Object().add("rule", one.first).add("count", one.second));
+    whole["plans"] = merge_plans(parts, front);
+    whole["front"] = std::move(front);
+    whole["rejected"] = std::move(rules);
+    whole["closest"] = std::move(closest);
+    return whole;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,186 @@
+// Based on
+//   D. Narayanan et al., arXiv 2104.04473, figures 3 and 4: the picture;  S. Yim et al.: Pipette, arXiv 2405.18093: hand-overs that delay
+//   the receiver;  P. Qi et al., arXiv 2401.10241: B and W apart
+#include "timeline.h"
+
+#include <algorithm>
+
+#include "step_time.h"
+
+namespace fourfold {
+
+static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+static ScheduleKind kind_of(const Plan& plan) { return plan.pipeline_parallel == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind(); }
+static bool splits_backward(ScheduleKind kind) { return kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v; }
+
+OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers) {
+    const Stages stages(model, plan);
+    const std::int32_t count = narrow(plan.pipeline_parallel), chunks = narrow(plan.virtual_stages);
+    const bool splits = splits_backward(kind_of(plan)), block = plan.recompute == Recompute::block;
+    const double accumulation = timing.accumulation / (0.85 * machine.memory);
+    OpTimes times;
+    for (std::int32_t stage = 0; stage < count; ++stage)
+        for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
+            std::vector<std::int32_t> here(static_cast<std::size_t>(chunks));  // one micro-batch in this piece, none in the others
+            here[static_cast<std::size_t>(chunk)] = 1;
+            const Stage piece = stages.at(stage, here, here);
+            const std::int32_t position = stages.position(stage, chunk);
+            double forward = 0, backward = 0, weight = 0;
+            const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
+                const double held = layer.waiting, skipped = block ? layer.alive : 0;  // alive: those that keep everything
+                forward += held * time.forward;
+                backward += (held * (time.backward + time.recomputed) / 2) - skipped * time.recomputed;
+                weight += held * ((time.backward - time.recomputed) / 2 + accumulation * parameters);
+            };
+            add(piece.dense, layers.dense, layers.parameters_dense);
+            add(piece.experts, layers.expert, layers.parameters_expert);
+            const double work = forward + backward + weight, host = timing.micro_batch / chunks;
+            for (double* part : {&forward, &backward, &weight}) *part = work > 0 ? *part * (1 + host / work) : host / 3;
+            const double end = (position == 0 ? layers.embedding / 3 : 0) + (position + 1 == count * chunks ? layers.head / 3 : 0);
+            times.forward.push_back(forward + end);
+            times.backward.push_back(backward + end + (splits ? 0 : weight + end));
+            times.weight.push_back(splits ? weight + end : 0);
+        }
+    const bool overlaps = plan.overlap_pipeline && kind_of(plan) == ScheduleKind::interleaved;
+    if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedTransfer : 1);
+    return times;
+}
+
+double Timeline::bubble_share() const {
+    double work = 0;
+    for (const double seconds : busy) work += seconds;
+    return makespan > 0 ? std::max(0.0, 1 - work / (makespan * schedule.stages)) : 0;
+}
+
+static std::int64_t per_micro_batch(ScheduleKind kind, std::int64_t stages, std::int64_t chunks) {
+    return stages * chunks * (splits_backward(kind) ? 3 : 2);
+}
+
+std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches) {
+    if (stages > kMostStages) return 0;
+    const std::int64_t wanted = stages * std::max<std::int64_t>(4, (16 + stages - 1) / stages);  // a multiple of p where it must be one
+    std::int64_t most = kMostDrawn / per_micro_batch(kind, stages, chunks);
+    if (kind == ScheduleKind::interleaved) most = most / stages * stages;
+    const std::int64_t drawn = std::min({micro_batches, wanted, most});
+    return drawn > 0 && schedule_obstacle(kind, stages, chunks, drawn).empty() ? drawn : 0;
+}
+
+namespace {
+
+std::optional<double> makespan_of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
+                                  const OpTimes& times) {
+    const auto played = play(make_schedule(kind, stages, chunks, narrow(micro_batches)), times);
+    return played ? std::optional(played->makespan) : std::nullopt;
+}
+
+// Of a step of any length. What is too long is played in part (at least three rounds of all stages) and continued at the rate of that
+// part's second half: exact where the schedule repeats itself by then, as it does with alike stages.
+std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
+                                     const OpTimes& times) {
+    constexpr std::int64_t kMostPlayed = 150'000;  // operations, which take 44 bytes each while they are played
+    const std::int64_t most = kMostPlayed / per_micro_batch(kind, stages, chunks);
+    if (micro_batches <= most) return makespan_of(kind, stages, chunks, micro_batches, times);
+    const std::int64_t part = most / stages * stages, half = most / 2 / stages * stages;  // multiples of p where they must be
+    const auto to_part = makespan_of(kind, stages, chunks, part, times), to_half = makespan_of(kind, stages, chunks, half, times);
+    if (!to_part || !to_half) return std::nullopt;
+    return *to_part + static_cast<double>(micro_batches - part) * (*to_part - *to_half) / static_cast<double>(part - half);
+}
+
+}  // namespace
+
+std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
+                                      const OpTimes& times) {
+    const std::int64_t drawn = micro_batches_drawn(kind, stages, chunks, micro_batches);
+    if (drawn == 0) return std::nullopt;
+    Timeline line;
+    line.kind = kind;
+    line.all_micro_batches = micro_batches;
+    line.schedule = make_schedule(kind, stages, chunks, narrow(drawn));
+    auto played = play(line.schedule, times);
+    if (!played) return std::nullopt;
+    line.played = std::move(*played);
+    const auto makespan = drawn == micro_batches ? line.played.makespan : whole_makespan(kind, stages, chunks, micro_batches, times);
+    if (!makespan) return std::nullopt;
+    line.makespan = *makespan;
+    for (const double seconds : line.played.busy)
+        line.busy.push_back(seconds * static_cast<double>(micro_batches) / static_cast<double>(drawn));
+    const double most = *std::max_element(line.busy.begin(), line.busy.end());
+    const auto slow = [most](double seconds) { return seconds >= 0.999 * most; };
+    line.slowest = narrow(std::find_if(line.busy.begin(), line.busy.end(), slow) - line.busy.begin());
+    line.equally_slow = narrow(std::count_if(line.busy.begin(), line.busy.end(), slow));
+    return line;
+}
+
+// ---- the answer
+static Json describe_stage(const Timeline& line, std::size_t stage) {
+    constexpr const char* kKinds[] = {"F", "B", "W"};
+    Json kinds = Json::array(), micro_batches = Json::array(), chunks = Json::array();
+    for (const Op& op : line.schedule.ops[stage]) {
+        kinds.push_back(kKinds[static_cast<std::size_t>(op.kind)]);
+        micro_batches.push_back(op.micro_batch);
+        chunks.push_back(op.chunk);
+    }
+    const double idle = std::max(0.0, line.makespan - line.busy[stage]);
+    return Object()
+        .add("busy_seconds", line.busy[stage])
+        .add("idle_seconds", idle)
+        .add("idle_share", line.makespan > 0 ? idle / line.makespan : 0)
+        .add("start", line.played.start[stage])
+        .add("end", line.played.end[stage])
+        .add("kind", std::move(kinds))
+        .add("micro_batch", std::move(micro_batches))
+        .add("chunk", std::move(chunks));
+}
+
+static Json describe(const Timeline& line) {
+    Json stages = Json::array();
+    for (std::size_t i = 0; i < line.busy.size(); ++i) stages.push_back(describe_stage(line, i));
+    const ScheduleText& schedule = text(line.kind);
+    return Object()
+        .add("schedule", Object().add("label", schedule.label).add("summary", schedule.summary))
+        .add("micro_batches", std::int64_t{line.schedule.micro_batches})
+        .add("all_micro_batches", line.all_micro_batches)
+        .add("cut", line.schedule.micro_batches < line.all_micro_batches)
+        .add("chunks", std::int64_t{line.schedule.chunks})
+        .add("drawn_seconds", line.played.makespan)
+        .add("makespan_seconds", line.makespan)
+        .add("bubble_share", line.bubble_share())
+        .add("slowest_stage", std::int64_t{line.slowest})
+        .add("equally_slow", std::int64_t{line.equally_slow})
+        .add("stages", std::move(stages));
+}
+
+static std::string note_of(const std::optional<Timeline>& line, const Plan& plan) {
+    if (!line)
+        return "This pipeline has more passes than a picture can show: " + grouped(plan.pipeline_parallel) + " stages" +
+               (plan.virtual_stages > 1 ? " of " + grouped(plan.virtual_stages) + " chunks" : "") + ".";
+    const std::int64_t drawn = line->schedule.micro_batches, all = line->all_micro_batches;
+    if (drawn == all) return "";
+    const std::string beginning =
+        "Cut: a step of " + grouped(drawn) + (drawn == 1 ? " micro-batch" : " micro-batches") + " is drawn, instead of " + grouped(all);
+    return beginning +
+           (drawn > plan.pipeline_parallel ? ", for the middle only repeats itself." : "; with more the passes could not be told apart.") +
+           " The shares are those of the whole step.";
+}
+
+Json timeline_answer(const Job& job) {
+    const Plan& plan = job.plan;
+    const Framework framework = framework_of(plan, *job.gpu);
+    const Machine machine = machine_of(*job.gpu, job.cluster, plan);
+    const Timing timing = timing_of(machine, job.cluster, plan, framework.attention);
+    std::optional<Timeline> line;
+    if (plan.pipeline_parallel <= kMostStages)
+        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.virtual_stages), plan.micro_batches(),
+                             op_times(job.model, plan, machine, timing, layer_times(job.model, plan, framework, machine, timing)));
+    return Object()
+        .add("ok", true)
+        .add("job", to_json(job))
+        .add("basis",
+             "Every pass takes the seconds that the step time counts for its layers, and a hand-over delays the stage that receives; the "
+             "traffic between copies of the model, the optimizer and stalls are not drawn.")
+        .add("note", note_of(line, plan))
+        .add("timeline", line ? describe(*line) : Json());
+}
+
+}  // namespace fourfold
