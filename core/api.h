@@ -120,8 +120,10 @@ std::string import_config(std::string_view text);
 //   TIME {"step_seconds", "low_seconds", "high_seconds" (nine of ten measured runs of that kind lie between), "basis" (which runs),
 //            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "rates": [{"id": "full"|"causal", "label", "help", "tflop_per_s_per_gpu",
 //            "mfu"}] (one per convention of counting FLOP; mfu is of the peak), "peak_tflop_per_s" (of a GPU, dense), "peak_format" ("bf16",
-//            "fp16", "FP8"), "items": [{"id", "kind", "label", "summary", "seconds", "share", "formula", "numbers", "where"}]
-//            (what is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
+//            "fp16", "FP8"), "items": [{"id", "kind", "label", "summary", "seconds", "share", "formula", "numbers", "latex", "latex_numbers",
+//            "where", "source"}] (the last six as in ITEM, except that in "where" "numbers" is null: a formula goes down to single multiplications
+//            and messages, and the values to put in stand beside its symbols. What another item explains is given under the same letter there.
+//            What is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
 //            "run": null | {"steps", "days", "low_days", "high_days", "gpu_hours", "cost": number | null, "energy_kwh": number | null}}
 //            "run" is there when the job has a token_budget; its kind is one of "compute", "tensor", "context", "pipeline", "data", "bubble",
 //            "other"

@@ -4,6 +4,7 @@
 
 #include "calibration.h"
 #include "framework.h"
+#include "json_text.h"
 #include "step_time.h"
 
 namespace fourfold {
@@ -168,7 +169,7 @@ void read_fields(const Json& row, MeasuredStep& step, Problems& found) {
         if (const auto given = row.find(std::string(key)); given != row.end())
             report(found, key, "unsupported", shown(*given), joined({key, " belongs to all runs alike."}), "Leave it out.");
     if (time == nullptr) return report(found, kTime, "missing", nullptr, "step_seconds is empty.", "Say how many seconds a step took.");
-    const std::string written = shown(*time).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string written = json_text(shown(*time));
     if (!time->is_number())
         return report(found, kTime, "type", shown(*time), joined({"step_seconds must be a number; ", written, " is none."}),
                       "Write digits only, with a point before decimals.");
@@ -300,7 +301,7 @@ RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
         if (!found.empty()) continue;
         Json all = Json::object();
         visit_fields(std::as_const(step.plan), FieldWriter(all));
-        step.key = all.dump();
+        step.key = json_text(all);
         result.steps.push_back(std::move(step));
     }
     find_contradictions(result.steps, problems);

@@ -12,6 +12,7 @@
 
 namespace fourfold {
 
+#ifndef FOURFOLD_TRACED
 Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     Machine m;
     m.architecture = gpu.architecture;
@@ -102,31 +103,117 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
     return t;
 }
 
-double gemm_seconds(const Machine& machine, const Timing& t, double M, double N, double K, double output_bytes) {
+// ---- letters
+namespace {
+struct MachineLetter {
+    double Machine::*number;
+    Symbol symbol;
+};
+struct TimingLetter {
+    double Timing::*constant;
+    Symbol symbol;
+};
+}  // namespace
+
+static constexpr MachineLetter kMachineLetters[] = {
+    {&Machine::peak, {"R", "peak rate of the GPU in this precision", "FLOP/s"}},
+    {&Machine::memory, {"H_0", "memory bandwidth, from the data sheet", "bytes/s"}},
+    {&Machine::link, {"L", "link of a GPU to its node, one direction", "bytes/s"}},
+    {&Machine::node, {"X", "network of a node, one direction", "bytes/s"}},
+    {&Machine::host, {"H_c", "bandwidth between GPU and host", "bytes/s"}},
+    {&Machine::processors, {"S", "streaming multiprocessors of the GPU", ""}},
+};
+static constexpr TimingLetter kTimingLetters[] = {
+    {&Timing::gemm, {"e_g", "share of the peak that large multiplications reach (fitted)", ""}},
+    {&Timing::tile_fill, {"k_0", "steps along the inner dimension that fill and drain a tile (fitted)", ""}},
+    {&Timing::wave_mix, {"w_0", "what a partly filled wave saves: 0 nothing, 1 all that is empty (measured by benchmark)", ""}},
+    {&Timing::small_tile, {"e_t", "rate of 128 x 128 tiles over that of larger ones (measured by benchmark)", ""}},
+    {&Timing::attention, {"e_a", "share of the peak that attention's forward pass reaches (fitted)", ""}},
+    {&Timing::attention_backward, {"e_b", "rate of attention's backward over its forward pass (measured by benchmark)", ""}},
+    {&Timing::attention_tail, {"j_a", "longest block of attention over the average (measured by benchmark)", ""}},
+    {&Timing::element_wise, {"e_w", "bytes of element-wise work over those counted (fitted)", ""}},
+    {&Timing::cross_entropy, {"j_l", "bytes moved per logit for the loss (fitted)", "bytes"}},
+    {&Timing::link, {"e_l", "share of a link's rate that collectives reach (fitted)", ""}},
+    {&Timing::link_latency, {"l_l", "latency of a collective within a node (fitted)", "s"}},
+    {&Timing::network, {"e_n", "share of the network's rate that collectives reach (fitted, where the site has runs)", ""}},
+    {&Timing::network_latency, {"l_n", "latency of the network (fitted)", "s"}},
+    {&Timing::tensor_exposed, {"u_t", "part of overlapped tensor-parallel traffic that is felt (fitted)", ""}},
+    {&Timing::tensor_overlap_exposed, {"u_o", "part of the traffic felt with tp-comm-overlap (fitted)", ""}},
+    {&Timing::data_exposed, {"u_d", "part of overlapped gradient and weight traffic that is felt (fitted)", ""}},
+    {&Timing::context_correction, {"j_c", "work of rescaling partial results over what is counted (fitted)", ""}},
+    {&Timing::context_exposed, {"u_c", "part of the overlapped ring that is felt within a node (fitted)", ""}},
+    {&Timing::context_exposed_network, {"u_x", "part of the overlapped ring that is felt between nodes (fitted)", ""}},
+    {&Timing::ring_network, {"e_r", "share of the network's rate that a ring reaches (fitted)", ""}},
+    {&Timing::host_layer, {"c_l", "time of the CPU per layer (fitted)", "s"}},
+    {&Timing::host_context, {"c_c", "time of the CPU per layer and context-parallel step (fitted)", "s"}},
+    {&Timing::fixed, {"f_0", "data, logging, bookkeeping, per step (fitted, where the site has runs)", "s"}},
+    {&Timing::straggler, {"u_s", "slower per doubling of nodes (fitted)", ""}},
+    {&Timing::stall, {"j_s", "noise of the site per group of GPUs (fitted, where the site has runs; else assumed)", "s"}},
+    {&Timing::pipeline, {"e_p", "share of the network's rate that hand-overs reach (fitted, where the site has runs)", ""}},
+    {&Timing::accumulation, {"j_g", "bytes moved per gradient that is added up (fitted)", "bytes"}},
+    {&Timing::micro_batch, {"c_m", "time of the CPU per micro-batch (fitted)", "s"}},
+};
+static_assert(sizeof kMachineLetters / sizeof(MachineLetter) == 6);
+static_assert(sizeof kTimingLetters / sizeof(TimingLetter) == sizeof(Timing) / sizeof(double));
+
+const Symbol& letter_of(double Machine::*number) {
+    return std::find_if(std::begin(kMachineLetters), std::end(kMachineLetters), [&](const auto& row) { return row.number == number; })
+        ->symbol;
+}
+const Symbol& letter_of(double Timing::*constant) {
+    return std::find_if(std::begin(kTimingLetters), std::end(kTimingLetters), [&](const auto& row) { return row.constant == constant; })
+        ->symbol;
+}
+#endif
+
+// ---- operations
+template <class N>
+N Cost<N>::gemm(Pass pass, const Part& matrix, const N& M, const N& columns, const N& K, double output_bytes) const {
+    using std::ceil, std::max;
     struct Tile {
         double m, n;
         bool small;
     };
     constexpr Tile kTiles[] = {{256, 128, false}, {128, 256, false}, {128, 128, true}};
-    const double rate = t.gemm * machine.peak;
-    double work = 0;
+    struct Letters {
+        const char *seconds, *meaning, *waves, *waves_meaning;
+    };
+    constexpr Letters kLetters[] = {{"F", "forward multiplication", "x", "waves of tiles over the multiprocessors, forward"},
+                                    {"I", "gradient of the input", "y", "waves of tiles, gradient of the input"},
+                                    {"W", "gradient of the weights", "z", "waves of tiles, gradient of the weights"}};
+    const Letters& letters = kLetters[static_cast<int>(pass)];
+    const N rate = named<N>({"R_g", "rate of large multiplications", "FLOP/s"}, of(&Timing::gemm) * of(&Machine::peak));
+    const N S = of(&Machine::processors), w = of(&Timing::wave_mix);
+    N work = 0.0;  // per step along K
     for (const Tile& tile : kTiles) {
-        const double waves = std::ceil(M / tile.m) * std::ceil(N / tile.n) / machine.processors;
-        const double paid = t.wave_mix * waves + (1 - t.wave_mix) * std::ceil(waves);
-        const double size = paid * tile.m * tile.n / (tile.small ? t.small_tile : 1);
-        if (work == 0 || size < work) work = size;
+        const N waves = named<N>({letters.waves, letters.waves_meaning, "", &matrix}, ceil(M / tile.m) * ceil(columns / tile.n) / S);
+        const double flop = 2 * tile.m * tile.n;
+        N size = w * waves + (1 - w) * ceil(waves);
+        size = tile.small
+                   ? size * quantity<N>({"O_s", "operations of a tile of 128 x 128 per step along the inner dimension", "FLOP"}, flop) /
+                         of(&Timing::small_tile)
+                   : size * quantity<N>({"O_t", "operations of a tile of 256 x 128 per step along the inner dimension", "FLOP"}, flop);
+        if (value_of(work) == 0 || value_of(size) < value_of(work)) work = size;
     }
-    const double compute = work * 2 * (K + t.tile_fill) * machine.processors / rate;
-    const double traffic = (2 * (M * K + K * N) + output_bytes * M * N) / (0.85 * machine.memory);
-    return std::max(compute, traffic);
+    const N compute = work * (K + of(&Timing::tile_fill)) * S / rate;
+    const N traffic = (2 * (M * K + K * columns) + output_bytes * M * columns) / memory();
+    return named<N>({letters.seconds, letters.meaning, "s", &matrix}, max(compute, traffic));
 }
 
-double collective_seconds(const Machine& machine, const Timing& t, double bytes, double members) {
-    if (members <= 1) return 0;
-    const double moved = bytes * (members - 1) / members;
-    return members <= static_cast<double>(machine.gpus_per_node)
-               ? t.link_latency + moved / (t.link * machine.ring_link(members))
-               : t.network_latency * std::log2(members) + moved / (t.network * machine.node);
+template <class N>
+N Cost<N>::collective(const N& bytes, const N& members) const {
+    using std::log2;
+    if (value_of(members) <= 1) return 0.0;
+    const N moved = bytes * (members - 1) / members;
+    return value_of(members) <= static_cast<double>(machine_.gpus_per_node)
+               ? of(&Timing::link_latency) + moved / (of(&Timing::link) * ring_link(members))
+               : of(&Timing::network_latency) * log2(members) + moved / (of(&Timing::network) * of(&Machine::node));
 }
+
+#ifdef FOURFOLD_TRACED
+template class Cost<Traced>;
+#else
+template class Cost<double>;
+#endif
 
 }  // namespace fourfold

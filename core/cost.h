@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "formula.h"
 #include "framework.h"
 #include "hardware.h"
 #include "plan.h"
@@ -20,12 +21,6 @@ struct Machine {
     std::int64_t gpus_per_node = 8;
     bool has_switch = true;
     const char* peak_format = "bf16";  // of which number format `peak` is
-
-    double ring_link(double members) const {  // of one GPU in a ring of so many; without a switch only the links to its members count
-        return has_switch || members >= static_cast<double>(gpus_per_node) ? link
-                                                                           : link * (members - 1) / static_cast<double>(gpus_per_node - 1);
-    }
-    double pair_link() const { return has_switch ? link : link / static_cast<double>(gpus_per_node - 1); }
 };
 
 // `cluster` may be null: then one network adapter of 400 Gbit/s (Hopper and newer) or 200 Gbit/s (Ampere) per GPU and a switch in the node.
@@ -60,11 +55,50 @@ struct Timing {
 };
 Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention);
 
-// Seconds of C[MxN] += A[MxK] B[KxN] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory, whichever is
-// slower. `output_bytes` per element of C.
-double gemm_seconds(const Machine& machine, const Timing& timing, double M, double N, double K, double output_bytes = 2);
+// The letter of each of these numbers, with its meaning and unit; for a constant, whether it is fitted or measured.
+const Symbol& letter_of(double Machine::*number);
+const Symbol& letter_of(double Timing::*constant);
 
-// Seconds of an all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
-double collective_seconds(const Machine& machine, const Timing& timing, double bytes, double members);
+// The three multiplications of a weight matrix: forward, and the gradients of its input and of itself.
+enum class Pass { forward, input, weight };
+
+// Seconds of single operations, over the number type (formula.h): double in the search, Traced for the plan on the page.
+template <class N>
+class Cost {
+ public:
+    Cost(const Machine& machine, const Timing& timing) : machine_(machine), timing_(timing) {}  // keeps references
+
+    N of(double Machine::*number) const { return lettered(number, machine_); }
+    N of(double Timing::*constant) const { return lettered(constant, timing_); }
+    N gpus_per_node() const { return quantity<N>({"n_g", "GPUs per node", "GPUs"}, static_cast<double>(machine_.gpus_per_node)); }
+    N memory() const { return named<N>({"H", "memory bandwidth that kernels reach", "bytes/s"}, 0.85 * of(&Machine::memory)); }
+    // Bytes per second between two GPUs of a node; and of one GPU in a ring of so many: without a switch only the links to its members
+    // count.
+    N pair_link() const { return machine_.has_switch ? of(&Machine::link) : of(&Machine::link) / (gpus_per_node() - 1); }
+    N ring_link(const N& members) const {
+        const bool whole = machine_.has_switch || value_of(members) >= static_cast<double>(machine_.gpus_per_node);
+        return whole ? of(&Machine::link) : of(&Machine::link) * (members - 1) / (gpus_per_node() - 1);
+    }
+
+    // C[M x columns] += A[M x K] B[K x columns] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory,
+    // whichever is slower. `output_bytes` per element of C; `matrix` names the weights.
+    N gemm(Pass pass, const Part& matrix, const N& M, const N& columns, const N& K, double output_bytes = 2) const;
+
+    // An all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
+    N collective(const N& bytes, const N& members) const;
+
+ private:
+    template <class Numbers>
+    static N lettered(double Numbers::*which, const Numbers& numbers) {
+        if constexpr (std::is_same_v<N, Traced>)
+            return Traced::symbol(letter_of(which), numbers.*which);
+        else
+            return numbers.*which;
+    }
+    const Machine& machine_;
+    const Timing& timing_;
+};
+extern template class Cost<double>;
+extern template class Cost<Traced>;
 
 }  // namespace fourfold

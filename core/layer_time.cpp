@@ -1,135 +1,209 @@
 // Based on
-//   rooflines: gemm_seconds and collective_seconds (cost.h)
+//   rooflines: Cost::gemm and Cost::collective (cost.h)
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
 //   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
-// Legend as in letters.h; M = s*b/c tokens of a GPU and micro-batch
+// Letters: letters.h, and those of machine and constants: cost.cpp.
 #include "layer_time.h"
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+
+#include "letters.h"
 
 namespace fourfold {
 
 namespace {
 
-double number(std::int64_t value) { return static_cast<double>(value); }
+// The weight matrices.
+constexpr Part kQkv{"q", "queries, keys and values"}, kOutput{"o", "output of attention"}, kUp{"u", "feed-forward, widening"},
+    kDown{"d", "feed-forward, narrowing"}, kQueryDown{"r", "queries, down to their rank"}, kQuery{"q", "queries"},
+    kKvDown{"l", "keys and values, down to their rank"}, kKvUp{"k", "keys and values, up from their rank"},
+    kExpertUp{"x", "an expert, widening"}, kExpertDown{"y", "an expert, narrowing"}, kSharedUp{"s", "shared experts, widening"},
+    kSharedDown{"z", "shared experts, narrowing"}, kLogits{"v", "logits"};
 
-class LayerCost {
+template <class N>
+class LayerCost : Letters<N> {
  public:
     LayerCost(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
-        : m_(model), p_(plan), fw_(framework), hw_(machine), k_(timing) {}
+        : Letters<N>(model, plan), fw_(framework), hw_(machine), on_(machine, timing) {}
 
-    LayerTimes run() {
-        LayerTimes all;
+    LayerTimesOf<N> run() {
+        LayerTimesOf<N> all;
         all.dense = layer(false);
-        all.parameters_dense = parameters_;
+        all.parameters_dense = named<N>({"P_l", "parameters of a layer on this GPU", "", kind_}, parameters_);
         if (m_.experts.count > 0) {
             all.expert = layer(true);
-            all.parameters_expert = parameters_;
+            all.parameters_expert = named<N>({"P_l", "parameters of a layer on this GPU", "", kind_}, parameters_);
         }
         head(all);
         return all;
     }
 
  private:
-    double effective_memory() const { return 0.85 * hw_.memory; }
-    bool splits_sequence() const { return p_.sequence_parallel && t_ > 1; }
-    bool crosses_nodes() const { return p_.tensor_parallel * p_.context_parallel > hw_.gpus_per_node; }
+    using L = Letters<N>;
+    using L::as_double, L::m_, L::p_, L::number;
 
-    // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
-    void multiply(double tokens, double columns, double rows, bool gathers_input) {
-        const double input = gemm_seconds(hw_, k_, tokens, rows, columns);
-        const double weight = gemm_seconds(hw_, k_, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
-        now_.multiply_forward += gemm_seconds(hw_, k_, tokens, columns, rows);
-        now_.multiply_backward += input + weight;
-        if (gathers_input) hides_input_ += input, hides_weight_ += weight;
-        parameters_ += columns * rows;
+    bool splits_sequence() const { return L::sequence_parallel(); }
+    bool crosses_nodes() const { return p_.tensor_parallel * p_.context_parallel > hw_.gpus_per_node; }
+    bool fits_in_node(const N& gpus) const { return value_of(gpus) <= as_double(hw_.gpus_per_node); }
+    static N at_least_one(const N& share) { return value_of(share) >= 1 ? share : N(1.0); }
+    static void add(N& sum, const N& term) {
+        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
     }
+    static N total(std::initializer_list<N> terms) {
+        N sum = 0.0;
+        for (const N& term : terms) add(sum, term);
+        return sum;
+    }
+    N seconds(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "s"}, value); }
+    N of_kind(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "s", kind_}, value); }
+
+    // ---- matrix multiplications
+    struct Passes {
+        N forward, backward;
+    };
+    // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
+    Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
+        const N input = on_.gemm(Pass::input, matrix, tokens, rows, columns);
+        const N weight = on_.gemm(Pass::weight, matrix, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
+        const Passes passes{on_.gemm(Pass::forward, matrix, tokens, columns, rows), input + weight};
+        add(now_.multiply_forward, passes.forward);
+        add(now_.multiply_backward, passes.backward);
+        if (gathers_input) {
+            add(hides_input_, input);
+            add(hides_weight_, weight);
+        }
+        add(parameters_, columns * rows);
+        return passes;
+    }
+    static N width(const Part& matrix, const N& value) { return named<N>({"C", "width on this GPU", "values", &matrix}, value); }
 
     void attention_matrices() {
-        if (m_.latent.kv_rank > 0) {
-            const LatentAttention& l = m_.latent;
-            const double qk = number(l.nope_dim + l.rope_dim);
-            if (l.q_rank > 0) multiply(M_, number(l.q_rank), h_, false);
-            multiply(M_, a_ * qk / t_, l.q_rank > 0 ? number(l.q_rank) : h_, true);
-            multiply(M_, number(l.kv_rank + l.rope_dim), h_, false);
-            multiply(M_, a_ * number(l.nope_dim + l.value_dim) / t_, number(l.kv_rank), true);
-            multiply(M_, h_, a_ * number(l.value_dim) / t_, false);
+        if (!L::latent()) {
+            multiply(kQkv, M_, width(kQkv, (a_ + 2 * L::k()) * d_ / t_), h_, true);
+            multiply(kOutput, M_, h_, width(kOutput, a_ * d_ / t_), false);
             return;
         }
-        multiply(M_, (a_ + 2 * std::max(g_, t_)) * d_ / t_, h_, true);
-        multiply(M_, h_, a_ * d_ / t_, false);
+        const N q_rank = number("r_q", "rank of the queries", "values", as_double(m_.latent.q_rank)),
+                kv_rank = number("r_k", "rank of keys and values", "values", as_double(m_.latent.kv_rank));
+        if (m_.latent.q_rank > 0) multiply(kQueryDown, M_, q_rank, h_, false);
+        multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
+        multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false);
+        multiply(kKvUp, M_, width(kKvUp, a_ * (nope() + value_width()) / t_), kv_rank, true);
+        multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
     }
+    N nope() const { return number("d_n", "width of a head without position", "values", as_double(m_.latent.nope_dim)); }
+    N rope() const { return number("d_r", "width of a head with rotary position", "values", as_double(m_.latent.rope_dim)); }
+    N value_width() const { return number("d_v", "width of a head's values", "values", as_double(m_.latent.value_dim)); }
 
     void feed_forward_matrices(bool expert) {
-        const double wide = m_.gated ? 2 : 1;
+        const N g = L::fan();
         if (!expert) {
-            multiply(M_, wide * f_ / t_, h_, true);
-            multiply(M_, h_, f_ / t_, false);
+            multiply(kUp, M_, width(kUp, g * f_ / t_), h_, true);
+            multiply(kDown, M_, h_, width(kDown, f_ / t_), false);
             return;
         }
-        const double here = number(m_.experts.count / p_.expert_parallel), e = number(p_.expert_tensor_parallel);
-        const double copies = M_ / t_ * number(m_.experts.per_token) * e * p_.expert_imbalance;  // that reach this GPU's experts
-        LayerTime outside = now_;
-        const double hidden_before[] = {hides_input_, hides_weight_};
-        multiply(copies / here, wide * number(m_.experts.ffn) / e, h_, false);  // of one expert
-        multiply(copies / here, h_, number(m_.experts.ffn) / e, false);
-        now_.multiply_forward = outside.multiply_forward + here * (now_.multiply_forward - outside.multiply_forward);
-        now_.multiply_backward = outside.multiply_backward + here * (now_.multiply_backward - outside.multiply_backward);
-        parameters_ += (here - 1) * (wide + 1) * h_ * number(m_.experts.ffn) / e;
-        hides_input_ = hidden_before[0], hides_weight_ = hidden_before[1];
+        const N here = number("n_x", "experts on this GPU", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
+        N copies = M_ / t_ * visits() * e;
+        if (p_.expert_imbalance != 1) copies = copies * number("w", "tokens of the fullest GPU over the average", "", p_.expert_imbalance);
+        copies = named<N>({"T", "token copies that reach the experts of this GPU", "tokens"}, copies);
+        const N each = named<N>({"T_x", "of them, for each expert", "tokens"}, copies / here);
+        const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
+        const Passes up = multiply(kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
+        const Passes down = multiply(kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
+        // one expert's: in doubles what the sums have grown by
+        const N forward = named<N>({"Q_f", "one expert, forward", "s"}, up.forward + down.forward,
+                                   value_of(now_.multiply_forward) - value_of(forward_before));
+        const N backward = named<N>({"Q_b", "one expert, backward", "s"}, up.backward + down.backward,
+                                    value_of(now_.multiply_backward) - value_of(backward_before));
+        now_.multiply_forward = forward_before + here * forward;
+        now_.multiply_backward = backward_before + here * backward;
+        add(parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
         if (m_.experts.shared_ffn > 0) {
-            multiply(M_, wide * number(m_.experts.shared_ffn) / t_, h_, true);
-            multiply(M_, h_, number(m_.experts.shared_ffn) / t_, false);
+            multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
+            multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
         }
-        if (p_.expert_parallel > 1) now_.expert_forward = now_.expert_backward = 2 * exchange_seconds(2 * copies * h_);
+        if (p_.expert_parallel > 1) {
+            const N one = seconds("J_1", "one exchange of tokens between the GPUs of the experts", exchange(2 * copies * h_));
+            now_.expert_forward = now_.expert_backward = 2 * one;
+        }
     }
+    N visits() const { return number("q", "experts per token", "", as_double(m_.experts.per_token)); }
 
     // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. Not validated on runs.
-    double exchange_seconds(double bytes) const {
-        const double members = number(p_.expert_parallel * p_.expert_tensor_parallel), node = number(hw_.gpus_per_node);
-        const double moved = bytes * (members - 1) / members;
-        if (members <= node) return k_.link_latency + moved / (k_.link * hw_.ring_link(members));
-        return k_.network_latency * std::log2(members) + moved * node / (k_.network * hw_.node);  // the node's adapters serve all its GPUs
+    N exchange(const N& bytes) const {
+        using std::log2;
+        const N members = number("x", "GPUs that share the experts", "GPUs", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
+        const N moved = bytes * (members - 1) / members;
+        if (fits_in_node(members)) return on_.of(&Timing::link_latency) + moved / (on_.of(&Timing::link) * on_.ring_link(members));
+        // the node's adapters serve all its GPUs
+        return on_.of(&Timing::network_latency) * log2(members) +
+               moved * on_.gpus_per_node() / (on_.of(&Timing::network) * on_.of(&Machine::node));
     }
 
+    // ---- attention
     void attention_core() {
-        const double heads = std::max(1.0, a_ / t_), s = number(p_.sequence_length), b = number(p_.micro_batch),
-                     c = number(p_.context_parallel);
-        const double width = m_.latent.kv_rank > 0 ? number(m_.latent.nope_dim + m_.latent.rope_dim + m_.latent.value_dim) / 2 : d_;
-        const double rate = k_.attention * hw_.peak;
+        const N heads = named<N>({"a_t", "attention heads of this GPU", ""}, at_least_one(a_ / t_));
+        const N width =
+            L::latent() ? named<N>({"d_a", "average width of a head's keys and values", "values"}, (nope() + rope() + value_width()) / 2)
+                        : d_;
+        const N s = L::s(), b = L::b(), c = L::c();
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
-            const double flop = 2 * b * s * s * heads * width / c;  // causal
-            const double tail = k_.attention_tail * hw_.processors * 128 / (b * heads * (s / c));
-            now_.attention_forward = flop / rate * (1 + tail);
-            now_.attention_backward = 2.5 * flop / (k_.attention_backward * rate) * (1 + 0.4 * tail);
-            if (p_.recomputes(core_attn)) now_.recomputed += now_.attention_forward;
+            const N rate =
+                named<N>({"R_a", "rate of attention's forward pass", "FLOP/s"}, on_.of(&Timing::attention) * on_.of(&Machine::peak));
+            const N flop = named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
+            const N tail = named<N>({"j", "time after most multiprocessors have finished, over the whole", ""},
+                                    on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
+            now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate * (1 + tail));
+            now_.attention_backward = attention("A_b", "attention of a layer, backward",
+                                                2.5 * flop / (on_.of(&Timing::attention_backward) * rate) * (1 + 0.4 * tail));
+            if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
             return;
         }
-        const double flop = 4 * b * s * s * heads * width, scores = b * heads * s * s;
-        const double rate_of_batch = 0.62 * k_.gemm * hw_.peak, memory = 0.8 * hw_.memory;
-        const double bytes_forward = (p_.attention_dropout ? 11 : 8) * scores, bytes_backward = (p_.attention_dropout ? 14 : 11) * scores;
-        now_.attention_forward = flop / rate_of_batch + bytes_forward / memory;
-        now_.attention_backward = 2 * flop / rate_of_batch + bytes_backward / memory;
-        if (p_.recomputes(core_attn)) now_.recomputed += flop / rate_of_batch / 2 + bytes_forward / memory;
+        const N rate =
+            named<N>({"R_b", "rate of batched multiplications", "FLOP/s"}, 0.62 * on_.of(&Timing::gemm) * on_.of(&Machine::peak));
+        const N flop = named<N>({"O", "operations of attention", "FLOP"}, 4 * b * s * s * heads * width);
+        const N scores = named<N>({"s_a", "attention scores", ""}, b * heads * s * s);
+        const N memory = 0.8 * on_.of(&Machine::memory);
+        const N bytes_forward = (p_.attention_dropout ? 11 : 8) * scores, bytes_backward = (p_.attention_dropout ? 14 : 11) * scores;
+        now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate + bytes_forward / memory);
+        now_.attention_backward = attention("A_b", "attention of a layer, backward", 2 * flop / rate + bytes_backward / memory);
+        if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
     }
+    // The same in layers of both kinds, and so in one letter.
+    static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
 
     void element_wise(bool expert) {
-        const double split = splits_sequence() ? t_ : 1, norms = p_.fused_norms ? 1 : 2.5, dropout = p_.hidden_dropout ? 2 * h_ : 0;
-        const double rotary = m_.learned_positions ? 0 : 2 * (a_ + g_) * d_;
-        const double inner = expert ? number(m_.experts.ffn * m_.experts.per_token + m_.experts.shared_ffn) : f_;
-        const double qkv = rotary + 2 * (a_ + 2 * g_) * d_;
-        const double forward = 2 * M_ * ((norms * 4 * h_ + 6 * h_ + dropout) / split + (qkv + (m_.gated ? 3 : 2) * inner) / t_);
-        const double backward = 2 * M_ * ((norms * 6 * h_ + 6 * h_ + dropout) / split + (qkv + (m_.gated ? 5 : 3.5) * inner) / t_);
-        now_.element_forward = forward * k_.element_wise / effective_memory();
-        now_.element_backward = backward * k_.element_wise / effective_memory();
+        const double norms = p_.fused_norms ? 1 : 2.5;
+        const N k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
+        const N per_head = 2 * (a_ + 2 * k) * d_;
+        const N qkv = m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;  // rotary positions, and the copies of Q, K and V
+        N inner = f_;
+        if (expert) inner = m_.experts.shared_ffn > 0 ? L::expert_ffn() * visits() + L::shared_ffn() : L::expert_ffn() * visits();
+        const auto bytes = [&](const char* letter, const char* meaning, double norm_bytes, double activation) {
+            N whole = norm_bytes * h_ + 6 * h_;
+            if (p_.hidden_dropout) whole = whole + 2 * h_;
+            if (splits_sequence()) whole = whole / t_;
+            return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
+        };
+        const N forward = bytes("V_f", "bytes of element-wise work, forward", norms * 4, m_.gated ? 3 : 2),
+                backward = bytes("V_b", "bytes of element-wise work, backward", norms * 6, m_.gated ? 5 : 3.5);
+        now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
+        now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
     }
 
+    // ---- traffic
+    // Seconds to gather or scatter what flows between layers.
+    N gathering() const { return seconds("Z_1", "one all-gather or reduce-scatter", on_.collective(2 * M_ * h_, t_)); }
+
     void tensor_traffic() {
-        if (t_ <= 1) return;
-        const double one = collective_seconds(hw_, k_, 2 * M_ * h_, t_);
-        if (p_.tensor_overlap && splits_sequence() && t_ <= number(hw_.gpus_per_node)) {
-            const double felt = 8e-6 + k_.tensor_overlap_exposed * (one - k_.link_latency);
+        using std::min;
+        if (p_.tensor_parallel <= 1) return;
+        const N one = gathering();
+        if (p_.tensor_overlap && splits_sequence() && fits_in_node(t_)) {
+            const N felt = seconds("Z_2", "what is felt of one",
+                                   8e-6 + on_.of(&Timing::tensor_overlap_exposed) * (one - on_.of(&Timing::link_latency)));
             now_.tensor_forward = 4 * felt;
             now_.tensor_backward = 6 * felt;
             return;
@@ -139,84 +213,124 @@ class LayerCost {
             now_.tensor_backward = 4 * one;
             return;
         }
-        const double under_input = std::min(2 * one, hides_input_), under_weight = std::min(2 * one, hides_weight_);
+        // gradients of matrices whose input is gathered
+        const N input = cited<N>({"I_g", "time in which input gradients hide traffic", "s", kind_}, hides_input_),
+                weight = cited<N>({"W_g", "time in which weight gradients hide traffic", "s", kind_}, hides_weight_);
+        const N under_input = of_kind("U_i", "traffic under input gradients", min(2 * one, input)),
+                under_weight = of_kind("U_w", "traffic under weight gradients", min(2 * one, weight));
         now_.tensor_backward =
-            2 * one + (2 * one - under_input) + (2 * one - under_weight) + k_.tensor_exposed * (under_input + under_weight);
+            2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
 
     // Ring attention: keys and values go round; what attention's own time does not hide is felt.
     void context_traffic() {
-        const double c = number(p_.context_parallel);
-        if (c <= 1) return;
-        const double bytes = 4 * M_ * std::max(1.0, g_ / t_) * d_;
-        const double step = crosses_nodes()
-                                ? k_.network_latency + bytes * std::min(t_, number(hw_.gpus_per_node)) / (k_.ring_network * hw_.node)
-                                : k_.link_latency + bytes / (0.6 * k_.link * hw_.pair_link());
-        const double exposed = crosses_nodes() ? k_.context_exposed_network : k_.context_exposed;
-        const double rescaling = c * 16 * k_.context_correction * M_ * a_ * d_ / (t_ * effective_memory());
-        const auto ring = [&](double transfer, double attention) {
-            const double hidden = std::min(transfer, attention / c);
-            return (c - 1) * (transfer - hidden + exposed * hidden) + rescaling;
+        using std::min;
+        if (p_.context_parallel <= 1) return;
+        const N c = L::c(), k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
+        const N bytes = 4 * M_ * at_least_one(k / t_) * d_;
+        const N step =
+            seconds("K_1", "keys and values to the next GPU of the ring",
+                    crosses_nodes() ? on_.of(&Timing::network_latency) +
+                                          bytes * min(t_, on_.gpus_per_node()) / (on_.of(&Timing::ring_network) * on_.of(&Machine::node))
+                                    : on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link()));
+        const N exposed = on_.of(crosses_nodes() ? &Timing::context_exposed_network : &Timing::context_exposed);
+        const N rescaling =
+            seconds("K_r", "rescaling partial results", c * 16 * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
+        const auto ring = [&](const N& transfer, const N& hidden) { return (c - 1) * (transfer - hidden + exposed * hidden) + rescaling; };
+        const N back = seconds("K_2", "the same in the backward pass, with gradients", step * (2 * c - 1) / (c - 1));
+        now_.context_forward = ring(step, seconds("U_f", "of it under attention, forward", min(step, cited(now_.attention_forward) / c)));
+        now_.context_backward =
+            ring(back, seconds("U_b", "of it under attention, backward", min(back, cited(now_.attention_backward) / c)));
+    }
+
+    // ---- layer and ends
+    // Gives every part its letter: in other formulas they are given under it.
+    void name_parts() {
+        const auto name = [&](N& part, const char* letter, const char* meaning, const Part* kind) {
+            if (value_of(part) != 0) part = named<N>({letter, meaning, "s", kind}, part);
         };
-        now_.context_forward = ring(step, now_.attention_forward);
-        now_.context_backward = ring(step * (2 * c - 1) / (c - 1), now_.attention_backward);
+        name(now_.multiply_forward, "G_f", "matrix multiplications of a layer, forward", kind_);
+        name(now_.multiply_backward, "G_b", "matrix multiplications of a layer, backward", kind_);
+        name(now_.element_forward, "w_f", "norms, activation functions and residuals of a layer, forward", kind_);
+        name(now_.element_backward, "w_b", "norms, activation functions and residuals of a layer, backward", kind_);
+        name(now_.tensor_forward, "Z_f", "tensor-parallel traffic of a layer that nothing hides, forward", kind_);
+        name(now_.tensor_backward, "Z_b", "tensor-parallel traffic of a layer that nothing hides, backward", kind_);
+        name(now_.context_forward, "K_f", "context-parallel traffic of a layer that nothing hides, forward", nullptr);
+        name(now_.context_backward, "K_b", "context-parallel traffic of a layer that nothing hides, backward", nullptr);
+        name(now_.expert_forward, "J_f", "tokens on their way to experts and back, forward", nullptr);
+        name(now_.expert_backward, "J_b", "gradients on their way to experts and back", nullptr);
     }
 
-    // The CPU launches work ahead; when a layer is short it becomes the slower of the two.
-    static double with_host(double gpu, double host) {
-        const double most = std::max(gpu, host);
-        return most <= 0 ? 0 : most * std::pow(std::pow(gpu / most, 4) + std::pow(host / most, 4), 0.25);
-    }
-
-    LayerTime layer(bool expert) {
-        now_ = LayerTime{};
-        parameters_ = hides_input_ = hides_weight_ = 0;
+    LayerTimeOf<N> layer(bool expert) {
+        now_ = LayerTimeOf<N>{};
+        kind_ = expert ? &kExpertLayer : nullptr;
+        parameters_ = hides_input_ = hides_weight_ = 0.0;
         attention_matrices();
         feed_forward_matrices(expert);
         attention_core();
         element_wise(expert);
         tensor_traffic();
         context_traffic();
-        const double forward = now_.multiply_forward + now_.attention_forward + now_.element_forward + now_.tensor_forward +
-                               now_.context_forward + now_.expert_forward;
+        name_parts();
+        const N forward = of_kind("F_0", "work and traffic of a layer, forward",
+                                  total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),
+                                         cited(now_.tensor_forward), cited(now_.context_forward), cited(now_.expert_forward)}));
         if (p_.recompute == Recompute::full || p_.recompute == Recompute::block) now_.recomputed = forward;
-        const double backward = now_.multiply_backward + now_.attention_backward + now_.element_backward + now_.tensor_backward +
-                                now_.context_backward + now_.expert_backward + now_.recomputed;
-        const double host = k_.host_layer + (p_.context_parallel > 1 ? k_.host_context * number(p_.context_parallel) : 0);
-        now_.forward = with_host(forward, host);
-        now_.backward = with_host(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host);
+        if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "what a layer computes again", now_.recomputed);
+        const N backward = of_kind(
+            "B_0", "work and traffic of a layer, backward",
+            total({cited(now_.multiply_backward), cited(now_.attention_backward), cited(now_.element_backward), cited(now_.tensor_backward),
+                   cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
+        N host = on_.of(&Timing::host_layer);
+        if (p_.context_parallel > 1) host = host + on_.of(&Timing::host_context) * L::c();
+        host = seconds("c_0", "time that the CPU takes to launch a layer's work, forward", host);
+        // launched ahead; when a layer is short the CPU becomes the slower of the two
+        now_.forward = of_kind("F", "a layer, forward", norm4(forward, host));
+        now_.backward = of_kind("B", "a layer, backward", norm4(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host));
         return now_;
     }
 
-    void head(LayerTimes& all) {
-        const double v = number(padded_vocabulary(m_, p_.tensor_parallel)) / t_;
-        const double shares = fw_.loss == LossKernel::gathered ? t_ : 1;  // every GPU works through the whole vocabulary
-        const double loss =
-            M_ * v * shares * (fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered ? 1 : 0.5) * k_.cross_entropy;
-        const double one = t_ > 1 ? collective_seconds(hw_, k_, 2 * M_ * h_, t_) : 0;
-        all.head = gemm_seconds(hw_, k_, M_, v, h_) + gemm_seconds(hw_, k_, M_, h_, v) +
-                   gemm_seconds(hw_, k_, h_, v, M_, p_.gradients_in_fp32 ? 8 : 4) + loss / effective_memory() + 3 * one +
-                   k_.accumulation * v * h_ / effective_memory();
-        all.embedding = 2 * one + 6 * M_ * h_ / (0.5 * hw_.memory) + 14 * v * h_ / effective_memory();
+    void head(LayerTimesOf<N>& all) {
+        const N v = named<N>({"v_t", "words of the vocabulary on this GPU", "words"}, L::v() / t_);
+        N logits = M_ * v;
+        if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
+        const bool plain = fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered;
+        if (!plain) logits = logits * 0.5;
+        const N loss = logits * on_.of(&Timing::cross_entropy);
+        N head = on_.gemm(Pass::forward, kLogits, M_, v, h_) + on_.gemm(Pass::input, kLogits, M_, h_, v) +
+                 on_.gemm(Pass::weight, kLogits, h_, v, M_, p_.gradients_in_fp32 ? 8 : 4) + loss / on_.memory();
+        N embedding = 6 * M_ * h_ / (0.5 * on_.of(&Machine::memory));
+        if (p_.tensor_parallel > 1) {
+            const N one = gathering();
+            head = head + 3 * one;
+            embedding = 2 * one + embedding;
+        }
+        all.head =
+            seconds("M_h", "logits and loss of a micro-batch, both passes", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
+        all.embedding = seconds("M_e", "embedding of a micro-batch, both passes", embedding + 14 * v * h_ / on_.memory());
     }
 
-    const Model& m_;
-    const Plan& p_;
     const Framework& fw_;
     const Machine& hw_;
-    const Timing& k_;
-    const double h_ = number(m_.hidden), a_ = number(m_.heads), g_ = number(m_.kv_heads), d_ = number(m_.head_dim), f_ = number(m_.ffn);
-    const double t_ = number(p_.tensor_parallel);
-    const double M_ = number(p_.sequence_length) * number(p_.micro_batch) / number(p_.context_parallel);
-    LayerTime now_;
-    double parameters_ = 0;
-    double hides_input_ = 0, hides_weight_ = 0;  // work under which tensor-parallel traffic can hide
+    const Cost<N> on_;
+    const N h_ = L::h(), a_ = L::a(), d_ = L::d(), f_ = L::f(), t_ = L::t(), M_ = L::tokens();
+    LayerTimeOf<N> now_;
+    const Part* kind_ = nullptr;  // of the layer at hand
+    N parameters_ = 0.0;
+    N hides_input_ = 0.0, hides_weight_ = 0.0;  // work under which tensor-parallel traffic can hide
 };
 
 }  // namespace
 
-LayerTimes layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing) {
-    return LayerCost(model, plan, framework, machine, timing).run();
+template <class N>
+LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine,
+                            const Timing& timing) {
+    return LayerCost<N>(model, plan, framework, machine, timing).run();
 }
+#ifdef FOURFOLD_TRACED
+template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+#else
+template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+#endif
 
 }  // namespace fourfold

@@ -1,4 +1,5 @@
-// What one layer costs in time, and the model's two ends.
+// What one layer costs in time, and the model's two ends. Written once over the number type (formula.h): double in the search, Traced for
+// the plan on the page.
 #pragma once
 #include "cost.h"
 #include "model.h"
@@ -6,23 +7,34 @@
 
 namespace fourfold {
 
-// One layer, one micro-batch, one GPU. Depends on TP, CP, micro-batch and kernels alone: a search computes it once for all PP and DP.
-struct LayerTime {
-    double multiply_forward = 0, multiply_backward = 0;
-    double attention_forward = 0, attention_backward = 0;
-    double element_forward = 0, element_backward = 0;
-    double tensor_forward = 0, tensor_backward = 0;
-    double context_forward = 0, context_backward = 0;
-    double expert_forward = 0, expert_backward = 0;
-    double recomputed = 0;             // computed again in the backward pass
-    double forward = 0, backward = 0;  // all of these, and what the CPU adds
-};
-struct LayerTimes {
-    LayerTime dense, expert;
-    double head = 0, embedding = 0;                      // seconds per micro-batch
-    double parameters_dense = 0, parameters_expert = 0;  // of a layer, on this GPU
-};
+// Of layers with experts, where they differ from dense ones.
+inline constexpr Part kExpertLayer{"e", "in a layer with experts"};
 
-LayerTimes layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);
+// One layer, one micro-batch, one GPU; seconds. Depends on TP, CP, micro-batch and kernels alone: a search computes it once for all PP and
+// DP.
+template <class N>
+struct LayerTimeOf {
+    N multiply_forward = 0.0, multiply_backward = 0.0;
+    N attention_forward = 0.0, attention_backward = 0.0;
+    N element_forward = 0.0, element_backward = 0.0;
+    N tensor_forward = 0.0, tensor_backward = 0.0;
+    N context_forward = 0.0, context_backward = 0.0;
+    N expert_forward = 0.0, expert_backward = 0.0;
+    N recomputed = 0.0;               // computed again in the backward pass
+    N forward = 0.0, backward = 0.0;  // all of these, and what the CPU adds
+};
+template <class N>
+struct LayerTimesOf {
+    LayerTimeOf<N> dense, expert;
+    N head = 0.0, embedding = 0.0;                      // seconds per micro-batch
+    N parameters_dense = 0.0, parameters_expert = 0.0;  // of a layer, on this GPU
+};
+using LayerTime = LayerTimeOf<double>;
+using LayerTimes = LayerTimesOf<double>;
+
+template <class N = double>
+LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);
+extern template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+extern template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
 
 }  // namespace fourfold

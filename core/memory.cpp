@@ -30,6 +30,12 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Megatron-LM and its measured test runs", "https://github.com/NVIDIA/Megatron-LM"},
     {"SimuMax: measured runs on B200", "https://github.com/MooreThreads/SimuMax"},
     {"NCCL", "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"},
+    {"NVIDIA: Matrix Multiplication Background User's Guide",
+     "https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html"},
+    {"NVIDIA: Memory-Limited Layers User's Guide",
+     "https://docs.nvidia.com/deeplearning/performance/dl-performance-memory-limited/index.html"},
+    {"Liu, Zaharia, Abbeel: Ring Attention with Blockwise Transformers (2023)", "https://arxiv.org/abs/2310.01889"},
+    {"Yim et al.: Pipette (2024)", "https://arxiv.org/abs/2405.18093"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 

@@ -89,6 +89,10 @@ enum class Paper {
     runs,
     b200_runs,
     nccl,
+    matrix_guide,  // of time
+    memory_guide,
+    ring,
+    pipette,
     count
 };
 struct ItemText {

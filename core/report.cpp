@@ -6,6 +6,7 @@
 #include "changes.h"
 #include "curve.h"
 #include "notes.h"
+#include "report_time.h"
 
 namespace fourfold {
 
@@ -304,64 +305,6 @@ Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
         .add("bytes_per_gpu", memory.host_bytes)
         .add("bytes_per_node", memory.host_bytes * static_cast<double>(std::min(job.plan.gpus_per_node, job.plan.gpus)))
         .add("pcie_bytes_per_step", memory.pcie_bytes);
-}
-
-// ---- time
-Json describe_rates(const Job& job, double step_seconds, const Machine& machine) {
-    Json rates = Json::array();
-    for (std::size_t i = 0; i < static_cast<std::size_t>(FlopConvention::count); ++i) {
-        const auto convention = static_cast<FlopConvention>(i);
-        const FlopText& t = text(convention);
-        const double rate = model_flop(job.model, job.plan, convention) / step_seconds / static_cast<double>(job.plan.gpus);
-        rates.push_back(Object()
-                            .add("id", t.id)
-                            .add("label", t.label)
-                            .add("help", t.help)
-                            .add("tflop_per_s_per_gpu", rate / 1e12)
-                            .add("mfu", rate / machine.peak));
-    }
-    return rates;
-}
-
-Json describe_time(const Job& job) {
-    const Plan& p = job.plan;
-    const Framework framework = framework_of(p, *job.gpu);
-    const Machine machine = machine_of(*job.gpu, job.cluster, p);
-    const Timing timing = timing_of(machine, job.cluster, p, framework.attention);
-    const LayerTimes layers = layer_times(job.model, p, framework, machine, timing);
-    const StepTime<Traced> step = step_time<Traced>(job.model, p, framework, machine, timing, layers);
-    const Band band = band_of(job.model, p, machine);
-    Json items = Json::array();
-    for (std::size_t i = 0; i < step.items.size(); ++i) {
-        const Traced& seconds = step.items[i];
-        if (seconds.value() <= 0) continue;
-        const TimeText& t = text(static_cast<TimeItem>(i));
-        items.push_back(Object()
-                            .add("id", t.id)
-                            .add("kind", t.kind)
-                            .add("label", t.label)
-                            .add("summary", t.summary)
-                            .add("seconds", seconds.value())
-                            .add("share", seconds.value() / step.seconds)
-                            .add("formula", seconds.symbols())
-                            .add("numbers", seconds.numbers())
-                            .add("where", seconds.where()));
-    }
-    const double tokens = static_cast<double>(p.global_batch * p.sequence_length), gpus = static_cast<double>(p.gpus);
-    return Object()
-        .add("step_seconds", step.seconds)
-        .add("low_seconds", step.seconds * band.low)
-        .add("high_seconds", step.seconds * band.high)
-        .add("basis", band.basis)
-        .add("tokens_per_step", tokens)
-        .add("tokens_per_s", tokens / step.seconds)
-        .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)
-        .add("rates", describe_rates(job, step.seconds, machine))
-        .add("peak_tflop_per_s", machine.peak / 1e12)
-        .add("peak_format", machine.peak_format)
-        .add("items", std::move(items))
-        .add("stage_seconds", step.stage_seconds)
-        .add("run", describe_run(job, p, step.seconds, band));
 }
 
 void add_memory(Json& answer, const Job& job) {

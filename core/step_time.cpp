@@ -8,77 +8,13 @@
 #include <bit>
 #include <cmath>
 
+#include "letters.h"
 #include "schedule.h"
 
 namespace fourfold {
 
-static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)> kTexts = {{
-    {"multiplications", "compute", "Matrix multiplications", "The layers' weights times what flows through them, forward and backward."},
-    {"attention", "compute", "Attention", "Every token against every earlier one."},
-    {"element_wise", "compute", "Element-wise work", "Norms, activation functions, residuals: limited by memory, not by arithmetic."},
-    {"recomputation", "compute", "Recomputation", "What was not kept is computed again."},
-    {"accumulation", "compute", "Adding up gradients", "Every micro-batch adds to the gradients of all weights."},
-    {"head", "compute", "Embedding, logits, loss", "Both ends of the model, on the stage that sets the pace."},
-    {"tensor_traffic", "tensor", "Tensor-parallel traffic", "Exchanges inside every layer that no work hides."},
-    {"context_traffic", "context", "Context-parallel traffic", "Keys and values on their way round, as far as nothing hides it."},
-    {"expert_traffic", "other", "Expert traffic", "Tokens to their experts and back. Not yet checked against runs."},
-    {"weight_traffic", "data", "Gathering weights", "FSDP gathers weights for every micro-batch. Not yet checked against runs."},
-    {"host", "other", "Waiting for the CPU", "Small pieces of work finish faster than the CPU can launch the next."},
-    {"bubble", "bubble", "Pipeline bubble", "Stages wait while the pipeline fills and drains."},
-    {"pipeline_traffic", "pipeline", "Pipeline traffic", "Hand-overs between stages on the critical path."},
-    {"data_traffic", "data", "Data-parallel traffic", "Gradients added up over all copies of the model, and new weights handed out."},
-    {"optimizer", "compute", "Optimizer", "Adam's update of the weights."},
-    {"stalls", "other", "Stalls", "Noise of machine and network: everybody waits for the slowest."},
-    {"fixed", "other", "Fixed work per step", "Data, logging, bookkeeping."},
-}};
-const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
-
-static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
-    if (model.experts.count > 0) return {0.7, 2, "No run of a model with experts was used: take this as an order of magnitude."};
-    if (plan.framework == FrameworkKind::pytorch)
-        return {0.95, 1.6, "Frameworks other than Megatron-LM took 1.1 to 1.6 times as long in 216 published runs."};
-    if (machine.architecture == Architecture::blackwell)
-        return {0.9, 1.45, "No Blackwell run was used to fit the model; 16 published ones took up to 1.4 times as long."};
-    if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "From 84 published Megatron-LM runs on A100."};
-    return {0.91, 1.1, "From 93 published Megatron-LM runs on H100, at sites that were in the fit; others lie up to a tenth off."};
-}
-Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
-    Band band = published_band(model, plan, machine);
-    if (plan.is_calibrated()) band.basis = "Calibrated with your own runs; the band is that of the published ones.";
-    return band;
-}
-
+#ifndef FOURFOLD_TRACED
 static double number(std::int64_t value) { return static_cast<double>(value); }
-
-double transfer_seconds(const Model& m, const Plan& p, const Machine& hw, const Timing& k) {
-    const double tokens = number(p.sequence_length) * number(p.micro_batch) / number(p.context_parallel);
-    const double bytes = 2 * tokens * number(m.hidden) / number(p.tensor_parallel), gpus = number(p.gpus),
-                 stage = gpus / number(p.pipeline_parallel);
-    const double node = number(hw.gpus_per_node);
-    if (gpus <= node) return k.link_latency + bytes / (0.6 * k.link * hw.pair_link());
-    return k.network_latency + bytes * std::min(node, stage) / (k.pipeline * hw.node);
-}
-
-namespace {
-
-// Seconds for the ranks that hold the same parameters to reduce or gather `bytes` per GPU.
-double data_collective(const Plan& p, const Machine& hw, const Timing& k, double bytes) {
-    const double D = number(p.data_parallel() * p.context_parallel), node = number(hw.gpus_per_node);
-    if (D <= 1) return 0;
-    const double near = std::max(1.0, std::min(D, std::floor(node / number(p.tensor_parallel)))), nodes = D / near;
-    const double groups = number(p.gpus) >= node ? std::max(1.0, node / near) : number(p.tensor_parallel);
-    const double inside = near > 1 ? bytes * (near - 1) / near / (k.link * hw.ring_link(near)) : 0;
-    const double across = nodes > 1 ? bytes * groups * (nodes - 1) / nodes / (k.network * hw.node) : 0;
-    return std::max(inside, across) + 8 * k.network_latency * std::log2(std::max(2.0, nodes));
-}
-
-struct Pace {
-    double sum = 0, most = 0;  // seconds of one micro-batch: all stages, the one that sets the pace
-    Stage slowest{};
-    double parameters = 0;  // of the heaviest stage
-    double makespan = 0;    // of the layers' work, without transfers
-    double transfers = 0;
-};
 
 bool is_played(const Plan& p) {
     constexpr std::int64_t kMostPlayed = 48;  // stages; longer pipelines exist on paper alone, and take 1F1B's time at most
@@ -86,203 +22,405 @@ bool is_played(const Plan& p) {
     return (kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v) && p.pipeline_parallel > 1 &&
            p.pipeline_parallel <= kMostPlayed;
 }
-// Fills in how long the stages take together; `pace` knows their sum and the slowest. `seconds` per stage, for schedules that are played.
-void run_pipeline(const Plan& p, const Stages& stages, const LayerTimes& layers, const std::vector<double>& seconds, double transfer,
-                  Pace& pace) {
+
+// Played up to where it repeats itself; every further micro-batch takes the slowest stage's time.
+double played_makespan(const Plan& p, const Stages& stages, const LayerTimes& layers, const Pace& pace) {
     const double m = number(p.micro_batches()), stage_count = number(p.pipeline_parallel), chunks = number(p.virtual_stages);
-    if (stage_count == 1) {
-        pace.makespan = m * pace.most;
-        return;
-    }
-    const ScheduleKind kind = p.schedule_kind();
-    switch (is_played(p) || kind == ScheduleKind::interleaved ? kind : ScheduleKind::one_f_one_b) {
-        case ScheduleKind::gpipe:
-        case ScheduleKind::one_f_one_b:
-            pace.makespan = pace.sum + (m - 1) * pace.most;
-            pace.transfers = transfer * (2 * (stage_count - 1) + (m - 1) * (stage_count == 2 ? 1 : 2));
-            break;
-        case ScheduleKind::interleaved:
-            pace.makespan = m * pace.most + (pace.sum - pace.most) / chunks;
-            pace.transfers = transfer * (2 * (stage_count - 1) + 2 * m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1));
-            break;
-        case ScheduleKind::zero_bubble_h1:
-        case ScheduleKind::zero_bubble_v: {
-            // played up to where it repeats itself; every further micro-batch takes the slowest stage's time
-            const auto few = static_cast<std::int32_t>(std::min(m, 4 * stage_count));
-            const Schedule schedule =
-                make_schedule(p.schedule_kind(), static_cast<std::int32_t>(stage_count), static_cast<std::int32_t>(chunks), few);
-            OpTimes times;
-            const double backward = layers.dense.backward - layers.dense.recomputed,
-                         ratio = layers.dense.forward / (layers.dense.forward + layers.dense.backward);
-            const double weight = backward > 0 ? 0.5 * (1 - ratio) * backward / layers.dense.backward : 0.25;
-            for (std::int32_t i = 0; i < schedule.stages; ++i)
-                for (std::int32_t c = 0; c < schedule.chunks; ++c) {
-                    double stage_layers = 0;
-                    for (std::int32_t all = 0; all < schedule.chunks; ++all) stage_layers += number(stages.layers_of(i, all));
-                    const double part = stage_layers > 0 ? number(stages.layers_of(i, c)) / stage_layers : 1 / chunks;
-                    const double here = part * seconds[static_cast<std::size_t>(i)];
-                    times.forward.push_back(ratio * here);
-                    times.backward.push_back((1 - ratio - weight) * here);
-                    times.weight.push_back(weight * here);
-                }
-            const auto played = play(schedule, times);
-            pace.makespan = (played ? played->makespan : pace.sum) + (m - few) * pace.most;
-            pace.transfers = transfer * (2 * (stage_count - 1) + (m - 1) * 2);
-            break;
+    const auto few = static_cast<std::int32_t>(std::min(m, 4 * stage_count));
+    const Schedule schedule =
+        make_schedule(p.schedule_kind(), static_cast<std::int32_t>(stage_count), static_cast<std::int32_t>(chunks), few);
+    OpTimes times;
+    const double backward = layers.dense.backward - layers.dense.recomputed,
+                 ratio = layers.dense.forward / (layers.dense.forward + layers.dense.backward);
+    const double weight = backward > 0 ? 0.5 * (1 - ratio) * backward / layers.dense.backward : 0.25;
+    for (std::int32_t i = 0; i < schedule.stages; ++i)
+        for (std::int32_t c = 0; c < schedule.chunks; ++c) {
+            double stage_layers = 0;
+            for (std::int32_t all = 0; all < schedule.chunks; ++all) stage_layers += number(stages.layers_of(i, all));
+            const double part = stage_layers > 0 ? number(stages.layers_of(i, c)) / stage_layers : 1 / chunks;
+            const double here = part * pace.stage_seconds[static_cast<std::size_t>(i)];
+            times.forward.push_back(ratio * here);
+            times.backward.push_back((1 - ratio - weight) * here);
+            times.weight.push_back(weight * here);
         }
-    }
+    const auto played = play(schedule, times);
+    return (played ? played->makespan : pace.sum) + (m - few) * pace.most;
+}
+#endif
+
+namespace {
+
+// A formula whose value the doubles know already: they do not compute it again.
+template <class N, class Formula>
+N formula_of(double known, Formula&& formula) {
+    if constexpr (std::is_same_v<N, Traced>)
+        return formula();
+    else
+        return known;
+}
+// On paper nothing is added to nothing.
+template <class N>
+void add(N& sum, const N& term) {
+    if constexpr (std::is_same_v<N, Traced>) {
+        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
+    } else
+        sum += term;
 }
 
-// A calibration's factor, on every term alike, so that they still sum to the step.
 template <class N>
-void multiply(StepTime<N>& result, double factor) {
-    const N measured = quantity<N>({"k", "measured over estimated, from your own runs", ""}, factor);
-    for (N& item : result.items)
-        if (value_of(item) != 0) item = measured * item;
-    for (double& stage : result.stage_seconds) stage *= factor;
-    result.seconds *= factor;
-    result.forward *= factor;
-    result.backward *= factor;
+class StepCost : Letters<N> {
+ public:
+    StepCost(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimesOf<N>& layers)
+        : Letters<N>(model, plan), hw_(machine), on_(machine, timing), layers_(layers) {}
+
+    // One micro-batch, forward and backward.
+    N stage_seconds(const Stage& s) const {
+        N sum = 0.0;
+        if (s.dense.held > 0) add(sum, layers_seconds(s.dense, nullptr, dense_layers(s), layers_.dense));
+        if (s.experts.held > 0) add(sum, layers_seconds(s.experts, &kExpertLayer, expert_layers(s), layers_.expert));
+        add(sum, accumulation(s, cited(layers_.parameters_dense), cited(layers_.parameters_expert)));
+        add(sum, on_.of(&Timing::micro_batch));
+        if (s.has_embedding) add(sum, cited(layers_.embedding));
+        if (s.has_head) add(sum, cited(layers_.head));
+        return sum;
+    }
+    N parameters(const Stage& s) const {
+        const bool separate_head = s.has_head && !(m_.tied && s.has_embedding);
+        N sum = 0.0;
+        if (s.dense.held > 0)
+            add(sum, number("n_w", "layers of the stage that holds most", "", s.dense.held) * cited(layers_.parameters_dense));
+        if (s.experts.held > 0)
+            add(sum,
+                number("n_v", "layers with experts of the stage that holds most", "", s.experts.held) * cited(layers_.parameters_expert));
+        if (s.has_embedding) add(sum, vocabulary_);
+        if (separate_head) add(sum, vocabulary_);
+        return sum;
+    }
+
+    // Seconds from hand to hand between two stages.
+    N transfer() const {
+        using std::min;
+        const N bytes = 2 * L::tokens() * L::h() / t_;
+        if (p_.gpus <= hw_.gpus_per_node) return on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link());
+        return on_.of(&Timing::network_latency) +
+               bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
+    }
+
+    // Which stage sets the pace (N = double).
+    Pace find_pace(const Stages& stages, bool with_stage_seconds) const {
+        Pace pace;
+        const auto count = static_cast<std::int32_t>(p_.pipeline_parallel);
+        const bool alike = stages.alike();  // one of those between the ends stands for all
+        for (std::int32_t i = 0; i < count; ++i) {
+            const std::int32_t times = alike && i == 1 && count > 2 ? count - 2 : 1;
+            const Stage s = stages.at_rest(i);
+            const double here = stage_seconds(s), weight = parameters(s);
+            pace.sum += times * here;
+            if (here > pace.most) pace.most = here, pace.slowest = s;
+            if (weight > pace.parameters) pace.parameters = weight, pace.heaviest = i;
+            if (with_stage_seconds) pace.stage_seconds.insert(pace.stage_seconds.end(), static_cast<std::size_t>(times), here);
+            i += times - 1;
+        }
+        return pace;
+    }
+
+    StepTime<N> run(const Stages& stages, const Pace& pace, double played) {
+        slow_ = &pace.slowest;
+        n_ = dense_layers(*slow_);
+        x_ = expert_layers(*slow_);
+        of_layers();
+        of_stage();
+        of_pipeline(pace, played);
+        once_per_step(stages, pace);
+        noise();
+        result_.stage_seconds = pace.stage_seconds;
+        if (p_.time_factor != 1) calibrate(p_.time_factor);
+        return std::move(result_);
+    }
+
+ private:
+    using L = Letters<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+    using Layer = LayerTimeOf<N>;
+
+    N& item(TimeItem which) { return result_.items[static_cast<std::size_t>(which)]; }
+    static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
+    static N dense_layers(const Stage& s) { return number("n", "layers of the stage", "", s.dense.held); }
+    static N expert_layers(const Stage& s) { return number("n_e", "layers of the stage with experts", "", s.experts.held); }
+
+    // ---- a stage
+    // With "block" only some layers are computed again: the part of them, over all.
+    bool recomputes_some() const { return p_.recompute == Recompute::block; }
+    static N part_recomputed(const LayerCount& c, const Part* kind) {
+        return quantity<N>({"k_r", "part of the layers that is recomputed", "", kind}, c.recomputed / std::max(1.0, c.held));
+    }
+    N layers_seconds(const LayerCount& count, const Part* kind, const N& held, const Layer& t) const {
+        const N both = cited(t.forward) + cited(t.backward);
+        return held * (recomputes_some() ? both - (1 - part_recomputed(count, kind)) * cited(t.recomputed) : both);
+    }
+    N accumulation(const Stage& s, const N& dense, const N& experts) const {
+        N sum = 0.0;
+        if (s.dense.held > 0) add(sum, dense_layers(s) * dense);
+        if (s.experts.held > 0) add(sum, expert_layers(s) * experts);
+        return per_parameter_ * sum;
+    }
+
+    // ---- per micro-batch
+    // Of all layers of the stage that sets the pace, all micro-batches.
+    N all_layers(const N& dense, const N& expert) const {
+        if (slow_->experts.held == 0) return micro_batches_ * n_ * dense;
+        if (slow_->dense.held == 0) return micro_batches_ * x_ * expert;
+        return micro_batches_ * (n_ * dense + x_ * expert);
+    }
+    N recomputed(const LayerCount& count, const Part* kind, const Layer& t) const {
+        return recomputes_some() ? part_recomputed(count, kind) * t.recomputed : t.recomputed;
+    }
+    // What is left of a layer's time when all that it does is taken off.
+    static N waiting(const Layer& t) {
+        N work = cited(t.multiply_forward);
+        for (const N* part :
+             {&t.multiply_backward, &t.attention_forward, &t.attention_backward, &t.element_forward, &t.element_backward, &t.tensor_forward,
+              &t.tensor_backward, &t.context_forward, &t.context_backward, &t.expert_forward, &t.expert_backward, &t.recomputed})
+            add(work, cited(*part));
+        return t.forward + t.backward - work;
+    }
+    void of_layers() {
+        const Layer &d = layers_.dense, &e = layers_.expert;
+        item(TimeItem::multiplications) = all_layers(d.multiply_forward + d.multiply_backward, e.multiply_forward + e.multiply_backward);
+        item(TimeItem::attention) = all_layers(d.attention_forward + d.attention_backward, e.attention_forward + e.attention_backward);
+        item(TimeItem::element_wise) = all_layers(d.element_forward + d.element_backward, e.element_forward + e.element_backward);
+        item(TimeItem::tensor_traffic) = all_layers(d.tensor_forward + d.tensor_backward, e.tensor_forward + e.tensor_backward);
+        item(TimeItem::context_traffic) = all_layers(d.context_forward + d.context_backward, e.context_forward + e.context_backward);
+        item(TimeItem::expert_traffic) = all_layers(d.expert_forward + d.expert_backward, e.expert_forward + e.expert_backward);
+        item(TimeItem::recomputation) = all_layers(recomputed(slow_->dense, nullptr, d), recomputed(slow_->experts, &kExpertLayer, e));
+        item(TimeItem::host) = all_layers(waiting(d), waiting(e)) + micro_batches_ * on_.of(&Timing::micro_batch);
+    }
+    void of_stage() {
+        item(TimeItem::accumulation) = micro_batches_ * accumulation(*slow_, layers_.parameters_dense, layers_.parameters_expert);
+        N ends = 0.0;
+        if (slow_->has_embedding) add(ends, layers_.embedding);
+        if (slow_->has_head) add(ends, layers_.head);
+        item(TimeItem::head) = micro_batches_ * ends;
+    }
+
+    // ---- the pipeline
+    N gpus() const { return number("G", "GPUs", "GPUs", as_double(p_.gpus)); }
+    N stages() const { return number("p", "pipeline stages (PP)", "", as_double(p_.pipeline_parallel)); }
+
+    // One micro-batch through all stages: those between the ends of an even pipeline are alike.
+    static N all_stages(const Pace& pace) {
+        return formula_of<N>(pace.sum, [&] {
+            const std::vector<double>& each = pace.stage_seconds;
+            const auto stage = [](const char* letter, const char* meaning, double value) { return number(letter, meaning, "s", value); };
+            const N first = stage("Y_1", "first stage, a micro-batch both ways", each.front()),
+                    last = stage("Y_p", "last stage, a micro-batch both ways", each.back());
+            if (each.size() == 2) return first + last;
+            const double between = as_double(static_cast<std::int64_t>(each.size())) - 2;
+            const N inner = number("p_i", "stages between the ends", "", between) *
+                            stage("Y_2", "stage between the ends, a micro-batch both ways", each[1]);
+            const N sum = first + inner + last;
+            return value_of(sum) == pace.sum ? sum : stage("Y_s", "all stages, a micro-batch both ways", pace.sum);
+        });
+    }
+
+    // How long the stages take together, and the transfers on the critical path (Pipette).
+    void of_pipeline(const Pace& pace, double played) {
+        item(TimeItem::bubble) = item(TimeItem::pipeline_traffic) = 0.0;
+        if (p_.pipeline_parallel == 1) return;
+        const N& m = micro_batches_;
+        const N slowest = formula_of<N>(pace.most, [&] {
+            return named<N>({"Y", "stage that sets the pace, a micro-batch both ways", "s"}, stage_seconds(*slow_), pace.most);
+        });
+        const N hand_over = seconds("Y_t", "one hand-over between two stages", transfer());
+        const N p = stages();
+        const bool interleaved = p_.schedule_kind() == ScheduleKind::interleaved;
+        N together = 0.0;
+        if (is_played(p_))
+            together = number("Y_a", "the stages together, played operation by operation", "s", played);
+        else if (interleaved)
+            together = m * slowest + (all_stages(pace) - slowest) / chunks();
+        else
+            together = all_stages(pace) + (m - 1) * slowest;
+        item(TimeItem::bubble) = together - m * slowest;
+        N times = 2 * (p - 1);
+        if (interleaved)
+            times = times + (p_.overlap_pipeline ? 2 * m * chunks() * kOverlappedTransfer : 2 * m * chunks());
+        else
+            times = times + (p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1));
+        item(TimeItem::pipeline_traffic) = hand_over * times;
+    }
+    N chunks() const { return number("V", "chunks per GPU", "", as_double(p_.virtual_stages)); }
+
+    // ---- once per step
+    // The ranks that hold the same parameters, and seconds for them to reduce or gather `bytes` per GPU.
+    struct Copies {
+        N near, nodes, sharing, latency;
+    };
+    Copies copies() const {
+        using std::log2, std::max;
+        const double ranks = value_of(ranks_), node = as_double(hw_.gpus_per_node);
+        const double within = std::max(1.0, std::min(ranks, std::floor(node / as_double(p_.tensor_parallel))));
+        const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_parallel);
+        const N near = number("D_n", "of them within one node", "GPUs", within);
+        const N nodes = named<N>({"D_m", "nodes that each of them reaches over the network", ""}, ranks_ / near);
+        return {near, nodes, number("D_g", "such groups that share a node's network", "", sharing),
+                8 * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes))};
+    }
+    N collective(const Copies& c, const N& bytes) const {
+        using std::max;
+        if (value_of(ranks_) <= 1) return 0.0;
+        N inside = 0.0, across = 0.0;
+        if (value_of(c.near) > 1) inside = bytes * (c.near - 1) / c.near / (on_.of(&Timing::link) * on_.ring_link(c.near));
+        if (value_of(c.nodes) > 1)
+            across = bytes * c.sharing * (c.nodes - 1) / c.nodes / (on_.of(&Timing::network) * on_.of(&Machine::node));
+        return (value_of(inside) == 0 ? across : value_of(across) == 0 ? inside : max(inside, across)) + c.latency;
+    }
+    // What is felt of traffic that work may hide.
+    N exposed(const char* letter, const N& traffic, const N& work, bool overlaps) const {
+        using std::min;
+        if (!overlaps || value_of(traffic) == 0) return traffic;
+        const N hidden = seconds(letter, "traffic under that work", min(traffic, work));
+        return traffic - hidden + on_.of(&Timing::data_exposed) * hidden;
+    }
+    N pass(const char* letter, const char* meaning, const N& dense, const N& expert) const {
+        N sum = 0.0;
+        if (slow_->dense.held > 0) add(sum, n_ * cited(dense));
+        if (slow_->experts.held > 0) add(sum, x_ * cited(expert));
+        return seconds(letter, meaning, sum);
+    }
+
+    void once_per_step(const Stages& stages, const Pace& pace) {
+        const N parameters = formula_of<N>(pace.parameters, [&] {
+            return named<N>({"P", "parameters of the GPU that holds most", ""}, this->parameters(stages.at_rest(pace.heaviest)),
+                            pace.parameters);
+        });
+        const bool shards = p_.shards_optimizer();
+        const double gradient = p_.gradients_in_fp32 ? 4 : 2;
+        const Copies all = copies();
+        const N once = collective(all, gradient * parameters);
+        const N reduce = seconds("X_r", "gradients added up over all copies", shards ? once : 2 * once);
+        const N gather = shards ? seconds("X_g", "weights handed out", collective(all, 2 * parameters)) : N(0.0);
+        const N forward = pass("F_s", "forward pass of that stage, a micro-batch", layers_.dense.forward, layers_.expert.forward),
+                backward = pass("B_s", "backward pass of that stage, a micro-batch", layers_.dense.backward, layers_.expert.backward);
+        N felt = exposed("U_r", reduce, backward, p_.overlap_gradients);
+        if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
+        add(felt, exposed("U_g", gather, forward, p_.overlap_parameters));
+        item(TimeItem::data_traffic) = felt;
+        // FSDP gathers weights in every forward and backward pass and shares out gradients after each; not validated on runs
+        item(TimeItem::weight_traffic) = 0.0;
+        if (p_.zero == Zero::weights) {
+            N gathering = exposed("U_f", gather, forward, p_.overlap_parameters);
+            add(gathering, exposed("U_b", gather + reduce, backward, p_.overlap_gradients));
+            item(TimeItem::weight_traffic) = micro_batches_ * gathering;
+        }
+        item(TimeItem::optimizer) = optimizer(parameters, gradient);
+        item(TimeItem::fixed) = on_.of(&Timing::fixed);
+        result_.forward = value_of(forward);
+        result_.backward = value_of(backward);
+    }
+    // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
+    N optimizer(const N& parameters, double gradient) const {
+        const N mine = p_.shards_optimizer() ? parameters / ranks_ : parameters;
+        const N offload = number("o", "part of the optimizer in host memory", "", p_.optimizer_offload);
+        N moved = 34 * mine;
+        if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
+        const N update = (moved + 12 * parameters) / (0.8 * on_.of(&Machine::memory));
+        if (p_.optimizer_offload == 0) return update;
+        return update + offload * mine * (gradient + 2) / on_.of(&Machine::host);
+    }
+
+    // ---- noise of the machine and of other jobs; the slowest node sets the pace
+    void noise() {
+        using std::log, std::log2;
+        constexpr double kLongest = 0.1;  // seconds: stalls longer than this are not seen
+        N& stalls = item(TimeItem::stalls);
+        stalls = 0.0;
+        if (p_.gpus > 1) stalls = micro_batches_ * (kLongest * log(1 + on_.of(&Timing::stall) * (gpus() / t_ - 1) / kLongest));
+        result_.seconds = 0;
+        for (const N& one : result_.items) result_.seconds += value_of(one);
+        if (p_.gpus <= hw_.gpus_per_node) return;
+        const N lag = number("T_0", "all terms of the step before this one", "s", result_.seconds) * on_.of(&Timing::straggler) *
+                      log2(gpus() / on_.gpus_per_node());
+        stalls = stalls + lag;
+        result_.seconds += value_of(lag);
+    }
+
+    // A calibration's factor, on every term alike, so that they still sum to the step.
+    void calibrate(double factor) {
+        const N measured = number("k_y", "measured over estimated, from your own runs", "", factor);
+        for (N& one : result_.items)
+            if (value_of(one) != 0) one = measured * one;
+        for (double& stage : result_.stage_seconds) stage *= factor;
+        result_.seconds *= factor;
+        result_.forward *= factor;
+        result_.backward *= factor;
+    }
+
+    const Machine& hw_;
+    const Cost<N> on_;
+    const LayerTimesOf<N>& layers_;
+    const Stage* slow_ = nullptr;
+    const N t_ = L::t(), vocabulary_ = L::v() / t_ * L::h();
+    const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
+    const N ranks_ = number("D", "GPUs with the same weights (DP times CP)", "GPUs", as_double(p_.data_parallel() * p_.context_parallel));
+    const N micro_batches_ = number("m", "micro-batches per step", "", as_double(p_.micro_batches()));
+    N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
+    StepTime<N> result_;
+};
+
+#ifdef FOURFOLD_TRACED
+// What decides the pace, in doubles.
+LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
+    LayerTimes plain;
+    const auto copy = [](LayerTime& to, const LayerTimeOf<Traced>& from) {
+        to.forward = from.forward.value();
+        to.backward = from.backward.value();
+        to.recomputed = from.recomputed.value();
+    };
+    copy(plain.dense, traced.dense);
+    copy(plain.expert, traced.expert);
+    plain.head = traced.head.value();
+    plain.embedding = traced.embedding.value();
+    plain.parameters_dense = traced.parameters_dense.value();
+    plain.parameters_expert = traced.parameters_expert.value();
+    return plain;
 }
+#endif
 
 }  // namespace
 
-template <class N>
-StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const Machine& hw, const Timing& k, const LayerTimes& layers,
-                      const StageLayers& given) {
-    const auto seconds = [](const char* letter, const char* meaning, double value) { return quantity<N>({letter, meaning, "s"}, value); };
-    const auto plain = [](const char* letter, const char* meaning, double value) { return quantity<N>({letter, meaning, ""}, value); };
-    StepTime<N> result;
-    const Stages stages(model, p, given);
-    const double memory = 0.85 * hw.memory, recomputed_share = p.recompute == Recompute::block ? -1 : 1;
-    // ---- stages; those between the ends of an even pipeline are alike, and one of them stands for all
-    const auto count = static_cast<std::int32_t>(p.pipeline_parallel);
-    const auto accumulate = [&](const Stage& s) {
-        return k.accumulation / memory * (s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert);
-    };
-    const auto seconds_of = [&](const Stage& s) {
-        const auto kind = [&](const LayerCount& c, const LayerTime& t) {
-            const double again = recomputed_share < 0 ? c.recomputed / std::max(1.0, c.held) : 1;  // block: only some layers
-            return c.held * (t.forward + t.backward - (1 - again) * t.recomputed);
-        };
-        return kind(s.dense, layers.dense) + kind(s.experts, layers.expert) + accumulate(s) + k.micro_batch +
-               (s.has_embedding ? layers.embedding : 0) + (s.has_head ? layers.head : 0);
-    };
-    const double vocabulary = number(padded_vocabulary(model, p.tensor_parallel)) / number(p.tensor_parallel) * number(model.hidden);
-    Pace pace;
-    const bool alike = stages.alike();
-    for (std::int32_t i = 0; i < count; ++i) {
-        const double times = alike && i == 1 && count > 2 ? count - 2 : 1;
-        const Stage s = stages.at_rest(i);
-        const double here = seconds_of(s);
-        pace.sum += times * here;
-        if (here > pace.most) pace.most = here, pace.slowest = s;
-        pace.parameters = std::max(pace.parameters, s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert +
-                                                        (s.has_embedding ? vocabulary : 0) +
-                                                        (s.has_head && !(model.tied && s.has_embedding) ? vocabulary : 0));
-        if (times > 1) i = count - 2;
-    }
-    if (std::is_same_v<N, Traced> || is_played(p))
-        for (std::int32_t i = 0; i < count; ++i) result.stage_seconds.push_back(seconds_of(stages.at_rest(i)));
-    const double transfer = p.pipeline_parallel > 1 ? transfer_seconds(model, p, hw, k) : 0;
-    run_pipeline(p, stages, layers, result.stage_seconds, transfer, pace);
-    const Stage& slow = pace.slowest;
-    // ---- the terms
-    const N m = plain("m", "micro-batches per step", number(p.micro_batches()));
-    const N n = plain("n", "layers of the stage that sets the pace", slow.dense.held),
-            x = plain("n_e", "of them with experts", slow.experts.held);
-    const auto both = [&](const char* letter, const char* letter_expert, const char* meaning, double dense, double expert) {
-        if (slow.experts.held == 0) return m * n * seconds(letter, meaning, dense);
-        if (slow.dense.held == 0) return m * x * seconds(letter_expert, meaning, expert);
-        return m * (n * seconds(letter, meaning, dense) + x * seconds(letter_expert, meaning, expert));
-    };
-    const LayerTime &d = layers.dense, &e = layers.expert;
-    const auto set = [&](TimeItem item, const N& value) { result.items[static_cast<std::size_t>(item)] = value; };
-    set(TimeItem::multiplications, both("g", "g_e", "matrix multiplications of a layer, forward and backward",
-                                        d.multiply_forward + d.multiply_backward, e.multiply_forward + e.multiply_backward));
-    set(TimeItem::attention, both("a", "a_e", "attention of a layer, forward and backward", d.attention_forward + d.attention_backward,
-                                  e.attention_forward + e.attention_backward));
-    set(TimeItem::element_wise, both("w", "w_e", "norms, activation functions and residuals of a layer",
-                                     d.element_forward + d.element_backward, e.element_forward + e.element_backward));
-    set(TimeItem::tensor_traffic, both("t", "t_e", "tensor-parallel traffic of a layer that nothing hides",
-                                       d.tensor_forward + d.tensor_backward, e.tensor_forward + e.tensor_backward));
-    set(TimeItem::context_traffic, both("c", "c_e", "context-parallel traffic of a layer that nothing hides",
-                                        d.context_forward + d.context_backward, e.context_forward + e.context_backward));
-    set(TimeItem::expert_traffic, both("x", "x_e", "tokens on their way to experts and back, per layer",
-                                       d.expert_forward + d.expert_backward, e.expert_forward + e.expert_backward));
-    const auto recomputed = [&](const LayerCount& c, const LayerTime& t) {
-        return recomputed_share < 0 ? c.recomputed / std::max(1.0, c.held) * t.recomputed : t.recomputed;
-    };
-    set(TimeItem::recomputation, both("r", "r_e", "what a layer computes again", recomputed(slow.dense, d), recomputed(slow.experts, e)));
-    const auto host = [](const LayerTime& t) {
-        return t.forward + t.backward -
-               (t.multiply_forward + t.multiply_backward + t.attention_forward + t.attention_backward + t.element_forward +
-                t.element_backward + t.tensor_forward + t.tensor_backward + t.context_forward + t.context_backward + t.expert_forward +
-                t.expert_backward + t.recomputed);
-    };
-    set(TimeItem::host,
-        both("h", "h_e", "waiting for the CPU, per layer", host(d), host(e)) + m * seconds("h_m", "per micro-batch", k.micro_batch));
-    set(TimeItem::accumulation, m * seconds("u", "adding up the stage's gradients once", accumulate(slow)));
-    set(TimeItem::head, m * seconds("l", "embedding, logits and loss of the stage, per micro-batch",
-                                    (slow.has_embedding ? layers.embedding : 0) + (slow.has_head ? layers.head : 0)));
-    set(TimeItem::bubble, seconds("b", "filling and draining the pipeline", pace.makespan - number(p.micro_batches()) * pace.most));
-    set(TimeItem::pipeline_traffic, seconds("p", "transfers between stages on the critical path", pace.transfers));
-    // ---- once per step
-    const double parameters = pace.parameters;
-    const double D = number(p.data_parallel() * p.context_parallel), gradient = p.gradients_in_fp32 ? 4 : 2;
-    const double reduce = (p.shards_optimizer() ? 1 : 2) * data_collective(p, hw, k, gradient * parameters);
-    const double gather = p.shards_optimizer() ? data_collective(p, hw, k, 2 * parameters) : 0;
-    const double forward = slow.dense.held * d.forward + slow.experts.held * e.forward,
-                 backward = slow.dense.held * d.backward + slow.experts.held * e.backward;
-    const auto exposed = [&](double traffic, double work, bool overlaps) {
-        const double hidden = overlaps ? std::min(traffic, work) : 0;
-        return traffic - hidden + k.data_exposed * hidden;
-    };
-    const bool whole = p.zero == Zero::weights;
-    set(TimeItem::data_traffic, seconds("z", "gradients reduced and weights gathered that nothing hides",
-                                        exposed(reduce, backward, p.overlap_gradients) + (p.overlap_gradients ? reduce / 8 : 0) +
-                                            exposed(gather, forward, p.overlap_parameters)));
-    // FSDP gathers weights in every forward and backward pass and shares out gradients after each; not validated on runs
-    set(TimeItem::weight_traffic,
-        whole ? m * seconds("y", "weights gathered for a micro-batch that nothing hides",
-                            exposed(gather, forward, p.overlap_parameters) + exposed(gather + reduce, backward, p.overlap_gradients))
-              : N(0.0));
-    // offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted
-    const double mine = parameters / (p.shards_optimizer() ? D : 1), stays = 1 - p.optimizer_offload;
-    N update = seconds("o", "Adam's update and the copy of the weights", (34 * mine * stays + 12 * parameters) / (0.8 * hw.memory));
-    if (p.optimizer_offload > 0)
-        update = update +
-                 seconds("q", "gradients to the host and weights back, over PCIe", p.optimizer_offload * mine * (gradient + 2) / hw.host);
-    set(TimeItem::optimizer, update);
-    constexpr double kLongest = 0.1;  // seconds: stalls longer than this are not seen
-    const double noise = p.gpus > 1 ? kLongest * std::log(1 + k.stall * (number(p.gpus) / number(p.tensor_parallel) - 1) / kLongest) : 0;
-    set(TimeItem::stalls, m * seconds("s", "noise of the machine and of other jobs, per micro-batch", noise));
-    set(TimeItem::fixed, seconds("f", "data, logging, bookkeeping", k.fixed));
-    double sum = 0;
-    for (const N& item : result.items) sum += value_of(item);
-    const double nodes = number(p.gpus) / number(hw.gpus_per_node);
-    const double lag = nodes > 1 ? sum * k.straggler * std::log2(nodes) : 0;  // the slowest node sets the pace
-    set(TimeItem::stalls, result.items[static_cast<std::size_t>(TimeItem::stalls)] + seconds("v", "waiting for the slowest node", lag));
-    result.seconds = sum + lag;
-    result.forward = forward;
-    result.backward = backward;
-    if (p.time_factor != 1) multiply(result, p.time_factor);
-    return result;
+#ifndef FOURFOLD_TRACED
+Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+             const Stages& stages, bool with_stage_seconds) {
+    return StepCost<double>(model, plan, machine, timing, layers).find_pace(stages, with_stage_seconds);
 }
+double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
+    const LayerTimes none;
+    return StepCost<double>(model, plan, machine, timing, none).transfer();
+}
+#endif
+
+template <class N>
+StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const Machine& hw, const Timing& k,
+                      const LayerTimesOf<N>& layers, const StageLayers& given) {
+    const Stages stages(model, p, given);
+    const bool played = is_played(p);
+    StepCost<N> cost(model, p, hw, k, layers);
+    if constexpr (std::is_same_v<N, Traced>) {
+        const LayerTimes plain = values_of(layers);
+        const Pace pace = pace_of(model, p, hw, k, plain, stages, true);
+        return cost.run(stages, pace, played ? played_makespan(p, stages, plain, pace) : 0);
+    } else {
+        const Pace pace = cost.find_pace(stages, played);
+        return cost.run(stages, pace, played ? played_makespan(p, stages, layers, pace) : 0);
+    }
+}
+#ifdef FOURFOLD_TRACED
+template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                            const LayerTimesOf<Traced>&, const StageLayers&);
+#else
 template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
                                             const StageLayers&);
-template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
-                                            const StageLayers&);
-
-const FlopText& text(FlopConvention convention) {
-    static constexpr std::array<FlopText, static_cast<std::size_t>(FlopConvention::count)> kConventions = {{
-        {"full", "attention counted whole (as in the first paper)",
-         "Every token against every other one. Logits count, recomputation does not."},
-        {"causal", "attention counted half (causal)",
-         "Every token against the earlier ones alone, as a causal mask leaves it. Logits count, recomputation does not."},
-    }};
-    return kConventions[static_cast<std::size_t>(convention)];
-}
 
 double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double h = number(m.hidden), L = number(m.layers), s = number(p.sequence_length), q = number(m.heads * m.head_dim) / h;
@@ -316,5 +454,6 @@ double StepTimer::seconds(const Plan& p) {
     }
     return step_time<double>(model_, p, framework_, machine_, timing_, known.times).seconds;
 }
+#endif
 
 }  // namespace fourfold

@@ -6,6 +6,7 @@
 
 #include "formula.h"
 #include "layer_time.h"
+#include "memory.h"
 #include "model.h"
 #include "plan.h"
 #include "stage.h"
@@ -37,6 +38,8 @@ enum class TimeItem {
 struct TimeText {
     std::string_view id, kind;  // kind: "compute", "tensor", "context", "pipeline", "data", "bubble", "other"
     std::string_view label, summary;
+    Paper paper;
+    std::string_view place;  // where in the paper
 };
 const TimeText& text(TimeItem item);
 
@@ -48,9 +51,29 @@ struct StepTime {
     std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage (Traced, and schedules that are played)
 };
 
+// Written once over the number type (formula.h); `layers` from layer_times<N>.
 template <class N>
 StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
-                      const LayerTimes& layers, const StageLayers& given = kByRule);
+                      const LayerTimesOf<N>& layers, const StageLayers& given = kByRule);
+extern template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                                   const LayerTimes&, const StageLayers&);
+extern template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                                   const LayerTimesOf<Traced>&, const StageLayers&);
+
+// Which stages decide: found in doubles, for both number types.
+struct Pace {
+    double sum = 0, most = 0;  // seconds of one micro-batch: all stages, the one that sets the pace
+    Stage slowest{};
+    double parameters = 0;      // of the heaviest stage
+    std::int32_t heaviest = 0;  // which that is
+    std::vector<double> stage_seconds{};
+};
+Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+             const Stages& stages, bool with_stage_seconds);
+
+// Schedules that have no closed form are played: how long the stages take together, without transfers.
+bool is_played(const Plan& plan);
+double played_makespan(const Plan& plan, const Stages& stages, const LayerTimes& layers, const Pace& pace);
 
 // Seconds of handing a micro-batch's tensor from one stage to the next (Pipette).
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);

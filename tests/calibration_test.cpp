@@ -92,7 +92,7 @@ TEST_CASE("a calibration in the plan: the factor is on every term, the constants
     double sum = 0;
     for (const Json& item : answer["time"]["items"]) {
         sum += item["seconds"].get<double>();
-        CHECK(item["formula"].dump().find("{\"symbol\":\"k\"}") != std::string::npos);
+        CHECK(item["formula"].dump().find("{\"symbol\":\"k_y\"}") != std::string::npos);
     }
     CHECK(sum == doctest::Approx(answer["time"]["step_seconds"].get<double>()).epsilon(1e-12));
     CHECK(answer["time"]["basis"].get<std::string>().find("Calibrated") == 0);

@@ -46,16 +46,30 @@ class RandomFormula {
     Pair make(int depth) {
         if (depth == 0) return leaf();
         const Pair left = make(static_cast<int>(random_.from(0, depth - 1)));
-        switch (random_.from(0, 6)) {
+        using std::ceil, std::log2, std::log, std::max, std::min;
+        switch (random_.from(0, 10)) {
             case 0:
                 return {squared(left.plain), squared(left.traced)};
             case 1:
                 return {left.plain, Traced::named({kNames[names_++ % std::size(kNames)], "", ""}, left.traced)};
+            case 2:  // of sums a rounding step could fall just below one or just above
+                if (with_differences_) return {ceil(left.plain), ceil(left.traced)};
+                break;
+            case 3:
+                return {log2(1e3 + left.plain), log2(1e3 + left.traced)};  // far from 1, where a logarithm is near 0
+            case 4:
+                return {log(1e3 + left.plain), log(1e3 + left.traced)};
             default:
                 break;
         }
         const Pair right = make(static_cast<int>(random_.from(0, depth - 1)));
-        switch (random_.from(0, with_differences_ ? 3 : 2)) {
+        switch (random_.from(0, with_differences_ ? 6 : 5)) {
+            case 3:
+                return {max(left.plain, right.plain), max(left.traced, right.traced)};
+            case 4:
+                return {min(left.plain, right.plain), min(left.traced, right.traced)};
+            case 5:
+                return {norm4(left.plain, right.plain), norm4(left.traced, right.traced)};
             case 0:
                 return {left.plain + right.plain, left.traced + right.traced};
             case 1:
@@ -142,6 +156,59 @@ TEST_CASE("the legend has every symbol once, computed ones first") {
     CHECK(legend(Traced::named({"U", "", ""}, S + c) + Traced::named({"V", "", ""}, S - c)) == "U= S= V= a b c ");
 }
 
+TEST_CASE("functions of one number and of two enclose what they are taken of") {
+    const Traced d = Traced::symbol({"d", "fourth", ""}, 7.5);
+    CHECK(symbols(max(a + b, a * b)) == "max(a + b, a·b)");
+    CHECK(symbols(2 * min(a, b) / c) == "2.0·min(a, b)/c");
+    CHECK(symbols(ceil(a / c) * b) == "⌈a/c⌉·b");
+    CHECK(symbols(c * log2(a - b)) == "c·log₂(a − b)");
+    CHECK(symbols(log(1 + a)) == "ln(1.0 + a)");
+    CHECK(symbols(norm4(a, b) + c) == "∜(a⁴ + b⁴) + c");
+    CHECK(symbols(norm4(a + b, 2 * c)) == "∜((a + b)⁴ + (2.0·c)⁴)");
+    CHECK(symbols(squared(max(a, b))) == "max(a, b)²");
+    CHECK(numbers(ceil(a / c) * max(b, c)) == "⌈7.0/2.0⌉·max(3.0, 2.0)");
+    CHECK(ceil(d).value() == 8);
+    CHECK(min(a, b).value() == 3);
+    CHECK(max(a, b).value() == 7);
+    CHECK(log2(c).value() == 1);
+    CHECK(log(Traced(1)).value() == 0);
+    CHECK(norm4(Traced(0.0), b).value() == 3);
+    CHECK(norm4(b, b).value() == doctest::Approx(3 * std::pow(2, 0.25)));
+    CHECK(norm4(0, 0) == 0);
+    CHECK(max(a + b, a / c).latex() == "\\max\\left(a + b, \\frac{a}{c}\\right)");
+    CHECK(min(a, b).latex() == "\\min\\left(a, b\\right)");
+    CHECK(ceil(a / c).latex() == "\\left\\lceil \\frac{a}{c} \\right\\rceil ");
+    CHECK(log2(a).latex() == "\\log_2\\left(a\\right)");
+    CHECK(log(a).latex() == "\\ln\\left(a\\right)");
+    CHECK(norm4(a, b).latex() == "\\sqrt[4]{a^4 + b^4}");
+    CHECK(norm4(Traced::symbol({"x", "", ""}, 2.5e-7), b).latex_numbers() == "\\sqrt[4]{\\left(2.5 \\cdot 10^{-7}\\right)^4 + 3^4}");
+}
+
+TEST_CASE("parts: the letter takes the part's as subscript, the meaning its name") {
+    static constexpr Part kFirst{"q", "queries"}, kSecond{"o", "output"};
+    const Traced first = Traced::symbol({"F", "forward pass", "s", &kFirst}, 2),
+                 second = Traced::symbol({"F", "forward pass", "s", &kSecond}, 3);
+    CHECK(symbols(first + second + first) == "F_q + F_o + F_q");
+    CHECK((first * second).latex() == "F_{q} \\cdot F_{o}");
+    const Json where = (first + second + first).where();
+    CHECK(where.size() == 2);
+    CHECK(where[0]["symbol"] == "F_q");
+    CHECK(where[0]["meaning"] == "forward pass: queries");
+    CHECK(Traced::symbol({"G_f", "", "", &kFirst}, 1).latex() == "G_{fq}");
+}
+
+TEST_CASE("a named part may carry the value of another order of computing, and a cited one leaves its formula behind") {
+    const Traced part = Traced::named({"S", "", ""}, a + b, 10.25);
+    CHECK(part.value() == 10.25);
+    CHECK(symbols(2 * part) == "2.0·S");
+    CHECK(legend(part) == "S= a b ");
+    CHECK(legend(cited<Traced>({"S", "", ""}, part) + c) == "S c ");
+    CHECK(legend(cited(part) + c) == "S c ");
+    CHECK(symbols(cited(a + b)) == "a + b");  // nothing to cite it by
+    CHECK(named<double>({"S", "", ""}, 1, 2) == 2);
+    CHECK(cited<double>({"S", "", ""}, 2) == 2);
+}
+
 TEST_CASE("LaTeX: fractions group themselves, subscripts are braced, numbers stay plain") {
     CHECK((a / b).latex() == "\\frac{a}{b}");
     CHECK((a / (b * c)).latex() == "\\frac{a}{b \\cdot c}");
@@ -199,8 +266,12 @@ TEST_CASE("the reader of these tests is itself right") {
     CHECK(value(R"x([12, "/", 2, "/", 3, "·", 5])x") == 10);
     CHECK(value(R"x([1, " − ", 2, " − ", 3])x") == -4);
     CHECK(value(R"x([2, "·", {"symbol": "a"}, "²", " − ", {"symbol": "b"}])x") == 95);
+    CHECK(value(R"x(["max(", 1, " + ", 2, ", ", 2, ")", "·", "min(", 5, ", ", 4, ")"])x") == 12);
+    CHECK(value(R"x(["⌈", {"symbol": "a"}, "/", {"symbol": "b"}, "⌉", " + ", "log₂(", 8, ")", " + ", "ln(", 1, ")"])x") == 6);
+    CHECK(value(R"x(["∜(", "(", 1, " + ", 2, ")", "⁴ + ", 0, "⁴)"])x") == 3);
     for (const char* wrong : {R"x([])x", R"x([1, 2])x", R"x(["(", 1])x", R"x([1, ")"])x", R"x([1, " + "])x", R"x([{"symbol": "z"}])x",
-                              R"x(["²"])x", R"x([1, "+", 2])x", R"x([{"x": 1}])x"}) {
+                              R"x(["²"])x", R"x([1, "+", 2])x", R"x([{"x": 1}])x", R"x(["max(", 1, ")"])x", R"x(["⌈", 1, ")"])x",
+                              R"x(["∜(", 1, " + ", 1, "⁴)"])x", R"x(["ln(", 1])x"}) {
         CAPTURE(std::string(wrong));
         CHECK(std::isnan(value(wrong)));
     }

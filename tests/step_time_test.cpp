@@ -240,7 +240,8 @@ TEST_CASE("step time: traced and plain agree, the terms sum to the step, none is
         const Timing timing = timing_of(machine, cluster, plan, framework.attention);
         const LayerTimes layers = layer_times(model, plan, framework, machine, timing);
         const StepTime<double> plain = step_time<double>(model, plan, framework, machine, timing, layers);
-        const StepTime<Traced> traced = step_time<Traced>(model, plan, framework, machine, timing, layers);
+        const StepTime<Traced> traced =
+            step_time<Traced>(model, plan, framework, machine, timing, layer_times<Traced>(model, plan, framework, machine, timing));
         double sum = 0;
         for (std::size_t k = 0; k < plain.items.size(); ++k) {
             CHECK(std::isfinite(plain.items[k]));

@@ -36,8 +36,12 @@ struct Case {
         machine = machine_of(gpu, cluster, plan);
         timing = timing_of(machine, cluster, plan, framework.attention);
         layers = layer_times(model, plan, framework, machine, timing);
-        if (bare_ends) layers.head = layers.embedding = 0;
-        step = step_time<Traced>(model, plan, framework, machine, timing, layers);
+        LayerTimesOf<Traced> traced = layer_times<Traced>(model, plan, framework, machine, timing);
+        if (bare_ends) {
+            layers.head = layers.embedding = 0;
+            traced.head = traced.embedding = 0.0;
+        }
+        step = step_time<Traced>(model, plan, framework, machine, timing, traced);
     }
     double item(TimeItem i) const { return step.items[static_cast<std::size_t>(i)].value(); }
     double slowest() const { return *std::max_element(step.stage_seconds.begin(), step.stage_seconds.end()); }

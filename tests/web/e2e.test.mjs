@@ -321,6 +321,33 @@ describe('the time of a step', () => {
         await page.getByRole('article', { name: 'Attention' }).waitFor();
     });
 
+    pageTest('an item of the time goes down to single multiplications: symbols, definitions, source, and text to take along', async () => {
+        const item = answerOf('default').time.items.find(({ id }) => id === 'multiplications');
+        const page = await open();
+        await page.getByRole('group', { name: 'Time of a step' }).getByRole('button', { name: /^Computing/ }).click();
+        const card = page.getByRole('article', { name: item.label });
+        await card.waitFor();
+        const shown = await plain(card);
+        assert.ok(shown.includes(item.summary) && shown.includes(`Source ${item.source.title}, ${item.source.where}`), shown);
+        assert.equal(await card.locator('dd a').getAttribute('href'), item.source.url);
+        assert.equal(await card.locator('.where tr').count(), item.where.length);
+        const direct = new Set(item.formula.flatMap(({ symbol }) => symbol ?? []));
+        assert.equal(await card.locator('.where tr:visible').count(), direct.size, 'the rest is folded');
+        await card.getByText(`What these are made of: ${item.where.length - direct.size} more symbols`).click();
+        assert.equal(await card.locator('.where tr:visible').count(), item.where.length);
+        const row = card.locator('.where tr', { has: page.locator('th', { hasText: /^F_q$/ }) });
+        assert.match(await plain(row), /forward multiplication: queries, keys and values = max\(.*\)\/H\) .* s$/);
+        await card.locator('.formula .symbol', { hasText: 'G_f' }).focus();
+        assert.match(await plain(card.locator('.pointed')), /^G_f = F_q \+ F_o \+ F_u \+ F_d = .* s \(matrix multiplications of a layer, forward\)$/);
+        assert.equal(await card.locator('.where .symbol[tabindex="-1"]').count(), await card.locator('.where .symbol').count());
+        await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; });
+        for (const [button, expected] of [['Copy as text', `${item.label}: ${item.summary}`], ['Copy as LaTeX', `${item.latex} = ${item.latex_numbers} = ${item.seconds}`]]) {
+            await card.getByRole('button', { name: button }).click();
+            const copied = await page.evaluate(() => window.copied);
+            assert.ok(copied.startsWith(expected), copied);
+        }
+    });
+
     pageTest('MFU is said with its peak and its convention, which is the reader\'s choice and no part of the link', async () => {
         const { time: { rates: [full, causal] } } = answerOf('default');
         const page = await open();

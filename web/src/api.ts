@@ -166,7 +166,10 @@ export interface TimeItem {
     share: number; // of the step
     formula: Token[];
     numbers: Token[];
+    latex: string;
+    latex_numbers: string;
     where: Where[];
+    source: Source & { where: string };
 }
 
 // The whole training, when the job has a budget of tokens.

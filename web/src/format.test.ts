@@ -105,7 +105,15 @@ test('amounts of money, energy and tokens', () => {
     expect([412, 361600, 2.5e6].map((kwh) => plain(en.energy(kwh)))).toEqual(['412 kWh', '362 MWh', '2.5 GWh']);
     const typed = ['1,000,000,000,000', '1.000.000', '1 000', '1e12', '2.5', '2,5', '', '15000000000000', 'many', '-1', '1,000,00'];
     expect(typed.map(en.parseAmount)).toEqual([1e12, 1e6, 1000, 1e12, 2.5, 2.5, 0, 1.5e13, 'many', '-1', '1,000,00']);
-    expect([256, 0.007675947705].map(en.measured)).toEqual(['256', '0.007676']);
+    expect([256, 0, 0.007675947705, 8_030_261_248, 989.4e12, 2.5e-7, -3e10].map(en.measured)).toEqual([
+        '256',
+        '0',
+        '0.007676',
+        '8,030,261,248',
+        '9.894×10¹⁴',
+        '2.5×10⁻⁷',
+        '-3×10¹⁰',
+    ]);
 });
 
 test('a step by the kinds of its items, in their own order', () => {

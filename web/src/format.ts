@@ -29,7 +29,7 @@ export interface Format {
     percent(share: number): string; // 70 %
     off(ratio: number): string; // how far from 1, signed: +12 %, −0.4 %
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
-    measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits
+    measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
     step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
@@ -51,6 +51,9 @@ function shareDigits(share: number): number {
     const onBorder = rounded === 80 || rounded === 100;
     return onBorder && Math.abs(share * 100 - rounded) > 1e-9 ? 1 : 0;
 }
+
+// A whole number as an exponent.
+const raised = (power: number): string => [...String(power)].map((digit) => (digit === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)])).join('');
 
 export function createFormat(locale: string): Format {
     const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
@@ -89,7 +92,11 @@ export function createFormat(locale: string): Format {
             return `${ratio > 1 ? '+' : '−'}${spaced(fixed[percent < 9.95 ? 1 : 0].format(percent), '%')}`;
         },
         rounded: (value) => (value < 1e6 ? sig : compact).format(value),
-        measured: (value) => (Number.isInteger(value) ? exact : sig4).format(value),
+        measured: (value) => {
+            const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+            if (power >= 10 || power < -6) return `${sig4.format(value / 10 ** power)}×10${raised(power)}`;
+            return (Number.isInteger(value) ? exact : sig4).format(value);
+        },
         duration,
         step: (seconds) => {
             const [value, unit] = seconds >= 1 ? [seconds, 's'] : [seconds * 1000, 'ms'];

@@ -372,6 +372,7 @@ export const more = {
         resultText: (bytes: string, gib: string) => `${bytes} bytes = ${gib} GiB`,
         source: 'Source',
         where: 'Where',
+        further: (count: string) => `What these are made of: ${count} more symbols`,
         point: 'Point at a symbol to see what it stands for.',
         copyText: 'Copy as text',
         copyLatex: 'Copy as LaTeX',

@@ -1,19 +1,56 @@
-import type { Group, Item } from '../api';
+import type { ComponentChildren } from 'preact';
+import type { Group, Item, Token, Where } from '../api';
 import { format } from '../format';
 import { m } from '../i18n/more';
 import type { Actions, OpenItem } from '../store';
 import { CopyButton } from './copy-button';
-import { Formula, tokenText, whereText } from './formula';
+import { Formula, tokenText, type Write, whereText } from './formula';
 
-const asText = (item: Item): string =>
+// What an item of memory and one of time have in common.
+interface Explained {
+    label: string;
+    summary: string;
+    formula: Token[];
+    numbers: Token[];
+    latex: string;
+    latex_numbers: string;
+    where: Where[];
+    source: Item['source'];
+}
+
+interface ExplanationProps {
+    item: Explained;
+    result: string;
+    latexResult: string; // exact, with its unit
+    write: Write;
+    children: ComponentChildren; // further buttons
+}
+
+const asText = ({ item, result, write }: ExplanationProps): string =>
     [
         `${item.label}: ${item.summary}`,
-        `${tokenText(item.formula)} = ${tokenText(item.numbers)} = ${m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}`,
-        ...item.where.map((one) => whereText(one)),
+        `${tokenText(item.formula, write)} = ${tokenText(item.numbers, write)} = ${result}`,
+        ...item.where.map((one) => whereText(one, write)),
         `${m.card.source}: ${item.source.title}, ${item.source.where}, ${item.source.url}`,
     ].join('\n');
 
-const asLatex = (item: Item): string => `${item.latex} = ${item.latex_numbers} = ${item.bytes}\\ \\text{bytes}`;
+const asLatex = ({ item, latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
+
+// The item in one plain sentence, its formula, and both to take along.
+export function Explanation(props: ExplanationProps) {
+    const { item, result, write, children } = props;
+    return (
+        <>
+            <p>{item.summary}</p>
+            <Formula item={item} result={result} write={write} />
+            <p class="acts">
+                <CopyButton label={m.card.copyText} text={() => asText(props)} />
+                <CopyButton label={m.card.copyLatex} text={() => asLatex(props)} />
+                {children}
+            </p>
+        </>
+    );
+}
 
 // The part whose formula is shown: the chosen one, else the largest.
 const chosenOf = (group: Group, open: OpenItem): Item | undefined =>
@@ -49,18 +86,19 @@ export function Card({ group, open, act, toAssumptions }: { group: Group; open: 
                 </table>
             )}
             {group.items.length > 1 && <h3>{item.label}</h3>}
-            <p>{item.summary}</p>
-            <Formula item={item} result={m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))} />
-            <p class="acts">
-                <CopyButton label={m.card.copyText} text={() => asText(item)} />
-                <CopyButton label={m.card.copyLatex} text={() => asLatex(item)} />
+            <Explanation
+                item={item}
+                result={m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}
+                write={format.number}
+                latexResult={`${item.bytes}\\ \\text{bytes}`}
+            >
                 <button type="button" onClick={toAssumptions}>
                     {m.card.assumptions}
                 </button>
                 <button type="button" onClick={() => act.open(null)}>
                     {m.card.close}
                 </button>
-            </p>
+            </Explanation>
         </article>
     );
 }

@@ -4,12 +4,12 @@ import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
 
-type Write = (value: number) => string;
+export type Write = (value: number) => string;
 
-export const tokenText = (tokens: Token[], write: Write = format.number): string =>
+export const tokenText = (tokens: Token[], write: Write): string =>
     tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? write(token) : token)).join('');
 
-export const whereText = ({ symbol, meaning, unit, value, formula }: Where, write: Write = format.number): string =>
+export const whereText = ({ symbol, meaning, unit, value, formula }: Where, write: Write): string =>
     `${symbol} = ${formula ? `${tokenText(formula, write)} = ` : ''}${write(value)}${unit ? ` ${t.unit(value, unit)}` : ''} (${meaning})`;
 
 interface TokensProps {
@@ -17,10 +17,12 @@ interface TokensProps {
     where: Where[];
     write: Write;
     point(symbol: string | null): void;
+    inList?: boolean;
 }
 
-// Every symbol takes the focus and says what it stands for; the same text appears below the formula.
-function Tokens({ tokens, where, write, point }: TokensProps) {
+// Every symbol says what it stands for when pointed at; the same text appears below the formula. Those of the formula itself take the
+// focus; the definitions in the list below can be hundreds, and each symbol has its own row there.
+function Tokens({ tokens, where, write, point, inList }: TokensProps) {
     return (
         <span class="math">
             {tokens.map((token, i) => {
@@ -32,6 +34,7 @@ function Tokens({ tokens, where, write, point }: TokensProps) {
                         key={i}
                         type="button"
                         class="symbol"
+                        tabIndex={inList ? -1 : undefined}
                         aria-label={meaning ? `${token.symbol}, ${meaning.meaning}` : token.symbol}
                         onMouseEnter={() => point(token.symbol)}
                         onMouseLeave={() => point(null)}
@@ -48,15 +51,50 @@ function Tokens({ tokens, where, write, point }: TokensProps) {
     );
 }
 
+const MOST_SHOWN = 16; // rows of a list of symbols
+
 interface FormulaProps {
-    item: { formula: Token[]; numbers: Token[]; where: Where[]; source?: Item['source'] };
+    item: { formula: Token[]; numbers: Token[]; where: Where[]; source: Item['source'] };
     result: string;
-    write?: Write;
+    write: Write;
 }
 
-export function Formula({ item, result, write = format.number }: FormulaProps) {
+export function Formula({ item, result, write }: FormulaProps) {
     const [symbol, point] = useState<string | null>(null);
     const meaning = item.where.find((one) => one.symbol === symbol);
+    // A long list shows the symbols of the formula itself; those behind their definitions are folded.
+    const direct = new Set(item.formula.map((token) => (typeof token === 'object' ? token.symbol : null)));
+    const [shown, further] =
+        item.where.length > MOST_SHOWN
+            ? [item.where.filter((one) => direct.has(one.symbol)), item.where.filter((one) => !direct.has(one.symbol))]
+            : [item.where, []];
+    const table = (list: Where[]) => (
+        <table class="where">
+            <caption>{m.card.where}</caption>
+            <tbody>
+                {list.map((one) => (
+                    <tr key={one.symbol} class={one.symbol === symbol ? 'pointed-at' : undefined}>
+                        <th scope="row" class="math">
+                            {one.symbol}
+                        </th>
+                        <td>
+                            {one.meaning}
+                            {one.formula && (
+                                <span class="math derived">
+                                    {' = '}
+                                    <Tokens tokens={one.formula} where={item.where} write={write} point={point} inList />
+                                    {one.numbers && ` = ${tokenText(one.numbers, write)}`}
+                                </span>
+                            )}
+                        </td>
+                        <td class="r">
+                            {write(one.value)} <small>{t.unit(one.value, one.unit)}</small>
+                        </td>
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
     return (
         <>
             <dl class="formula">
@@ -68,42 +106,19 @@ export function Formula({ item, result, write = format.number }: FormulaProps) {
                 <dd class="math">{tokenText(item.numbers, write)}</dd>
                 <dt>{m.card.result}</dt>
                 <dd>{result}</dd>
-                {item.source && (
-                    <>
-                        <dt>{m.card.source}</dt>
-                        <dd>
-                            <a href={item.source.url}>{item.source.title}</a>
-                            {item.source.where && `, ${item.source.where}`}
-                        </dd>
-                    </>
-                )}
+                <dt>{m.card.source}</dt>
+                <dd>
+                    <a href={item.source.url}>{item.source.title}</a>, {item.source.where}
+                </dd>
             </dl>
             <p class="pointed">{meaning ? whereText(meaning, write) : m.card.point}</p>
-            <table class="where">
-                <caption>{m.card.where}</caption>
-                <tbody>
-                    {item.where.map((one) => (
-                        <tr key={one.symbol} class={one.symbol === symbol ? 'pointed-at' : undefined}>
-                            <th scope="row" class="math">
-                                {one.symbol}
-                            </th>
-                            <td>
-                                {one.meaning}
-                                {one.formula && (
-                                    <span class="math derived">
-                                        {' = '}
-                                        <Tokens tokens={one.formula} where={item.where} write={write} point={point} />
-                                        {one.numbers && ` = ${tokenText(one.numbers, write)}`}
-                                    </span>
-                                )}
-                            </td>
-                            <td class="r">
-                                {write(one.value)} <small>{t.unit(one.value, one.unit)}</small>
-                            </td>
-                        </tr>
-                    ))}
-                </tbody>
-            </table>
+            {table(shown)}
+            {further.length > 0 && (
+                <details class="further">
+                    <summary>{m.card.further(format.count(further.length))}</summary>
+                    {table(further)}
+                </details>
+            )}
         </>
     );
 }

@@ -5,16 +5,9 @@ import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { rateOf } from '../sentences';
 import type { Actions, Page } from '../store';
+import { Explanation } from './card';
 import { CopyButton } from './copy-button';
-import { Formula, tokenText, whereText } from './formula';
 import { TimeFill } from './time-bar';
-
-const asText = (item: TimeItem): string =>
-    [
-        `${item.label}: ${item.summary}`,
-        `${tokenText(item.formula)} = ${tokenText(item.numbers, format.measured)} = ${format.duration(item.seconds)}`,
-        ...item.where.map((one) => whereText(one, format.measured)),
-    ].join('\n');
 
 const asTable = ({ time }: Estimate): string =>
     [
@@ -46,14 +39,16 @@ function Row({ item, open, toggle }: { item: TimeItem; open: boolean; toggle(): 
                 <tr class="detail">
                     <td colSpan={3}>
                         <article class={`item-card t-${item.kind}`} aria-label={item.label}>
-                            <p>{item.summary}</p>
-                            <Formula item={item} result={format.duration(item.seconds)} write={format.measured} />
-                            <p class="acts">
-                                <CopyButton label={m.card.copyText} text={() => asText(item)} />
+                            <Explanation
+                                item={item}
+                                result={format.duration(item.seconds)}
+                                latexResult={`${item.seconds}\\ \\text{s}`}
+                                write={format.measured}
+                            >
                                 <button type="button" onClick={toggle}>
                                     {m.card.close}
                                 </button>
-                            </p>
+                            </Explanation>
                         </article>
                     </td>
                 </tr>
