@@ -6,7 +6,6 @@
 #include "catalog.h"
 #include "job.h"
 #include "job_limits.h"
-#include "json_text.h"
 #include "report.h"
 #include "timeline.h"
 #include "versus.h"
@@ -15,7 +14,7 @@ namespace fourfold::api {
 
 constexpr std::size_t kMaxConfigBytes = 1'000'000;
 
-static std::string dump(const Json& json) { return json_text(json); }
+static std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 static std::string failure(const Problems& problems) { return dump(Object().add("ok", false).add("problems", to_json(problems))); }
 static std::string failure(const Problems& problems, Json job) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "json_text.h"
 #include "step_time.h"
 
 namespace fourfold {
@@ -18,7 +17,7 @@ double significant(double value, int digits) {
 }
 
 std::string number_text(double value, int digits) {
-    std::string text = json_text(significant(value, digits));
+    std::string text = Json(significant(value, digits)).dump();
     if (text.ends_with(".0")) text.resize(text.size() - 2);
     return text;
 }
@@ -202,7 +201,7 @@ Json text_help(const Job& job, const RunColumns& columns) {
         const auto value = plan.find(columns.keys[i]);
         if (value == plan.end()) continue;
         const auto* text = value->get_ptr<const Json::string_t*>();
-        const std::string written = text != nullptr ? *text : json_text(*value);
+        const std::string written = text != nullptr ? *text : value->dump();
         const bool quoted = written.find(columns.separator) != std::string::npos;
         line += quoted ? "\"" + written + "\"" : written;
     }

@@ -4,7 +4,6 @@
 
 #include "calibration.h"
 #include "framework.h"
-#include "json_text.h"
 #include "step_time.h"
 
 namespace fourfold {
@@ -169,7 +168,7 @@ void read_fields(const Json& row, MeasuredStep& step, Problems& found) {
         if (const auto given = row.find(std::string(key)); given != row.end())
             report(found, key, "unsupported", shown(*given), joined({key, " belongs to all runs alike."}), "Leave it out.");
     if (time == nullptr) return report(found, kTime, "missing", nullptr, "step_seconds is empty.", "Say how many seconds a step took.");
-    const std::string written = json_text(shown(*time));
+    const std::string written = shown(*time).dump(-1, ' ', false, Json::error_handler_t::replace);
     if (!time->is_number())
         return report(found, kTime, "type", shown(*time), joined({"step_seconds must be a number; ", written, " is none."}),
                       "Write digits only, with a point before decimals.");
@@ -301,7 +300,7 @@ RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
         if (!found.empty()) continue;
         Json all = Json::object();
         visit_fields(std::as_const(step.plan), FieldWriter(all));
-        step.key = json_text(all);
+        step.key = all.dump();
         result.steps.push_back(std::move(step));
     }
     find_contradictions(result.steps, problems);

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "json_text.h"
-
 namespace fourfold {
 
 Object& Object::add(const char* key, Json&& value) {
@@ -144,10 +142,10 @@ static std::optional<double> read_within(const Json& value, std::string_view fie
         return fail("type", std::string(value.type_name()) + " was given", "Give a number.", nullptr);
     }
     const double number = to_double(value);
-    if (number < to_double(min)) return fail("range", json_text(value) + " is too small", "", min);
-    if (number > to_double(max)) return fail("range", json_text(value) + " is too large", "", max);
+    if (number < to_double(min)) return fail("range", value.dump() + " is too small", "", min);
+    if (number > to_double(max)) return fail("range", value.dump() + " is too large", "", max);
     if (whole && number != std::floor(number))
-        return fail("range", json_text(value) + " is not whole", "", static_cast<std::int64_t>(std::llround(number)));
+        return fail("range", value.dump() + " is not whole", "", static_cast<std::int64_t>(std::llround(number)));
     return number;
 }
 
@@ -201,7 +199,7 @@ void FieldReader::number(const Field& field, double& value, Bounds bounds) {
     if (given == nullptr) return;
     const Json min = bounds.min, max = bounds.max;
     if (const auto number =
-            read_within(*given, field.key, field.label, "a number from " + json_text(min) + " to " + json_text(max), min, max, false, problems_))
+            read_within(*given, field.key, field.label, "a number from " + min.dump() + " to " + max.dump(), min, max, false, problems_))
         value = *number;
 }
 

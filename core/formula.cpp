@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "json_text.h"
-
 namespace fourfold {
 
 // An immutable expression tree.
@@ -220,7 +218,7 @@ struct LatexPrinter {
 
     void number(double value) {
         const bool plain = value == std::floor(value) && std::abs(value) < 1e15;
-        const std::string digits = plain ? std::to_string(static_cast<std::int64_t>(value)) : json_text(value);
+        const std::string digits = plain ? std::to_string(static_cast<std::int64_t>(value)) : Json(value).dump();
         const std::size_t exponent = digits.find('e');  // "2e+20"
         text += digits.substr(0, exponent);
         if (exponent != std::string::npos) text += " \\cdot 10^{" + std::to_string(std::atoi(digits.c_str() + exponent + 1)) + "}";

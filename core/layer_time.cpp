@@ -275,7 +275,7 @@ class LayerCost : Letters<N> {
         const N forward = of_kind("F_0", "work and traffic of a layer, forward",
                                   total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),
                                          cited(now_.tensor_forward), cited(now_.context_forward), cited(now_.expert_forward)}));
-        if (p_.recompute == Recompute::full || p_.recompute == Recompute::block) now_.recomputed = forward;
+        if (p_.recompute == Recompute::full) now_.recomputed = forward;
         if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "what a layer computes again", now_.recomputed);
         const N backward = of_kind(
             "B_0", "work and traffic of a layer, backward",
@@ -287,6 +287,7 @@ class LayerCost : Letters<N> {
         // launched ahead; when a layer is short the CPU becomes the slower of the two
         now_.forward = of_kind("F", "a layer, forward", norm4(forward, host));
         now_.backward = of_kind("B", "a layer, backward", norm4(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host));
+        if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "what a recomputed layer computes again", cited(now_.forward));
         return now_;
     }
 

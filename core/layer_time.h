@@ -20,7 +20,7 @@ struct LayerTimeOf {
     N tensor_forward = 0.0, tensor_backward = 0.0;
     N context_forward = 0.0, context_backward = 0.0;
     N expert_forward = 0.0, expert_backward = 0.0;
-    N recomputed = 0.0;               // computed again in the backward pass
+    N recomputed = 0.0;  // computed again: part of the backward pass, or, where "block" recomputes some layers alone, beside it
     N forward = 0.0, backward = 0.0;  // all of these, and what the CPU adds
 };
 template <class N>

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "json_text.h"
-
 namespace fourfold {
 
 static constexpr ExpertFamily kMixtral{"num_local_experts", {8, 2, 0, 0, 0, 0}, false, false, false};
@@ -77,8 +75,8 @@ Recognised recognise(const std::string& type, const Json& config) {
     const bool experts =
         std::any_of(std::begin(kExperts), std::end(kExperts), [&](const Unsupported& one) { return is_set(config, one.key); });
     const std::string why =
-        (type.empty() ? "no model_type is given" : json_text(shown(Json(type))) + " is not known here") + "; read as a model built like ";
-    if (plain) return {family_of("gpt_neox"), false, why + "GPT-NeoX, because of its activation " + json_text(shown(Json(name)))};
+        (type.empty() ? "no model_type is given" : shown(Json(type)).dump() + " is not known here") + "; read as a model built like ";
+    if (plain) return {family_of("gpt_neox"), false, why + "GPT-NeoX, because of its activation " + shown(Json(name)).dump()};
     if (latent) return {family_of("deepseek_v3"), false, why + "DeepSeek-V3, because of its kv_lora_rank"};
     if (experts) return {family_of("mixtral"), false, why + "Mixtral, by its numbers"};
     return {family_of("llama"), false, why + "Llama, by its numbers"};

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "framework.h"
-#include "json_text.h"
 #include "schedule.h"
 
 namespace fourfold {
@@ -55,11 +54,11 @@ static std::string recompute_text(const Plan& p) {
 static std::string calibration_text(const Plan& p) {
     std::string text = "Calibration:";
     if (p.site == SiteKind::own)
-        text += " the network reaches " + json_text(p.site_network) + " of its rate in collectives and " + json_text(p.site_pipeline) +
-                " between stages, a step has " + json_text(p.site_fixed) + " s of fixed time and stalls of " +
-                json_text(p.site_stall * 1'000) + " ms per micro-batch and group of GPUs";
+        text += " the network reaches " + Json(p.site_network).dump() + " of its rate in collectives and " + Json(p.site_pipeline).dump() +
+                " between stages, a step has " + Json(p.site_fixed).dump() + " s of fixed time and stalls of " +
+                Json(p.site_stall * 1'000).dump() + " ms per micro-batch and group of GPUs";
     if (p.time_factor != 1)
-        text += std::string(p.site == SiteKind::own ? ", and" : "") + " every time is multiplied by " + json_text(p.time_factor);
+        text += std::string(p.site == SiteKind::own ? ", and" : "") + " every time is multiplied by " + Json(p.time_factor).dump();
     return text + ".";
 }
 

@@ -30,10 +30,14 @@ double played_makespan(const Plan& p, const Stages& stages, const LayerTimes& la
     const Schedule schedule =
         make_schedule(p.schedule_kind(), static_cast<std::int32_t>(stage_count), static_cast<std::int32_t>(chunks), few);
     OpTimes times;
-    const double backward = layers.dense.backward - layers.dense.recomputed,
-                 ratio = layers.dense.forward / (layers.dense.forward + layers.dense.backward);
-    const double weight = backward > 0 ? 0.5 * (1 - ratio) * backward / layers.dense.backward : 0.25;
-    for (std::int32_t i = 0; i < schedule.stages; ++i)
+    const LayerTime& layer = layers.dense;
+    const bool block = p.recompute == Recompute::block;
+    for (std::int32_t i = 0; i < schedule.stages; ++i) {
+        const Stage stage = stages.at_rest(i);
+        const double again = block ? (stage.dense.recomputed + stage.experts.recomputed) / std::max(1.0, stage.layers()) : 0;
+        const double both = layer.forward + layer.backward + again * layer.recomputed;
+        const double ratio = both > 0 ? layer.forward / both : 0.5;
+        const double weight = both > 0 ? 0.5 * (layer.backward - (block ? 0 : layer.recomputed)) / both : 0.25;
         for (std::int32_t c = 0; c < schedule.chunks; ++c) {
             double stage_layers = 0;
             for (std::int32_t all = 0; all < schedule.chunks; ++all) stage_layers += number(stages.layers_of(i, all));
@@ -43,6 +47,7 @@ double played_makespan(const Plan& p, const Stages& stages, const LayerTimes& la
             times.backward.push_back((1 - ratio - weight) * here);
             times.weight.push_back(weight * here);
         }
+    }
     const auto played = play(schedule, times);
     return (played ? played->makespan : pace.sum) + (m - few) * pace.most;
 }
@@ -156,7 +161,7 @@ class StepCost : Letters<N> {
     }
     N layers_seconds(const LayerCount& count, const Part* kind, const N& held, const Layer& t) const {
         const N both = cited(t.forward) + cited(t.backward);
-        return held * (recomputes_some() ? both - (1 - part_recomputed(count, kind)) * cited(t.recomputed) : both);
+        return held * (recomputes_some() ? both + part_recomputed(count, kind) * cited(t.recomputed) : both);
     }
     N accumulation(const Stage& s, const N& dense, const N& experts) const {
         N sum = 0.0;
@@ -176,12 +181,13 @@ class StepCost : Letters<N> {
         return recomputes_some() ? part_recomputed(count, kind) * t.recomputed : t.recomputed;
     }
     // What is left of a layer's time when all that it does is taken off.
-    static N waiting(const Layer& t) {
+    N waiting(const Layer& t) const {
         N work = cited(t.multiply_forward);
         for (const N* part :
              {&t.multiply_backward, &t.attention_forward, &t.attention_backward, &t.element_forward, &t.element_backward, &t.tensor_forward,
-              &t.tensor_backward, &t.context_forward, &t.context_backward, &t.expert_forward, &t.expert_backward, &t.recomputed})
+              &t.tensor_backward, &t.context_forward, &t.context_backward, &t.expert_forward, &t.expert_backward})
             add(work, cited(*part));
+        if (!recomputes_some()) add(work, cited(t.recomputed));
         return t.forward + t.backward - work;
     }
     void of_layers() {
@@ -306,12 +312,13 @@ class StepCost : Letters<N> {
         if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
         add(felt, exposed("U_g", gather, forward, p_.overlap_parameters));
         item(TimeItem::data_traffic) = felt;
-        // FSDP gathers weights in every forward and backward pass and shares out gradients after each; not validated on runs
+        // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each; not validated on runs
         item(TimeItem::weight_traffic) = 0.0;
         if (p_.zero == Zero::weights) {
             N gathering = exposed("U_f", gather, forward, p_.overlap_parameters);
             add(gathering, exposed("U_b", gather + reduce, backward, p_.overlap_gradients));
             item(TimeItem::weight_traffic) = micro_batches_ * gathering;
+            item(TimeItem::data_traffic) = 0.0;
         }
         item(TimeItem::optimizer) = optimizer(parameters, gradient);
         item(TimeItem::fixed) = on_.of(&Timing::fixed);

@@ -28,10 +28,11 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             const std::int32_t position = stages.position(stage, chunk);
             double forward = 0, backward = 0, weight = 0;
             const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
-                const double held = layer.waiting, skipped = block ? layer.alive : 0;  // alive: those that keep everything
+                const double held = layer.waiting, inside = block ? 0 : time.recomputed;  // of the backward pass
                 forward += held * time.forward;
-                backward += (held * (time.backward + time.recomputed) / 2) - skipped * time.recomputed;
-                weight += held * ((time.backward - time.recomputed) / 2 + accumulation * parameters);
+                backward += held * (time.backward + inside) / 2;
+                if (block) backward += (held - layer.alive) * time.recomputed;  // alive: those that keep everything
+                weight += held * ((time.backward - inside) / 2 + accumulation * parameters);
             };
             add(piece.dense, layers.dense, layers.parameters_dense);
             add(piece.experts, layers.expert, layers.parameters_expert);
