@@ -200,8 +200,8 @@ void FieldReader::number(const Field& field, double& value, Bounds bounds) {
     const Json* given = any(field.key);
     if (given == nullptr) return;
     const Json min = bounds.min, max = bounds.max;
-    if (const auto number =
-            read_within(*given, field.key, field.label, "a number from " + json_text(min) + " to " + json_text(max), min, max, false, problems_))
+    if (const auto number = read_within(*given, field.key, field.label, "a number from " + json_text(min) + " to " + json_text(max), min,
+                                        max, false, problems_))
         value = *number;
 }
 
