@@ -282,10 +282,10 @@ class StepCost : Letters<N> {
         return (value_of(inside) == 0 ? across : value_of(across) == 0 ? inside : max(inside, across)) + c.latency;
     }
     // What is felt of traffic that work may hide.
-    N exposed(const char* letter, const N& traffic, const N& work, bool overlaps) const {
+    N exposed(const char* letter, const char* meaning, const N& traffic, const N& work, bool overlaps) const {
         using std::min;
         if (!overlaps || value_of(traffic) == 0) return traffic;
-        const N hidden = seconds(letter, "traffic under that work", min(traffic, work));
+        const N hidden = seconds(letter, meaning, min(traffic, work));
         return traffic - hidden + on_.of(&Timing::data_exposed) * hidden;
     }
     N pass(const char* letter, const char* meaning, const N& dense, const N& expert) const {
@@ -308,15 +308,16 @@ class StepCost : Letters<N> {
         const N gather = shards ? seconds("X_g", "weights handed out", collective(all, 2 * parameters)) : N(0.0);
         const N forward = pass("F_s", "forward pass of that stage, a micro-batch", layers_.dense.forward, layers_.expert.forward),
                 backward = pass("B_s", "backward pass of that stage, a micro-batch", layers_.dense.backward, layers_.expert.backward);
-        N felt = exposed("U_r", reduce, backward, p_.overlap_gradients);
+        N felt = exposed("U_r", "gradient traffic under the backward pass", reduce, backward, p_.overlap_gradients);
         if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
-        add(felt, exposed("U_g", gather, forward, p_.overlap_parameters));
+        add(felt, exposed("U_g", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters));
         item(TimeItem::data_traffic) = felt;
         // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each; not validated on runs
         item(TimeItem::weight_traffic) = 0.0;
         if (p_.zero == Zero::weights) {
-            N gathering = exposed("U_f", gather, forward, p_.overlap_parameters);
-            add(gathering, exposed("U_b", gather + reduce, backward, p_.overlap_gradients));
+            N gathering = exposed("U_f", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters);
+            add(gathering,
+                exposed("U_b", "weight and gradient traffic under the backward pass", gather + reduce, backward, p_.overlap_gradients));
             item(TimeItem::weight_traffic) = micro_batches_ * gathering;
             item(TimeItem::data_traffic) = 0.0;
         }
