@@ -25,43 +25,47 @@ struct Quantity {
 
 class ObjectReader {
  public:
-    ObjectReader(const Json& json, bool gaps, FirstProblems& problems) : json_(json), gaps_(gaps), problems_(problems) {}
+    ObjectReader(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems)
+        : json_(json), keys_(keys), gaps_(gaps), problems_(problems) {}
 
     Links read() {
         if (!json_.is_object()) {
-            problems_.add("", "type", shown(json_), "Measured links must be an object.", "It has the keys nodes and gbyte_per_s.");
+            problems_.add("", "type", shown(json_), "Measured links must be an object.",
+                          joined({"It has the keys ", keys_.nodes, " and ", keys_.rates, "."}));
             return {};
         }
         read_names();
-        reject_unknown();
+        if (!keys_.others) reject_unknown();
         if (links_.names.empty()) return {};
-        const Json* rates = find("gbyte_per_s");
+        const Json* rates = find(keys_.rates);
         if (rates == nullptr)
-            problems_.add("gbyte_per_s", "missing", nullptr, "The matrix of bandwidths is missing.",
+            problems_.add(keys_.rates, "missing", nullptr, "The matrix of bandwidths is missing.",
                           "Give one row per sender, in GB/s (10^9 bytes per second).");
         else
-            read_matrix(*rates, {"gbyte_per_s", kGiga, true}, links_.byte_per_s);
-        if (const Json* latency = find("latency_us"); latency != nullptr && !latency->is_null())
-            read_matrix(*latency, {"latency_us", kMicro, false}, links_.latency_s);
+            read_matrix(*rates, {keys_.rates, kGiga, true}, links_.byte_per_s);
+        if (const Json* latency = find(keys_.latencies); latency != nullptr && !latency->is_null())
+            read_matrix(*latency, {keys_.latencies, kMicro, false}, links_.latency_s);
         return std::move(links_);
     }
 
  private:
     const Json* find(const char* key) const {
+        if (key == nullptr) return nullptr;
         const auto found = json_.find(key);
         return found == json_.end() ? nullptr : &*found;
     }
 
     void read_names() {
-        const Json *nodes = find("nodes"), *gpus = find("gpus");
+        const Json *nodes = find(keys_.nodes), *gpus = find(keys_.gpus);
         if ((nodes == nullptr) == (gpus == nullptr)) {
-            problems_.add("nodes", nodes == nullptr ? "missing" : "unknown", nullptr,
+            problems_.add(keys_.nodes, nodes == nullptr ? "missing" : "unknown", nullptr,
                           nodes == nullptr ? "The names of the nodes are missing." : "Both nodes and gpus are given.",
-                          "Give the list nodes, or the list gpus where each GPU was measured.");
+                          keys_.gpus == nullptr ? joined({"Give the list ", keys_.nodes, "."})
+                                                : std::string("Give the list nodes, or the list gpus where each GPU was measured."));
             return;
         }
         links_.gpus = gpus != nullptr;
-        const char* key = links_.gpus ? "gpus" : "nodes";
+        const char* key = links_.gpus ? keys_.gpus : keys_.nodes;
         const Json& list = links_.gpus ? *gpus : *nodes;
         if (!list.is_array()) {
             problems_.add(key, "type", shown(list), joined({key, " must be a list of names."}), "");
@@ -82,7 +86,8 @@ class ObjectReader {
     void reject_unknown() {
         Problems found;
         FieldReader reader(json_, found);
-        for (const char* known : {"nodes", "gpus", "gbyte_per_s", "latency_us"}) reader.any(known);
+        for (const char* known : {keys_.nodes, keys_.gpus, keys_.rates, keys_.latencies})
+            if (known != nullptr) reader.any(known);
         reader.reject_unknown();
         for (Problem& p : found) problems_.add(p.field, p.rule.c_str(), std::move(p.value), std::move(p.message), p.suggestion);
     }
@@ -142,6 +147,7 @@ class ObjectReader {
     }
 
     const Json& json_;
+    const LinkKeys& keys_;
     const bool gaps_;
     FirstProblems& problems_;
     Links links_;
@@ -218,19 +224,20 @@ void check_rate(double byte_per_s, const std::vector<std::string>& names, std::s
     if (!std::isfinite(gbyte))
         problems.add(key, "range", value, joined({link, ": the bandwidth is not a finite number."}), "Measure this link again.");
     else if (gbyte <= 0)
-        problems.add(key, "range", value,
-                     joined({link, ": a bandwidth must be above 0; ", Json(gbyte).dump(), gbyte < 0 ? " is negative." : " was given."}),
+        problems.add(key, "range", value, joined({link, ": a bandwidth must be above 0; it is ", gbyte < 0 ? "negative." : "0."}),
                      "Measure this link again, or leave it empty: the opposite direction then stands for it.");
     else
         problems.add(key, "range", value, joined({link, ": ", number_text(gbyte, 3), " GB/s cannot be a link's bandwidth."}),
                      "Check the unit: between 1 kB/s and 1,000 TB/s are read.");
 }
 
-Links read_links_object(const Json& json, bool gaps, FirstProblems& problems) { return ObjectReader(json, gaps, problems).read(); }
+Links read_links_object(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems) {
+    return ObjectReader(json, keys, gaps, problems).read();
+}
 
 std::optional<Links> links_from_json(const Json& json, std::string_view field, Problems& problems) {
     FirstProblems found(field);
-    Links links = read_links_object(json, false, found);
+    Links links = read_links_object(json, {}, false, found);
     if (found.empty()) return links;
     found.move_to(problems);
     return std::nullopt;

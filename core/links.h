@@ -52,8 +52,16 @@ class FirstProblems {
     std::size_t count_ = 0;
 };
 
+// The keys of an object that holds links.
+struct LinkKeys {
+    const char* nodes = "nodes";
+    const char* gpus = "gpus";  // nullptr: it holds nodes alone
+    const char* rates = "gbyte_per_s";
+    const char* latencies = "latency_us";  // nullptr: none
+    bool others = false;                   // further keys are ignored
+};
 // As links_from_json; with `gaps` a null off the diagonal is a link that was not measured, NaN in the result.
-Links read_links_object(const Json& json, bool gaps, FirstProblems& problems);
+Links read_links_object(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems);
 
 // Between 2 and 2,048 names, none empty, each once.
 void check_names(const std::vector<std::string>& names, std::string_view key, FirstProblems& problems);
