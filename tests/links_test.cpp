@@ -4,12 +4,13 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "answer_schema.h"
 #include "api.h"
 #include "embedded_tests.h"
-#include "links.h"
+#include "links_read.h"
 
 using namespace fourfold;
 using tests::at;
@@ -360,6 +361,14 @@ TEST_CASE("read_links: mpiGraph's tables") {
     for (std::size_t found = processes.find("quartz13:"); found != std::string::npos; found = processes.find("quartz13:"))
         processes.replace(found, 9, "quartz12:");
     CHECK(read(processes)["links"]["nodes"][1] == "quartz12:1");
+}
+
+TEST_CASE("numbers of a measurement are read as the library reads them") {
+    for (const char* text : {"0", "0.1", "12.3456", "999999999999999", "1.00000000000001", "123456789012345.6", ".5", "5.", "1e3", "-2.5",
+                             "00012.50", "0.000001"})
+        CHECK_MESSAGE(number_of(text) == std::optional<double>(std::strtod(text, nullptr)), text);
+    for (const char* text : {"", ".", "-", "1.2.3", "0x10", "inf", "nan", "1e", "12 ", "1_000", "--1"})
+        CHECK_MESSAGE(!number_of(text), text);
 }
 
 TEST_CASE("read_links: requests") {

@@ -1,5 +1,17 @@
 // The page's side of a worker: questions out, promises back. A worker that fails is replaced; what it was asked is rejected, once.
-import type { Calibrated, Catalog, Estimate, Imported, Limits, LinksRead, LinksRequest, Ranked, Refusal, TimelineAnswer, Versus } from './api';
+import type {
+    Calibrated,
+    Catalog,
+    Estimate,
+    Imported,
+    Limits,
+    LinksRead,
+    LinksRequest,
+    Ranked,
+    Refusal,
+    TimelineAnswer,
+    Versus,
+} from './api';
 import type { Heat, HeatFilter } from './heat';
 import type { Call, Question, Reply } from './worker';
 
