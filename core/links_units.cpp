@@ -130,6 +130,7 @@ std::size_t PairTable::unit(std::string_view name) {
     const auto place =
         std::lower_bound(order_.begin(), order_.end(), name, [&](std::size_t i, std::string_view other) { return names_[i] < other; });
     if (place != order_.end() && names_[*place] == name) return *place;
+    if (names_.size() > kMostUnits) return kMostUnits;  // too many already: build() says no more than that
     order_.insert(place, names_.size());
     names_.emplace_back(name);
     return names_.size() - 1;

@@ -195,7 +195,8 @@ TEST_CASE("read_links: a matrix as text, in each of its dresses") {
     for (const char* text :
          {"a,b,c\n0,1,2\n3,0,4\n5,6,0\n", "a 0 1 2\nb 3 0 4\nc 5 6 0", ";a;b;c\r\na;;1;2\r\nb;3;;4\r\nc;5;6;\r\n",
           "0 1 2\n0 - 1 2\n1 3 - 4\n2 5 6 -\n", "0,1,2,\n3,0,4,\n5,6,0,\n", "\xEF\xBB\xBF# x\n\n a , b , c \n-,1,2\n3,-,4\n5,6,-",
-          "a\tb\tc\n\t1\t2\n3\t\t4\n5\t6\t\n", "x 1e0 2.0\n3 X 4\n+5 6e+0 x", "n\ta\tb\tc\na\t0\t1\t2\nb\t3\t0\t4\nc\t5\t6\t0"}) {
+          "a\tb\tc\n\t1\t2\n3\t\t4\n5\t6\t\n", "x 1e0 2.0\n3 X 4\n+5 6e+0 x", "[[0, 1, 2],\n [3, null, 4], [5, 6, 0]]",
+          "[[0. 1. 2.]\n [3. 0.\n 4.]\n [5. 6. 0.]]", "n\ta\tb\tc\na\t0\t1\t2\nb\t3\t0\t4\nc\t5\t6\t0"}) {
         const Json answer = read(text, "gbyte_per_s");
         CHECK_MESSAGE(at(at(answer, "links"), "gbyte_per_s") == expected, text, " ", messages(answer));
     }
@@ -328,7 +329,7 @@ TEST_CASE("read_links: OSU's logs, and how they say their pair") {
     CHECK(slurm["links"]["gbyte_per_s"][0][1] == 12.4335);  // the mean of two runs
     CHECK(messages(read_fixture("osu-unmarked"))
               .starts_with(
-                  "text pairs: 3 logs do not say between which nodes it ran, the first at line 2: OSU's output does not name them."));
+                  "text pairs: 3 logs come without the names of the two nodes, the first at line 2: OSU's output does not print them."));
     const std::string text = fixture("osu-marked");
     std::string both = text;
     both.replace(both.find("Bandwidth Test"), 14, "Bi-Directional Bandwidth Test");
@@ -415,6 +416,27 @@ TEST_CASE("read_links: cut and shuffled texts are answered, never crash or hang"
             CHECK(brief(none) == "");
         }
     }
+}
+
+TEST_CASE("read_links: far too much of something is refused quickly") {
+    std::string hosts, ranks = "# nThread 1\n", pairs;
+    for (int i = 0; i < 100'000; ++i) {
+        const std::string name = std::to_string(i * 7919 % 100'003);
+        hosts += "# nThread 1\n#  Rank  0 Group  0 Pid 1 on h" + name +
+                 " device 0 [0x1b] G\n#  Rank  1 Group  0 Pid 2 on k device 0 [0x1b] G\n8 2 float sum -1 5 1 1 0\n";
+        ranks += "#  Rank  " + std::to_string(i) + " Group  0 Pid 1 on h" + name + " device 0 [0x1b] G\n";
+        pairs += "# pair: a" + name + " b" + name + "\n# OSU MPI Bandwidth Test v7.4\n# Size Bandwidth (MB/s)\n1 5\n";
+    }
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(says(ask({{"text", hosts}, {"format", "nccl_tests"}}), "2,048 units"));
+    CHECK(says(ask({{"text", ranks}, {"format", "nccl_tests"}}), "hosts: it is not pairwise"));
+    CHECK(says(read(pairs), "2,048 units"));
+    CHECK(says(read(std::string(1'000'000, 'x') + ",b\n0,1\n1,0"), "more than 255 bytes"));
+    CHECK(ask({{"text", std::string(20'000'000, ',')}})["ok"] == false);
+    CHECK(ask({{"text", std::string(20'000'000, '\n')}})["ok"] == false);
+    CHECK(ask({{"text", std::string(20'000'000, '[')}})["ok"] == false);
+    CHECK(ask({{"text", std::string(20'000'000, '{')}})["ok"] == false);
+    MESSAGE("far too much: ", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), " s");
 }
 
 TEST_CASE("read_links: 1,024 nodes are read in half a second and come back short") {
