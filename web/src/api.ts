@@ -508,6 +508,39 @@ export interface Calibration extends CalibrationHelp {
 }
 export type Calibrated = Calibration | (Refusal & Partial<CalibrationHelp>);
 
+// Measured links between nodes, or between single GPUs; row = sender, column = receiver.
+export type Links = ({ nodes: string[] } | { gpus: string[] }) & { gbyte_per_s: number[][]; latency_us?: number[][] };
+export type LinksUnit = 'gbyte_per_s' | 'gbit_per_s' | 'mbyte_per_s' | 'mbit_per_s' | 'byte_per_s' | 'gibyte_per_s' | 'mibyte_per_s';
+export type LinksFormat = 'json' | 'pipette' | 'matrix' | 'nccl_tests' | 'osu' | 'mpigraph';
+export interface LinksRequest {
+    text: string;
+    unit?: LinksUnit | 'auto';
+    format?: LinksFormat | 'auto';
+    units?: 'auto' | 'nodes' | 'gpus';
+}
+export interface SlowLink {
+    from: string;
+    to: string;
+    gbyte_per_s: number;
+    share_of_median: number;
+}
+export interface LinksRead {
+    ok: true;
+    format: { id: LinksFormat; label: string };
+    unit: LinksUnit;
+    unit_source: string;
+    links: Links;
+    symmetric: boolean;
+    asymmetry: number;
+    missing: [string, string][];
+    missing_count: number;
+    slow: SlowLink[];
+    median_gbyte_per_s: number;
+    lowest: number;
+    highest: number;
+    notes: string[];
+}
+
 // What the WebAssembly module gives to JavaScript.
 export interface Fourfold {
     catalog(): string;
@@ -518,6 +551,7 @@ export interface Fourfold {
     merge_rankings(text: string): string;
     versus(text: string): string;
     calibrate(text: string): string;
+    read_links(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
     limits(text: string): string;
 }

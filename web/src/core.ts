@@ -1,5 +1,17 @@
 // The page's side of a worker: questions out, promises back. A worker that fails is replaced; what it was asked is rejected, once.
-import type { Calibrated, Catalog, Estimate, Imported, Limits, Ranked, Refusal, TimelineAnswer, Versus } from './api';
+import type {
+    Calibrated,
+    Catalog,
+    Estimate,
+    Imported,
+    Limits,
+    LinksRead,
+    LinksRequest,
+    Ranked,
+    Refusal,
+    TimelineAnswer,
+    Versus,
+} from './api';
 import type { Heat, HeatFilter } from './heat';
 import type { Call, Question, Reply } from './worker';
 
@@ -27,6 +39,7 @@ export class Core {
     mergeRankings = (parts: Ranked[]): Promise<Ranked | Refusal> => this.ask('merge_rankings', JSON.stringify(parts));
     versus = (job: object): Promise<Versus | Refusal> => this.ask('versus', JSON.stringify(job));
     limits = (job: object): Promise<Limits | Refusal> => this.ask('limits', JSON.stringify(job));
+    readLinks = (request: LinksRequest): Promise<LinksRead | Refusal> => this.ask('read_links', JSON.stringify(request));
 
     // Drops what it is busy with; the next question starts a fresh instance.
     stop(): void {

@@ -14,7 +14,8 @@ export type Call =
     | 'merge_rankings'
     | 'versus'
     | 'limits'
-    | 'calibrate';
+    | 'calibrate'
+    | 'read_links';
 export interface Question {
     id: number;
     call: Call;
