@@ -89,7 +89,7 @@ test('calibrate: a factor from three plans is the one that the times were made w
 
 test('read_links: each fixture that the native tests read is read here, and 1,024 nodes in a second or two', () => {
     const folder = new URL('tests/links/', root);
-    const formats = { 'own.json': 'json', 'pipette.json': 'pipette', 'named.csv': 'matrix', 'nccl.log': 'nccl_tests', 'osu.log': 'osu', 'mpigraph.out': 'mpigraph' };
+    const formats = { 'own.json': 'json', 'pipette.json': 'pipette', 'named.csv': 'matrix', 'nccl.out': 'nccl_tests', 'osu.out': 'osu', 'mpigraph.out': 'mpigraph' };
     for (const [file, format] of Object.entries(formats)) {
         const answer = JSON.parse(core.read_links(JSON.stringify({ text: readFileSync(new URL(file, folder), 'utf8') })));
         assert.ok(answer.ok, `${file}: ${JSON.stringify(answer.problems)}`);
