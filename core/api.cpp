@@ -6,6 +6,7 @@
 #include "catalog.h"
 #include "job.h"
 #include "job_limits.h"
+#include "placement.h"
 #include "report.h"
 #include "timeline.h"
 #include "versus.h"
@@ -108,6 +109,14 @@ std::string calibrate(std::string_view request) {
     const auto object = parse(request, kMaxRequestBytes, problems);
     const auto job = object ? read_parsed_job(*object, Request::calibrate, problems) : std::nullopt;
     return job ? dump(calibration_answer(*object, *job, problems)) : failure(problems);
+}
+
+// ---- place
+std::string place(std::string_view request, bool (*go_on)(void*, const std::string&), void* context) {
+    Problems problems;
+    auto object = parse(request, kMaxPlaceBytes, problems);
+    const auto answer = object ? placement_answer(std::move(*object), go_on, context, problems) : std::nullopt;
+    return answer ? dump(*answer) : failure(problems);
 }
 
 // ---- search
