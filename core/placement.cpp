@@ -173,7 +173,7 @@ Json binds(const PlacementShape& shape, const Placement& at) {
 // ---- positions and files
 Json describe_positions(const PlacementRequest& r, const Found& found) {
     Json list = Json::array();
-    const RankGrid grid = rank_grid(found.plan, r.links.gpus);
+    const RankGrid grid = r.bare ? RankGrid{} : rank_grid(found.plan, r.links.gpus);
     const std::int64_t inner = found.plan.tensor_parallel * found.plan.context_parallel;
     for (std::int64_t k = 0; k < std::int64_t{found.shape.positions}; ++k) {
         std::int64_t stages[2], data[2];
