@@ -111,6 +111,14 @@ class StepCost : Letters<N> {
                bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
     }
 
+    // A collective taken apart: seconds inside a node, bytes that cross a node's network, seconds whatever the size (N = double).
+    DataCollective parts(double bytes) const {
+        if (ranks_ <= 1) return {};
+        const Copies c = copies();
+        const double inside = c.near > 1 ? bytes * (c.near - 1) / c.near / (on_.of(&Timing::link) * on_.ring_link(c.near)) : 0;
+        return {inside, c.nodes > 1 ? bytes * c.sharing * (c.nodes - 1) / c.nodes : 0, c.latency};
+    }
+
     // Which stage sets the pace (N = double).
     Pace find_pace(const Stages& stages, bool with_stage_seconds) const {
         Pace pace;
@@ -401,6 +409,21 @@ LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
 Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
              const Stages& stages, bool with_stage_seconds) {
     return StepCost<double>(model, plan, machine, timing, layers).find_pace(stages, with_stage_seconds);
+}
+DataCollective data_collective_parts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
+    const LayerTimes none;
+    return StepCost<double>(model, plan, machine, timing, none).parts(bytes);
+}
+double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                        const Stage& stage) {
+    return StepCost<double>(model, plan, machine, timing, layers).parameters(stage);
+}
+PipelineWeights pipeline_weights(const Plan& p) {
+    const double m = number(p.micro_batches()), chunks = number(p.virtual_stages);
+    if (is_played(p)) return {0, m, 1, m - 1, false};
+    if (p.pipeline_parallel > 1 && p.schedule_kind() == ScheduleKind::interleaved)
+        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1), true};
+    return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 ? 0.5 : 1), false};
 }
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
     const LayerTimes none;
