@@ -505,6 +505,88 @@ export interface Calibration extends CalibrationHelp {
 }
 export type Calibrated = Calibration | (Refusal & Partial<CalibrationHelp>);
 
+// ---- measured links
+export interface SlowLink {
+    from: string;
+    to: string;
+    gbyte_per_s: number;
+    share_of_median: number;
+}
+interface LinksFacts {
+    ok: true;
+    format: { id: string; label: string };
+    unit: string;
+    unit_source: string;
+    symmetric: boolean;
+    asymmetry: number;
+    missing: [from: string, to: string][]; // the first of them
+    missing_count: number;
+    slow: SlowLink[];
+    median_gbyte_per_s: number;
+    lowest: number;
+    highest: number;
+    notes: string[];
+}
+export type LinksJson = ({ nodes: string[] } | { gpus: string[] }) & {
+    gbyte_per_s: (number | null)[][];
+    latency_us?: (number | null)[][] | null;
+};
+export type LinksRead = LinksFacts & { links: LinksJson };
+// What a reader says of a text; "auto": nothing.
+export interface LinksSaid {
+    unit: string;
+    units: string; // "nodes" or "gpus"
+}
+// As the page keeps it: a matrix of a thousand nodes has a million numbers, so that it crosses as columns and as text.
+export type Measured = LinksFacts & {
+    names: string[];
+    gpus: boolean; // its units are GPUs instead of nodes
+    rates: Float64Array; // GB/s, row = sender; NaN on the diagonal
+    text: string; // "links" of a request
+};
+
+export interface PlaceProgress {
+    moves: number;
+    best_seconds: number;
+    default_seconds: number;
+    placement?: number[]; // of the best, when it is a new one
+}
+export interface PlacedAt {
+    position: number;
+    unit: number;
+    name: string;
+    stages: number[];
+    data_ranks: number[];
+}
+export interface PlaceFile {
+    id: string;
+    name: string;
+    text: string;
+    how: string;
+}
+export interface Placed {
+    ok: true;
+    objective: { id: string; label: string };
+    default_seconds: number;
+    best_seconds: number;
+    gain_share: number;
+    low_gain_share: number;
+    high_gain_share: number;
+    basis: string;
+    nothing_to_gain: boolean;
+    finding: string;
+    placement: number[];
+    positions: PlacedAt[];
+    spare: number[];
+    moves: number;
+    moves_accepted: number;
+    restarts: number;
+    curve: [number, number][];
+    critical: Json;
+    files: PlaceFile[];
+    suggestion: Json;
+}
+
 // What the WebAssembly module gives to JavaScript.
 export interface Fourfold {
     catalog(): string;
@@ -517,4 +599,6 @@ export interface Fourfold {
     calibrate(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
     limits(text: string): string;
+    read_links(text: string): string;
+    place(text: string, goOn: (progress: string) => boolean): string;
 }

@@ -1,0 +1,3 @@
+export function Result(_: any) {
+    return null;
+}
