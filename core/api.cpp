@@ -6,6 +6,7 @@
 #include "catalog.h"
 #include "job.h"
 #include "job_limits.h"
+#include "links_read.h"
 #include "report.h"
 #include "timeline.h"
 #include "versus.h"
@@ -108,6 +109,13 @@ std::string calibrate(std::string_view request) {
     const auto object = parse(request, kMaxRequestBytes, problems);
     const auto job = object ? read_parsed_job(*object, Request::calibrate, problems) : std::nullopt;
     return job ? dump(calibration_answer(*object, *job, problems)) : failure(problems);
+}
+
+// ---- read_links
+std::string read_links(std::string_view request) {
+    Problems problems;
+    const Json answer = read_links_answer(request, problems);
+    return problems.empty() ? dump(answer) : failure(problems);
 }
 
 // ---- search

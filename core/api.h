@@ -241,6 +241,27 @@ std::string limits(std::string_view request);
 // estimate (rule "range"), or a fifth above that of another row of the same plan ("contradictory").
 std::string calibrate(std::string_view request);
 
+// read_links({"text": "…", "unit", "format", "units"}) -> a measurement of the links between nodes (or GPUs), as a tool printed it.
+//   "text"    at most 32 MB: {"nodes": [names] (or "gpus"), "gbyte_per_s": [[…]], "latency_us": [[…]]} (row = sender, column = receiver; null =
+//             not measured); Pipette's {"gpus": [names of nodes], "bandwidth": [[GB/s]]}; a matrix as CSV, TSV or columns of spaces, with or
+//             without names above and on the left, lines with # skipped, "-" or nothing = not measured; logs of nccl-tests' sendrecv_perf, one
+//             run per pair, one after the other; logs of OSU's osu_bw and osu_latency, each behind the command that started it or a line
+//             "# pair: nodeA nodeB"; mpiGraph's output
+//   "format"  "auto" (the default: recognised by content) | "json" | "pipette" | "matrix" | "nccl_tests" | "osu" | "mpigraph"
+//   "unit"    "auto" (as the file or the tool's documentation says) | "gbyte_per_s" | "gbit_per_s" | "mbyte_per_s" | "mbit_per_s" | "byte_per_s" |
+//             "gibyte_per_s" | "mibyte_per_s" (2^30 and 2^20 bytes); needed for a matrix whose comments, header and cells name none
+//   "units"   "auto" (as the file says, else nodes) | "nodes" | "gpus": what the names are
+//   {"ok": true, "format": {"id", "label"}, "unit": as above, "unit_source": "said by the file" | "said by the tool's documentation" | "chosen",
+//    "links": {"nodes" or "gpus", "gbyte_per_s": at most 6 digits; on the diagonal 0 = not said, "latency_us" when measured for all links},
+//    "symmetric": both directions agree to 5 digits, "asymmetry": the largest |a - b| / max(a, b) of two directions,
+//    "missing": [[from, to]] (not measured, filled from the opposite direction; the first 100), "missing_count": all of them,
+//    "slow": [{"from", "to", "gbyte_per_s", "share_of_median"}] (below the median, slowest first, at most 10; of a pair the slower direction),
+//    "median_gbyte_per_s", "lowest", "highest" (both GB/s), "notes": [sentences: which numbers count, what was left out]}
+//   {"ok": false, "problems": […]}  nothing is read then. Field "text", "text.gbyte_per_s[3][5]" (JSON) or "unit"; the first 20, then one more
+//                                   with how many there are. Rules besides those above: "square", "pairs" (a log does not say its one
+//                                   pair), "unit" (none, several, or another one than chosen).
+std::string read_links(std::string_view request);
+
 // clang-format on
 // Runs `count` memory estimates over many plans without any text and returns the sum of their bytes: the rate that a search can reach,
 // for the benchmarks that compare the module with the native build.

@@ -46,6 +46,7 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("timeline", emscripten::optional_override([](const std::string& request) { return api::timeline(request); }));
     emscripten::function("limits", emscripten::optional_override([](const std::string& request) { return api::limits(request); }));
     emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
+    emscripten::function("read_links", emscripten::optional_override([](const std::string& request) { return api::read_links(request); }));
     emscripten::function("search", &search);
     emscripten::function("rank", emscripten::optional_override([](const std::string& request) { return api::rank(request); }));
     emscripten::function("merge_rankings",
