@@ -555,8 +555,20 @@ export interface PlacedAt {
     position: number;
     unit: number;
     name: string;
-    stages: number[];
-    data_ranks: number[];
+    stages: [first: number, last: number];
+    data_ranks: [first: number, last: number];
+}
+export interface PacingLink {
+    from: number; // units
+    to: number;
+    positions: [from: number, to: number];
+    stage: number;
+    gbyte_per_s: number;
+}
+// The pipeline and the ring that set the pace.
+export interface Binds {
+    pipeline: { pipeline: number; seconds: number; links: PacingLink[] } | null;
+    ring: { stage: number; seconds: number; link: PacingLink } | null;
 }
 export interface PlaceFile {
     id: string;
@@ -581,10 +593,13 @@ export interface Placed {
     moves: number;
     moves_accepted: number;
     restarts: number;
+    stopped: boolean;
     curve: [number, number][];
-    critical: Json;
+    critical: { default: Binds; best: Binds };
     files: PlaceFile[];
-    suggestion: Json;
+    warnings: Problem[];
+    suggestion: { set: { [key: string]: string | number | boolean }; label: string; seconds: number } | null;
+    ranked: { index: number; default_seconds: number; best_seconds: number; fits: boolean }[];
 }
 
 // What the WebAssembly module gives to JavaScript.

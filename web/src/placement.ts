@@ -1,5 +1,5 @@
 // A search for a placement: several instances of the core, each with seeds of its own, in rounds that fill the time; the best is kept.
-import type { Placed, PlaceProgress, Refusal } from './api';
+import type { Placed, PlacedAt, PlaceProgress, Refusal } from './api';
 import { type Core, CoreCrash } from './core';
 
 export type Placer = Pick<Core, 'place' | 'stop' | 'end'>;
@@ -206,4 +206,63 @@ export function exampleText(nodes = 8): string {
         ['GB/s', ...all.map(name)].join(','),
         ...all.map((from) => [name(from), ...all.map((to) => rate(from, to))].join(',')),
     ].join('\n');
+}
+
+// ---- the picture: positions in a grid, pipeline stages in columns
+export interface Spot {
+    position: number;
+    column: number;
+    row: number;
+}
+export interface Grid {
+    spots: Spot[]; // by position
+    columns: number;
+    rows: number;
+    stages: number[]; // the first one of each column
+    hops: [from: number, to: number][]; // positions that hand micro-batches on
+    rings: [from: number, to: number][]; // neighbours among those that hold the same stage
+}
+
+// Positions that hold parts of one copy (TP and CP across nodes) have a ring each.
+function ringsOf(column: readonly PlacedAt[]): Grid['rings'] {
+    const lanes: number[][] = [];
+    let lane = 0;
+    column.forEach(({ position, data_ranks }, i) => {
+        lane = i > 0 && column[i - 1]?.data_ranks[0] === data_ranks[0] ? lane + 1 : 0;
+        lanes[lane] = [...(lanes[lane] ?? []), position];
+    });
+    return lanes.flatMap((ring) =>
+        ring.flatMap((from, i): Grid['rings'] => {
+            const to = ring[i + 1] ?? (ring.length > 2 ? ring[0] : undefined);
+            return to === undefined ? [] : [[from, to]];
+        }),
+    );
+}
+
+// With one stage there is a ring and nothing else: it is drawn there and back, in two rows.
+export function gridOf(positions: readonly PlacedAt[]): Grid {
+    const stages = [...new Set(positions.map((one) => one.stages[0]))].sort((a, b) => a - b);
+    const columns = stages.map((stage) => positions.filter((one) => one.stages[0] === stage));
+    const rings = columns.flatMap(ringsOf);
+    if (columns.length === 1) {
+        const count = positions.length;
+        const half = Math.ceil(count / 2);
+        const spots = positions.map(({ position }, i) => ({ position, row: i < half ? 0 : 1, column: i < half ? i : count - 1 - i }));
+        return { spots, columns: half, rows: count > 1 ? 2 : 1, stages, hops: [], rings };
+    }
+    const spots = columns.flatMap((list, column) => list.map(({ position }, row) => ({ position, column, row })));
+    const hops = columns.slice(1).flatMap((next, i) =>
+        (columns[i] ?? []).flatMap((from, row): [number, number][] => {
+            const to = next[Math.min(row, next.length - 1)];
+            return to ? [[from.position, to.position]] : [];
+        }),
+    );
+    return {
+        spots: spots.sort((a, b) => a.position - b.position),
+        columns: columns.length,
+        rows: Math.max(...columns.map((list) => list.length)),
+        stages,
+        hops,
+        rings,
+    };
 }

@@ -110,7 +110,10 @@ export const placement = {
         stage: (stage: string) => `Stage ${stage}`,
         stages: 'Pipeline stages',
         key: 'Lines are links that the run uses, coloured as above. The thick ones set the pace.',
-        binds: (what: string, from: string, to: string, rate: string) => `${what}: ${from} to ${to}, ${rate}\u00a0GB/s`,
+        pipeline: (pipeline: string, seconds: string, from: string, to: string, rate: string) =>
+            `Pipeline ${pipeline} hands over for ${seconds}; its slowest link is ${from} to ${to}, ${rate}\u00a0GB/s.`,
+        ring: (stage: string, seconds: string, from: string, to: string, rate: string) =>
+            `The data-parallel ring of stage ${stage} takes ${seconds}; its slowest link is ${from} to ${to}, ${rate}\u00a0GB/s.`,
         onlyCritical: (count: string) => `Of ${count} nodes, only those whose links set the pace are drawn.`,
         positions: 'Who stands where',
         position: 'Position',

@@ -20,7 +20,7 @@ const CLASS_LIST = Array.from({ length: CLASSES }, (_, i) => i);
 export const gbyte = (rate: number): string => format.rounded(rate);
 
 // The end tells apart: node-0017, node-0018.
-const brief = (name: string): string => (name.length > NAME ? `…${name.slice(1 - NAME)}` : name);
+export const brief = (name: string): string => (name.length > NAME ? `…${name.slice(1 - NAME)}` : name);
 
 // Of a matrix with nothing slow in it, the slowest ten are no finding.
 const markedOf = ({ slow }: Measured) => slow.filter(({ share_of_median }) => share_of_median < 0.75);
