@@ -7,6 +7,7 @@
 #include "job.h"
 #include "job_limits.h"
 #include "links_read.h"
+#include "placement.h"
 #include "report.h"
 #include "timeline.h"
 #include "versus.h"
@@ -116,6 +117,14 @@ std::string read_links(std::string_view request) {
     Problems problems;
     const Json answer = read_links_answer(request, problems);
     return problems.empty() ? dump(answer) : failure(problems);
+}
+
+// ---- place
+std::string place(std::string_view request, bool (*go_on)(void*, const std::string&), void* context) {
+    Problems problems;
+    auto object = parse(request, kMaxPlaceBytes, problems);
+    const auto answer = object ? placement_answer(std::move(*object), go_on, context, problems) : std::nullopt;
+    return answer ? dump(*answer) : failure(problems);
 }
 
 // ---- search

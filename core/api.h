@@ -262,6 +262,37 @@ std::string calibrate(std::string_view request);
 //                                   pair), "unit" (none, several, or another one than chosen).
 std::string read_links(std::string_view request);
 
+// place(job + {"links": {…}, …}) -> which node (or GPU) should stand where on links that were measured: the order in which a launcher should
+// name them. Ranks fill units in Megatron's order (TP fastest, then CP, DP, PP): position k holds ranks k*g to k*g+g-1, g = gpus_per_node
+// (1 where the links are between GPUs). At most 32 MB.
+//   "links"       {"nodes": [names] or "gpus": [names], "gbyte_per_s": [[from a row to a column]], "latency_us": [[…]]} (may be left out);
+//                 more units than positions: the others are spare
+//   "objective"   "step_time" (the default): the step of the estimate, where every hand-over, ring and group goes at the rate measured (achieved,
+//                 so no share of it is taken; the GPUs of a node share it where they send at once), the slowest pipeline and ring set
+//                 the pace; "pipette": the communication cost J of arXiv 2405.18093
+//   "pipette"     instead of a job: {"pipelines", "stages", "inter_dp", "inner_dp", "pp_msg_gbyte", "dp_msg_gbyte",
+//                 "inside_gbyte_per_s" (where inner_dp > 1)}; position k = stage k mod stages of pipeline k / stages
+//   "seed" 1, "moves" (by size: 3 to 6 million), "restarts" 1
+//   "units"       [{"name", "speed" (1 = as the profile says), "memory_gib"}]: units that differ
+//   "candidates"  [{fields of the plan}], at most 20: each is placed with a share of the moves, the fastest that fits is the answer
+//   {"ok": true, "job": null ("pipette") | {as in estimate}, "objective": {"id", "label"}, "units": "nodes" | "gpus",
+//    "default_seconds" (units in the order of the measurement), "best_seconds", "gain_share" (0.1: a tenth less),
+//    "low_gain_share", "high_gain_share", "basis": what that band is, "nothing_to_gain": less than a hundredth, "finding": one or two sentences,
+//    "placement": [unit per position], "spare": [units],
+//    "positions": [{"position", "unit", "name", "stages": [first, last], "data_ranks": [first, last]}],
+//    "moves", "moves_accepted", "restarts", "stopped": bool, "curve": [[moves, best seconds]] (at most 201),
+//    "critical":   {"default": BINDS, "best": BINDS}   which links set the pace
+//    "files":      [{"id": "slurm"|"openmpi_rankfile"|"hostfile"|"torchrun", "name", "text", "how": one line}],  [] where units are GPUs
+//    "warnings":   [problem],    rule "does_not_fit": the plan needs more memory than a unit in use has
+//    "suggestion": null | {"set": {keys of the job: new values}, "label", "seconds": of the best placement with it},
+//    "ranked":     [{"index" (in candidates), "default_seconds", "best_seconds", "fits"}]}    fastest first; [] without candidates
+//   BINDS {"pipeline": null | {"pipeline", "seconds", "links": [LINK] (between its stages)}, "ring": null | {"stage", "seconds", "link": LINK}}
+//   LINK  {"from", "to" (units), "positions": [from, to], "stage" (of the sender), "gbyte_per_s" (the slower direction)}
+//   {"ok": false, "problems": […]}
+// `go_on` is asked every 16,384 moves with {"moves", "best_seconds", "default_seconds"}; false ends the search with the best so far. In
+// JavaScript: place(text, go_on), go_on a function of that text, or null.
+std::string place(std::string_view request, bool (*go_on)(void* context, const std::string& progress) = nullptr, void* context = nullptr);
+
 // clang-format on
 // Runs `count` memory estimates over many plans without any text and returns the sum of their bytes: the rate that a search can reach,
 // for the benchmarks that compare the module with the native build.

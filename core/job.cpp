@@ -165,6 +165,9 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
             reader.any("runs");
             reader.any("runs_text");
             break;
+        case Request::place:  // placement_request.h reads them
+            for (const char* key : {"links", "objective", "seed", "moves", "restarts", "pipette", "units", "candidates"}) reader.any(key);
+            break;
     }
     reader.reject_unknown();
     if (problems.size() != problems_before) return std::nullopt;

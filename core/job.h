@@ -59,7 +59,7 @@ struct Job {
     SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
 };
 
-enum class Request { estimate, search, rank, versus, limits, calibrate };
+enum class Request { estimate, search, rank, versus, limits, calibrate, place };
 
 // Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);

@@ -59,17 +59,28 @@ double transfer_seconds(const Model& m, const Plan& p, const Machine& hw, const 
     return k.network_latency + bytes * std::min(node, stage) / (k.pipeline * hw.node);
 }
 
+DataCollective data_collective_parts(const Plan& p, const Machine& hw, const Timing& k, double bytes) {
+    const double D = number(p.data_parallel() * p.context_parallel), node = number(hw.gpus_per_node);
+    if (D <= 1) return {};
+    const double near = std::max(1.0, std::min(D, std::floor(node / number(p.tensor_parallel)))), nodes = D / near;
+    const double groups = number(p.gpus) >= node ? std::max(1.0, node / near) : number(p.tensor_parallel);
+    const double inside = near > 1 ? bytes * (near - 1) / near / (k.link * hw.ring_link(near)) : 0;
+    const double across = nodes > 1 ? bytes * groups * (nodes - 1) / nodes : 0;
+    return {inside, across, 8 * k.network_latency * std::log2(std::max(2.0, nodes))};
+}
+
+double stage_parameters(const Model& model, const Plan& p, const LayerTimes& layers, const Stage& s) {
+    const double vocabulary = number(padded_vocabulary(model, p.tensor_parallel)) / number(p.tensor_parallel) * number(model.hidden);
+    return s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert + (s.has_embedding ? vocabulary : 0) +
+           (s.has_head && !(model.tied && s.has_embedding) ? vocabulary : 0);
+}
+
 namespace {
 
 // Seconds for the ranks that hold the same parameters to reduce or gather `bytes` per GPU.
 double data_collective(const Plan& p, const Machine& hw, const Timing& k, double bytes) {
-    const double D = number(p.data_parallel() * p.context_parallel), node = number(hw.gpus_per_node);
-    if (D <= 1) return 0;
-    const double near = std::max(1.0, std::min(D, std::floor(node / number(p.tensor_parallel)))), nodes = D / near;
-    const double groups = number(p.gpus) >= node ? std::max(1.0, node / near) : number(p.tensor_parallel);
-    const double inside = near > 1 ? bytes * (near - 1) / near / (k.link * hw.ring_link(near)) : 0;
-    const double across = nodes > 1 ? bytes * groups * (nodes - 1) / nodes / (k.network * hw.node) : 0;
-    return std::max(inside, across) + 8 * k.network_latency * std::log2(std::max(2.0, nodes));
+    const DataCollective parts = data_collective_parts(p, hw, k, bytes);
+    return std::max(parts.inside, parts.across / (k.network * hw.node)) + parts.fixed;
 }
 
 struct Pace {
@@ -133,6 +144,18 @@ void run_pipeline(const Plan& p, const Stages& stages, const LayerTimes& layers,
     }
 }
 
+}  // namespace
+
+PipelineWeights pipeline_weights(const Plan& p) {
+    const double m = number(p.micro_batches()), chunks = number(p.virtual_stages);
+    if (is_played(p)) return {0, m, 1, m - 1, false};
+    if (p.pipeline_parallel > 1 && p.schedule_kind() == ScheduleKind::interleaved)
+        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1), true};
+    return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 ? 0.5 : 1), false};
+}
+
+namespace {
+
 // A calibration's factor, on every term alike, so that they still sum to the step.
 template <class N>
 void multiply(StepTime<N>& result, double factor) {
@@ -168,7 +191,6 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
         return kind(s.dense, layers.dense) + kind(s.experts, layers.expert) + accumulate(s) + k.micro_batch +
                (s.has_embedding ? layers.embedding : 0) + (s.has_head ? layers.head : 0);
     };
-    const double vocabulary = number(padded_vocabulary(model, p.tensor_parallel)) / number(p.tensor_parallel) * number(model.hidden);
     Pace pace;
     const bool alike = stages.alike();
     for (std::int32_t i = 0; i < count; ++i) {
@@ -177,9 +199,7 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
         const double here = seconds_of(s);
         pace.sum += times * here;
         if (here > pace.most) pace.most = here, pace.slowest = s;
-        pace.parameters = std::max(pace.parameters, s.dense.held * layers.parameters_dense + s.experts.held * layers.parameters_expert +
-                                                        (s.has_embedding ? vocabulary : 0) +
-                                                        (s.has_head && !(model.tied && s.has_embedding) ? vocabulary : 0));
+        pace.parameters = std::max(pace.parameters, stage_parameters(model, p, layers, s));
         if (times > 1) i = count - 2;
     }
     if (std::is_same_v<N, Traced> || is_played(p))

@@ -54,6 +54,23 @@ StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& fra
 
 // Seconds of handing a micro-batch's tensor from one stage to the next (Pipette).
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
+// ---- the terms that a placement on measured links takes apart (placement_model.h); step_time adds up the same ones
+// Seconds of a collective of `bytes` per GPU among the ranks that hold the same parameters: max(inside, across / rate) + fixed, where the
+// rate is what a node reaches, byte/s.
+struct DataCollective {
+    double inside = 0, across = 0, fixed = 0;
+};
+DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
+// Parameters of a stage on one GPU.
+double stage_parameters(const Model& model, const Plan& plan, const LayerTimes& layers, const Stage& stage);
+// How a pipeline's seconds follow from its stages' (of a micro-batch) and from its transfers (there and back): so many times their sum and
+// so many times the longest. Played schedules: besides what their work takes with alike stages.
+struct PipelineWeights {
+    double sum_work = 0, most_work = 0, sum_transfers = 0, most_transfers = 0;
+    bool closed = false;  // the last stage sends to the first, too
+};
+PipelineWeights pipeline_weights(const Plan& plan);
+
 inline constexpr double kOverlappedTransfer = 0.25;  // what is felt of one that overlaps (interleaved schedule, overlap_pipeline)
 
 // Step times of many plans that differ from one (`like`) in degrees, micro-batch, GPUs, recomputation, ZeRO and schedule alone; a layer's

@@ -37,6 +37,13 @@ val search(const std::string& request) {
     return result;
 }
 
+// `go_on` is a function of the progress's text that says whether to go on, or null.
+std::string place(const std::string& request, val go_on) {
+    if (go_on.isNull() || go_on.isUndefined()) return api::place(request);
+    return api::place(
+        request, [](void* context, const std::string& progress) { return (*static_cast<val*>(context))(progress).as<bool>(); }, &go_on);
+}
+
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(fourfold) {
@@ -47,6 +54,7 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("limits", emscripten::optional_override([](const std::string& request) { return api::limits(request); }));
     emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
     emscripten::function("read_links", emscripten::optional_override([](const std::string& request) { return api::read_links(request); }));
+    emscripten::function("place", &place);
     emscripten::function("search", &search);
     emscripten::function("rank", emscripten::optional_override([](const std::string& request) { return api::rank(request); }));
     emscripten::function("merge_rankings",

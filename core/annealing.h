@@ -1,0 +1,34 @@
+// The search for a placement that costs little: simulated annealing.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "placement_cost.h"
+
+namespace fourfold {
+
+struct AnnealingBudget {
+    std::uint64_t seed = 1;
+    std::int64_t moves = 1'000'000;  // tried, over all restarts
+    std::int64_t restarts = 1;       // the moves are split among them; each but the first starts anew from a random order
+};
+
+// Asked every few ten thousand moves whether to go on; `context` is the caller's.
+struct GoOn {
+    bool (*ask)(void* context, std::int64_t moves, double best_seconds) = nullptr;
+    void* context = nullptr;
+};
+
+struct AnnealingResult {
+    Placement placement;  // units in the order of the positions, then the spare ones
+    double seconds = 0, default_seconds = 0;
+    std::int64_t moves = 0, accepted = 0, restarts = 0;
+    bool stopped = false;                                // GoOn said so
+    std::vector<std::pair<std::int64_t, double>> curve;  // after so many moves: the best so far; at most 200 points
+};
+
+// Never worse than the order of the units as given. Same shape, seed and budget, same result on every machine.
+AnnealingResult anneal(const PlacementShape& shape, const AnnealingBudget& budget, const GoOn& go_on = {});
+
+}  // namespace fourfold
