@@ -549,7 +549,8 @@ export interface PlaceProgress {
     moves: number;
     best_seconds: number;
     default_seconds: number;
-    placement?: number[]; // of the best, when it is a new one
+    index: number; // of the candidate
+    placement: number[] | null; // of the best, when it is a new one
 }
 export interface PlacedAt {
     position: number;
@@ -576,6 +577,12 @@ export interface PlaceFile {
     text: string;
     how: string;
 }
+export interface RankedPlacement {
+    index: number;
+    default_seconds: number;
+    best_seconds: number;
+    fits: boolean;
+}
 export interface Placed {
     ok: true;
     objective: { id: string; label: string };
@@ -599,7 +606,7 @@ export interface Placed {
     files: PlaceFile[];
     warnings: Problem[];
     suggestion: { set: { [key: string]: string | number | boolean }; label: string; seconds: number } | null;
-    ranked: { index: number; default_seconds: number; best_seconds: number; fits: boolean }[];
+    ranked: RankedPlacement[];
 }
 
 // What the WebAssembly module gives to JavaScript.

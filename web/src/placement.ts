@@ -1,5 +1,5 @@
 // A search for a placement: several instances of the core, each with seeds of its own, in rounds that fill the time; the best is kept.
-import type { Placed, PlacedAt, PlaceProgress, Refusal } from './api';
+import type { Placed, PlacedAt, PlaceProgress, RankedPlacement, Refusal } from './api';
 import { type Core, CoreCrash } from './core';
 
 export type Placer = Pick<Core, 'place' | 'stop' | 'end'>;
@@ -35,42 +35,41 @@ const MOST_POINTS = 200;
 
 // What the instances report, as one search.
 export class Report {
-    private moves: number[];
-    private done: number[];
+    private moves: number[]; // of each instance's present round
+    private done = 0; // of the rounds before
     private points: Course['points'] = [];
     private best = Number.POSITIVE_INFINITY;
-    private fallback = Number.NaN;
-    placement: number[] | null = null; // of the best that an instance has told of and not yet answered with
+    private usual = Number.NaN;
+    // Of the best told of: to work it out again when its instance is stopped. Ended rounds need none.
+    told: { placement: number[]; index: number; seconds: number } | null = null;
 
     constructor(
         instances: number,
         private readonly elapsed: () => number,
     ) {
         this.moves = Array.from({ length: instances }, () => 0);
-        this.done = [...this.moves];
     }
 
-    // Returns whether it is the best so far.
-    tell(instance: number, { moves, best_seconds, default_seconds, placement }: PlaceProgress): boolean {
+    tell(instance: number, { moves, best_seconds, default_seconds, index, placement }: PlaceProgress): void {
         this.moves[instance] = moves;
-        this.fallback = default_seconds;
-        if (this.points.length === 0) this.points.push([0, default_seconds]);
-        const better = best_seconds < this.best;
-        if (better) {
-            this.best = best_seconds;
-            this.placement = placement ?? null;
-        }
-        const last = this.points.at(-1);
-        const next: [number, number] = [this.total(), this.best];
+        // Of several plans, the first is the one that the reader has.
+        if (index === 0 || Number.isNaN(this.usual)) this.usual = default_seconds;
+        if (placement && best_seconds < (this.told?.seconds ?? Number.POSITIVE_INFINITY))
+            this.told = { placement, index, seconds: best_seconds };
+        this.best = Math.min(this.best, best_seconds);
         // A line that goes on level needs its two ends only.
-        if (last && this.points.length > 1 && last[1] === this.best && this.points.at(-2)?.[1] === this.best) this.points.pop();
-        this.points.push(next);
+        if (this.points.length > 1 && this.points.at(-1)?.[1] === this.best && this.points.at(-2)?.[1] === this.best) this.points.pop();
+        this.points.push([this.total(), this.best]);
         if (this.points.length > MOST_POINTS) this.points = this.points.filter((_, i, all) => i % 2 === 0 || i === all.length - 1);
-        return better;
+    }
+
+    // The first round is over before it could tell much of its course.
+    fillIn(curve: Course['points']): void {
+        if (this.points.length <= 1) this.points = curve.slice(1);
     }
 
     endRound(instance: number): void {
-        this.done[instance] = (this.done[instance] ?? 0) + (this.moves[instance] ?? 0);
+        this.done += this.moves[instance] ?? 0;
         this.moves[instance] = 0;
     }
 
@@ -82,19 +81,30 @@ export class Report {
             moves_per_s: moves / Math.max(seconds, 1e-3),
             seconds,
             best_seconds: this.best,
-            default_seconds: this.fallback,
-            points: [...this.points],
+            default_seconds: this.usual,
+            points: [[0, this.usual], ...this.points],
         };
     }
 
     private total(): number {
-        return [...this.moves, ...this.done].reduce((sum, one) => sum + one, 0);
+        return this.moves.reduce((sum, one) => sum + one, this.done);
     }
+}
+
+// Of each plan the best of several answers, fastest first.
+export function mergeRanked(known: readonly RankedPlacement[], more: readonly RankedPlacement[]): RankedPlacement[] {
+    const best = new Map(known.map((one) => [one.index, one]));
+    for (const one of more) {
+        const before = best.get(one.index);
+        if (!before || one.best_seconds < before.best_seconds) best.set(one.index, one);
+    }
+    return [...best.values()].sort((a, b) => a.best_seconds - b.best_seconds);
 }
 
 export interface Search {
     placers: readonly Placer[];
-    request: object; // of place(), without seed, moves and links
+    request: object; // of place(), without seed, moves, candidates and links
+    candidates?: readonly object[]; // plans to be placed, the reader's own first
     links: string;
     seconds: number;
     told(course: Course): void;
@@ -103,19 +113,15 @@ export interface Search {
 }
 
 // null when it was stopped before there was anything to keep.
-export async function findPlacement({
-    placers,
-    request,
-    links,
-    seconds,
-    told,
-    signal,
-    now = () => performance.now(),
-}: Search): Promise<Found | Refusal | null> {
+export async function findPlacement(search: Search): Promise<Found | Refusal | null> {
+    const { placers, candidates, links, seconds, told, signal, now = () => performance.now() } = search;
+    const request = { ...search.request, ...(candidates && { candidates }) };
+    const least = FIRST_MOVES * (candidates?.length ?? 1); // shared among them
     const started = now();
     const elapsed = (): number => (now() - started) / 1000;
     const report = new Report(placers.length, elapsed);
     let best: Placed | null = null;
+    let ranked: RankedPlacement[] = [];
     let refusal: Refusal | null = null;
     const stop = (): void => {
         for (const placer of placers) placer.stop();
@@ -123,7 +129,7 @@ export async function findPlacement({
     signal.addEventListener('abort', stop, { once: true });
 
     const work = async (placer: Placer, instance: number): Promise<void> => {
-        let moves = FIRST_MOVES;
+        let moves = least;
         for (let round = 0; !refusal && !signal.aborted; ++round) {
             const begun = elapsed();
             const seed = 1 + instance + round * placers.length;
@@ -136,14 +142,17 @@ export async function findPlacement({
                 stop();
                 return;
             }
-            report.tell(instance, answer);
+            const usual = answer.ranked.find(({ index }) => index === 0) ?? answer;
+            report.tell(instance, { ...answer, default_seconds: usual.default_seconds, index: 0, placement: null });
+            if (round === 0 && placers.length === 1 && !candidates) report.fillIn(answer.curve);
             report.endRound(instance);
+            ranked = mergeRanked(ranked, answer.ranked);
             if (!best || answer.best_seconds < best.best_seconds) best = answer;
             told(report.course());
             const left = seconds - elapsed();
-            if (left < LEAST_SECONDS || answer.nothing_to_gain) return;
+            if (left < LEAST_SECONDS || (answer.nothing_to_gain && !candidates)) return;
             const rate = answer.moves / Math.max(elapsed() - begun, 1e-3);
-            moves = Math.max(FIRST_MOVES, Math.round(Math.min(moves * GROWTH, rate * left)));
+            moves = Math.max(least, Math.round(Math.min(moves * GROWTH, rate * left)));
         }
     };
     const ends = await Promise.allSettled(placers.map(work));
@@ -152,23 +161,18 @@ export async function findPlacement({
     const crashes = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
     const unexpected = crashes.find((reason) => !(reason instanceof CoreCrash));
     if (unexpected) throw unexpected;
-    const kept = await keep(placers[0], request, links, best, report);
+    const kept = await keep(search, best, report);
     // One instance that fails takes nothing away from the others.
     if (!kept && !signal.aborted && crashes.length > 0) throw crashes[0];
-    return kept && { answer: kept, course: report.course(), seeds: placers.length, stopped: signal.aborted };
+    return kept && { answer: { ...kept, ranked }, course: report.course(), seeds: placers.length, stopped: signal.aborted };
 }
 
 // An instance that is stopped takes its best with it; what it last told of is worked out once more.
-async function keep(
-    placer: Placer | undefined,
-    request: object,
-    links: string,
-    best: Placed | null,
-    report: Report,
-): Promise<Placed | null> {
-    const { placement } = report;
-    if (!placer || !placement || (best && best.best_seconds <= report.course().best_seconds)) return best;
-    const answer = await placer.place({ ...request, start: placement, moves: 0 }, links, 0, () => {});
+async function keep({ placers, request, candidates, links }: Search, best: Placed | null, { told }: Report): Promise<Placed | null> {
+    const [placer] = placers;
+    if (!placer || !told || (best && best.best_seconds <= told.seconds)) return best;
+    const only = candidates && { candidates: [candidates[told.index]] };
+    const answer = await placer.place({ ...request, ...only, start: told.placement, moves: 0 }, links, 0, () => {});
     return answer.ok ? answer : best;
 }
 

@@ -105,7 +105,7 @@ export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; pl
                 <more.Best {...props} />
                 <more.Sweep {...props} />
                 <more.Limits {...props} />
-                <more.Placement page={props.page} placing={placing} />
+                <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
             </>

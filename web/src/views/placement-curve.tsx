@@ -24,6 +24,7 @@ export function Curve({ course, running }: { course: Course; running: boolean })
     const y = (seconds: number): number => TOP + (HEIGHT * (highest - seconds)) / span;
     const line = points.map(([tried, seconds], i) => (i === 0 ? `M${x(tried)} ${y(seconds)}` : `H${x(tried)}V${y(seconds)}`)).join('');
     const powers = Array.from({ length: Math.floor(Math.log10(last) + 1e-9) - 2 }, (_, i) => 10 ** (i + 3));
+    const every = Math.ceil((56 * Math.max(1, powers.length - 1)) / (x(powers.at(-1) ?? last) - x(FIRST) || 1)); // px that a number needs
     const fell = best < was * (1 - 1e-6);
     const title = fell ? p.search.curve(format.step(was), format.step(best)) : p.search.level(format.step(was));
     const base = TOP + HEIGHT;
@@ -32,14 +33,16 @@ export function Curve({ course, running }: { course: Course; running: boolean })
             <h4>{title}</h4>
             <svg width={LEFT + room + RIGHT} height={base + FOOT} aria-hidden="true">
                 <line class="base" x1={LEFT} x2={LEFT + room} y1={base + 8} y2={base + 8} />
-                {powers.map((power) => (
-                    <g key={power}>
-                        <line class="base" x1={x(power)} x2={x(power)} y1={base + 8} y2={base + 12} />
-                        <text x={x(power)} y={base + 24} text-anchor={power === FIRST ? 'start' : 'middle'}>
-                            {format.rounded(power)}
-                        </text>
-                    </g>
-                ))}
+                {powers
+                    .filter((_, i) => i % every === 0)
+                    .map((power) => (
+                        <g key={power}>
+                            <line class="base" x1={x(power)} x2={x(power)} y1={base + 8} y2={base + 12} />
+                            <text x={x(power)} y={base + 24} text-anchor={power === FIRST ? 'start' : 'middle'}>
+                                {format.rounded(power)}
+                            </text>
+                        </g>
+                    ))}
                 <text x={LEFT + room + RIGHT} y={base + 24} text-anchor="end">
                     {p.search.x}
                 </text>

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
 import type { Placing } from '../placement';
-import type { Page } from '../store';
+import type { Actions, Page } from '../store';
 
 // Few have measured their links: the view comes in a file of its own, with the button that asks for it.
 let fetched: typeof import('./placement') | undefined;
 
-export function Placement({ page, placing }: { page: Page; placing: Placing }) {
+export function Placement({ page, act, placing }: { page: Page; act: Actions; placing: Placing }) {
     const [opened, open] = useState(false);
     const [failed, fail] = useState(false);
     const [, redraw] = useState(fetched);
@@ -34,7 +34,7 @@ export function Placement({ page, placing }: { page: Page; placing: Placing }) {
             )}
             {opened &&
                 (fetched ? (
-                    <fetched.PlacementView page={page} placing={placing} />
+                    <fetched.PlacementView page={page} act={act} placing={placing} />
                 ) : (
                     <p class="note">{failed ? t.later.failed : t.later.coming}</p>
                 ))}

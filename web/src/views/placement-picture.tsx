@@ -59,9 +59,12 @@ export function Picture({ title, grid, names, units, binds, measured }: Props) {
         const [left, right] = one.column <= two.column ? [one, two] : [two, one];
         const [top, bottom] = one.row <= two.row ? [one, two] : [two, one];
         if (one.row === two.row && right.column - left.column === 1)
-            return { d: `M${x(left) + wide} ${y(left) + BOX / 2}H${x(right)}`, middle: [x(left) + wide + across / 2, y(left) + BOX / 2] };
+            return {
+                d: `M${x(left) + wide} ${y(left) + BOX / 2}H${x(right)}`,
+                middle: [x(left) + wide + across / 2, y(left) + BOX / 2 - 10],
+            };
         if (one.column === two.column && bottom.row - top.row === 1)
-            return { d: `M${x(top) + wide / 2} ${y(top) + BOX}V${y(bottom)}`, middle: [x(top) + wide / 2, y(top) + BOX + down / 2] };
+            return { d: `M${x(top) + wide / 2} ${y(top) + BOX}V${y(bottom)}`, middle: [x(top) + wide / 2 + 20, y(top) + BOX + down / 2] };
         if (one.column === two.column)
             return {
                 d: `M${x(top)} ${y(top) + BOX / 2}h${-SIDE / 2}V${y(bottom) + BOX / 2}h${SIDE / 2}`,

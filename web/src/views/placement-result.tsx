@@ -1,18 +1,27 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Binds, Measured, Placed, PlacedAt, PlaceFile } from '../api';
+import type { Binds, Measured, Placed, PlacedAt, PlaceFile, RankedPlan } from '../api';
 import { format } from '../format';
 import { p } from '../i18n/placement';
 import { type Found, gridOf } from '../placement';
+import type { settingsOf } from '../ranking';
+import type { Actions, Page } from '../store';
+import { wholePlan } from './best';
 import { CopyButton } from './copy-button';
 import { Table } from './more-table';
 import { Curve } from './placement-curve';
 import { linksOf, Picture } from './placement-picture';
 
 // What was found: how much faster, who stands where, and the files that bring it about.
+export type Plan = ReturnType<typeof settingsOf>;
+
 const MOST_DRAWN = 64; // nodes
 
-function findingOf(answer: Placed): string {
+export function findingOf(answer: Placed): string {
     const { objective, nothing_to_gain, finding, gain_share, best_seconds, default_seconds } = answer;
+    const [first] = answer.ranked;
+    const own = answer.ranked.find(({ index }) => index === 0);
+    if (first && own && first !== own)
+        return p.result.otherFaster(format.step(first.best_seconds), format.step(own.default_seconds), format.step(own.best_seconds));
     if (nothing_to_gain) return finding;
     const [gain, best, was] = [format.percent(gain_share), format.step(best_seconds), format.step(default_seconds)];
     return objective.id === 'step_time' ? p.result.faster(gain, best, was) : p.result.lower(gain, best, was, objective.label);
@@ -102,7 +111,87 @@ function Pictures({ answer, measured }: { answer: Placed; measured: Measured }) 
     );
 }
 
-export function Result({ found, measured, stale }: { found: Found; measured: Measured; stale: boolean }) {
+// What the core says beside the placement: units in which the plan does not fit, and layers spread another way.
+function Advice({ answer: { warnings, suggestion }, act }: { answer: Placed; act: Actions }) {
+    if (warnings.length === 0 && !suggestion) return null;
+    return (
+        <ul class="advice">
+            {warnings.map(({ message, suggestion }) => (
+                <li key={message}>
+                    {message} {suggestion}
+                </li>
+            ))}
+            {suggestion && (
+                <li>
+                    {p.result.suggestion(suggestion.label, format.step(suggestion.seconds))}{' '}
+                    <button type="button" class="link" onClick={() => act.change(suggestion.set, 'choose')}>
+                        {p.result.apply}
+                    </button>
+                </li>
+            )}
+        </ul>
+    );
+}
+
+// The plans of the list, each at its best placement.
+function Ranked({ page, act, answer, plans }: { page: Page; act: Actions; answer: Placed; plans: readonly Plan[] }) {
+    const [first] = answer.ranked;
+    const told = (plan: Plan | undefined): string => (plan ? wholePlan(page, plan as unknown as RankedPlan) : '');
+    return (
+        <div class="joint">
+            <h4>{first && (first.index === 0 ? p.result.own : p.result.other(told(plans[first.index])))}</h4>
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">{p.result.plan}</th>
+                        <th scope="col" class="r">
+                            {p.result.defaultNode}
+                        </th>
+                        <th scope="col" class="r">
+                            {p.result.node}
+                        </th>
+                        <td />
+                    </tr>
+                </thead>
+                <tbody>
+                    {answer.ranked.map(({ index, default_seconds, best_seconds, fits }) => (
+                        <tr key={index}>
+                            <th scope="row">
+                                {told(plans[index])}{' '}
+                                <small>{[index === 0 && p.result.yours, !fits && p.result.tooLarge].filter(Boolean).join(', ')}</small>
+                            </th>
+                            <td class="r">{format.step(default_seconds)}</td>
+                            <td class="r">{format.step(best_seconds)}</td>
+                            <td class="r">
+                                {index > 0 && (
+                                    <button
+                                        type="button"
+                                        class="link"
+                                        aria-label={p.result.takeIt(told(plans[index]))}
+                                        onClick={() => act.change(plans[index] ?? {}, 'choose')}
+                                    >
+                                        {p.result.take}
+                                    </button>
+                                )}
+                            </td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}
+
+interface ResultProps {
+    page: Page;
+    act: Actions;
+    found: Found;
+    plans: readonly Plan[];
+    measured: Measured;
+    stale: boolean;
+}
+
+export function Result({ page, act, found, plans, measured, stale }: ResultProps) {
     const { answer, course, seeds, stopped } = found;
     const title = findingOf(answer);
     const spare = useMemo(() => answer.spare.map((unit) => measured.names[unit] ?? ''), [answer]);
@@ -122,10 +211,12 @@ export function Result({ found, measured, stale }: { found: Found; measured: Mea
                 )}
             </p>
             {!answer.nothing_to_gain && <Curve course={course} running={false} />}
+            {answer.ranked.length > 0 && <Ranked page={page} act={act} answer={answer} plans={plans} />}
+            <Advice answer={answer} act={act} />
             <Pictures answer={answer} measured={measured} />
             <Table title={p.result.positions} label={title} rows={() => positionTable(answer.positions, measured.names)} />
             {spare.length > 0 && <p class="note">{p.result.spare(spare.join(', '))}</p>}
-            <Files files={answer.files} />
+            {answer.files.length > 0 ? <Files files={answer.files} /> : <p class="note">{p.result.noFiles}</p>}
         </div>
     );
 }

@@ -1,20 +1,22 @@
 // The part "Placement": a measurement of the links, the search for a placement on it, and what to do with the one found.
 import '../styles/placement.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LinksSaid, Measured, Problem, Refusal } from '../api';
+import { type LinksSaid, type Measured, type Problem, RANKED_KEYS, type Refusal } from '../api';
 import { latestOnly } from '../core';
 import { format } from '../format';
 import { p } from '../i18n/placement';
 import { type Course, exampleText, type Found, findPlacement, type Placer, type Placing } from '../placement';
-import type { Page } from '../store';
+import { planAt, rows, settingsOf } from '../ranking';
+import type { Actions, Page } from '../store';
 import { Curve } from './placement-curve';
 import { Matrix } from './placement-map';
-import { Result } from './placement-result';
+import { findingOf, type Plan, Result } from './placement-result';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_TYPED = 200_000; // characters that a field lays out at once; a longer measurement is held unseen
 const MOST_BYTES = 33_000_000; // of a file; the core takes a little less, and says so
 const MOST_SHOWN = 20; // problems
+const MOST_PLANS = 10; // of the list, placed beside the reader's own
 const TIMES = [1, 5, 30] as const; // s
 
 interface Source {
@@ -227,20 +229,24 @@ function Reading({ read, reading, source }: { read: Read; reading: boolean; sour
 interface Choice {
     objective: string;
     seconds: number;
+    joint: boolean; // the list's next plans are placed as well
 }
 
 interface Outcome {
     of: string; // the request that it answers
     found: Found | Refusal | 'nothing' | 'crashed';
     measured: Measured;
+    plans: readonly Plan[]; // that were placed, when more than the reader's own
 }
+
+const keyOf = (request: object, plans: readonly Plan[]): string => JSON.stringify([request, plans]);
 
 // One search at a time; another one, or another measurement, ends it.
 function useSearch(placers: readonly Placer[]) {
     const [course, setCourse] = useState<Course | 'starting' | null>(null);
     const [outcome, setOutcome] = useState<Outcome | null>(null);
     const running = useRef<AbortController | null>(null);
-    const start = async (request: object, measured: Measured, seconds: number): Promise<void> => {
+    const start = async (request: object, plans: readonly Plan[], measured: Measured, seconds: number): Promise<void> => {
         const mine = new AbortController();
         running.current = mine;
         setOutcome(null);
@@ -250,7 +256,16 @@ function useSearch(placers: readonly Placer[]) {
         };
         let found: Outcome['found'];
         try {
-            found = (await findPlacement({ placers, request, links: measured.text, seconds, told, signal: mine.signal })) ?? 'nothing';
+            found =
+                (await findPlacement({
+                    placers,
+                    request,
+                    ...(plans.length > 0 && { candidates: plans }),
+                    links: measured.text,
+                    seconds,
+                    told,
+                    signal: mine.signal,
+                })) ?? 'nothing';
         } catch {
             found = 'crashed';
         }
@@ -258,12 +273,21 @@ function useSearch(placers: readonly Placer[]) {
         if (running.current !== mine) return;
         running.current = null;
         setCourse(null);
-        setOutcome({ of: JSON.stringify(request), found, measured });
+        setOutcome({ of: keyOf(request, plans), found, measured, plans });
     };
     return { course, outcome, start, stop: () => running.current?.abort() };
 }
 
-function Controls({ choice, choose }: { choice: Choice; choose(choice: Choice): void }) {
+// The reader's plan, then the first ones of the list of best configurations that are another.
+function plansToPlace({ answer, ranking: { ranked } }: Page): Plan[] {
+    if (!answer || !ranked || ranked.gpus !== answer.job.gpus) return [];
+    const own = Object.fromEntries(RANKED_KEYS.map((key) => [key, answer.job[key]])) as Plan;
+    const listed = Array.from({ length: Math.min(rows(ranked), MOST_PLANS + 1) }, (_, row) => settingsOf(planAt(ranked, row)));
+    const others = listed.filter((plan) => RANKED_KEYS.some((key) => plan[key] !== own[key])).slice(0, MOST_PLANS);
+    return [own, ...others];
+}
+
+function Controls({ choice, choose, others }: { choice: Choice; choose(choice: Choice): void; others: number }) {
     return (
         <div class="row">
             <Select
@@ -278,6 +302,16 @@ function Controls({ choice, choose }: { choice: Choice; choose(choice: Choice): 
                 value={String(choice.seconds)}
                 choose={(seconds) => choose({ ...choice, seconds: Number(seconds) })}
             />
+            {others > 0 && (
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        checked={choice.joint}
+                        onChange={({ currentTarget }) => choose({ ...choice, joint: currentTarget.checked })}
+                    />{' '}
+                    {p.search.joint(others, format.count(others))}
+                </label>
+            )}
         </div>
     );
 }
@@ -300,49 +334,59 @@ function Running({ course, stop }: { course: Course | 'starting'; stop(): void }
                 </button>
                 <span class="note">{counted}</span>
             </p>
-            {course !== 'starting' && course.points.length > 1 && <Curve course={course} running />}
+            {course !== 'starting' && course.points.length > 2 && <Curve course={course} running />}
         </>
     );
 }
 
-function Search({ page, measured, placers }: { page: Page; measured: Measured; placers: readonly Placer[] }) {
-    const [choice, choose] = useState<Choice>({ objective: 'step_time', seconds: 5 });
+interface SearchProps {
+    page: Page;
+    act: Actions;
+    measured: Measured;
+    placers: readonly Placer[];
+}
+
+function Search({ page, act, measured, placers }: SearchProps) {
+    const [choice, choose] = useState<Choice>({ objective: 'step_time', seconds: 5, joint: false });
     const { course, outcome, start, stop } = useSearch(placers);
     useEffect(() => stop, [measured]);
     const { answer } = page;
     if (!answer) return null;
     const request = { ...answer.job, objective: choice.objective };
-    const stale = outcome !== null && (outcome.of !== JSON.stringify(request) || outcome.measured !== measured);
+    const listed = plansToPlace(page);
+    const plans = choice.joint && listed.length > 1 ? listed : [];
+    const stale = outcome !== null && (outcome.of !== keyOf(request, plans) || outcome.measured !== measured);
     const found = outcome?.found;
     return (
         <>
             <div class="step">
                 <h3>{p.search.title}</h3>
-                <Controls choice={choice} choose={choose} />
+                <Controls choice={choice} choose={choose} others={listed.length - 1} />
                 {course ? (
                     <Running course={course} stop={stop} />
                 ) : (
                     <p class="acts">
-                        <button type="button" class="prime" onClick={() => start(request, measured, choice.seconds)}>
+                        <button type="button" class="prime" onClick={() => start(request, plans, measured, choice.seconds)}>
                             {outcome ? p.search.again : p.search.start}
                         </button>
                         {stale && <span class="note">{p.result.stale}</span>}
                     </p>
                 )}
                 <div role="status">
+                    {found && typeof found === 'object' && 'answer' in found && <p class="sr">{findingOf(found.answer)}</p>}
                     {found === 'nothing' && <p>{p.search.nothing}</p>}
                     {found === 'crashed' && <p>{p.search.crashed}</p>}
                     {found && typeof found === 'object' && 'ok' in found && <Problems problems={found.problems} />}
                 </div>
             </div>
             {outcome && found && typeof found === 'object' && 'answer' in found && (
-                <Result found={found} measured={outcome.measured} stale={stale} />
+                <Result page={page} act={act} found={found} plans={outcome.plans} measured={outcome.measured} stale={stale} />
             )}
         </>
     );
 }
 
-export function PlacementView({ page, placing: { measure, placers } }: { page: Page; placing: Placing }) {
+export function PlacementView({ page, act, placing: { measure, placers } }: { page: Page; act: Actions; placing: Placing }) {
     const [source, set] = useState<Source>(EMPTY);
     const { read, reading } = useReading(source, measure);
     const measured = read && read !== 'crashed' && read.ok ? read : null;
@@ -360,7 +404,7 @@ export function PlacementView({ page, placing: { measure, placers } }: { page: P
                     <Matrix measured={measured} />
                 </div>
             )}
-            {measured && <Search page={page} measured={measured} placers={placers} />}
+            {measured && <Search page={page} act={act} measured={measured} placers={placers} />}
         </>
     );
 }
