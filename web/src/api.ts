@@ -601,6 +601,7 @@ export interface Placed {
     moves_accepted: number;
     restarts: number;
     stopped: boolean;
+    moves_per_s?: number; // added by the worker: once the measurement was read
     curve: [number, number][];
     critical: { default: Binds; best: Binds };
     files: PlaceFile[];

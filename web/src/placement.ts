@@ -29,7 +29,7 @@ export interface Found {
 // A short round tells how fast this size goes, and already improves on the default order; every further one cools more slowly, as long as
 // the time allows.
 const FIRST_MOVES = 60_000;
-const GROWTH = 4;
+const GROWTH = 16;
 const LEAST_SECONDS = 0.2; // what is left is not worth another round
 const MOST_POINTS = 200;
 
@@ -151,8 +151,13 @@ export async function findPlacement(search: Search): Promise<Found | Refusal | n
             told(report.course());
             const left = seconds - elapsed();
             if (left < LEAST_SECONDS || (answer.nothing_to_gain && !candidates)) return;
-            const rate = answer.moves / Math.max(elapsed() - begun, 1e-3);
-            moves = Math.max(least, Math.round(Math.min(moves * GROWTH, rate * left)));
+            const took = Math.max(elapsed() - begun, 1e-3);
+            const rate = answer.moves_per_s ?? answer.moves / took;
+            const reading = Math.max(0, took - answer.moves / rate); // of the measurement, before the first move
+            const room = rate * (left - reading);
+            if (room < least) return;
+            // Two rounds more must both be worth it; else the next one is the last.
+            moves = Math.round(room < 2 * moves * GROWTH ? room : moves * GROWTH);
         }
     };
     const ends = await Promise.allSettled(placers.map(work));

@@ -1,7 +1,7 @@
 // One instance of the core in a thread of its own. The first message brings the compiled module; every further one is a question,
 // answered under the same id.
 import createModule from 'fourfold-core';
-import type { Fourfold, LinksRead, LinksSaid, Measured, Refusal, SearchColumns, SearchSummary } from './api';
+import type { Fourfold, LinksRead, LinksSaid, Measured, Placed, PlaceProgress, Refusal, SearchColumns, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 
 export type Call =
@@ -54,20 +54,28 @@ function measure(fourfold: Fourfold, text: string, said?: LinksSaid): Measured |
 
 const TOLD_MS = 100; // from one word of progress to the next
 
+const movesOf = (progress: string): number => (JSON.parse(progress) as PlaceProgress).moves;
+
 // The core has no clock: it asks whether to go on, and is stopped at the end of its time.
 function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_INFINITY }: Question): unknown {
     const request = links ? `${text.slice(0, -1)},"links":${links}}` : text;
     const started = performance.now();
     let told = started;
+    let first: { moves: number; at: number } | null = null;
     const goOn = (progress: string): boolean => {
         const now = performance.now();
+        first ??= { moves: movesOf(progress), at: now };
         if (now - told >= TOLD_MS) {
             told = now;
             postMessage({ id, progress: JSON.parse(progress) } satisfies Reply);
         }
         return now - started < seconds * 1000;
     };
-    return JSON.parse(fourfold.place(request, goOn));
+    const answer = JSON.parse(fourfold.place(request, goOn)) as Placed | Refusal;
+    // How fast it goes once a large matrix is read: that takes longer than many moves.
+    const begun = first as { moves: number; at: number } | null;
+    if (!answer.ok || !begun) return answer;
+    return { ...answer, moves_per_s: (answer.moves - begun.moves) / Math.max((performance.now() - begun.at) / 1000, 1e-3) };
 }
 
 async function answer(question: Question): Promise<unknown> {

@@ -73,6 +73,7 @@ export const placement = {
     },
     search: {
         title: 'The search',
+        noRun: 'A placement needs a run that can work: the problems of this one stand at the top of the page.',
         objective: 'Make least',
         objectives: { step_time: 'our step time', pipette: 'Pipette\u2019s estimate (arXiv 2405.18093)' },
         time: 'Time',

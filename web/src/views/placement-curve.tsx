@@ -7,7 +7,7 @@ import { Table } from './more-table';
 // The best so far over the moves tried. Most is won early: the moves stand on a logarithmic scale.
 const HEIGHT = 120;
 const TOP = 20;
-const FOOT = 36;
+const FOOT = 46;
 const LEFT = 8;
 const RIGHT = 76; // the values at the line's ends
 const WIDEST = 640;
@@ -43,7 +43,7 @@ export function Curve({ course, running }: { course: Course; running: boolean })
                             </text>
                         </g>
                     ))}
-                <text x={LEFT + room + RIGHT} y={base + 24} text-anchor="end">
+                <text x={LEFT + room} y={base + 40} text-anchor="end">
                     {p.search.x}
                 </text>
                 <path class="line" d={line} />

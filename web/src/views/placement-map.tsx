@@ -97,7 +97,7 @@ function Pixels({ measured, margin, side }: { measured: Measured; margin: number
     const { names, rates, median_gbyte_per_s: median } = measured;
     useLayoutEffect(() => {
         const draw = () => {
-            const pen = canvas.current?.getContext('2d');
+            const pen = canvas.current?.getContext('2d', { willReadFrequently: true });
             const probes = canvas.current?.parentElement?.querySelectorAll('.probe');
             if (!pen || !probes) return;
             pen.canvas.width = pen.canvas.height = names.length;
@@ -128,7 +128,7 @@ function Pixels({ measured, margin, side }: { measured: Measured; margin: number
     }, [measured]);
     return (
         <>
-            <canvas ref={canvas} style={{ left: margin, top: margin, width: side, height: side }} />
+            <canvas ref={canvas} style={{ left: `${margin}px`, top: `${margin}px`, width: `${side}px`, height: `${side}px` }} />
             <svg class="probes" width="0" height="0" aria-hidden="true">
                 {CLASS_LIST.map((index) => (
                     <rect key={index} class={`probe rate-${index}`} />

@@ -351,7 +351,7 @@ function Search({ page, act, measured, placers }: SearchProps) {
     const { course, outcome, start, stop } = useSearch(placers);
     useEffect(() => stop, [measured]);
     const { answer } = page;
-    if (!answer) return null;
+    if (!answer || page.problems.length > 0) return <p class="note">{p.search.noRun}</p>;
     const request = { ...answer.job, objective: choice.objective };
     const listed = plansToPlace(page);
     const plans = choice.joint && listed.length > 1 ? listed : [];
