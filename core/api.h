@@ -243,7 +243,7 @@ std::string calibrate(std::string_view request);
 
 // read_links({"text": "…", "unit", "format", "units"}) -> a measurement of the links between nodes (or GPUs), as a tool printed it.
 //   "text"    at most 32 MB: {"nodes": [names] (or "gpus"), "gbyte_per_s": [[…]], "latency_us": [[…]]} (row = sender, column = receiver; null =
-//             not measured); Pipette's {"gpus": [names of nodes], "bandwidth": [[GB/s]]}; a matrix as CSV, TSV or columns of spaces, with or
+//             not measured); Pipette's {"gpus": [names of nodes], "bandwidth": [[GB/s]]}; a matrix as CSV, TSV, columns of spaces or a list of lists, with or
 //             without names above and on the left, lines with # skipped, "-" or nothing = not measured; logs of nccl-tests' sendrecv_perf, one
 //             run per pair, one after the other; logs of OSU's osu_bw and osu_latency, each behind the command that started it or a line
 //             "# pair: nodeA nodeB"; mpiGraph's output

@@ -11,7 +11,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
     get_filename_component(full_name "${input}" NAME)
     string(REGEX REPLACE "\\.[^.]*$" "" name "${full_name}")  # llama-3.1-8b.json -> llama-3.1-8b
     file(READ "${input}" text)
-    string(REGEX REPLACE "\n +" "\n" text "${text}")  # all of them are JSON: its indentation need not be downloaded
+    if(full_name MATCHES "\\.json$")
+      string(REGEX REPLACE "\n +" "\n" text "${text}")  # the indentation of JSON need not be downloaded
+    endif()
     string(LENGTH "${text}" length)
     string(APPEND code "    {\"${name}\", ")
     set(offset 0)

@@ -10,10 +10,12 @@ namespace fourfold {
 
 namespace {
 
+constexpr std::size_t kLongestName = 255;  // bytes, as of a host
 constexpr double kGiga = 1e9, kMicro = 1e-6;
 constexpr double kSlowest = 1e3, kFastest = 1e15;  // B/s: a modem, and a hundred times an NVLink switch; beyond lies another unit
 constexpr double kLongestLatency = 10;             // s
 
+std::string_view short_name(std::string_view name) { return name.substr(0, 80); }
 std::string count_text(std::size_t count) { return grouped(static_cast<std::int64_t>(count)); }
 
 // What a matrix of the JSON form holds: its key, the factor to SI and the range of what is off the diagonal.
@@ -106,10 +108,10 @@ class ObjectReader {
             const Json& row = rows[from];
             if (!row.is_array() || row.size() != n) {
                 const std::string had = row.is_array() ? joined({"; it has ", count_text(row.size()), "."}) : std::string(".");
-                problems_.add(
-                    joined({quantity.key, "[", std::to_string(from), "]"}), "type", nullptr,
-                    joined({"Row ", count_text(from + 1), " (", links_.names[from], ") must have ", count_text(n), " numbers", had}),
-                    "The matrix must be square: one row and one column per name.");
+                problems_.add(joined({quantity.key, "[", std::to_string(from), "]"}), "type", nullptr,
+                              joined({"Row ", count_text(from + 1), " (", short_name(links_.names[from]), ") must have ", count_text(n),
+                                      " numbers", had}),
+                              "The matrix must be square: one row and one column per name.");
                 continue;
             }
             for (std::size_t to = 0; to < n; ++to) values[from * n + to] = cell(row[to], quantity, from, to);
@@ -196,6 +198,9 @@ void check_names(const std::vector<std::string>& names, std::string_view key, Fi
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string number = count_text(i + 1);
         if (names[i].empty()) problems.add(key, "missing", nullptr, joined({"Name ", number, " is empty."}), "Give every unit a name.");
+        if (names[i].size() > kLongestName)
+            problems.add(key, "range", nullptr, joined({"Name ", number, " has more than ", count_text(kLongestName), " bytes."}),
+                         "Shorten it.");
         const auto same =
             std::lower_bound(order.begin(), order.end(), i, [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
         if (same != order.end() && names[*same] == names[i]) {
@@ -211,7 +216,8 @@ void check_names(const std::vector<std::string>& names, std::string_view key, Fi
 }
 
 std::string link_text(const std::vector<std::string>& names, std::size_t from, std::size_t to) {
-    return joined({"From ", names[from], " to ", names[to], " (row ", count_text(from + 1), ", column ", count_text(to + 1), ")"});
+    return joined({"From ", short_name(names[from]), " to ", short_name(names[to]), " (row ", count_text(from + 1), ", column ",
+                   count_text(to + 1), ")"});
 }
 
 void check_rate(double byte_per_s, const std::vector<std::string>& names, std::size_t from, std::size_t to, std::string_view key,

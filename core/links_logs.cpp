@@ -91,7 +91,7 @@ class NcclReader {
             if (run_.line == 0) run_.line = number;
         }
         const auto on = std::find(words_.begin(), words_.end(), "on");
-        if (words_.end() - on < 4 || on[2] != "device") return;
+        if (words_.end() - on < 4 || on[2] != "device" || run_.hosts.size() > kMostUnits) return;
         run_.hosts.emplace_back(on[1]);
         run_.devices.emplace_back(on[3]);
     }
@@ -170,7 +170,7 @@ class NcclReader {
             "message.");
         notes.emplace_back("sendrecv_perf sends both ways at once and prints one number: it stands for both directions.");
         if (!named_) notes.emplace_back("This version of nccl-tests does not print which test ran; sendrecv_perf was assumed.");
-        if (empty > 0) notes.push_back(joined({count_of(empty, "run has", "runs have"), " no results and was left out."}));
+        if (empty > 0) notes.push_back(joined({count_of(empty, "run", "runs"), " without results left out."}));
         if (wrong > 0) notes.push_back(joined({count_of(wrong, "run", "runs"), " received wrong values (#wrong): look at these links."}));
         if (several > 0)
             notes.push_back(joined(
@@ -198,8 +198,8 @@ void read_graph_row(const std::vector<std::string_view>& words, std::size_t numb
     const std::size_t n = table.above.size();
     if (words.size() != n + 2) {
         problems.add("text", "square", static_cast<std::int64_t>(words.size() - 2),
-                     joined({"Line ", text_of(number), " (", words[0], ") has ", count_of(words.size() - 2, "value", "values"), " for ",
-                             count_of(n, "column", "columns"), "."}),
+                     joined({"Line ", text_of(number), " (", words[0].substr(0, 80), ") has ",
+                             count_of(words.size() - 2, "value", "values"), " for ", count_of(n, "column", "columns"), "."}),
                      "Paste the whole output of mpiGraph.");
     }
     table.left.push_back(words[0]);
@@ -207,8 +207,8 @@ void read_graph_row(const std::vector<std::string_view>& words, std::size_t numb
         const auto value = i + 2 < words.size() ? number_of(words[i + 2]) : std::nullopt;
         if (!value && i + 2 < words.size())
             problems.add("text", "type", shown(std::string(words[i + 2])),
-                         joined({"Line ", text_of(number), ": between ", words[0], " and ", table.above[i], " stands \"",
-                                 words[i + 2].substr(0, 40), "\", not a number."}),
+                         joined({"Line ", text_of(number), ": between ", words[0].substr(0, 80), " and ", table.above[i].substr(0, 80),
+                                 " stands \"", words[i + 2].substr(0, 40), "\", not a number."}),
                          "");
         table.values.push_back(value.value_or(kNotMeasured));
     }

@@ -74,7 +74,7 @@ class MatrixReader {
 
     Measured read(std::string_view text) {
         read_rows(text);
-        if (!lines_.empty() || !header_.empty()) arrange();
+        if (!lines_.empty()) arrange();
         if (lines_.size() < kFewestUnits) {
             problems_.add("text", "missing", nullptr, "No matrix was found: at least two rows of numbers are needed.",
                           "Paste one row per sender, with the numbers separated by commas, tabs or spaces.");
@@ -89,6 +89,14 @@ class MatrixReader {
     }
 
  private:
+    struct Place {
+        std::size_t row, column;
+        std::string_view text;
+    };
+    struct Ragged {
+        std::size_t row, cells;
+    };
+
     void read_rows(std::string_view text) {
         std::string_view line;
         std::vector<std::string_view> cells;
@@ -149,16 +157,15 @@ class MatrixReader {
             const Cell cell = read_cell(cells[i], separator_);
             values[i] = cell.value;
             ++cells_;
-            if (cell.is_text && i == 0) first_is_text_ = true;
-            if (cell.is_text && i > 0) add_odd(row, i, cells[i]);
+            if (cell.is_text) ++(i == 0 ? text_on_left_ : text_cells_);
+            if (cell.is_text) i == 0 ? add_odd(odd_first_, row, i, cells[i]) : add_odd(odd_, row, i, cells[i]);
             if (cell.unit != nullptr) add_unit(row, i, cell.unit);
             if (i + 1 == columns_ && !cells[i].empty()) last_is_empty_ = false;
         }
     }
 
-    void add_odd(std::size_t row, std::size_t column, std::string_view text) {
-        ++odd_count_;
-        if (odd_.size() < FirstProblems::kMost) odd_.push_back({row, column, text});
+    static void add_odd(std::vector<Place>& list, std::size_t row, std::size_t column, std::string_view text) {
+        if (list.size() <= FirstProblems::kMost) list.push_back({row, column, text});
     }
 
     void add_unit(std::size_t row, std::size_t column, const Unit* unit) {
@@ -171,7 +178,7 @@ class MatrixReader {
         lines_.erase(lines_.begin());
         first_.erase(first_.begin());
         values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(columns_));
-        for (auto* list : {&odd_, &other_units_}) {
+        for (auto* list : {&odd_, &odd_first_, &other_units_}) {
             std::erase_if(*list, [](const Place& place) { return place.row == 0; });
             for (Place& place : *list) --place.row;
         }
@@ -179,37 +186,34 @@ class MatrixReader {
         for (Ragged& ragged : ragged_) --ragged.row;
     }
 
-    // 0, 1, 2 … or 1, 2, 3 … above and on the left, and nothing in the corner: what a table has that was written with its index.
-    bool has_index() const {
-        const std::size_t n = columns_ - 1;
-        if (lines_.size() != columns_ || n < kFewestUnits || !std::isnan(values_[0])) return false;
-        for (std::size_t i = 0; i < n; ++i) {
-            const double expected = values_[1] + static_cast<double>(i);
-            if (values_[1 + i] != expected || values_[(1 + i) * columns_] != expected) return false;
-        }
-        return values_[1] == 0 || values_[1] == 1;
+    // 0, 1, 2 … or 1, 2, 3 …, as a table has that was written with its index.
+    bool counts(std::size_t first, std::size_t step, std::size_t count) const {
+        if (count < kFewestUnits || (values_[first] != 0 && values_[first] != 1)) return false;
+        for (std::size_t i = 0; i < count; ++i)
+            if (values_[first + i * step] != values_[first] + static_cast<double>(i)) return false;
+        return true;
     }
 
     // Where the names are.
     void arrange() {
-        const std::size_t rows = lines_.size();
-        if (rows == 0) return;
-        const auto drop_last = [&] { return last_is_empty_ && columns_ > 1; };
+        const bool last_is_empty = last_is_empty_ && columns_ > 1;
         if (header_.empty()) {
-            if (has_index()) {
-                drop_first_row();
-                named_ = true;
-            } else if (rows == columns_ + 1 && !first_is_text_) {
-                drop_first_row();
-            }
+            const std::size_t rows = lines_.size();
+            const bool both =
+                rows == columns_ && std::isnan(values_[0]) && counts(1, 1, columns_ - 1) && counts(columns_, columns_, rows - 1);
+            named_ = both;
+            if (both || (rows == columns_ + 1 && counts(0, 1, columns_))) drop_first_row();
         }
-        named_ = named_ || first_is_text_ || (columns_ == lines_.size() + 1 && !drop_last());
+        const std::size_t rows = lines_.size();
+        const bool numbers_on_left = columns_ == rows + 1 && !last_is_empty && (!header_.empty() || counts(0, columns_, rows));
+        named_ = named_ || (text_on_left_ > 0 && columns_ != rows) || numbers_on_left;
         width_ = columns_ - (named_ ? 1 : 0);
-        if (width_ == lines_.size() + 1 && drop_last()) --width_;
+        if (width_ == rows + 1 && last_is_empty) --width_;  // a separator behind the last value
+        if (!named_) odd_.insert(odd_.begin(), odd_first_.begin(), odd_first_.end());
     }
 
     bool looks_like_prose() {
-        if (odd_count_ * 2 <= cells_) return false;
+        if ((text_cells_ + text_on_left_) * 2 <= cells_) return false;
         problems_.add("text", "syntax", nullptr, "This is no measurement that Fourfold knows: most of it is not numbers.",
                       "Read are a matrix as CSV, TSV or columns, JSON, and the output of nccl-tests, OSU's osu_bw or mpiGraph.");
         return true;
@@ -275,7 +279,7 @@ class MatrixReader {
                 problems_.add("text", "type", shown(std::string(odd.text)),
                               joined({link(odd.row, odd.column), ": \"", odd.text.substr(0, 40), "\" is not a number."}),
                               "Leave the place of a link that was not measured empty, or write -.");
-        for (std::size_t i = odd_.size(); i < odd_count_; ++i) problems_.count();
+        for (std::size_t i = odd_.size(); i < text_cells_ + (named_ ? 0 : text_on_left_); ++i) problems_.count();
         for (std::size_t from = 0; from < width_; ++from)
             for (std::size_t to = 0; to < width_; ++to) {
                 double value = values_[from * columns_ + to + (named_ ? 1 : 0)];
@@ -346,13 +350,6 @@ class MatrixReader {
                                               : joined({": ", text, "; most likely it is ", best->label, "."})}));
     }
 
-    struct Place {
-        std::size_t row, column;
-        std::string_view text;
-    };
-    struct Ragged {
-        std::size_t row, cells;
-    };
     const Unit* chosen_;
     FirstProblems& problems_;
     Measured measured_;
@@ -361,11 +358,11 @@ class MatrixReader {
     std::vector<std::size_t> lines_;  // the line of each row
     std::vector<double> values_;      // rows of columns_
     std::vector<Ragged> ragged_;
-    std::vector<Place> odd_, other_units_;
+    std::vector<Place> odd_, odd_first_, other_units_;
     std::vector<const Unit*> said_;
     const Unit* cell_unit_ = nullptr;
-    std::size_t columns_ = 0, width_ = 0, lines_left_out_ = 0, odd_count_ = 0, cells_ = 0;
-    bool first_is_text_ = false, last_is_empty_ = true, named_ = false;
+    std::size_t columns_ = 0, width_ = 0, lines_left_out_ = 0, text_cells_ = 0, text_on_left_ = 0, cells_ = 0;
+    bool last_is_empty_ = true, named_ = false;
 };
 
 }  // namespace

@@ -218,8 +218,8 @@ class OsuReader {
     void finish() {
         if (unmarked_ > 0)
             problems_.add("text", "pairs", static_cast<std::int64_t>(unmarked_),
-                          joined({count_of(unmarked_, "log does", "logs do"), " not say between which nodes it ran, the first at line ",
-                                  text_of(first_unmarked_), ": OSU's output does not name them."}),
+                          joined({count_of(unmarked_, "log comes", "logs come"), " without the names of the two nodes, the first at line ",
+                                  text_of(first_unmarked_), ": OSU's output does not print them."}),
                           "Put a line like \"# pair: nodeA nodeB\" before each log, or keep the command that started it (mpirun -host "
                           "nodeA,nodeB, srun -w "
                           "nodeA,nodeB).");

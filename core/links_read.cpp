@@ -66,6 +66,21 @@ Measured read_json(std::string_view text, Format format, FirstProblems& problems
     return measured;
 }
 
+// "[[0, 1], [2, 0]]", as Python prints a list or an array: one line per row instead.
+std::string rows_of_brackets(std::string_view text) {
+    std::string rows;
+    bool between = true;
+    for (const char c : text) {
+        if (c == ']') rows += '\n';
+        if (c == '[' || c == ']') between = true;
+        const bool space = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+        if (c == '[' || c == ']' || (between && (space || c == ','))) continue;
+        between = false;
+        rows += space ? ' ' : c;
+    }
+    return rows;
+}
+
 Measured read_format(std::string_view text, Format format, const Unit* chosen, FirstProblems& problems) {
     switch (format) {
         case Format::json:
@@ -78,8 +93,11 @@ Measured read_format(std::string_view text, Format format, const Unit* chosen, F
         case Format::mpigraph:
             return read_mpigraph(text, problems);
         default:
-            return read_matrix_text(text, chosen, problems);
+            break;
     }
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || text[first] != '[') return read_matrix_text(text, chosen, problems);
+    return read_matrix_text(rows_of_brackets(text), chosen, problems);
 }
 
 // ---- checks and gaps
@@ -113,7 +131,8 @@ Gaps fill_rates(Links& links) {
             if (from > to) continue;
             ++gaps.open;
             if (named++ < kMostNamed)
-                gaps.first_open += joined({gaps.first_open.empty() ? "" : ", ", links.names[from], " - ", links.names[to]});
+                gaps.first_open +=
+                    joined({gaps.first_open.empty() ? "" : ", ", links.names[from].substr(0, 80), " - ", links.names[to].substr(0, 80)});
         }
     for (std::size_t from = 0; from < n; ++from)
         for (std::size_t to = 0; to < n; ++to) {

@@ -165,6 +165,12 @@ inline const Json& shape(const char* name) {
             "after": {"null or": {"mean_error": "number", "worst_error": "number"}},
             "text": {"header": "text", "line": "text"}})");
         s["calibrate"]["warnings"] = Json::array({problem});
+        s["read_links"] = json(R"({
+            "ok": "boolean", "format": {"id": "text", "label": "text"}, "unit": "text", "unit_source": "text", "symmetric": "boolean",
+            "asymmetry": "number", "missing": [["text"]], "missing_count": "integer", "notes": ["text"], "lowest": "number",
+            "highest": "number", "median_gbyte_per_s": "number",
+            "slow": [{"from": "text", "to": "text", "gbyte_per_s": "number", "share_of_median": "number"}],
+            "links": {"nodes?": ["text"], "gpus?": ["text"], "gbyte_per_s": [["number"]], "latency_us?": [["number"]]}})");
         s["estimate"]["outside"] = Json::array({s["item"]});
         s["estimate"]["job"] = s["job"];
         s["estimate"]["method"] = method;

@@ -3,5 +3,5 @@
 #include "embedded.h"
 
 namespace fourfold::embedded {
-extern const std::span<const File> golden, measured;  // tests/golden/*.json, tests/measured/*.json
+extern const std::span<const File> golden, measured, links;  // tests/golden/*.json, tests/measured/*.json, tests/links/*
 }

@@ -45,7 +45,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits', 'calibrate']) {
+    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits', 'calibrate', 'read_links']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;
@@ -85,6 +85,29 @@ test('calibrate: a factor from three plans is the one that the times were made w
     const after = estimate({ ...job, ...runs[0], step_seconds: undefined, ...answer.set }).time.step_seconds;
     assert.ok(Math.abs(after - runs[0].step_seconds) < 1e-9 * after);
     assert.equal(JSON.parse(core.calibrate(JSON.stringify({ ...job, runs: runs.slice(0, 1) }))).kind, 'none');
+});
+
+test('read_links: each fixture that the native tests read is read here, and 1,024 nodes in a second or two', () => {
+    const folder = new URL('tests/links/', root);
+    const formats = { 'own.json': 'json', 'pipette.json': 'pipette', 'named.csv': 'matrix', 'nccl.log': 'nccl_tests', 'osu.log': 'osu', 'mpigraph.out': 'mpigraph' };
+    for (const [file, format] of Object.entries(formats)) {
+        const answer = JSON.parse(core.read_links(JSON.stringify({ text: readFileSync(new URL(file, folder), 'utf8') })));
+        assert.ok(answer.ok, `${file}: ${JSON.stringify(answer.problems)}`);
+        assert.equal(answer.format.id, format);
+        const again = JSON.parse(core.read_links(JSON.stringify({ text: JSON.stringify(answer.links) })));
+        assert.deepEqual(again.links, answer.links);
+    }
+    const refused = JSON.parse(core.read_links(JSON.stringify({ text: readFileSync(new URL('no-unit.txt', folder), 'utf8') })));
+    assert.deepEqual(refused.problems.map(({ field, rule }) => [field, rule]), [['unit', 'unit']]);
+    const nodes = 1024;
+    const row = (from) => Array.from({ length: nodes }, (_, to) => (from === to ? 0 : 20 + ((from * 7 + to * 13) % 101) * 0.0317)).join(',');
+    const request = JSON.stringify({ text: Array.from({ length: nodes }, (_, from) => row(from)).join('\n'), unit: 'gbyte_per_s' });
+    const start = performance.now();
+    const text = core.read_links(request);
+    const milliseconds = performance.now() - start;
+    console.log(`read_links of 1,024 x 1,024 numbers: ${milliseconds.toFixed(0)} ms, ${(text.length / 1e6).toFixed(1)} MB answered`);
+    assert.ok(milliseconds < 5000 && text.length < 9e6);
+    assert.equal(JSON.parse(text).links.nodes.length, nodes);
 });
 
 test('the same question gives the same text again', () => {

@@ -505,21 +505,25 @@ export interface Calibration extends CalibrationHelp {
 }
 export type Calibrated = Calibration | (Refusal & Partial<CalibrationHelp>);
 
-// ---- measured links
+// Measured links between nodes, or between single GPUs; row = sender, column = receiver.
+export type Links = ({ nodes: string[] } | { gpus: string[] }) & { gbyte_per_s: number[][]; latency_us?: number[][] };
+export type LinksUnit = 'gbyte_per_s' | 'gbit_per_s' | 'mbyte_per_s' | 'mbit_per_s' | 'byte_per_s' | 'gibyte_per_s' | 'mibyte_per_s';
+export type LinksFormat = 'json' | 'pipette' | 'matrix' | 'nccl_tests' | 'osu' | 'mpigraph';
 export interface SlowLink {
     from: string;
     to: string;
     gbyte_per_s: number;
     share_of_median: number;
 }
-interface LinksFacts {
+export interface LinksRead {
     ok: true;
-    format: { id: string; label: string };
-    unit: string;
+    format: { id: LinksFormat; label: string };
+    unit: LinksUnit;
     unit_source: string;
+    links: Links;
     symmetric: boolean;
     asymmetry: number;
-    missing: [from: string, to: string][]; // the first of them
+    missing: [string, string][];
     missing_count: number;
     slow: SlowLink[];
     median_gbyte_per_s: number;
@@ -527,18 +531,14 @@ interface LinksFacts {
     highest: number;
     notes: string[];
 }
-export type LinksJson = ({ nodes: string[] } | { gpus: string[] }) & {
-    gbyte_per_s: (number | null)[][];
-    latency_us?: (number | null)[][] | null;
-};
-export type LinksRead = LinksFacts & { links: LinksJson };
+
 // What a reader says of a text; "auto": nothing.
 export interface LinksSaid {
-    unit: string;
+    unit: string; // an id, as in LinksUnit
     units: string; // "nodes" or "gpus"
 }
 // As the page keeps it: a matrix of a thousand nodes has a million numbers, so that it crosses as columns and as text.
-export type Measured = LinksFacts & {
+export type Measured = Omit<LinksRead, 'links'> & {
     names: string[];
     gpus: boolean; // its units are GPUs instead of nodes
     rates: Float64Array; // GB/s, row = sender; NaN on the diagonal
@@ -620,8 +620,8 @@ export interface Fourfold {
     merge_rankings(text: string): string;
     versus(text: string): string;
     calibrate(text: string): string;
+    read_links(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
     limits(text: string): string;
-    read_links(text: string): string;
     place(text: string, goOn: (progress: string) => boolean): string;
 }
