@@ -1115,7 +1115,7 @@ describe('placement on measured links', () => {
             await map.focus();
             for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
             assert.match(await map.getAttribute('aria-valuetext'), /^node-3 to node-4: 4.1.GB\/s, 9.% of the median$/);
-            await page.getByLabel('Time', { exact: true }).selectOption({ label: '1\u00a0s' });
+            await page.getByRole('combobox', { name: 'Time', exact: true }).selectOption({ label: '1\u00a0s' });
             await page.getByRole('button', { name: names.findPlacement }).click();
             await page.getByRole('heading', { name: /^\d+.% shorter steps: .* instead of .*, if the measurement holds\.$/ }).waitFor();
             const pictures = section(page).getByRole('img');
@@ -1154,7 +1154,7 @@ describe('placement on measured links', () => {
         const page = await open(run);
         await openPart(page);
         await page.getByRole('button', { name: names.example }).click();
-        await page.getByLabel('Time', { exact: true }).selectOption('30');
+        await page.getByRole('combobox', { name: 'Time', exact: true }).selectOption('30');
         await page.getByRole('checkbox', { name: names.joint }).check();
         await page.getByRole('button', { name: names.findPlacement }).click();
         await eventually('progress', () => plain(section(page)), /moves tried, .* a second\./);
