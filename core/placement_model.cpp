@@ -18,6 +18,14 @@ namespace {
 
 double number(std::int64_t value) { return static_cast<double>(value); }
 
+// To 36 binary digits. What went through pow or log2 differs between libraries in the 53rd; then two searches with the same seed would
+// part.
+double steady(double value) {
+    int exponent = 0;
+    const double digits = std::frexp(value, &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(digits, 36)), exponent - 36);
+}
+
 using Positions = std::vector<std::uint32_t>;
 
 // ---- who talks to whom
@@ -130,8 +138,8 @@ void add_data(const Job& job, const Plan& p, const Measured& measured, const Lay
             const DataCollective parts = data_collective_parts(p, measured.machine, measured.timing, bytes);
             return DataLeg{.inside = parts.inside,
                            .across = parts.across,
-                           .fixed = collectives * parts.fixed,
-                           .hides = overlaps ? work : 0,
+                           .fixed = steady(collectives * parts.fixed),
+                           .hides = overlaps ? steady(work) : 0,
                            .exposed = exposed};
         };
         const double twice = p.shards_optimizer() ? 1 : 2, reduced = twice * gradient * parameters,
@@ -159,7 +167,8 @@ std::vector<double> sample_points(const PlacementShape& shape) {
         if (shape.link[i] > 0) least = std::min(least, shape.link[i]), most = std::max(most, shape.link[i]);
     std::vector<double> points = {least};
     for (int i = 1; i < kPoints; ++i)
-        if (const double x = i + 1 == kPoints ? most : least * std::pow(most / least, i / (kPoints - 1.0)); x > points.back())
+        if (const double x = i + 1 == kPoints ? most : steady(least * std::pow(most / least, i / (kPoints - 1.0)));
+            x > points.back() * (1 + 1e-12))
             points.push_back(x);
     return points;
 }
@@ -212,12 +221,14 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
         shape.work.resize(stages * points);
         for (std::size_t i = 0; i < points; ++i) {
             const auto work = shape.group_x.empty() ? step.stage_seconds : at_rate(1 / shape.group_x[i]).stage_seconds;
-            for (std::size_t stage = 0; stage < stages; ++stage) shape.work[stage * points + i] = work[stage];
+            for (std::size_t stage = 0; stage < stages; ++stage) shape.work[stage * points + i] = steady(work[stage]);
         }
         double sum = 0;
         for (const double seconds : step.stage_seconds) sum += seconds;
         shape.rest -= shape.sum_work * sum + shape.most_work * slowest(step);
     }
+    shape.rest = steady(shape.rest);
+    shape.times = steady(shape.times);
     return shape;
 }
 

@@ -10,7 +10,7 @@ static constexpr ObjectiveText kObjectives[] = {
 };
 const ObjectiveText& text(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
 
-std::int64_t usual_moves(std::size_t units) { return units <= 64 ? 3'000'000 : units <= 256 ? 4'000'000 : 6'000'000; }
+std::int64_t usual_moves(std::size_t units) { return units <= 256 ? 6'000'000 : 10'000'000; }
 
 static void read_objective(const Json& request, PlacementRequest& r, Problems& problems) {
     const auto given = request.find("objective");
@@ -39,7 +39,7 @@ static void read_budget(const Json& request, PlacementRequest& r, Problems& prob
     };
     r.budget.seed = static_cast<std::uint64_t>(read("seed", "The seed", {0, kLargestSeed}, 1));
     r.budget.moves = read("moves", "The number of moves", {0, kMostMoves}, usual_moves(r.links.size()));
-    r.budget.restarts = read("restarts", "The number of restarts", {1, kMostRestarts}, 1);
+    r.budget.restarts = read("restarts", "The number of restarts", {1, kMostRestarts}, r.links.size() <= 256 ? 4 : 1);
 }
 
 static void read_bare(const Json& given, PlacementRequest& r, Problems& problems) {

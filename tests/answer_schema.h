@@ -154,6 +154,22 @@ inline const Json& shape(const char* name) {
                 "stages": [{"busy_seconds": "number", "idle_seconds": "number", "idle_share": "number", "start": ["number"],
                             "end": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}]}}})");
         s["timeline"]["job"] = s["job"];
+        s["place"] = json(R"({
+            "ok": "boolean", "job": "any", "objective": {"id": "text", "label": "text"}, "units": "text", "default_seconds": "number",
+            "best_seconds": "number", "gain_share": "number", "low_gain_share": "number", "high_gain_share": "number", "basis": "text",
+            "nothing_to_gain": "boolean", "finding": "text", "placement": ["integer"], "spare": ["integer"],
+            "positions": [{"position": "integer", "unit": "integer", "name": "text", "stages": ["integer"], "data_ranks": ["integer"]}],
+            "moves": "integer", "moves_accepted": "integer", "restarts": "integer", "stopped": "boolean", "curve": [["number"]],
+            "files": [{"id": "text", "name": "text", "text": "text", "how": "text"}],
+            "suggestion": {"null or": {"set": "any", "label": "text", "seconds": "number"}},
+            "ranked": [{"index": "integer", "default_seconds": "number", "best_seconds": "number", "fits": "boolean"}]})");
+        const Json link =
+            json(R"({"from": "integer", "to": "integer", "positions": ["integer"], "stage": "integer", "gbyte_per_s": "number?"})");
+        const Json ring = {{"stage", "integer"}, {"seconds", "number"}, {"link", link}};
+        const Json pipeline = {{"pipeline", "integer"}, {"seconds", "number"}, {"links", Json::array({link})}};
+        const Json binds = {{"pipeline", {{"null or", pipeline}}}, {"ring", {{"null or", ring}}}};
+        s["place"]["critical"] = {{"default", binds}, {"best", binds}};
+        s["place"]["warnings"] = Json::array({problem});
         s["calibrate"] = json(R"({
             "ok": "boolean", "usable": "integer", "kind": "text", "why": "text", "set": "any", "remove": "any", "not_identifiable": ["text"],
             "rows": [{"name": "text", "step_seconds": "number", "estimated_seconds": "number", "ratio": "number", "after_seconds": "number",

@@ -1,9 +1,12 @@
 // Native benchmarks. Build and run:  cmake --workflow --preset release && build/release/tests/fourfold_bench
 #include <benchmark/benchmark.h>
 
+#include "annealing.h"
 #include "api.h"
 #include "catalog.h"
 #include "memory.h"
+#include "placement_model.h"
+#include "random.h"
 
 namespace api = fourfold::api;
 
@@ -64,5 +67,21 @@ static void detailed_all_stages(benchmark::State& state) {
 }
 BENCHMARK(detailed_all_stages<double>);
 BENCHMARK(detailed_all_stages<fourfold::Traced>);
+
+// Moves of the search for a placement, square pipelines x stages, Pipette's cost; items_per_second is moves per second.
+static void placement_moves(benchmark::State& state) {
+    const auto n = static_cast<std::size_t>(state.range(0));
+    fourfold::Random random(1);
+    fourfold::Links links;
+    for (std::size_t i = 0; i < n; ++i) links.names.push_back("n" + std::to_string(i));
+    for (std::size_t i = 0; i < n * n; ++i) links.byte_per_s.push_back(1e9 * (5 + random.below(40)));
+    std::int64_t side = 4;
+    while (side * side < state.range(0)) side *= 2;
+    const auto shape = fourfold::pipette_shape({side, side, side, 1, 0.03e9, 1.7e9, 0}, links);
+    constexpr std::int64_t kMoves = 1'000'000;
+    for (auto _ : state) benchmark::DoNotOptimize(fourfold::anneal(shape, {.seed = 1, .moves = kMoves, .restarts = 1}).seconds);
+    state.SetItemsProcessed(state.iterations() * kMoves);
+}
+BENCHMARK(placement_moves)->Arg(16)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 BENCHMARK_MAIN();

@@ -20,6 +20,7 @@ inline Json golden_answer(const Json& golden) {
     if (function == "versus") response = api::versus(request);
     if (function == "timeline") response = api::timeline(request);
     if (function == "limits") response = api::limits(request);
+    if (function == "place") response = api::place(request);
     if (function == "calibrate") response = api::calibrate(request);
     if (function == "search") {
         api::SearchAnswer answer = api::search(request);

@@ -1,7 +1,7 @@
 // How many estimates a second the shipped module makes, bare and through JSON as the page asks, and its share of the native speed:
 //   cmake --workflow --preset wasm && cmake --workflow --preset release && node tests/web/bench.mjs
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadModule, root } from './module.mjs';
 
@@ -59,3 +59,41 @@ for (const [name, rate] of Object.entries(rates)) {
 console.log(`all ${whole(legal)} legal plans of Llama 3.1 405B on 16,384 GPUs: ${(legal / rates.rank_405b).toFixed(2)} s on one worker`);
 // calculon, a published analytical tool in Python, evaluates 70 to 1,500 configurations a second.
 console.log(`complete configurations: ${whole(rates.search_405b / 1500)} times calculon's best rate`);
+
+// ---- placement. Pipette's annealer, in Python, tries 17,600 moves a second with 16 nodes and 6,500 with 64.
+function place(n, pipelines, gbytePerS, numbers, moves, goOn = null) {
+    const request = JSON.stringify({ links: { nodes: Array.from({ length: n }, (_, i) => `n${i}`), gbyte_per_s: gbytePerS }, moves, pipette: { pipelines, ...numbers } });
+    const start = performance.now();
+    const answer = JSON.parse(core.place(request, goOn));
+    if (!answer.ok) throw new Error(JSON.stringify(answer.problems));
+    return { ...answer, seconds: (performance.now() - start) / 1000 };
+}
+for (const [n, side, pipette] of [[16, 4, 17_600], [64, 8, 6_500], [1024, 32, null]]) {
+    let state = 1;
+    const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+    const rates = Array.from({ length: n }, (_, a) => Array.from({ length: n }, (_, b) => (a === b ? null : 5 + Math.round(400 * random()) / 10)));
+    const numbers = { stages: side, inter_dp: side, pp_msg_gbyte: 0.0336, dp_msg_gbyte: 1.7 };
+    let improved = null;
+    const moves = n < 1024 ? 4_000_000 : 1_000_000;
+    // reading the matrix and writing the answer are in the first of two runs too; the difference is the moves alone
+    const idle = place(n, side, rates, numbers, 1).seconds;
+    const first = performance.now();
+    const best = place(n, side, rates, numbers, moves, (text) => {
+        const { best_seconds: now, default_seconds: before } = JSON.parse(text);
+        if (improved === null && now < before) improved = (performance.now() - first) / 1000;
+        return true;
+    });
+    const rate = moves / (best.seconds - idle);
+    const beside = pipette ? `, ${whole(rate / pipette)} times Pipette's ${whole(pipette)}` : `, better after ${improved?.toFixed(2)} s, of which reading and answering take ${idle.toFixed(2)} s`;
+    console.log(`placement, ${n} nodes: ${whole(rate)} moves a second as WebAssembly${beside}`);
+}
+const table = JSON.parse(readFileSync(new URL('tests/measured/placement_cases.json', root), 'utf8'));
+let logs = 0;
+for (const [name, pipelines, stages, inter, inner, pp, dp, , after1, after30, known] of table.rows) {
+    const below = table.matrices[name], n = below.length + 1;
+    const rates = Array.from({ length: n }, (_, a) => Array.from({ length: n }, (_, b) => (a === b ? null : a > b ? below[a - 1][b] : below[b - 1][a])));
+    const { best_seconds: best, seconds } = place(n, pipelines, rates, { stages, inter_dp: inter, inner_dp: inner, pp_msg_gbyte: pp, dp_msg_gbyte: dp }, 4_000_000);
+    logs += Math.log(1000 * best / known);
+    console.log(`${name}, ${pipelines} x ${stages}: ${(1000 * best).toFixed(1)} ms after ${seconds.toFixed(2)} s; Pipette ${after1.toFixed(1)} ms after 1 s, ${after30.toFixed(1)} ms after 30 s; best known ${known.toFixed(1)} ms`);
+}
+console.log(`geometric mean over the best known: ${Math.exp(logs / table.rows.length).toFixed(4)}`);

@@ -45,7 +45,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits', 'calibrate', 'read_links']) {
+    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits', 'calibrate', 'read_links', 'place']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;
@@ -108,6 +108,22 @@ test('read_links: each fixture that the native tests read is read here, and 1,02
     console.log(`read_links of 1,024 x 1,024 numbers: ${milliseconds.toFixed(0)} ms, ${(text.length / 1e6).toFixed(1)} MB answered`);
     assert.ok(milliseconds < 5000 && text.length < 9e6);
     assert.equal(JSON.parse(text).links.nodes.length, nodes);
+});
+
+test('place: progress comes, a cancel is heard, the result is a permutation and never worse', () => {
+    const n = 16, nodes = Array.from({ length: n }, (_, i) => `n${i}`);
+    const gbyte_per_s = nodes.map((_, a) => nodes.map((_, b) => (a === b ? null : 5 + ((a * b + a + b) * 7) % 31)));
+    const request = JSON.stringify({ links: { nodes, gbyte_per_s }, moves: 200_000, pipette: { pipelines: 4, stages: 4, inter_dp: 4, pp_msg_gbyte: 0.03, dp_msg_gbyte: 1.7 } });
+    const heard = [];
+    const answer = JSON.parse(core.place(request, (text) => heard.push(JSON.parse(text)) > 0));
+    assert.ok(answer.ok, JSON.stringify(answer.problems));
+    assert.ok(heard.length >= 10);
+    assert.ok(heard.every(({ best_seconds }, i) => i === 0 || best_seconds <= heard[i - 1].best_seconds));
+    assert.deepEqual([...answer.placement].sort((a, b) => a - b), nodes.map((_, i) => i));
+    assert.ok(answer.best_seconds <= answer.default_seconds);
+    assert.equal(core.place(request, null), core.place(request, () => true));
+    const stopped = JSON.parse(core.place(request, () => false));
+    assert.ok(stopped.stopped && stopped.moves === 16_384 && stopped.best_seconds <= stopped.default_seconds);
 });
 
 test('the same question gives the same text again', () => {
