@@ -48,6 +48,7 @@ class Annealer {
         result_.seconds = result_.default_seconds = now_;
         result_.curve.emplace_back(0, now_);
         if (shape_.units < 2) return result_;
+        if (!budget_.start.empty()) begin_at(budget_.start);
         const std::int64_t restarts = std::max<std::int64_t>(1, budget_.restarts);
         for (std::int64_t i = 0; i < restarts && !result_.stopped; ++i) {
             if (i > 0) shuffle();
@@ -66,6 +67,13 @@ class Annealer {
  private:
     static constexpr std::int64_t kAskEvery = 16'384;
     static constexpr std::uint32_t kLongestSegment = 16;
+
+    // Of use even where no move follows: the result is then this order, or the default one where that costs no more.
+    void begin_at(const Placement& start) {
+        at_ = start;
+        now_ = cost_.reset(at_);
+        if (now_ < result_.seconds) keep();
+    }
 
     void shuffle() {
         for (std::uint32_t i = shape_.units - 1; i > 0; --i) std::swap(at_[i], at_[random_.below(i + 1)]);
@@ -124,12 +132,15 @@ class Annealer {
     }
 
     void ask() {
+        if (go_on_.improved != nullptr && improved_) go_on_.improved(go_on_.context, result_.placement);
+        improved_ = false;
         if (go_on_.ask != nullptr && !go_on_.ask(go_on_.context, result_.moves, result_.seconds)) result_.stopped = true;
     }
 
     void keep() {
         result_.placement = at_;
         result_.seconds = now_;
+        improved_ = true;
     }
 
     void note(std::uint32_t position) {
@@ -220,6 +231,7 @@ class Annealer {
     std::uint32_t spare_ = 0, spare_before_ = 0;
     Placement at_;
     double now_ = 0;
+    bool improved_ = false;
     AnnealingResult result_;
 };
 

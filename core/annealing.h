@@ -11,6 +11,7 @@ namespace fourfold {
 struct AnnealingBudget {
     std::uint64_t seed = 1;
     std::int64_t moves = 1'000'000;  // tried, over all restarts
+    Placement start{};               // where the first restart begins; empty: the order of the units as given
     std::int64_t restarts = 1;       // the moves are split among them; each but the first starts anew from a random order
 };
 
@@ -18,6 +19,8 @@ struct AnnealingBudget {
 struct GoOn {
     bool (*ask)(void* context, std::int64_t moves, double best_seconds) = nullptr;
     void* context = nullptr;
+    // Told before each question, where something better was found since the last one.
+    void (*improved)(void* context, const Placement& best) = nullptr;
 };
 
 struct AnnealingResult {

@@ -274,7 +274,8 @@ std::string read_links(std::string_view request);
 //                 the pace; "pipette": the communication cost J of arXiv 2405.18093
 //   "pipette"     instead of a job: {"pipelines", "stages", "inter_dp", "inner_dp", "pp_msg_gbyte", "dp_msg_gbyte",
 //                 "inside_gbyte_per_s" (where inner_dp > 1)}; position k = stage k mod stages of pipeline k / stages
-//   "seed" 1, "moves" 6 million, "restarts" 4; above 256 units 10 million and 1
+//   "seed" 1, "moves" 6 million, "restarts" 4; above 256 units 10 million and 1; 0 moves: none
+//   "start"       [unit per position]: a placement to begin with, as "placement" of an answer or a progress; with at most one candidate
 //   "units"       [{"name", "speed" (1 = as the profile says), "memory_gib"}]: units that differ
 //   "candidates"  [{fields of the plan}], at most 20: each is placed with a share of the moves, the fastest that fits is the answer
 //   {"ok": true, "job": null ("pipette") | {as in estimate}, "objective": {"id", "label"}, "units": "nodes" | "gpus",
@@ -291,7 +292,8 @@ std::string read_links(std::string_view request);
 //   BINDS {"pipeline": null | {"pipeline", "seconds", "links": [LINK] (between its stages)}, "ring": null | {"stage", "seconds", "link": LINK}}
 //   LINK  {"from", "to" (units), "positions": [from, to], "stage" (of the sender), "gbyte_per_s" (the slower direction)}
 //   {"ok": false, "problems": […]}
-// `go_on` is asked every 16,384 moves with {"moves", "best_seconds", "default_seconds"}; false ends the search with the best so far. In
+// `go_on` is asked every 16,384 moves with {"moves", "best_seconds", "default_seconds", "index" (of the candidate), "placement": [unit per
+// position] of the best, null unless it is better than when last asked}; false ends the search with the best so far. In
 // JavaScript: place(text, go_on), go_on a function of that text, or null.
 std::string place(std::string_view request, bool (*go_on)(void* context, const std::string& progress) = nullptr, void* context = nullptr);
 

@@ -166,7 +166,8 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
             reader.any("runs_text");
             break;
         case Request::place:  // placement_request.h reads them
-            for (const char* key : {"links", "objective", "seed", "moves", "restarts", "pipette", "units", "candidates"}) reader.any(key);
+            for (const char* key : {"links", "objective", "seed", "moves", "restarts", "pipette", "units", "candidates", "start"})
+                reader.any(key);
             break;
     }
     reader.reject_unknown();

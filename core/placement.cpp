@@ -3,6 +3,7 @@
 #include "placement.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "placement_request.h"
 #include "rank_files.h"
@@ -41,25 +42,36 @@ PlacementShape shape_of(const PlacementRequest& r, const Plan& plan) {
 struct Asked {
     GoOnText go_on;
     void* context;
-    std::int64_t moves_before;
+    std::int64_t moves_before, index;
     double default_seconds;
+    std::size_t positions;
+    Json placement;  // a new best since the last question
 };
+void improved(void* context, const Placement& best) {
+    Asked& asked = *static_cast<Asked*>(context);
+    asked.placement = Json::array();
+    for (std::size_t k = 0; k < asked.positions; ++k) asked.placement.push_back(best[k]);
+}
 bool ask(void* context, std::int64_t moves, double best_seconds) {
-    const Asked& asked = *static_cast<const Asked*>(context);
-    const Json progress =
-        Object().add("moves", asked.moves_before + moves).add("best_seconds", best_seconds).add("default_seconds", asked.default_seconds);
+    Asked& asked = *static_cast<Asked*>(context);
+    const Json progress = Object()
+                              .add("moves", asked.moves_before + moves)
+                              .add("best_seconds", best_seconds)
+                              .add("default_seconds", asked.default_seconds)
+                              .add("index", asked.index)
+                              .add("placement", std::exchange(asked.placement, nullptr));
     return asked.go_on(asked.context, progress.dump());
 }
 
-Found search(const PlacementRequest& r, const Plan& plan, const AnnealingBudget& budget, std::int64_t moves_before, GoOnText go_on,
-             void* context) {
+Found search(const PlacementRequest& r, const Plan& plan, const AnnealingBudget& budget, std::int64_t moves_before, std::int64_t index,
+             GoOnText go_on, void* context) {
     Found found;
     found.plan = plan;
     found.shape = shape_of(r, plan);
     Placement given;
     for (std::uint32_t i = 0; i < found.shape.units; ++i) given.push_back(i);
-    Asked asked{go_on, context, moves_before, PlacementCost(found.shape).reset(given)};
-    found.result = anneal(found.shape, budget, go_on == nullptr ? GoOn{} : GoOn{&ask, &asked});
+    Asked asked{go_on, context, moves_before, index, PlacementCost(found.shape).reset(given), found.shape.positions, nullptr};
+    found.result = anneal(found.shape, budget, go_on == nullptr ? GoOn{} : GoOn{&ask, &asked, &improved});
     if (!r.bare) {
         found.bytes = bytes_needed(r, plan);
         for (std::uint32_t k = 0; k < found.shape.positions; ++k)
@@ -267,10 +279,10 @@ std::optional<Json> placement_answer(Json request, GoOnText go_on, void* context
     const auto plans = r.candidates.empty() ? std::vector<Plan>{r.job.plan} : r.candidates;
     std::vector<std::tuple<double, std::size_t, double, bool>> order;
     AnnealingBudget budget = r.budget;
-    budget.moves = std::max<std::int64_t>(1, budget.moves / static_cast<std::int64_t>(plans.size()));
+    if (budget.moves > 0) budget.moves = std::max<std::int64_t>(1, budget.moves / static_cast<std::int64_t>(plans.size()));
     std::int64_t moves = 0;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        Found one = search(r, plans[i], budget, moves, go_on, context);
+        Found one = search(r, plans[i], budget, moves, static_cast<std::int64_t>(i), go_on, context);
         moves += one.result.moves;
         const bool stopped = one.result.stopped;
         insert_sorted(order, std::tuple(one.result.seconds, i, one.result.default_seconds, one.fits),

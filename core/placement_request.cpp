@@ -38,7 +38,7 @@ static void read_budget(const Json& request, PlacementRequest& r, Problems& prob
         return given == request.end() ? otherwise : read_integer(*given, key, name, range, problems).value_or(otherwise);
     };
     r.budget.seed = static_cast<std::uint64_t>(read("seed", "The seed", {0, kLargestSeed}, 1));
-    r.budget.moves = read("moves", "The number of moves", {1, kMostMoves}, usual_moves(r.links.size()));
+    r.budget.moves = read("moves", "The number of moves", {0, kMostMoves}, usual_moves(r.links.size()));
     r.budget.restarts = read("restarts", "The number of restarts", {1, kMostRestarts}, r.links.size() <= 256 ? 4 : 1);
 }
 
@@ -114,6 +114,32 @@ static void check_size(const PlacementRequest& r, std::int64_t positions, const 
                         "Measure the others too, or take fewer GPUs.", nullptr});
 }
 
+// A placement to begin with: the unit of every position, each unit once.
+static void read_start(const Json& given, std::int64_t positions, PlacementRequest& r, Problems& problems) {
+    const auto units = static_cast<std::int64_t>(r.links.size());
+    Placement start;
+    std::vector<bool> seen(r.links.size());
+    const auto take = [&](std::int64_t unit) {
+        if (unit < 0 || unit >= units || seen[static_cast<std::size_t>(unit)]) return false;
+        seen[static_cast<std::size_t>(unit)] = true;
+        start.push_back(static_cast<std::uint32_t>(unit));
+        return true;
+    };
+    bool right = given.is_array() && given.size() == static_cast<std::size_t>(positions);
+    for (std::size_t i = 0; right && i < given.size(); ++i) {
+        const auto* unit = given[i].get_ptr<const std::int64_t*>();
+        right = unit != nullptr && take(*unit);
+    }
+    if (!right) {
+        problems.push_back({"start", "range", nullptr,
+                            "\"start\" must be a list of " + grouped(positions) + " different units, counted from 0, one per position.", "",
+                            nullptr});
+        return;
+    }
+    for (std::int64_t unit = 0; unit < units; ++unit) take(unit);
+    r.budget.start = std::move(start);
+}
+
 static void read_candidates(const Json& given, PlacementRequest& r, Problems& problems) {
     constexpr std::size_t kMost = 20;
     if (!given.is_array() || given.empty() || given.size() > kMost) {
@@ -165,6 +191,15 @@ std::optional<PlacementRequest> read_placement(Json& request, Problems& problems
     } else if (resolve(r.job, problems)) {
         check_size(r, rank_grid(r.job.plan, r.links.gpus).positions(), "gpus", problems);
         if (const auto list = request.find("candidates"); list != request.end()) read_candidates(*list, r, problems);
+    }
+    if (problems.size() != before) return std::nullopt;
+    if (const auto start = request.find("start"); start != request.end()) {
+        const Plan& plan = r.candidates.empty() ? r.job.plan : r.candidates.front();
+        if (r.candidates.size() > 1)
+            problems.push_back(
+                {"start", "range", nullptr, "A placement to begin with belongs to one plan.", "Give one candidate.", nullptr});
+        else
+            read_start(*start, r.bare ? r.bare->pipelines * r.bare->stages : rank_grid(plan, r.links.gpus).positions(), r, problems);
     }
     if (problems.size() != before) return std::nullopt;
     return r;

@@ -20,6 +20,8 @@ const names = {
     detailed: /^Fourfold, every stage/, fujii: /^Fujii et al\. 2024/, stages: /^Pipeline stages/, curve: /^Passes of the step/, timeline: /^Passes of every stage/,
     tensor: 'Tensor parallel (TP)', pipeline: 'Pipeline parallel (PP)', grid: /^Memory of the fullest GPU for every plan/,
     calibrate: 'Calibrate with your own runs', ownRuns: 'Your runs', addPlan: 'Add the plan shown', apply: 'Apply', remove: 'Remove calibration',
+    useLinks: 'Use a measurement of your links', links: 'Paste or drop a measurement', example: 'Fill in an example', linksMap: /^Links, one by one/,
+    linksUnit: 'Unit of the numbers', findPlacement: 'Find a placement', joint: /^Also place the best/,
     paste: /Paste a config\.json/, configText: 'Contents of config.json', useModel: 'Use this model', cancel: 'Cancel', dismiss: 'Dismiss',
 };
 
@@ -1111,6 +1113,95 @@ describe('calibration with runs of one\'s own', () => {
         await page.getByText(/^Line 7: step_seconds must be a number; "oops" is none/).waitFor();
         assert.equal(await page.getByRole('button', { name: names.apply, exact: true }).count(), 0);
         assert.match(await runs.inputValue(), /oops$/);
+    });
+});
+
+describe('placement on measured links', () => {
+    const run = '?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=64&tp=2&pp=4&cp=1&mb=1';
+    const section = (page) => page.locator('#placement');
+    const openPart = async (page) => {
+        await page.getByRole('button', { name: names.useLinks }).click();
+        const text = field(page, names.links);
+        await text.waitFor();
+        return text;
+    };
+    const clean = async (page, what) => {
+        await page.evaluate(readFileSync(axeFile, 'utf8'));
+        const found = await page.evaluate(() => globalThis.axe.run(document.querySelector('#placement'), { resultTypes: ['violations'] }));
+        assert.deepEqual(found.violations.map((one) => one.id), [], what);
+    };
+
+    for (const [width, colorScheme] of [[1280, 'light'], [390, 'dark'], [390, 'light'], [1280, 'dark']]) {
+        pageTest(`the example: a slow link is named, a placement found, its rank file taken; ${width} px, ${colorScheme}`, async () => {
+            const page = await open(run, { width, colorScheme });
+            const text = await openPart(page);
+            await page.getByRole('button', { name: names.example }).click();
+            await page.getByRole('heading', { name: /^2 of 56 links are slower than half the median; the slowest, node-3 to node-4, does 4.1.GB/ }).waitFor();
+            assert.match(await text.inputValue(), /^# A made-up measurement/);
+            const map = page.getByRole('slider', { name: names.linksMap });
+            await map.focus();
+            for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+            assert.match(await map.getAttribute('aria-valuetext'), /^node-3 to node-4: 4.1.GB\/s, 9.% of the median$/);
+            await page.getByRole('combobox', { name: 'Time', exact: true }).selectOption({ label: '1\u00a0s' });
+            await page.getByRole('button', { name: names.findPlacement }).click();
+            await page.getByRole('heading', { name: /^\d+.% shorter steps: .* instead of .*, if the measurement holds\.$/ }).waitFor();
+            const pictures = section(page).getByRole('img');
+            assert.match(await pictures.nth(0).getAttribute('aria-label'), /^Default order: .*node-3 to node-4, 4.1.GB/);
+            assert.doesNotMatch(await pictures.nth(1).getAttribute('aria-label'), /4.1.GB/);
+            const file = folded(section(page), 'hostfile.txt');
+            await file.click();
+            const lines = (await section(page).locator('pre').nth(2).innerText()).trim().split('\n');
+            assert.deepEqual(lines.map((line) => line.split(' ')[0]).sort(), Array.from({ length: 8 }, (_, i) => `node-${i + 1}`));
+            const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download hostfile.txt' }).click()]);
+            assert.equal(saved.suggestedFilename(), 'hostfile.txt');
+            assert.equal(readFileSync(await saved.path(), 'utf8').trim(), lines.join('\n'));
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+            await clean(page, `${width} ${colorScheme}`);
+        });
+    }
+
+    pageTest('mistakes are named with row and column, a missing unit is asked for, and what was typed stays', async () => {
+        const page = await open(run);
+        const text = await openPart(page);
+        const wrong = 'GB/s,a,b\na,,12\nb,-3,\n';
+        await text.fill(wrong);
+        const told = section(page).locator('.wrong');
+        await eventually('problem', () => plain(told), /b to a|row 2/);
+        assert.equal(await text.inputValue(), wrong);
+        assert.equal(await text.getAttribute('aria-invalid'), 'true');
+        await text.fill('a,b\n0,12\n11,0\n');
+        await eventually('unit', () => plain(told), /unit/i);
+        await page.getByLabel(names.linksUnit).selectOption('gbyte_per_s');
+        await page.getByRole('heading', { name: /^None of the 2 links is slower/ }).waitFor();
+        await page.getByRole('button', { name: names.findPlacement }).click();
+        await eventually('too few', () => plain(section(page)), /This takes 8 nodes; only 2 were measured\./);
+    });
+
+    pageTest('a search that is stopped keeps the best so far; a change of the run marks it as older; other plans can be placed too', async () => {
+        const page = await open(run);
+        await openPart(page);
+        await page.getByRole('button', { name: names.example }).click();
+        await page.getByRole('combobox', { name: 'Time', exact: true }).selectOption('30');
+        await page.getByRole('checkbox', { name: names.joint }).check();
+        await page.getByRole('button', { name: names.findPlacement }).click();
+        await eventually('progress', () => plain(section(page)), /moves tried, .* a second\./);
+        await page.getByRole('button', { name: 'Stop', exact: true }).click();
+        await page.getByText('Stopped: this is the best so far.').waitFor();
+        assert.ok(await section(page).locator('pre').count() === 4);
+        const rows = section(page).locator('.joint tbody tr');
+        await eventually('plans', () => rows.count(), 11);
+        await rows.first().getByRole('button', { name: /^Take it/ }).click();
+        await page.getByText('For the run or the measurement before the last change.').waitFor();
+    });
+
+    pageTest('links that are all alike leave nothing to gain', async () => {
+        const page = await open(run);
+        const text = await openPart(page);
+        const cells = (row) => Array.from({ length: 8 }, (_, column) => (row === column ? '' : '40')).join(',');
+        await text.fill(`# GB/s\n${Array.from({ length: 8 }, (_, row) => cells(row)).join('\n')}`);
+        await page.getByRole('heading', { name: /^All 56 links are equally fast: 40.GB/ }).waitFor();
+        await page.getByRole('button', { name: names.findPlacement }).click();
+        await page.getByRole('heading', { name: /^Nothing to gain: all links are alike/ }).waitFor();
     });
 });
 

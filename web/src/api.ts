@@ -512,12 +512,6 @@ export type Calibrated = Calibration | (Refusal & Partial<CalibrationHelp>);
 export type Links = ({ nodes: string[] } | { gpus: string[] }) & { gbyte_per_s: number[][]; latency_us?: number[][] };
 export type LinksUnit = 'gbyte_per_s' | 'gbit_per_s' | 'mbyte_per_s' | 'mbit_per_s' | 'byte_per_s' | 'gibyte_per_s' | 'mibyte_per_s';
 export type LinksFormat = 'json' | 'pipette' | 'matrix' | 'nccl_tests' | 'osu' | 'mpigraph';
-export interface LinksRequest {
-    text: string;
-    unit?: LinksUnit | 'auto';
-    format?: LinksFormat | 'auto';
-    units?: 'auto' | 'nodes' | 'gpus';
-}
 export interface SlowLink {
     from: string;
     to: string;
@@ -541,6 +535,84 @@ export interface LinksRead {
     notes: string[];
 }
 
+// What a reader says of a text; "auto": nothing.
+export interface LinksSaid {
+    unit: string; // an id, as in LinksUnit
+    units: string; // "nodes" or "gpus"
+}
+// As the page keeps it: a matrix of a thousand nodes has a million numbers, so that it crosses as columns and as text.
+export type Measured = Omit<LinksRead, 'links'> & {
+    names: string[];
+    gpus: boolean; // its units are GPUs instead of nodes
+    rates: Float64Array; // GB/s, row = sender; NaN on the diagonal
+    text: string; // "links" of a request
+};
+
+export interface PlaceProgress {
+    moves: number;
+    best_seconds: number;
+    default_seconds: number;
+    index: number; // of the candidate
+    placement: number[] | null; // of the best, when it is a new one
+}
+export interface PlacedAt {
+    position: number;
+    unit: number;
+    name: string;
+    stages: [first: number, last: number];
+    data_ranks: [first: number, last: number];
+}
+export interface PacingLink {
+    from: number; // units
+    to: number;
+    positions: [from: number, to: number];
+    stage: number;
+    gbyte_per_s: number;
+}
+// The pipeline and the ring that set the pace.
+export interface Binds {
+    pipeline: { pipeline: number; seconds: number; links: PacingLink[] } | null;
+    ring: { stage: number; seconds: number; link: PacingLink } | null;
+}
+export interface PlaceFile {
+    id: string;
+    name: string;
+    text: string;
+    how: string;
+}
+export interface RankedPlacement {
+    index: number;
+    default_seconds: number;
+    best_seconds: number;
+    fits: boolean;
+}
+export interface Placed {
+    ok: true;
+    objective: { id: string; label: string };
+    default_seconds: number;
+    best_seconds: number;
+    gain_share: number;
+    low_gain_share: number;
+    high_gain_share: number;
+    basis: string;
+    nothing_to_gain: boolean;
+    finding: string;
+    placement: number[];
+    positions: PlacedAt[];
+    spare: number[];
+    moves: number;
+    moves_accepted: number;
+    restarts: number;
+    stopped: boolean;
+    moves_per_s?: number; // added by the worker: once the measurement was read
+    curve: [number, number][];
+    critical: { default: Binds; best: Binds };
+    files: PlaceFile[];
+    warnings: Problem[];
+    suggestion: { set: { [key: string]: string | number | boolean }; label: string; seconds: number } | null;
+    ranked: RankedPlacement[];
+}
+
 // What the WebAssembly module gives to JavaScript.
 export interface Fourfold {
     catalog(): string;
@@ -554,4 +626,5 @@ export interface Fourfold {
     read_links(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
     limits(text: string): string;
+    place(text: string, goOn: (progress: string) => boolean): string;
 }

@@ -2,6 +2,7 @@
 import type { Imported } from './api';
 import type { Core } from './core';
 import { t } from './i18n';
+import type { Placing } from './placement';
 import type { Actions, Page } from './store';
 import { Adjust } from './views/adjust';
 import { Answer } from './views/answer';
@@ -20,9 +21,10 @@ interface Props {
     importConfig(text: string): Promise<Imported>;
     timeline: Core['timeline'];
     calibrate: Core['calibrate'];
+    placing: Placing;
 }
 
-export function App({ page, act, importConfig, timeline, calibrate }: Props) {
+export function App({ page, act, importConfig, timeline, calibrate, placing }: Props) {
     const { answer } = page;
     const stale = page.problems.length > 0;
     return (
@@ -50,7 +52,7 @@ export function App({ page, act, importConfig, timeline, calibrate }: Props) {
                         <Adjust page={page} answer={answer} act={act} />
                     </div>
                 </div>
-                <LaterPlans page={page} act={act} />
+                <LaterPlans page={page} act={act} placing={placing} />
                 <How page={page} />
             </main>
             <footer>

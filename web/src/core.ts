@@ -5,8 +5,10 @@ import type {
     Estimate,
     Imported,
     Limits,
-    LinksRead,
-    LinksRequest,
+    LinksSaid,
+    Measured,
+    Placed,
+    PlaceProgress,
     Ranked,
     Refusal,
     TimelineAnswer,
@@ -17,7 +19,7 @@ import type { Call, Question, Reply } from './worker';
 
 export class CoreCrash extends Error {}
 
-type Waiting = { resolve: (value: never) => void; reject: (error: CoreCrash) => void };
+type Waiting = { resolve: (value: never) => void; reject: (error: CoreCrash) => void; told?: (progress: never) => void };
 
 export class Core {
     private worker: Worker | undefined;
@@ -34,23 +36,36 @@ export class Core {
     estimate = (job: object): Promise<Estimate | Refusal> => this.ask('estimate', JSON.stringify(job));
     timeline = (job: object): Promise<TimelineAnswer | Refusal> => this.ask('timeline', JSON.stringify(job));
     calibrate = (job: object, runs: string): Promise<Calibrated> => this.ask('calibrate', JSON.stringify({ ...job, runs_text: runs }));
-    search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), filter);
+    search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), { filter });
     rank = (job: object): Promise<Ranked | Refusal> => this.ask('rank', JSON.stringify(job));
     mergeRankings = (parts: Ranked[]): Promise<Ranked | Refusal> => this.ask('merge_rankings', JSON.stringify(parts));
     versus = (job: object): Promise<Versus | Refusal> => this.ask('versus', JSON.stringify(job));
     limits = (job: object): Promise<Limits | Refusal> => this.ask('limits', JSON.stringify(job));
-    readLinks = (request: LinksRequest): Promise<LinksRead | Refusal> => this.ask('read_links', JSON.stringify(request));
+    measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });
+    // `links` is the text of a measurement (Measured.text); `seconds` is when to end with the best so far.
+    place = (job: object, links: string, seconds: number, told: (progress: PlaceProgress) => void): Promise<Placed | Refusal> =>
+        this.ask('place', JSON.stringify(job), { links, seconds }, told);
+
+    // Gives its thread and its memory back; a later question starts a fresh instance.
+    end(): void {
+        this.restart('ended');
+    }
 
     // Drops what it is busy with; the next question starts a fresh instance.
     stop(): void {
         if (this.waiting.size > 0) this.restart('stopped');
     }
 
-    private ask<Answer>(call: Call, text: string, filter?: HeatFilter): Promise<Answer> {
+    private ask<Answer, Progress = never>(
+        call: Call,
+        text: string,
+        more: Pick<Question, 'filter' | 'said' | 'links' | 'seconds'> = {},
+        told?: (progress: Progress) => void,
+    ): Promise<Answer> {
         const id = ++this.lastId;
-        const question: Question = { id, call, text, ...(filter && { filter }) };
+        const question: Question = { id, call, text, ...more };
         return new Promise((resolve, reject) => {
-            this.waiting.set(id, { resolve, reject });
+            this.waiting.set(id, { resolve, reject, ...(told && { told }) });
             this.running().postMessage(question);
         });
     }
@@ -70,6 +85,8 @@ export class Core {
         // An instance that threw may be left in any state: never ask it again.
         if ('crash' in reply) {
             this.restart(reply.crash);
+        } else if ('progress' in reply) {
+            this.waiting.get(reply.id)?.told?.(reply.progress as never);
         } else {
             this.waiting.get(reply.id)?.resolve(reply.value as never);
             this.waiting.delete(reply.id);

@@ -38,6 +38,9 @@ async function start(): Promise<void> {
     const helper = { rank: searches.rank, mergeRankings: searches.mergeRankings, stop: () => {} };
     const others = Math.min(MOST_RANKERS, navigator.hardwareConcurrency) - 1;
     const rankers = [helper, ...Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module))];
+    // Instances of their own: a search of 30 seconds must not keep a ranking waiting, and its memory goes back with them.
+    const placers = Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module));
+    const placing = { measure: searches.measure, placers };
     const catalog = await estimates.catalog();
     const link = parseLink(location.search, catalog);
 
@@ -74,6 +77,7 @@ async function start(): Promise<void> {
                 importConfig={estimates.importConfig}
                 timeline={estimates.timeline}
                 calibrate={searches.calibrate}
+                placing={placing}
             />,
             root,
         );

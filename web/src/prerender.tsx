@@ -19,7 +19,9 @@ export function prerender(core: Fourfold): Record<string, string> {
     };
     const act = new Proxy({}, { get: () => never }) as Actions;
     return {
-        APP: renderToString(<App page={page} act={act} importConfig={never} timeline={never} calibrate={never} />),
+        APP: renderToString(
+            <App page={page} act={act} importConfig={never} timeline={never} calibrate={never} placing={{ measure: never, placers: [] }} />,
+        ),
         TITLE: `${summaryOf(page)} – ${t.name}`,
         DESCRIPTION: t.description,
         NOSCRIPT: t.noscript,

@@ -1,7 +1,7 @@
 // One instance of the core in a thread of its own. The first message brings the compiled module; every further one is a question,
 // answered under the same id.
 import createModule from 'fourfold-core';
-import type { Fourfold, Refusal, SearchColumns, SearchSummary } from './api';
+import type { Fourfold, LinksRead, LinksSaid, Measured, Placed, PlaceProgress, Refusal, SearchColumns, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 
 export type Call =
@@ -15,14 +15,19 @@ export type Call =
     | 'versus'
     | 'limits'
     | 'calibrate'
-    | 'read_links';
+    | 'read_links'
+    | 'measure'
+    | 'place';
 export interface Question {
     id: number;
     call: Call;
     text: string;
     filter?: HeatFilter;
+    said?: LinksSaid; // of a measurement
+    links?: string; // the text of a measurement, to be put into the request
+    seconds?: number; // when a placement must be done
 }
-export type Reply = { id: number; value: unknown } | { id: number; crash: string };
+export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string };
 
 let core: Promise<Fourfold> | undefined;
 
@@ -35,16 +40,58 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     return { summary, columns, ...indexRows(columns), quickest: quickestOf(columns), choices: choicesOf(all.columns) };
 }
 
-async function answer({ call, text, filter = {} }: Question): Promise<unknown> {
+// A measurement as typed or dropped. The page draws the numbers and hands the text on; neither is made there.
+function measure(fourfold: Fourfold, text: string, said?: LinksSaid): Measured | Refusal {
+    const answer = JSON.parse(fourfold.read_links(JSON.stringify({ text, ...said }))) as LinksRead | Refusal;
+    if (!answer.ok) return answer;
+    const { links, ...facts } = answer;
+    const gpus = 'gpus' in links;
+    const names = gpus ? links.gpus : links.nodes;
+    const rates = Float64Array.from(links.gbyte_per_s.flat(), (rate) => rate ?? Number.NaN);
+    for (let i = 0; i < names.length; ++i) rates[i * names.length + i] = Number.NaN;
+    return { ...facts, names, gpus, rates, text: JSON.stringify(links) };
+}
+
+const TOLD_MS = 100; // from one word of progress to the next
+
+const movesOf = (progress: string): number => (JSON.parse(progress) as PlaceProgress).moves;
+
+// The core has no clock: it asks whether to go on, and is stopped at the end of its time.
+function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_INFINITY }: Question): unknown {
+    const request = links ? `${text.slice(0, -1)},"links":${links}}` : text;
+    const started = performance.now();
+    let told = started;
+    let first: { moves: number; at: number } | null = null;
+    const goOn = (progress: string): boolean => {
+        const now = performance.now();
+        first ??= { moves: movesOf(progress), at: now };
+        if (now - told >= TOLD_MS) {
+            told = now;
+            postMessage({ id, progress: JSON.parse(progress) } satisfies Reply);
+        }
+        return now - started < seconds * 1000;
+    };
+    const answer = JSON.parse(fourfold.place(request, goOn)) as Placed | Refusal;
+    // How fast it goes once a large matrix is read: that takes longer than many moves.
+    const begun = first as { moves: number; at: number } | null;
+    if (!answer.ok || !begun) return answer;
+    return { ...answer, moves_per_s: (answer.moves - begun.moves) / Math.max((performance.now() - begun.at) / 1000, 1e-3) };
+}
+
+async function answer(question: Question): Promise<unknown> {
+    const { call, text, filter = {}, said } = question;
     if (!core) throw new Error('asked before the module came');
     const fourfold = await core;
     if (call === 'search') return search(fourfold, text, filter);
+    if (call === 'measure') return measure(fourfold, text, said);
+    if (call === 'place') return place(fourfold, question);
     return JSON.parse(call === 'catalog' ? fourfold.catalog() : fourfold[call](text));
 }
 
 // Large columns change hands instead of being copied.
 const transferable = (value: unknown): Transferable[] => {
-    const columns = (value as { columns?: SearchColumns }).columns;
+    const { columns, rates } = value as { columns?: SearchColumns; rates?: Float64Array };
+    if (rates) return [rates.buffer as ArrayBuffer];
     return columns ? Object.values(columns as unknown as Record<string, { buffer: ArrayBuffer }>).map((column) => column.buffer) : [];
 };
 

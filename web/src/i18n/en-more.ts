@@ -364,6 +364,11 @@ export const more = {
         impossible: 'not possible',
         take: (what: string) => `Take ${what}`,
     },
+    placement: {
+        title: 'Placement on your own links',
+        intro: 'The estimates above take every link of one kind for equally fast. Real ones are not: one bad cable, or a node behind a busy switch, and the whole step waits for it. With the bandwidth measured between your nodes, the page finds which node should do which part of the run, so that slow links carry little, and writes the rank file for it.',
+        open: 'Use a measurement of your links',
+    },
     card: {
         open: (label: string) => `${label}: show the formula`,
         symbols: 'In symbols',

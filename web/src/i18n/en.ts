@@ -13,6 +13,7 @@ export const en = {
         check: 'Check',
         best: 'Best',
         gpus: 'How many GPUs',
+        placement: 'Placement',
         plans: 'All plans',
         compare: 'Compare',
         how: 'How it works',

@@ -28,6 +28,7 @@ export function Header() {
                 <a href="#check">{t.nav.check}</a>
                 <a href="#best">{t.nav.best}</a>
                 <a href="#gpus">{t.nav.gpus}</a>
+                <a href="#placement">{t.nav.placement}</a>
                 <a href="#plans">{t.nav.plans}</a>
                 <a href="#compare">{t.nav.compare}</a>
                 <a href="#how">{t.nav.how}</a>

@@ -4,6 +4,7 @@ import type { Estimate, Imported } from '../api';
 import type { Core } from '../core';
 import { format } from '../format';
 import { t } from '../i18n';
+import type { Placing } from '../placement';
 import { rateOf } from '../sentences';
 import { withConfig } from '../state';
 import type { Actions, Page } from '../store';
@@ -96,7 +97,7 @@ export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Acti
 }
 
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
-export function LaterPlans(props: { page: Page; act: Actions }) {
+export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; placing: Placing }) {
     const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
     if (more) {
         return (
@@ -104,6 +105,7 @@ export function LaterPlans(props: { page: Page; act: Actions }) {
                 <more.Best {...props} />
                 <more.Sweep {...props} />
                 <more.Limits {...props} />
+                <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
             </>

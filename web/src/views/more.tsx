@@ -17,6 +17,7 @@ export { StepCurve } from './curve';
 export { Plans } from './heat';
 export { Limits } from './limits';
 export { PasteDialog } from './paste';
+export { Placement } from './placement-door';
 export { Stages } from './stages';
 export { Sweep } from './sweep';
 export { TimeTable } from './time-table';

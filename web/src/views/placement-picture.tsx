@@ -1,0 +1,133 @@
+import type { Binds, Measured, PacingLink } from '../api';
+import { format } from '../format';
+import { p } from '../i18n/placement';
+import { classOf, type Grid, type Spot } from '../placement';
+import { useWidth } from './drawing';
+import { brief, gbyte } from './placement-map';
+
+// Who stands where: a box for each node, stages from left to right, and the links that the run uses between them.
+const BOX = 26; // px high
+const CHARACTER = 7; // px
+const HEAD = 22; // the stages' names
+const SIDE = 24; // px beside a column: a ring's way back
+const ACROSS = 62; // px between columns
+const DOWN = 24; // px between rows
+
+interface Props {
+    title: string;
+    grid: Grid;
+    names: readonly string[]; // of the unit at each position
+    units: readonly number[];
+    binds: Binds;
+    measured: Measured;
+}
+
+export const linksOf = ({ pipeline, ring }: Binds): PacingLink[] => [...(pipeline?.links ?? []), ...(ring ? [ring.link] : [])];
+
+// One sentence for the pipeline, one for the ring, each with its slowest link.
+function toldOf({ pipeline, ring }: Binds, { names }: Measured): string[] {
+    const name = (link: PacingLink): [string, string, string] => [names[link.from] ?? '', names[link.to] ?? '', gbyte(link.gbyte_per_s)];
+    const [slowest] = [...(pipeline?.links ?? [])].sort((a, b) => a.gbyte_per_s - b.gbyte_per_s);
+    return [
+        pipeline && slowest && p.result.pipeline(format.count(pipeline.pipeline + 1), format.duration(pipeline.seconds), ...name(slowest)),
+        ring && p.result.ring(format.count(ring.stage + 1), format.duration(ring.seconds), ...name(ring.link)),
+    ].filter((text) => text !== null && text !== undefined);
+}
+
+function rateBetween({ rates, names }: Measured, a: number, b: number): number {
+    const n = names.length;
+    return Math.min(rates[a * n + b] ?? Number.NaN, rates[b * n + a] ?? Number.NaN);
+}
+
+export function Picture({ title, grid, names, units, binds, measured }: Props) {
+    const { box, width } = useWidth();
+    const { spots, columns, rows, stages, hops, rings } = grid;
+    const alone = stages.length === 1;
+    const wide = Math.max(...names.map((name) => brief(name).length)) * CHARACTER + 12;
+    const least = alone ? 16 : ACROSS;
+    const across = Math.max(least, Math.min(ACROSS, (width - 2 * SIDE - columns * wide) / Math.max(1, columns - 1)));
+    const down = alone ? 56 : DOWN;
+    const x = ({ column }: Spot): number => SIDE + column * (wide + across);
+    const y = ({ row }: Spot): number => HEAD + row * (BOX + down);
+    const at = new Map(spots.map((spot) => [spot.position, spot]));
+    const median = measured.median_gbyte_per_s;
+    const bindings = linksOf(binds).map(({ positions }) => positions);
+    const isBound = (a: number, b: number): boolean => bindings.some(([from, to]) => (from === a && to === b) || (from === b && to === a));
+    const path = (a: number, b: number): { d: string; middle: [number, number] } | null => {
+        const [one, two] = [at.get(a), at.get(b)];
+        if (!one || !two) return null;
+        const [left, right] = one.column <= two.column ? [one, two] : [two, one];
+        const [top, bottom] = one.row <= two.row ? [one, two] : [two, one];
+        if (one.row === two.row && right.column - left.column === 1)
+            return {
+                d: `M${x(left) + wide} ${y(left) + BOX / 2}H${x(right)}`,
+                middle: [x(left) + wide + across / 2, y(left) + BOX / 2 - 10],
+            };
+        if (one.column === two.column && bottom.row - top.row === 1)
+            return { d: `M${x(top) + wide / 2} ${y(top) + BOX}V${y(bottom)}`, middle: [x(top) + wide / 2 + 20, y(top) + BOX + down / 2] };
+        if (one.column === two.column)
+            return {
+                d: `M${x(top)} ${y(top) + BOX / 2}h${-SIDE / 2}V${y(bottom) + BOX / 2}h${SIDE / 2}`,
+                middle: [x(top) - SIDE / 2, (y(top) + y(bottom) + BOX) / 2],
+            };
+        return {
+            d: `M${x(left) + wide} ${y(left) + BOX / 2}L${x(right)} ${y(right) + BOX / 2}`,
+            middle: [(x(left) + wide + x(right)) / 2, (y(left) + y(right) + BOX) / 2],
+        };
+    };
+    const known = [...hops, ...rings];
+    const others = bindings.flatMap(([from, to]): [number, number][] =>
+        known.some(([a, b]) => (a === from && b === to) || (a === to && b === from)) ? [] : [[from, to]],
+    );
+    const lines = [...known, ...others].flatMap(([a, b]) => {
+        const way = path(a, b);
+        const rate = rateBetween(measured, units[a] ?? 0, units[b] ?? 0);
+        return way ? [{ key: `${a} ${b}`, ...way, rate, bound: isBound(a, b) }] : [];
+    });
+    const right = SIDE + columns * wide + (columns - 1) * across + 8;
+    const bottom = HEAD + rows * BOX + (rows - 1) * down + 8;
+    const told = toldOf(binds, measured);
+    return (
+        <div ref={box} class="who">
+            <h4>{title}</h4>
+            <section class="scroll" aria-label={p.result.picture(title)} tabIndex={right > width ? 0 : undefined}>
+                <svg width={Math.max(right, 120)} height={bottom} role="img" aria-label={`${p.result.picture(title)}. ${told.join('. ')}`}>
+                    {!alone &&
+                        stages.map((stage, column) => (
+                            <text key={stage} x={SIDE + column * (wide + across) + wide / 2} y={12} text-anchor="middle">
+                                {p.result.stage(format.count(stage + 1))}
+                            </text>
+                        ))}
+                    {lines.map(({ key, d, rate, bound }) => (
+                        <path
+                            key={key}
+                            class={`link ${bound ? 'bound ' : ''}way-${Number.isNaN(rate) ? 4 : classOf(rate, median)}`}
+                            d={d}
+                        />
+                    ))}
+                    {spots.map((spot) => (
+                        <g key={spot.position}>
+                            <rect class="unit" x={x(spot)} y={y(spot)} width={wide} height={BOX} rx="4" />
+                            <text class="unit" x={x(spot) + wide / 2} y={y(spot) + BOX / 2 + 4} text-anchor="middle">
+                                {brief(names[spot.position] ?? '')}
+                            </text>
+                        </g>
+                    ))}
+                    {lines.map(
+                        ({ key, middle, rate, bound }) =>
+                            bound && (
+                                <text key={key} class="rate" x={middle[0]} y={middle[1] + 4} text-anchor="middle">
+                                    {gbyte(rate)}
+                                </text>
+                            ),
+                    )}
+                </svg>
+            </section>
+            <ul class="note">
+                {told.map((text) => (
+                    <li key={text}>{text}</li>
+                ))}
+            </ul>
+        </div>
+    );
+}
