@@ -279,7 +279,8 @@ TEST_CASE("placement: never worse than given, a permutation, the same for the sa
         const auto positions = static_cast<std::size_t>(numbers.pipelines * numbers.stages);
         const PlacementShape shape =
             pipette_shape(numbers, random_links(random, positions + 1 + static_cast<std::size_t>(random.from(0, 3)), random.coin()));
-        const AnnealingBudget budget{static_cast<std::uint64_t>(i), random.from(1, 20'000), random.from(1, 3)};
+        const std::int64_t moves = random.from(1, 20'000), restarts = random.from(1, 3);
+        const AnnealingBudget budget{.seed = static_cast<std::uint64_t>(i), .moves = moves, .restarts = restarts};
         const AnnealingResult a = anneal(shape, budget), b = anneal(shape, budget);
         CHECK(a.placement == b.placement);
         CHECK(a.seconds == b.seconds);
