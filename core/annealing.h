@@ -11,8 +11,8 @@ namespace fourfold {
 struct AnnealingBudget {
     std::uint64_t seed = 1;
     std::int64_t moves = 1'000'000;  // tried, over all restarts
-    Placement start{};               // where the first restart begins; empty: the order of the units as given
     std::int64_t restarts = 1;       // the moves are split among them; each but the first starts anew from a random order
+    Placement start{};               // where the first restart begins; empty: the order of the units as given
 };
 
 // Asked every few ten thousand moves whether to go on; `context` is the caller's.

@@ -38,7 +38,7 @@ static void read_budget(const Json& request, PlacementRequest& r, Problems& prob
         return given == request.end() ? otherwise : read_integer(*given, key, name, range, problems).value_or(otherwise);
     };
     r.budget.seed = static_cast<std::uint64_t>(read("seed", "The seed", {0, kLargestSeed}, 1));
-    r.budget.moves = read("moves", "The number of moves", {0, kMostMoves}, usual_moves(r.links.size()));
+    r.budget.moves = read("moves", "The number of moves", {request.contains("start") ? 0 : 1, kMostMoves}, usual_moves(r.links.size()));
     r.budget.restarts = read("restarts", "The number of restarts", {1, kMostRestarts}, r.links.size() <= 256 ? 4 : 1);
 }
 

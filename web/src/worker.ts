@@ -74,7 +74,7 @@ function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_
     const answer = JSON.parse(fourfold.place(request, goOn)) as Placed | Refusal;
     // How fast it goes once a large matrix is read: that takes longer than many moves.
     const begun = first as { moves: number; at: number } | null;
-    if (!answer.ok || !begun) return answer;
+    if (!answer.ok || !begun || !links) return answer;
     return { ...answer, moves_per_s: (answer.moves - begun.moves) / Math.max((performance.now() - begun.at) / 1000, 1e-3) };
 }
 
