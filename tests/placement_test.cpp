@@ -367,8 +367,8 @@ TEST_CASE("place of the API: what is wrong is named, all at once") {
     const PublishedCase c = published_cases()[0];
     const auto problems = [](const std::string& request) { return tests::brief(place(request)["problems"]); };
     CHECK(problems("{}") == "links missing null -> null");
-    CHECK(problems(bare_request(c, R"({"moves": 0, "objective": "speed"})")).find("moves range 0") != std::string::npos);
-    CHECK(problems(bare_request(c, R"({"moves": 0, "objective": "speed"})")).find("objective range \"speed\"") != std::string::npos);
+    CHECK(problems(bare_request(c, R"({"moves": -1, "objective": "speed"})")).find("moves range -1") != std::string::npos);
+    CHECK(problems(bare_request(c, R"({"moves": -1, "objective": "speed"})")).find("objective range \"speed\"") != std::string::npos);
     CHECK(problems(bare_request(c, R"({"objective": "step_time"})")).find("objective range") == 0);
     CHECK(problems(bare_request(c, R"({"seed": -1, "restarts": "x", "unheard": 1})")).find("unheard unknown") != std::string::npos);
     PublishedCase more = c;
