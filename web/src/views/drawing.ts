@@ -13,7 +13,10 @@ export function useWidth() {
     const box = useRef<HTMLDivElement>(null);
     const [width, setWidth] = useState(640);
     useEffect(() => {
-        const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
+        // a folded part has no room: nothing is drawn there, and nothing is divided by it
+        const watcher = new ResizeObserver(
+            ([entry]) => entry && entry.contentRect.width > 0 && setWidth(Math.max(1, Math.round(entry.contentRect.width))),
+        );
         if (box.current) watcher.observe(box.current);
         return () => watcher.disconnect();
     }, []);
