@@ -110,7 +110,8 @@ std::string import_config(std::string_view text);
 //    "warnings":    [problem]             legal but unusual or slow (rule "tensor_parallel_across_nodes", …)
 //    "changes":     [{"set": {keys of the job: new values}, "label" ("Recompute every layer"), "touches" (what else it changes, or ""),
 //                     "saved_bytes", BRIEF}]
-//                                         single changes that lower the fullest GPU's bytes, most saved first
+//                                         single changes that lower the fullest GPU's bytes: first those that cost no time, most
+//                                         saved first, then by bytes saved per second lost
 //    "knobs":  [{"field": "tensor_parallel", "value": 2, "options": [{"value": 1, "legal": true, BRIEF, "change_bytes": +-, "problem": null}
 //                                         what each neighbour of each degree would do, alone;
 //                | {"value": 3, "legal": false, "problem": problem}]}],        for an illegal one, the first rule that it breaks

@@ -9,9 +9,11 @@ namespace {
 constexpr std::string_view kSlowerCompute = "About a third more computing.", kSomeCompute = "A few percent more computing.",
                            kTraffic = "More traffic inside the group at every layer.";
 
+constexpr double kNoTime = 0.001;  // of a step: less is no difference that the estimate could tell
+
 class Proposals {
  public:
-    Proposals(const SearchSpace& space, double bytes_now) : space_(space), now_(bytes_now) {}
+    Proposals(const SearchSpace& space, const Estimated& now) : space_(space), now_(now) {}
 
     // `change` edits a copy of the plan.
     template <class Edit>
@@ -20,10 +22,15 @@ class Proposals {
         change(plan);
         if (!is_legal(space_.model, plan)) return;
         const Estimated after = estimated(space_, plan);
-        const double saved = now_ - after.bytes;
+        const double saved = now_.bytes - after.bytes;
         if (saved < 0.01 * space_.gpu.memory_bytes) return;
-        insert_sorted(list, Change{difference(plan), std::move(label), touches, after, saved},
-                      [](const Change& a, const Change& b) { return a.saved_bytes > b.saved_bytes; });
+        const double free = kNoTime * now_.seconds;
+        insert_sorted(list, Change{difference(plan), std::move(label), touches, after, saved, after.seconds - now_.seconds},
+                      [free](const Change& a, const Change& b) {
+                          const bool a_free = a.lost_seconds <= free, b_free = b.lost_seconds <= free;
+                          if (a_free != b_free) return a_free;
+                          return a_free ? a.saved_bytes > b.saved_bytes : a.saved_bytes * b.lost_seconds > b.saved_bytes * a.lost_seconds;
+                      });
     }
     // The next larger value of a degree that keeps every rule, up to four times the present one.
     void grow(std::int64_t Plan::*degree, std::string_view name, std::string_view touches) {
@@ -47,7 +54,7 @@ class Proposals {
         return changed;
     }
     const SearchSpace& space_;
-    double now_;
+    const Estimated& now_;
 };
 
 void propose_degrees(Proposals& propose, const Plan& plan) {
@@ -107,8 +114,8 @@ void propose_kernels(Proposals& propose) {
 
 }  // namespace
 
-std::vector<Change> changes_that_save(const SearchSpace& space, double bytes_now) {
-    Proposals propose(space, bytes_now);
+std::vector<Change> changes_that_save(const SearchSpace& space, const Estimated& now) {
+    Proposals propose(space, now);
     propose_degrees(propose, space.plan);
     propose_recomputation(propose, space.model, space.plan);
     propose_states(propose, space.plan);

@@ -13,10 +13,11 @@ struct Change {
     std::string label;
     std::string_view touches;  // what else it changes
     Estimated after;
-    double saved_bytes;
+    double saved_bytes, lost_seconds;  // negative: gained
 };
 
-// All that save at least one percent of the card, most saved first. `space.plan` is legal and complete.
-std::vector<Change> changes_that_save(const SearchSpace& space, double bytes_now);
+// All that save at least one percent of the card: first those that cost no time, most saved first, then by bytes saved per second lost.
+// `space.plan`, estimated as `now`, is legal and complete.
+std::vector<Change> changes_that_save(const SearchSpace& space, const Estimated& now);
 
 }  // namespace fourfold

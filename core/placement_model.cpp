@@ -114,9 +114,7 @@ void add_hops(const Job& job, const Plan& plan, const Links& links, const Measur
         return;
     }
     const std::size_t n = links.size();
-    Plan inside = plan;  // as if the whole run were in one node
-    inside.pipeline_parallel = 1, inside.gpus = 1;
-    const double near = 2 * transfer_seconds(job.model, inside, measured.machine, measured.timing);
+    const double near = 2 * transfer_seconds_inside(job.model, plan, measured.machine, measured.timing);
     Timing timing = measured.timing;
     const auto one_way = [&](std::size_t from, std::size_t to) {
         if (!links.latency_s.empty()) timing.network_latency = links.latency(from, to);

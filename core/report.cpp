@@ -285,9 +285,9 @@ Json auto_plan(const Job& job, const std::vector<std::string>& chosen) {
     return plan;
 }
 
-Json describe_changes(const Job& job, double total) {
+Json describe_changes(const Job& job, const Estimated& now) {
     Json list = Json::array();
-    for (Change& change : changes_that_save(job.space(), total)) {
+    for (Change& change : changes_that_save(job.space(), now)) {
         Json entry = Object()
                          .add("set", std::move(change.set))
                          .add("label", change.label)
@@ -347,7 +347,7 @@ void add_memory(Json& answer, const Job& job) {
     answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
     answer["host"] = describe_host(job, memory);
     answer["comparison"] = compare(job, fullest->groups);
-    answer["changes"] = describe_changes(job, total);
+    answer["changes"] = describe_changes(job, estimate);
     answer["knobs"] = knobs(job, total);
 }
 

@@ -102,11 +102,15 @@ class StepCost : Letters<N> {
         return sum;
     }
 
+    N transfer_inside() const {
+        const N bytes = 2 * L::tokens() * L::h() / t_;
+        return on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link());
+    }
     // Seconds from hand to hand between two stages.
     N transfer() const {
         using std::min;
+        if (p_.gpus <= hw_.gpus_per_node) return transfer_inside();
         const N bytes = 2 * L::tokens() * L::h() / t_;
-        if (p_.gpus <= hw_.gpus_per_node) return on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link());
         return on_.of(&Timing::network_latency) +
                bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
     }
@@ -409,6 +413,10 @@ LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
 Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
              const Stages& stages, bool with_stage_seconds) {
     return StepCost<double>(model, plan, machine, timing, layers).find_pace(stages, with_stage_seconds);
+}
+double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
+    const LayerTimes none;
+    return StepCost<double>(model, plan, machine, timing, none).transfer_inside();
 }
 DataCollective data_collective_parts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
     const LayerTimes none;

@@ -75,8 +75,9 @@ Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const
 bool is_played(const Plan& plan);
 double played_makespan(const Plan& plan, const Stages& stages, const LayerTimes& layers, const Pace& pace);
 
-// Seconds of handing a micro-batch's tensor from one stage to the next (Pipette).
+// Seconds of handing a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
+double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
 // ---- the terms that a placement on measured links takes apart (placement_model.h); step_time adds up the same ones
 // Seconds of a collective of `bytes` per GPU among the ranks that hold the same parameters: max(inside, across / rate) + fixed, where the
 // rate is what a node reaches, byte/s.

@@ -100,11 +100,9 @@ static void check_stages(const Json& answer) {
     CHECK(tests::nearly(total + outside, answer["whole_bytes"]));
     CHECK(answer["reserved_bytes"] >= answer["total_bytes"]);
     CHECK(answer["whole_bytes"] >= answer["reserved_bytes"]);
-    double saved = INFINITY;
     for (const Json& change : answer["changes"]) {
-        CHECK(change["saved_bytes"].get<double>() > 0);
-        CHECK(change["saved_bytes"].get<double>() <= saved);
-        saved = change["saved_bytes"];
+        const double saved = change["saved_bytes"];
+        CHECK(saved > 0);
         CHECK(tests::nearly(change["total_bytes"].get<double>() + saved, total));
         Json after = answer["job"];
         after.update(change["set"]);

@@ -29,18 +29,23 @@ Example llama_70b() {
 
 }  // namespace
 
-TEST_CASE("changes: each is one step, legal, and saves; sorted by what it saves") {
+TEST_CASE("changes: each is one step, legal, and saves; first what costs no time, then by bytes saved per second lost") {
     const Example e = llama_70b();
-    const double now = estimated(e.space(), e.plan).bytes;
+    const Estimated now = estimated(e.space(), e.plan);
     const auto changes = changes_that_save(e.space(), now);
     CHECK(changes.size() >= 6);
     bool recomputes = false, smaller = false;
-    double saved = INFINITY;
+    double worth = INFINITY, saved = INFINITY;
     for (const Change& change : changes) {
         CHECK(is_legal(e.model, change.after.plan));
         CHECK(change.saved_bytes >= 0.01 * e.gpu.memory_bytes);
-        CHECK(change.saved_bytes <= saved);
-        CHECK(change.after.bytes == now - change.saved_bytes);
+        CHECK(change.after.bytes == now.bytes - change.saved_bytes);
+        CHECK(change.after.seconds == doctest::Approx(now.seconds + change.lost_seconds));
+        const bool free = change.lost_seconds <= 0.001 * now.seconds;
+        const double here = free ? INFINITY : change.saved_bytes / change.lost_seconds;
+        CHECK(here <= worth);
+        if (free) CHECK(change.saved_bytes <= saved);
+        worth = here;
         CHECK(!change.set.empty());
         CHECK(!change.label.empty());
         saved = change.saved_bytes;
@@ -57,7 +62,7 @@ TEST_CASE("changes: what is already done is not proposed") {
     e.plan.gradients_in_fp32 = false;
     e.plan.optimizer_offload = 1;
     e.plan.micro_batch = 1;
-    for (const Change& change : changes_that_save(e.space(), estimated(e.space(), e.plan).bytes))
+    for (const Change& change : changes_that_save(e.space(), estimated(e.space(), e.plan)))
         for (const char* key : {"recompute", "gradients_in_fp32", "optimizer_offload", "micro_batch"}) CHECK(!change.set.contains(key));
 }
 
