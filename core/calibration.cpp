@@ -86,6 +86,7 @@ Proposal propose(const Job& job, const std::vector<FitRow>& rows, std::size_t ru
         return p;
     }
     std::vector<double> ratios;
+    ratios.reserve(rows.size());
     for (const FitRow& row : rows) ratios.push_back(row.measured / row.estimated);
     const double factor = median(ratios);
     constexpr double kLeast = 0.2, kMost = 5;  // time_factor's range
@@ -171,6 +172,7 @@ std::vector<bool> outliers(const std::vector<double>& ratios) {
     for (const double log : logs) distances.push_back(std::abs(log - middle));
     const double usual = distances.empty() ? 0 : kSigma * median(distances);
     std::vector<bool> result;
+    result.reserve(distances.size());
     for (const double distance : distances)
         result.push_back(ratios.size() >= kFewestForFactor && distance > std::max(kFar * usual, kLeast));
     return result;

@@ -67,7 +67,7 @@ class LayerCost : Letters<N> {
     Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
         const N input = on_.gemm(Pass::input, matrix, tokens, rows, columns);
         const N weight = on_.gemm(Pass::weight, matrix, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
-        const Passes passes{on_.gemm(Pass::forward, matrix, tokens, columns, rows), input + weight};
+        Passes passes{on_.gemm(Pass::forward, matrix, tokens, columns, rows), input + weight};
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
         if (gathers_input) {

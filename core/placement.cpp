@@ -3,6 +3,7 @@
 #include "placement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "placement_request.h"
@@ -116,7 +117,7 @@ GainBand gain_band(PlacementShape& shape, const Placement& given, const Placemen
 
 // ---- words
 std::string percent(double share) {
-    const auto tenths = static_cast<std::int64_t>(share * 1000 + 0.5);
+    const auto tenths = std::llround(share * 1000);
     return grouped(tenths / 10) + (tenths < 100 ? "." + std::to_string(tenths % 10) : "") + " %";
 }
 

@@ -11,12 +11,13 @@ std::vector<RankFile> rank_files(std::span<const std::string> hosts, std::int64_
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         const std::int64_t here = std::min(ranks_per_host, ranks - rank);
         for (std::int64_t slot = 0; slot < here; ++slot, ++rank) {
-            slurm += hosts[i] + "\n";
-            rankfile += "rank " + std::to_string(rank) + "=" + hosts[i] + " slot=" + std::to_string(slot) + "\n";
+            slurm.append(hosts[i]).append("\n");
+            rankfile.append("rank ").append(std::to_string(rank)).append("=").append(hosts[i]);
+            rankfile.append(" slot=").append(std::to_string(slot)).append("\n");
         }
-        hostfile += hosts[i] + " slots=" + std::to_string(here) + "\n";
-        torchrun += hosts[i] + " NODE_RANK=" + std::to_string(i) + " MASTER_ADDR=" + hosts[0] + " NNODES=" + nodes +
-                    " NPROC_PER_NODE=" + per_node + "\n";
+        hostfile.append(hosts[i]).append(" slots=").append(std::to_string(here)).append("\n");
+        torchrun.append(hosts[i]).append(" NODE_RANK=").append(std::to_string(i)).append(" MASTER_ADDR=").append(hosts[0]);
+        torchrun.append(" NNODES=").append(nodes).append(" NPROC_PER_NODE=").append(per_node).append("\n");
     }
     return {
         {"slurm", "slurm-hosts.txt", std::move(slurm),

@@ -344,7 +344,7 @@ class StepCost : Letters<N> {
         const N offload = number("o", "part of the optimizer in host memory", "", p_.optimizer_offload);
         N moved = 34 * mine;
         if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
-        const N update = (moved + 12 * parameters) / (0.8 * on_.of(&Machine::memory));
+        N update = (moved + 12 * parameters) / (0.8 * on_.of(&Machine::memory));
         if (p_.optimizer_offload == 0) return update;
         return update + offload * mine * (gradient + 2) / on_.of(&Machine::host);
     }

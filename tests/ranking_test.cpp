@@ -45,7 +45,7 @@ TEST_CASE("a ranking does not depend on how many parts it is cut into, nor on th
         const Json whole = rank(request);
         CHECK(whole["ok"] == true);
         CHECK(tests::differs(whole, tests::shape("rank"), "rank").empty());
-        for (const std::int64_t parts : {1, 2, 3, 8, 100}) CHECK(merged(request, parts) == whole);
+        for (const std::int64_t parts : {2, 8, 40}) CHECK(merged(request, parts) == whole);
         Json backwards = Json::array();
         for (std::int64_t part = 4; part >= 0; --part) backwards.push_back(rank(request, part, 5));
         CHECK(Json::parse(api::merge_rankings(backwards.dump())) == whole);
