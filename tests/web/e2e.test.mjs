@@ -407,6 +407,7 @@ describe('the best plans', () => {
         const funnel = page.locator('.best .funnel');
         await funnel.waitFor();
         const before = await plain(funnel);
+        assert.equal(await page.locator('.explore').getByLabel('Expert parallel').count(), 0);
         await page.getByLabel('Zero-bubble schedules').check();
         await addressHas(page, 'vary=virtual_stages,schedule,recompute,stage_layers');
         await eventually('more candidates', () => plain(funnel), (text) => text !== before);
@@ -417,6 +418,8 @@ describe('the best plans', () => {
         await funnel.waitFor();
         assert.ok(await page.getByLabel('Zero-bubble schedules').isChecked());
         assert.equal(await page.getByLabel('Accepted risk').inputValue(), '0.5');
+        const experts = await open('?v=1&model=deepseek-v3&gpus=1024');
+        await experts.locator('.explore').getByLabel('Expert parallel').waitFor();
     });
 
     pageTest('a long ranking can be stopped at once, and taken up again', async () => {

@@ -153,7 +153,6 @@ export const more = {
         table: 'Measured and estimated steps',
         outlier: 'far from the others',
         onGpus: (gpus: string, plan: string) => `${gpus} GPUs: ${plan}`,
-        asEstimated: 'as estimated',
         keyBefore: 'before',
         keyAfter: 'calibrated',
         y: 'longer (+) or shorter (−), line by line',

@@ -1,6 +1,7 @@
 import { format } from '../format';
 import { m } from '../i18n/more';
 import type { Actions, Page } from '../store';
+import { matters } from './options';
 
 // What the list of best configurations tries beside the degrees, and how much risk it accepts.
 const RISKS = [0.01, 0.05, 0.2, 0.5];
@@ -9,7 +10,7 @@ export function Explore({ page, act }: { page: Page; act: Actions }) {
     const field = page.catalog.fields.find((one) => one.key === 'explore');
     const choices = field && 'choices' in field ? field.choices : [];
     const chosen = new Set(String(page.job.explore ?? '').split(','));
-    const experts = Number(page.answer?.model.config.num_experts ?? page.answer?.model.config.num_local_experts ?? 0) > 0;
+    const experts = matters(page)('expert_parallel');
     const set = (id: string, on: boolean): void => {
         const next = choices.filter((choice) => (choice.id === id ? on : chosen.has(choice.id)));
         act.change({ explore: next.map((choice) => choice.id).join(',') }, 'choose');

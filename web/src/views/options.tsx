@@ -45,7 +45,7 @@ interface FieldProps {
 const currentOf = (page: Page, field: Field): Value => page.job[field.key] ?? field.default;
 
 // Could this field, or this part of a set, change anything in the run as it is? Where that is not known, yes.
-function matters(page: Page): (key: string) => boolean {
+export function matters(page: Page): (key: string) => boolean {
     const { job, answer } = page;
     const config = answer?.model.config;
     const has = (keys: string[]): boolean => !config || keys.some((key) => Number(config[key] ?? 0) > 0);
