@@ -44,9 +44,11 @@ class Annealer {
     AnnealingResult run() {
         for (std::uint32_t i = 0; i < shape_.units; ++i) at_.push_back(i);
         now_ = cost_.reset(at_);
-        result_.placement = at_;
-        result_.seconds = result_.default_seconds = now_;
-        result_.curve.emplace_back(0, now_);
+        keep();
+        improved_ = false;
+        result_.default_seconds = result_.seconds;
+        result_.default_misfits = result_.misfits;
+        result_.curve.emplace_back(0, result_.seconds);
         if (shape_.units < 2) return result_;
         if (!budget_.start.empty()) begin_at(budget_.start);
         const std::int64_t restarts = std::max<std::int64_t>(1, budget_.restarts);
@@ -72,7 +74,7 @@ class Annealer {
     void begin_at(const Placement& start) {
         at_ = start;
         now_ = cost_.reset(at_);
-        if (now_ < result_.seconds) keep();
+        if (now_ < best_) keep();
     }
 
     void shuffle() {
@@ -84,9 +86,11 @@ class Annealer {
     double typical_change() {
         constexpr int kTried = 256;
         double sum = 0;
+        const double now = cost_.seconds();  // without charges, which would make it too hot
         for (int i = 0; i < kTried; ++i) {
             propose_swap();
-            const double change = cost_.update(at_, changed_) - now_;
+            cost_.update(at_, changed_);
+            const double change = cost_.seconds() - now;
             sum += change < 0 ? -change : change;
             take_back();
         }
@@ -123,7 +127,7 @@ class Annealer {
         if (then <= now_ + more) {
             now_ = then;
             ++result_.accepted;
-            if (now_ < result_.seconds) keep();
+            if (now_ < best_) keep();
         } else {
             take_back();
         }
@@ -139,7 +143,9 @@ class Annealer {
 
     void keep() {
         result_.placement = at_;
-        result_.seconds = now_;
+        result_.seconds = cost_.seconds();
+        result_.misfits = cost_.misfits();
+        best_ = now_;
         improved_ = true;
     }
 
@@ -230,7 +236,7 @@ class Annealer {
     std::vector<std::uint32_t> by_number_, by_pipeline_, changed_, before_;
     std::uint32_t spare_ = 0, spare_before_ = 0;
     Placement at_;
-    double now_ = 0;
+    double now_ = 0, best_ = 0;  // charged seconds (PlacementCost)
     bool improved_ = false;
     AnnealingResult result_;
 };

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "placement_fit.h"
 #include "placement_request.h"
 #include "rank_files.h"
-#include "search.h"
+#include "uneven_split.h"
 
 namespace fourfold {
 
@@ -20,23 +21,21 @@ struct Found {
     PlacementShape shape;
     AnnealingResult result;
     Plan plan;
-    double bytes = 0;  // of the fullest GPU; 0 without a job
-    bool fits = true;
+    bool fits() const { return result.misfits == 0; }
 };
-
-// What the GPUs need beside what is known of units that differ.
-double bytes_needed(const PlacementRequest& r, const Plan& plan) {
-    return estimated({r.job.model, plan, *r.job.gpu, r.job.method}, plan).bytes;
-}
-
-bool fits(const PlacementRequest& r, const Plan& plan, double bytes, std::uint32_t unit) {
-    const double card = r.memory_bytes.empty() || r.memory_bytes[unit] == 0 ? r.job.gpu->memory_bytes : r.memory_bytes[unit];
-    return judge(r.job.method, plan, bytes, card).fit != Fit::does_not_fit;
-}
 
 PlacementShape shape_of(const PlacementRequest& r, const Plan& plan) {
     if (r.bare) return pipette_shape(*r.bare, r.links);
-    return r.objective == Objective::pipette ? pipette_shape(r.job, plan, r.links) : step_time_shape(r.job, plan, r.links, r.speeds);
+    PlacementShape shape =
+        r.objective == Objective::pipette ? pipette_shape(r.job, plan, r.links) : step_time_shape(r.job, plan, r.links, r.speeds);
+    shape.misfit = misfits(r, plan);
+    return shape;
+}
+
+double seconds_at(const PlacementShape& shape, const Placement& placement) {
+    PlacementCost cost(shape);
+    cost.reset(placement);
+    return cost.seconds();
 }
 
 // The caller's question, with a text; moves of the candidates before this one count too.
@@ -71,20 +70,14 @@ Found search(const PlacementRequest& r, const Plan& plan, const AnnealingBudget&
     found.shape = shape_of(r, plan);
     Placement given;
     for (std::uint32_t i = 0; i < found.shape.units; ++i) given.push_back(i);
-    Asked asked{go_on, context, moves_before, index, PlacementCost(found.shape).reset(given), found.shape.positions, nullptr};
+    Asked asked{go_on, context, moves_before, index, seconds_at(found.shape, given), found.shape.positions, nullptr};
     found.result = anneal(found.shape, budget, go_on == nullptr ? GoOn{} : GoOn{&ask, &asked, &improved});
-    if (!r.bare) {
-        found.bytes = bytes_needed(r, plan);
-        for (std::uint32_t k = 0; k < found.shape.positions; ++k)
-            found.fits = found.fits && fits(r, plan, found.bytes, found.result.placement[k]);
-    }
     return found;
 }
 
 // ---- the band
 double gain(const PlacementShape& shape, const Placement& given, const Placement& best) {
-    PlacementCost cost(shape);
-    const double before = cost.reset(given), after = cost.reset(best);
+    const double before = seconds_at(shape, given), after = seconds_at(shape, best);
     return before > 0 ? 1 - after / before : 0;
 }
 
@@ -127,6 +120,15 @@ std::string finding(const Found& found, bool gpus, double share) {
     double least = 0, most = 0;
     for (const double x : links)
         if (x > 0) least = least == 0 ? x : std::min(least, x), most = std::max(most, x);
+    const AnnealingResult& r = found.result;
+    if (r.misfits < r.default_misfits) {
+        const std::string time = std::abs(share) < 0.0005 ? "as long" : percent(std::abs(share)) + (share > 0 ? " less time" : " longer");
+        const std::string unit = gpus ? "GPU" : "node";
+        return "In the order of the measurement, " +
+               (r.default_misfits == 1 ? "1 " + unit + " has" : grouped(r.default_misfits) + " " + units + " have") +
+               " too little memory for what stands there; in this order " +
+               (found.fits() ? "every one fits" : "fewer do: " + grouped(r.misfits)) + ". A step takes " + time + ".";
+    }
     if (share <= 1e-9 && most <= least * (1 + 1e-9))
         return "Nothing to gain: all links are alike, so every order of these " + units + " takes as long.";
     if (share <= 1e-9) return "Nothing to gain: no order that was tried beats the one of the measurement.";
@@ -225,41 +227,29 @@ Json describe_files(const PlacementRequest& r, const Found& found) {
 Json describe_warnings(const PlacementRequest& r, const Found& found) {
     Problems warnings;
     if (!r.bare)
-        for (std::uint32_t k = 0; k < found.shape.positions; ++k) {
+        for (std::uint32_t k = 0; !found.fits() && k < found.shape.positions; ++k) {
             const std::uint32_t unit = found.result.placement[k];
-            if (found.fits || fits(r, found.plan, found.bytes, unit)) continue;
+            if (found.shape.misfit[unit * found.shape.positions + k] == 0) continue;
             warnings.push_back({"units", "does_not_fit", r.links.names[unit],
-                                "The plan does not fit " + r.links.names[unit] + ": its GPUs have too little memory.",
+                                "The plan does not fit " + r.links.names[unit] + ": its GPUs have too little memory for what stands there.",
                                 "Leave it out, or take a plan that needs less.", nullptr});
             if (warnings.size() == 20) break;
         }
     return to_json(warnings);
 }
 
-// Fewer layers on the ends, where a slower unit stands there or embedding and loss weigh: the two switches that Megatron-LM has for it.
-Json suggestion(const PlacementRequest& r, const Found& found) {
-    if (r.bare || r.objective == Objective::pipette || found.plan.pipeline_parallel < 2) return nullptr;
-    double best = found.result.seconds * (1 - kWorthIt);
-    Json answer;
-    for (const int ends : {1, 2, 3}) {
-        Plan plan = found.plan;
-        plan.count_embedding_as_layer = (ends & 1) != 0, plan.count_loss_as_layer = (ends & 2) != 0;
-        if (plan.count_embedding_as_layer == found.plan.count_embedding_as_layer &&
-            plan.count_loss_as_layer == found.plan.count_loss_as_layer)
-            continue;
-        if (!is_legal(r.job.model, plan) || !fits(r, plan, bytes_needed(r, plan), found.result.placement[0])) continue;
-        const PlacementShape shape = shape_of(r, plan);
-        const double seconds = PlacementCost(shape).reset(found.result.placement);
-        if (seconds >= best) continue;
-        best = seconds;
-        answer = Object()
-                     .add("set", Object()
-                                     .add("count_embedding_as_layer", plan.count_embedding_as_layer)
-                                     .add("count_loss_as_layer", plan.count_loss_as_layer))
-                     .add("label", "Give the first or last stage a layer less")
-                     .add("seconds", seconds);
-    }
-    return answer;
+Json describe_split(const PlacementRequest& r, const Found& found) {
+    const auto split = uneven_split(r, found.plan, found.result, shape_of);
+    if (!split) return nullptr;
+    const Plan& p = split->plan;
+    return Object()
+        .add("set", Object()
+                        .add("first_stage_layers", p.first_stage_layers)
+                        .add("last_stage_layers", p.last_stage_layers)
+                        .add("count_embedding_as_layer", p.count_embedding_as_layer)
+                        .add("count_loss_as_layer", p.count_loss_as_layer))
+        .add("label", label_of_split(r.job.model, p))
+        .add("seconds", split->seconds);
 }
 
 constexpr const char* kBasis =
@@ -286,9 +276,9 @@ std::optional<Json> placement_answer(Json request, GoOnText go_on, void* context
         Found one = search(r, plans[i], budget, moves, static_cast<std::int64_t>(i), go_on, context);
         moves += one.result.moves;
         const bool stopped = one.result.stopped;
-        insert_sorted(order, std::tuple(one.result.seconds, i, one.result.default_seconds, one.fits),
+        insert_sorted(order, std::tuple(one.result.seconds, i, one.result.default_seconds, one.fits()),
                       [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
-        if (i == 0 || (one.fits && (!found.fits || one.result.seconds < found.result.seconds))) found = std::move(one);
+        if (i == 0 || (one.fits() && (!found.fits() || one.result.seconds < found.result.seconds))) found = std::move(one);
         if (stopped) break;
     }
     if (!r.candidates.empty())
@@ -320,7 +310,7 @@ std::optional<Json> placement_answer(Json request, GoOnText go_on, void* context
         .add("low_gain_share", band.low)
         .add("high_gain_share", band.high)
         .add("basis", kBasis)
-        .add("nothing_to_gain", share < kWorthIt)
+        .add("nothing_to_gain", share < kWorthIt && best.misfits == best.default_misfits)
         .add("finding", finding(found, r.links.gpus, share))
         .add("placement", std::move(placement))
         .add("spare", std::move(spare))
@@ -333,7 +323,7 @@ std::optional<Json> placement_answer(Json request, GoOnText go_on, void* context
         .add("critical", Object().add("default", binds(found.shape, given)).add("best", binds(found.shape, best.placement)))
         .add("files", describe_files(r, found))
         .add("warnings", describe_warnings(r, found))
-        .add("suggestion", suggestion(r, found))
+        .add("suggestion", describe_split(r, found))
         .add("ranked", std::move(ranked));
 }
 

@@ -6,6 +6,8 @@
 
 namespace fourfold {
 
+static constexpr double kCharge = 10;  // times the seconds of the first order that is evaluated
+
 PlacementCost::PlacementCost(const PlacementShape& shape)
     : shape_(shape), units_(shape.units), stages_(shape.stages), works_(!shape.work.empty()) {
     pipeline_.resize(shape.pipelines.size() / stages_);
@@ -14,6 +16,7 @@ PlacementCost::PlacementCost(const PlacementShape& shape)
     pipeline_stamp_.resize(pipeline_.size());
     ring_stamp_.resize(ring_.size());
     group_stamp_.resize(group_.size());
+    misfit_.resize(shape.misfit.empty() ? 0 : shape.positions);
     ring_start_.push_back(0);
     for (const PlacementRing& ring : shape.rings) {
         ring_list_.insert(ring_list_.end(), ring.positions.begin(), ring.positions.end());
@@ -124,7 +127,23 @@ double PlacementCost::reset(const Placement& at) {
         ring_[i] = ring_seconds(at, i);
         if (ring_[i] > slowest_ring_) slowest_ring_ = ring_[i], holder_ring_ = i;
     }
-    return seconds();
+    if (shape_.misfit.empty()) return seconds();
+    misfits_ = 0;
+    for (std::uint32_t k = 0; k < shape_.positions; ++k) misfits_ += misfit_[k] = shape_.misfit[at[k] * shape_.positions + k];
+    if (charge_ == 0) charge_ = kCharge * seconds();
+    return charged();
+}
+
+void PlacementCost::count_misfits(const Placement& at, std::span<const std::uint32_t> positions) {
+    old_misfit_.clear();
+    old_misfits_ = misfits_;
+    for (const std::uint32_t k : positions) {
+        const std::uint8_t now = shape_.misfit[at[k] * shape_.positions + k];
+        if (now == misfit_[k]) continue;
+        old_misfit_.push_back({k, static_cast<double>(misfit_[k])});
+        misfits_ += now - misfit_[k];
+        misfit_[k] = now;
+    }
 }
 
 void PlacementCost::touch_pipelines(const Placement& at, std::uint32_t position) {
@@ -181,7 +200,9 @@ double PlacementCost::update(const Placement& at, std::span<const std::uint32_t>
             for (const std::uint32_t position : shape_.groups[old.index].positions) touch_pipelines(at, position);
     settle(pipeline_, old_pipelines_, slowest_pipeline_, holder_pipeline_);
     settle(ring_, old_rings_, slowest_ring_, holder_ring_);
-    return seconds();
+    if (shape_.misfit.empty()) return seconds();
+    count_misfits(at, positions);
+    return charged();
 }
 
 void PlacementCost::undo() {
@@ -190,6 +211,9 @@ void PlacementCost::undo() {
     for (const Old& old : old_groups_) group_[old.index] = old.value;
     slowest_pipeline_ = old_slowest_pipeline_, holder_pipeline_ = old_holder_pipeline_;
     slowest_ring_ = old_slowest_ring_, holder_ring_ = old_holder_ring_;
+    if (shape_.misfit.empty()) return;
+    for (const Old& old : old_misfit_) misfit_[old.index] = static_cast<std::uint8_t>(old.value);
+    misfits_ = old_misfits_;
 }
 
 }  // namespace fourfold

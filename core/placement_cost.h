@@ -50,6 +50,9 @@ struct PlacementShape {
     std::vector<double> work;            // stage by stage, one per group_x (one where that is empty): seconds of a micro-batch
     double sum_work = 0, most_work = 0;  // as sum_hops and most_hops
     double rest = 0, times = 1;          // whole = (rest + slowest pipeline + slowest ring) * times
+
+    // units * positions: 1 where the unit's memory does not hold what stands there. Empty: every unit fits everywhere.
+    std::vector<std::uint8_t> misfit;
 };
 
 class PlacementCost {
@@ -57,9 +60,13 @@ class PlacementCost {
     explicit PlacementCost(const PlacementShape& shape);  // keeps a reference
     // Evaluates everything.
     double reset(const Placement& placement);
+    // Units that have too little memory where they stand. What reset() and update() return is the time with a charge for each of them that
+    // no gain in time outweighs.
+    std::int64_t misfits() const { return misfits_; }
+    double charged() const { return misfits_ == 0 ? seconds() : seconds() + static_cast<double>(misfits_) * charge_; }
     double seconds() const { return (shape_.rest + slowest_pipeline_ + slowest_ring_) * shape_.times; }
-    // After `placement` changed at these positions: the new seconds. Either the caller keeps it, or it restores these positions and calls
-    // undo().
+    // After `placement` changed at these positions: the new charged seconds. Either the caller keeps it, or it restores these positions and
+    // calls undo().
     double update(const Placement& placement, std::span<const std::uint32_t> positions);
     void undo();
 
@@ -85,6 +92,7 @@ class PlacementCost {
     void invert();
     double group_seconds_per_byte(const Placement& placement, std::size_t group) const;
     double work(const Placement& placement, std::uint32_t position, std::size_t stage) const;
+    void count_misfits(const Placement& placement, std::span<const std::uint32_t> positions);
     void touch_pipelines(const Placement& placement, std::uint32_t position);
     static void settle(const std::vector<double>& values, const std::vector<Old>& changed, double& most, std::uint32_t& holder);
 
@@ -99,6 +107,10 @@ class PlacementCost {
     std::vector<Old> old_pipelines_, old_rings_, old_groups_;
     double slowest_pipeline_ = 0, slowest_ring_ = 0, old_slowest_pipeline_ = 0, old_slowest_ring_ = 0;
     std::uint32_t holder_pipeline_ = 0, holder_ring_ = 0, old_holder_pipeline_ = 0, old_holder_ring_ = 0;
+    std::vector<std::uint8_t> misfit_;  // by position
+    std::vector<Old> old_misfit_;
+    std::int64_t misfits_ = 0, old_misfits_ = 0;
+    double charge_ = 0;
 };
 
 }  // namespace fourfold

@@ -234,6 +234,16 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
     return shape;
 }
 
+StageWork::StageWork(const Job& job, const Plan& plan, const Links& links) : model_(job.model) {
+    const Measured measured(job, plan, links);
+    machine_ = measured.at(median_rate(links));
+    timing_ = measured.timing;
+    layers_ = layer_times(job.model, plan, measured.framework, machine_, timing_);
+}
+std::vector<double> StageWork::seconds(const Plan& plan) const {
+    return pace_of(model_, plan, machine_, timing_, layers_, Stages(model_, plan), true).stage_seconds;
+}
+
 PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& links) {
     PlacementShape shape;
     const RankGrid grid = rank_grid(plan, links.gpus);

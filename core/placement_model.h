@@ -28,6 +28,19 @@ using UnitSpeeds = std::vector<double>;
 // hand-overs. `plan` is legal and has at most as many positions as there are units.
 PlacementShape step_time_shape(const Job& job, const Plan& plan, const Links& links, const UnitSpeeds& speeds);
 
+// Seconds of a micro-batch at each stage, where a plan's layers are shared out differently: what a search for such a split goes by.
+class StageWork {
+ public:
+    StageWork(const Job& job, const Plan& plan, const Links& links);
+    std::vector<double> seconds(const Plan& plan) const;  // like the constructor's but for the layers per stage
+
+ private:
+    const Model& model_;
+    Machine machine_;
+    Timing timing_;
+    LayerTimes layers_;
+};
+
 // Pipette's objective in seconds for the same plan (arXiv 2405.18093, as its authors' tool counts it).
 PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& links);
 
