@@ -277,7 +277,8 @@ std::string read_links(std::string_view request);
 //                 "inside_gbyte_per_s" (where inner_dp > 1)}; position k = stage k mod stages of pipeline k / stages
 //   "seed" 1, "moves" 6 million, "restarts" 4; above 256 units 10 million and 1; with "start" also 0 moves
 //   "start"       [unit per position]: a placement to begin with, as "placement" of an answer or a progress; with at most one candidate
-//   "units"       [{"name", "speed" (1 = as the profile says), "memory_gib"}]: units that differ
+//   "units"       [{"name", "speed" (1 = as the profile says), "memory_gib"}]: units that differ. A pipeline goes at the pace of its slowest
+//                 unit; a unit goes where its memory holds the stages that stand there, or stays out, whatever that costs in time
 //   "candidates"  [{fields of the plan}], at most 20: each is placed with a share of the moves, the fastest that fits is the answer
 //   {"ok": true, "job": null ("pipette") | {as in estimate}, "objective": {"id", "label"}, "units": "nodes" | "gpus",
 //    "default_seconds" (units in the order of the measurement), "best_seconds", "gain_share" (0.1: a tenth less),
@@ -287,8 +288,9 @@ std::string read_links(std::string_view request);
 //    "moves", "moves_accepted", "restarts", "stopped": bool, "curve": [[moves, best seconds]] (at most 201),
 //    "critical":   {"default": BINDS, "best": BINDS}   which links set the pace
 //    "files":      [{"id": "slurm"|"openmpi_rankfile"|"hostfile"|"torchrun", "name", "text", "how": one line}],  [] where units are GPUs
-//    "warnings":   [problem],    rule "does_not_fit": the plan needs more memory than a unit in use has
-//    "suggestion": null | {"set": {keys of the job: new values}, "label", "seconds": of the best placement with it},
+//    "warnings":   [problem],    rule "does_not_fit": what stands at a unit needs more memory than it has; no order was found without
+//    "suggestion": null | {"set": {keys of the job: new values}, "label", "seconds": of a placement with it}: layers split unevenly, where that
+//                  saves a hundredth or more
 //    "ranked":     [{"index" (in candidates), "default_seconds", "best_seconds", "fits"}]}    fastest first; [] without candidates
 //   BINDS {"pipeline": null | {"pipeline", "seconds", "links": [LINK] (between its stages)}, "ring": null | {"stage", "seconds", "link": LINK}}
 //   LINK  {"from", "to" (units), "positions": [from, to], "stage" (of the sender), "gbyte_per_s" (the slower direction)}

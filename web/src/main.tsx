@@ -11,6 +11,7 @@ import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store
 import { fetchMore } from './views/later';
 
 const MOST_RANKERS = 4; // workers that share a ranking; each starts when it is first needed
+const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
 
@@ -40,7 +41,13 @@ async function start(): Promise<void> {
     const rankers = [helper, ...Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module))];
     // Instances of their own: a search of 30 seconds must not keep a ranking waiting, and its memory goes back with them.
     const placers = Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module));
-    const placing = { measure: searches.measure, placers };
+    const measures = new Core(createWorker, module);
+    const measure: Core['measure'] = async (text, said) => {
+        const read = await measures.measure(text, said);
+        if (text.length > LONG_MEASUREMENT) measures.end();
+        return read;
+    };
+    const placing = { measure, placers };
     const catalog = await estimates.catalog();
     const link = parseLink(location.search, catalog);
 
