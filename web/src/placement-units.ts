@@ -34,7 +34,8 @@ export function pastedRows(text: string): Omit<UnitRow, 'id'>[] | null {
     const cells = lines.map((line) =>
         (/[\t;]/.test(line) ? line.split(/[\t;]/) : line.trim().split(/\s/.test(line.trim()) ? /,?\s+/ : /,/)).map((cell) => cell.trim()),
     );
-    const many = cells.length > 1 || cells.some(([, speed]) => speed !== undefined && /^-?[\d.,]*$/.test(speed));
+    const many =
+        cells.length > 1 || cells.some(([, ...numbers]) => numbers.length > 0 && numbers.every((cell) => /^-?[\d.,]*$/.test(cell)));
     return many ? cells.map(([name = '', speed = '', memory = '']) => ({ name, speed, memory })) : null;
 }
 
