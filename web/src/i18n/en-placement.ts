@@ -142,7 +142,6 @@ export const placement = {
         after: 'After: the order found',
         picture: (what: string) => `${what}. Nodes by pipeline stage; each row or ring connects copies of the model`,
         stage: (stage: string) => `Stage ${stage}`,
-        stages: 'Pipeline stages',
         key: 'Columns are pipeline stages, the parts of the model that follow each other. Lines are links that the run uses, coloured as in the table of links; the thick ones set the pace, with their GB/s.',
         keyAlone: 'Lines are links that the run uses, coloured as in the table of links; the thick ones set the pace, with their GB/s.',
         pipeline: (pipeline: string, seconds: string, from: string, to: string, rate: string) =>
@@ -154,7 +153,6 @@ export const placement = {
         onlyCritical: (count: string) => `Of ${count} nodes, only those whose links set the pace are drawn.`,
         positions: 'Which node does what',
         position: 'Position',
-        rank: (ranks: string) => `Data rank ${ranks}`,
         node: 'Node: order found',
         defaultNode: 'Node: order measured',
         stageHead: 'Pipeline stage',
@@ -196,6 +194,5 @@ export const placement = {
         } as Readonly<Record<string, string>>,
         copy: (name: string) => `Copy ${name}`,
         download: (name: string) => `Download ${name}`,
-        show: (name: string) => `${name}`,
     },
 };
