@@ -22,6 +22,7 @@ const names = {
     calibrate: 'Calibrate with your own runs', ownRuns: 'Your runs', addPlan: 'Add the plan shown', apply: 'Apply', remove: 'Remove calibration',
     useLinks: 'Use a measurement of your links', links: 'Paste or drop a measurement', example: 'Fill in an example', linksMap: /^Links, one by one/,
     linksUnit: 'Unit of the numbers', findPlacement: 'Find a placement', joint: /^Also place the best/,
+    searchTime: 'Time to search', someDiffer: 'Some nodes are slower', differs: /^Node that differs, row/, speed: /^Speed in %, row/, memory: /^Memory per GPU in GB, row/,
     paste: /Paste a config\.json/, configText: 'Contents of config.json', useModel: 'Use this model', cancel: 'Cancel', dismiss: 'Dismiss',
 };
 
@@ -1145,13 +1146,13 @@ describe('placement on measured links', () => {
             await map.focus();
             for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
             assert.match(await map.getAttribute('aria-valuetext'), /^node-3 to node-4: 4.1.GB\/s, 9.% of the median$/);
-            await page.getByRole('combobox', { name: 'Time', exact: true }).selectOption({ label: '1\u00a0s' });
+            await page.getByRole('combobox', { name: names.searchTime }).selectOption({ label: '1\u00a0s' });
             await page.getByRole('button', { name: names.findPlacement }).click();
             await page.getByRole('heading', { name: /^\d+.% shorter steps: .* instead of .*, if the measurement holds\.$/ }).waitFor();
             const pictures = section(page).getByRole('img');
-            assert.match(await pictures.nth(0).getAttribute('aria-label'), /^Default order: .*node-3 to node-4, 4.1.GB/);
+            assert.match(await pictures.nth(0).getAttribute('aria-label'), /^Before: .*node-3 to node-4, 4.1.GB/);
             assert.doesNotMatch(await pictures.nth(1).getAttribute('aria-label'), /4.1.GB/);
-            const file = folded(section(page), 'hostfile.txt');
+            const file = section(page).locator('summary', { hasText: 'hostfile.txt' });
             await file.click();
             const lines = (await section(page).locator('pre').nth(2).innerText()).trim().split('\n');
             assert.deepEqual(lines.map((line) => line.split(' ')[0]).sort(), Array.from({ length: 8 }, (_, i) => `node-${i + 1}`));
@@ -1184,7 +1185,7 @@ describe('placement on measured links', () => {
         const page = await open(run);
         await openPart(page);
         await page.getByRole('button', { name: names.example }).click();
-        await page.getByRole('combobox', { name: 'Time', exact: true }).selectOption('30');
+        await page.getByRole('combobox', { name: names.searchTime }).selectOption('30');
         await page.getByRole('checkbox', { name: names.joint }).check();
         await page.getByRole('button', { name: names.findPlacement }).click();
         await eventually('progress', () => plain(section(page)), /moves tried, .* a second\./);
@@ -1194,7 +1195,112 @@ describe('placement on measured links', () => {
         const rows = section(page).locator('.joint tbody tr');
         await eventually('plans', () => rows.count(), 11);
         await rows.first().getByRole('button', { name: /^Take it/ }).click();
-        await page.getByText('For the run or the measurement before the last change.').waitFor();
+        await page.getByText('For the run, the measurement or the nodes before the last change.').waitFor();
+    });
+
+    // A square measurement in which all links are alike, of nodes a, b, c…
+    const even = (count) => {
+        const all = Array.from({ length: count }, (_, i) => String.fromCharCode(97 + i));
+        return [`GB/s,${all}`, ...all.map((from) => [from, ...all.map((to) => (from === to ? '' : 40))].join(','))].join('\n');
+    };
+    const differ = async (page, row, { name, speed, memory }) => {
+        if (name !== undefined) await page.getByRole('combobox', { name: names.differs }).nth(row).fill(name);
+        if (speed !== undefined) await page.getByRole('textbox', { name: names.speed }).nth(row).fill(speed);
+        if (memory !== undefined) await page.getByRole('textbox', { name: names.memory }).nth(row).fill(memory);
+    };
+    const search = (page) => page.getByRole('button', { name: /^(Find a placement|Search again)$/ }).click();
+    const found = (page) => section(page).locator('.result-of-placement').waitFor();
+
+    for (const [width, colorScheme] of [[1280, 'light'], [390, 'dark']]) {
+        pageTest(`a slow node is left out where another is measured, one with little memory is warned of; ${width} px, ${colorScheme}`, async () => {
+            const page = await open(run, { width, colorScheme });
+            const text = await openPart(page);
+            await text.fill(even(9));
+            await page.getByRole('combobox', { name: names.searchTime }).selectOption('1');
+            await folded(section(page), names.someDiffer).click();
+            await differ(page, 0, { name: 'c', speed: '50' });
+            await search(page);
+            await page.getByRole('heading', { name: /^\d+.% shorter steps/ }).waitFor();
+            await section(page).getByText('◆ c (50\u202f% speed) is left out.').waitFor();
+            assert.equal(await section(page).locator('.unfit').count(), 0);
+            await page.getByRole('button', { name: 'Add a node' }).click();
+            await page.keyboard.type('d');
+            await page.getByText('For the run, the measurement or the nodes before the last change.').waitFor();
+            await text.fill(even(8));
+            await page.getByRole('heading', { name: /^All 56 links/ }).waitFor();
+            await differ(page, 1, { memory: '4' });
+            await search(page);
+            await section(page).getByText(/^× The plan does not fit d: its GPUs have too little memory/).waitFor();
+            await section(page).getByText(/^◆ c \(50.% speed\) works on stage \d\.$/).waitFor();
+            await section(page).getByText(/^◆ d \(4.GB per GPU\) works on stage \d\.$/).waitFor();
+            const pictures = section(page).getByRole('img');
+            for (const i of [0, 1]) {
+                assert.match(await pictures.nth(i).textContent(), /◆ 50.%/);
+                assert.equal(await pictures.nth(i).locator('.differs').count(), 2);
+            }
+            await folded(section(page), 'Which node does what').click();
+            await section(page).getByRole('cell', { name: '◆ 50\u202f% speed', exact: true }).waitFor();
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+            await clean(page, `${width} ${colorScheme}`);
+        });
+    }
+
+    pageTest('nodes that cannot be taken are said at their rows, all at once, and nothing is searched; lines can be pasted; what was typed stays', async () => {
+        const page = await open(run);
+        const text = await openPart(page);
+        await text.fill(even(8));
+        await folded(section(page), names.someDiffer).click();
+        const name = page.getByRole('combobox', { name: names.differs });
+        await name.first().focus();
+        await page.evaluate(() => {
+            const data = new DataTransfer();
+            data.setData('text/plain', 'b 50 40\nx 90\nc fast\nd 100 0.5\n');
+            document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+        });
+        await eventually('rows', () => name.count(), 4);
+        await search(page);
+        await page.getByText('Nothing was searched: 3 of the nodes that differ cannot be taken as they are.').waitFor();
+        const said = async (field) => plain(section(page).locator(`[id="${await field.getAttribute('aria-describedby')}"]`));
+        assert.equal(await said(name.nth(1)), 'No unit of the measurement has this name.');
+        assert.match(await said(page.getByRole('textbox', { name: names.speed }).nth(2)), /^The relative speed must be .*"fast"/);
+        assert.match(await said(page.getByRole('textbox', { name: names.memory }).nth(3)), /^The memory must be .* 0\.5 is too small\./);
+        assert.equal(await name.first().getAttribute('aria-invalid'), 'false');
+        assert.equal(await section(page).locator('.result-of-placement').count(), 0);
+        await clean(page, 'problems at rows');
+        await page.getByRole('button', { name: 'Show what is wrong' }).click();
+        await eventually('focus', () => page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Node that differs, row 2');
+        await page.keyboard.press('ControlOrMeta+A');
+        await page.keyboard.type('e');
+        await eventually('the others', () => plain(section(page)), /Nothing was searched: 2 of/);
+        await page.getByRole('button', { name: 'Remove d' }).click();
+        await differ(page, 2, { speed: '' });
+        await text.fill(even(8).replaceAll('40', '30')); // another measurement of the same nodes
+        await page.getByRole('heading', { name: /^All 56 links are equally fast: 30/ }).waitFor();
+        assert.deepEqual(await name.evaluateAll((all) => all.map((one) => one.value)), ['b', 'e', 'c']);
+        await search(page);
+        await found(page);
+        await section(page).getByText(/^◆ b \(50.% speed, 40.GB per GPU\)/).waitFor();
+    });
+
+    pageTest('layers spread another way: the gain is said, one click applies it to the run, Back undoes it', async () => {
+        const uneven = '?v=1&model=deepseek-v2-lite&gpu=h100-sxm-80gb&gpus=64&tp=2&pp=4&cp=1&mb=1&embl=1';
+        const page = await open(uneven);
+        await openPart(page);
+        await page.getByRole('button', { name: names.example }).click();
+        await page.getByRole('combobox', { name: names.searchTime }).selectOption('1');
+        await search(page);
+        await found(page);
+        const suggestion = section(page).locator('.suggestion');
+        assert.match(await plain(suggestion), /: then a step takes [\d.]+ s instead of [\d.]+ s\./);
+        const before = page.url();
+        await suggestion.getByRole('button', { name: /^Do that: / }).click();
+        await page.getByText('For the run, the measurement or the nodes before the last change.').waitFor();
+        assert.notEqual(page.url(), before);
+        assert.match(page.url(), /pp=4/);
+        await eventually('applied', () => plain(suggestion.getByRole('button')), 'Done');
+        await page.goBack();
+        await eventually('undone', () => plain(suggestion.getByRole('button')), 'Do that');
+        assert.equal(page.url(), before);
     });
 
     pageTest('links that are all alike leave nothing to gain', async () => {

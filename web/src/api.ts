@@ -548,6 +548,13 @@ export type Measured = Omit<LinksRead, 'links'> & {
     text: string; // "links" of a request
 };
 
+// A node (or GPU) that differs from what the profile says. What the reader typed and is no number stays text: the core says what is wrong.
+export interface UnitSaid {
+    name: string;
+    speed?: number | string; // 1 = as the profile says
+    memory_gib?: number | string; // of each of its GPUs
+}
+
 export interface PlaceProgress {
     moves: number;
     best_seconds: number;
@@ -588,6 +595,7 @@ export interface RankedPlacement {
 }
 export interface Placed {
     ok: true;
+    job: { [key: string]: Json };
     objective: { id: string; label: string };
     default_seconds: number;
     best_seconds: number;

@@ -175,4 +175,7 @@ describe('what the reader types', () => {
         expect(en.parseDecimal(text)).toBe(value);
         expect(de.parseDecimal(de.number(0.25))).toBe(0.25);
     });
+    test('per cent', () => {
+        expect(['50', '87,5 %', '100%', ' 7 ', 'half', '%'].map(en.parsePercent)).toEqual([0.5, 0.875, 1, 0.07, 'half', '']);
+    });
 });

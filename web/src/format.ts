@@ -41,6 +41,7 @@ export interface Format {
     parseAmount(text: string): number | string; // "1,000,000,000,000", "1e12", "2.5" -> the number; "" -> 0
     megabytes(characters: number): string; // the size of a pasted text
     parseDecimal(text: string): number | string; // "0,5" -> 0.5
+    parsePercent(text: string): number | string; // "50", "50 %" -> 0.5
     parse(text: string): number | string; // "8,192" -> 8192; what is no whole number stays the text it is
 }
 
@@ -83,6 +84,11 @@ export function createFormat(locale: string): Format {
                 .filter(Boolean)
                 .join('\u00a0');
         return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig.format(seconds * 1000), 'ms');
+    };
+    const parseDecimal = (text: string): number | string => {
+        // No such field reaches a thousand: the one separator that there may be is the decimals'.
+        const bare = text.trim().replace(',', '.');
+        return /^-?(\d{1,9}(\.\d{0,9})?|\.\d{1,9})$/.test(bare) ? Number(bare) : text.trim();
     };
     const change = (bytes: number): string => (bytes === 0 ? '±0' : (bytes > 0 ? '+' : '−') + three(Math.abs(bytes) / GIB));
     return {
@@ -147,10 +153,10 @@ export function createFormat(locale: string): Format {
                 ? spaced(`< ${fixed[1].format(0.1)}`, '%')
                 : spaced(fixed[shareDigits(share)]?.format(share * 100) ?? '', '%'),
         megabytes: (characters) => fixed[1].format(characters / 1e6),
-        parseDecimal: (text) => {
-            // No such field reaches a thousand: the one separator that there may be is the decimals'.
-            const bare = text.trim().replace(',', '.');
-            return /^-?(\d{1,9}(\.\d{0,9})?|\.\d{1,9})$/.test(bare) ? Number(bare) : text.trim();
+        parseDecimal,
+        parsePercent: (text) => {
+            const percent = parseDecimal(text.replace(/\s*%\s*$/, ''));
+            return typeof percent === 'number' ? percent / 100 : percent;
         },
         parseAmount: (text) => {
             const bare = text.trim();

@@ -13,6 +13,17 @@ import {
     type Placer,
     Report,
 } from './placement';
+import {
+    blankRow,
+    differencesOf,
+    filledRows,
+    pastedRows,
+    problemsByRow,
+    stagesOf,
+    type UnitRow,
+    unitsOf,
+    withPasted,
+} from './placement-units';
 
 const progress = (moves: number, best_seconds: number, placement: number[] | null = null): PlaceProgress => ({
     moves,
@@ -131,6 +142,98 @@ test('of several plans the one told of is worked out, and the ranking holds the 
     expect(mergeRanked([row(0, 5), row(1, 6)], [row(1, 4), row(0, 7)])).toEqual([row(1, 4), row(0, 5)]);
 });
 
+const row = (id: number, name: string, speed = '', memory = ''): UnitRow => ({ id, name, speed, memory });
+
+test('nodes that differ go into the request as shares and GiB; what is no number stays as typed, blank rows stay out', () => {
+    const rows = [
+        row(1, ' n1 ', '50'),
+        row(2, ''),
+        row(3, 'n3', '87,5 %', '40 GB'),
+        row(4, 'n4', '', '141'),
+        row(5, 'n5', 'half', '-1'),
+        row(6, 'n6'),
+    ];
+    expect(unitsOf(rows)).toEqual([
+        { name: 'n1', speed: 0.5 },
+        { name: 'n3', speed: 0.875, memory_gib: 40 },
+        { name: 'n4', memory_gib: 141 },
+        { name: 'n5', speed: 'half', memory_gib: -1 },
+        { name: 'n6' },
+    ]);
+    expect(filledRows(rows).map(({ id }) => id)).toEqual([1, 3, 4, 5, 6]);
+    expect(blankRow(rows)).toEqual(row(7, ''));
+    expect(blankRow([])).toEqual(row(1, ''));
+});
+
+test('every round of every plan, and what is worked out after a stop, asks with the nodes that differ', async () => {
+    const units = unitsOf([row(1, 'n1', '50')]);
+    const { now, pass } = clock();
+    const rounds = new FakePlacer(({ request }) => {
+        pass(request.moves / 60_000);
+        return answer(request.moves, 9);
+    });
+    found(await search([rounds], { now, seconds: 20, request: { units }, candidates: [{ a: 1 }, { a: 2 }] }));
+    expect(rounds.asked.length).toBeGreaterThan(1);
+    const control = new AbortController();
+    const stopped = new FakePlacer(({ request }, told) => {
+        if (request.start) return answer(0, 7);
+        told(progress(16_384, 7, [1, 0]));
+        return null;
+    });
+    const running = search([stopped], { request: { units }, signal: control.signal });
+    control.abort();
+    found(await running);
+    expect(stopped.asked.length).toBe(2);
+    for (const { request } of [...rounds.asked, ...stopped.asked]) expect(request).toMatchObject({ units: [{ name: 'n1', speed: 0.5 }] });
+});
+
+test('a gain that is small after the first round may grow: the time is used', async () => {
+    const { now, pass } = clock();
+    const placer = new FakePlacer(({ request }) => {
+        pass(request.moves / 60_000);
+        return answer(request.moves, 11.99, { nothing_to_gain: true });
+    });
+    found(await search([placer], { now, seconds: 20 }));
+    expect(placer.asked.length).toBeGreaterThan(1);
+});
+
+test('pasted lines become rows, in place of the one pasted into', () => {
+    const [first, second] = [
+        { name: 'n1', speed: '50', memory: '40' },
+        { name: 'n2', speed: '90', memory: '' },
+    ];
+    for (const text of ['n1\t50\t40\nn2\t90\n', 'n1 50 40\r\nn2 90', 'n1, 50 %, 40 GB\nn2, 90 %', 'n1,50,40\nn2,90', 'n1;50;40\n\nn2;90'])
+        expect(pastedRows(text), text).toEqual([first, second]);
+    expect(pastedRows('n1 87,5')).toEqual([{ name: 'n1', speed: '87,5', memory: '' }]);
+    for (const text of ['n1', 'rack 3 left', '']) expect(pastedRows(text), text).toBeNull();
+    const rows = [row(4, 'a'), row(2, 'b')];
+    expect(withPasted(rows, 4, pastedRows('n1 50 40\nn2 90') ?? [])).toEqual([row(4, 'n1', '50', '40'), row(5, 'n2', '90'), row(2, 'b')]);
+});
+
+test('problems stand at their rows until these change', () => {
+    const problem = (field: string) => ({ field, rule: 'range', value: null, message: field, suggestion: '', nearest: null });
+    const asked = [row(3, 'a'), row(7, 'b', 'x', 'y')];
+    const problems = ['units.0.name', 'units.1.speed', 'units.1.memory_gib', 'gpus', 'units.9.name'].map(problem);
+    const cells = (now: UnitRow[]) => [...problemsByRow(problems, asked, now)].map(([id, list]) => [id, list.map(({ cell }) => cell)]);
+    expect(cells(asked)).toEqual([
+        [3, ['name']],
+        [7, ['speed', 'memory']],
+    ]);
+    expect(cells(asked.map((one) => (one.id === 7 ? { ...one, speed: '5' } : one)))).toEqual([[3, ['name']]]);
+});
+
+test('what differs, by node, and where it went', () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const units = unitsOf([row(1, 'c', '50'), row(2, 'a', '100'), row(3, 'd', '', '40')]);
+    expect([...differencesOf(units, names)]).toEqual([
+        [2, { speed: 0.5, memory_gib: null }],
+        [3, { speed: null, memory_gib: 40 }],
+    ]);
+    const placed = answer(1, 1, { positions: [at(0, 1, 0)].map((one) => ({ ...one, unit: 3 })) });
+    expect(stagesOf(placed, 3)).toEqual([1, 1]);
+    expect(stagesOf(placed, 2)).toBeNull();
+});
+
 test('stopped before anything was found there is nothing', async () => {
     const control = new AbortController();
     const running = search([new FakePlacer(() => null)], { signal: control.signal });
@@ -146,7 +249,7 @@ test('a refusal comes through and ends the others', async () => {
 
 test('one instance that fails takes nothing away from the others; when all do, it is said', async () => {
     const failing = () => new FakePlacer(() => new CoreCrash('out of memory'));
-    const fine = new FakePlacer(({ request }) => answer(request.moves, 9, { nothing_to_gain: true }));
+    const fine = new FakePlacer(({ request }) => answer(request.moves, 9, { default_seconds: 9, nothing_to_gain: true }));
     expect(found(await search([failing(), fine])).answer.best_seconds).toBe(9);
     await expect(search([failing(), failing()])).rejects.toThrow(CoreCrash);
 });

@@ -150,7 +150,9 @@ export async function findPlacement(search: Search): Promise<Found | Refusal | n
             if (!best || answer.best_seconds < best.best_seconds) best = answer;
             told(report.course());
             const left = seconds - elapsed();
-            if (left < LEAST_SECONDS || (answer.nothing_to_gain && !candidates)) return;
+            // Where links are alike no further round finds more. A gain that is small so far may grow.
+            const none = answer.nothing_to_gain && answer.best_seconds >= answer.default_seconds;
+            if (left < LEAST_SECONDS || (none && !candidates)) return;
             const took = Math.max(elapsed() - begun, 1e-3);
             const rate = answer.moves_per_s ?? answer.moves / took;
             const reading = Math.max(0, took - answer.moves / rate); // of the measurement, before the first move

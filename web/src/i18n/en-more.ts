@@ -365,7 +365,7 @@ export const more = {
     },
     placement: {
         title: 'Placement on your own links',
-        intro: 'The estimates above take every link of one kind for equally fast. Real ones are not: one bad cable, or a node behind a busy switch, and the whole step waits for it. With the bandwidth measured between your nodes, the page finds which node should do which part of the run, so that slow links carry little, and writes the rank file for it.',
+        intro: 'The estimates above take every network link of one kind for equally fast. Real ones are not: one bad cable, or a node behind a busy switch, and every training step waits for it. With the bandwidth measured between your nodes, the page finds which node should work on which part of the model, so that slow links carry little, and writes the file that tells your launcher (Slurm, MPI, torchrun).',
         open: 'Use a measurement of your links',
     },
     card: {

@@ -24,7 +24,7 @@ export function Curve({ course, running }: { course: Course; running: boolean })
     const y = (seconds: number): number => TOP + (HEIGHT * (highest - seconds)) / span;
     const line = points.map(([tried, seconds], i) => (i === 0 ? `M${x(tried)} ${y(seconds)}` : `H${x(tried)}V${y(seconds)}`)).join('');
     const powers = Array.from({ length: Math.floor(Math.log10(last) + 1e-9) - 2 }, (_, i) => 10 ** (i + 3));
-    const every = Math.ceil((56 * Math.max(1, powers.length - 1)) / (x(powers.at(-1) ?? last) - x(FIRST) || 1)); // px that a number needs
+    const every = Math.ceil((76 * Math.max(1, powers.length - 1)) / (x(powers.at(-1) ?? last) - x(FIRST) || 1)); // px that a number needs
     const fell = best < was * (1 - 1e-6);
     const title = fell ? p.search.curve(format.step(was), format.step(best)) : p.search.level(format.step(was));
     const base = TOP + HEIGHT;
@@ -44,7 +44,7 @@ export function Curve({ course, running }: { course: Course; running: boolean })
                         </g>
                     ))}
                 <text x={LEFT + room} y={base + 40} text-anchor="end">
-                    {p.search.x}
+                    {room < 320 ? p.search.xShort : p.search.x}
                 </text>
                 <path class="line" d={line} />
                 <text x={LEFT + room + 6} y={y(was) + 4}>

@@ -1,9 +1,23 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Binds, Measured, Placed, PlacedAt, PlaceFile, RankedPlan } from '../api';
+import {
+    type Binds,
+    type Json,
+    type Measured,
+    type Placed,
+    type PlacedAt,
+    type PlaceFile,
+    type Problem,
+    RANKED_KEYS,
+    type RankedPlan,
+    type UnitSaid,
+} from '../api';
 import { format } from '../format';
 import { p } from '../i18n/placement';
 import { type Found, gridOf } from '../placement';
+import { type Difference, differencesOf, stagesOf } from '../placement-units';
 import type { settingsOf } from '../ranking';
+import { labelOf } from '../sentences';
+import type { Value } from '../state';
 import type { Actions, Page } from '../store';
 import { wholePlan } from './best';
 import { CopyButton } from './copy-button';
@@ -15,6 +29,8 @@ import { linksOf, Picture } from './placement-picture';
 export type Plan = ReturnType<typeof settingsOf>;
 
 const MOST_DRAWN = 64; // nodes
+const MOST_BESIDE = 5; // stages of pictures that have room side by side
+const MOST_TOLD = 5; // warnings, and nodes that differ, before the others fold
 
 export function findingOf(answer: Placed): string {
     const { objective, nothing_to_gain, finding, gain_share, best_seconds, default_seconds } = answer;
@@ -48,7 +64,7 @@ function Files({ files }: { files: PlaceFile[] }) {
             <h4>{p.result.files}</h4>
             {files.map((file) => (
                 <details key={file.id} class="behind">
-                    <summary>{file.name}</summary>
+                    <summary>{[p.result.launchers[file.id], file.name].filter(Boolean).join(': ')}</summary>
                     <p class="note">{file.how}</p>
                     <p class="acts">
                         <CopyButton label={p.result.copy(file.name)} text={() => file.text} />
@@ -65,16 +81,38 @@ function Files({ files }: { files: PlaceFile[] }) {
 const span = ([first, last]: [number, number]): string =>
     first === last ? format.count(first + 1) : `${format.count(first + 1)}–${format.count(last + 1)}`;
 
-const positionTable = (positions: readonly PlacedAt[], names: readonly string[]): string[][] => [
-    [p.result.position, p.result.stageHead, p.result.rankHead, p.result.defaultNode, p.result.node],
-    ...positions.map(({ position, stages, data_ranks, name }) => [
-        format.count(position + 1),
-        span(stages),
-        span(data_ranks),
-        names[position] ?? '',
-        name,
-    ]),
-];
+// What a unit differs in, in words.
+function partsOf({ speed, memory_gib }: Difference): string[] {
+    return [
+        speed !== null && p.result.speed(format.percent(speed)),
+        memory_gib !== null && p.result.memory(format.nominal(memory_gib)),
+    ].filter((part) => part !== false);
+}
+
+const wordsOf = (difference: Difference | undefined): string =>
+    difference ? `${p.result.sign} ${p.result.briefly(partsOf(difference))}` : '';
+
+function positionTable({ positions }: Placed, names: readonly string[], differences: ReadonlyMap<number, Difference>): string[][] {
+    const some = differences.size > 0;
+    return [
+        [
+            p.result.position,
+            p.result.stageHead,
+            p.result.rankHead,
+            p.result.defaultNode,
+            p.result.node,
+            ...(some ? [p.result.differs] : []),
+        ],
+        ...positions.map(({ position, stages, data_ranks, name, unit }) => [
+            format.count(position + 1),
+            span(stages),
+            span(data_ranks),
+            names[position] ?? '',
+            name,
+            ...(some ? [wordsOf(differences.get(unit))] : []),
+        ]),
+    ];
+}
 
 // Far more nodes than can be drawn: those whose links set the pace.
 function drawn(positions: readonly PlacedAt[], binds: Binds): PlacedAt[] {
@@ -83,7 +121,13 @@ function drawn(positions: readonly PlacedAt[], binds: Binds): PlacedAt[] {
     return positions.filter(({ position }) => ends.has(position));
 }
 
-function Pictures({ answer, measured }: { answer: Placed; measured: Measured }) {
+interface PicturesProps {
+    answer: Placed;
+    measured: Measured;
+    differences: ReadonlyMap<number, Difference>;
+}
+
+function Pictures({ answer, measured, differences }: PicturesProps) {
     const { positions, placement } = answer;
     const sides = [
         { title: p.result.before, units: positions.map(({ position }) => position), binds: answer.critical.default },
@@ -91,7 +135,7 @@ function Pictures({ answer, measured }: { answer: Placed; measured: Measured }) 
     ];
     return (
         <>
-            <div class="sides">
+            <div class={new Set(positions.map(({ stages }) => stages[0])).size > MOST_BESIDE ? 'sides stacked' : 'sides'}>
                 {sides.map(({ title, units, binds }) => (
                     <Picture
                         key={title}
@@ -101,35 +145,101 @@ function Pictures({ answer, measured }: { answer: Placed; measured: Measured }) 
                         names={units.map((unit) => measured.names[unit] ?? '')}
                         binds={binds}
                         measured={measured}
+                        differences={differences}
                     />
                 ))}
             </div>
             <p class="note">
-                {p.result.key} {positions.length > MOST_DRAWN && p.result.onlyCritical(format.count(positions.length))}
+                {positions.some(({ stages }) => stages[0] > 0) ? p.result.key : p.result.keyAlone}{' '}
+                {positions.length > MOST_DRAWN && p.result.onlyCritical(format.count(positions.length))}
             </p>
         </>
     );
 }
 
-// What the core says beside the placement: units in which the plan does not fit, and layers spread another way.
-function Advice({ answer: { warnings, suggestion }, act }: { answer: Placed; act: Actions }) {
-    if (warnings.length === 0 && !suggestion) return null;
+// The first few of a list, the others folded.
+function Few({ texts, more }: { texts: readonly string[]; more(count: string): string }) {
+    const items = (part: readonly string[]) => part.map((text) => <li key={text}>{text}</li>);
     return (
-        <ul class="advice">
-            {warnings.map(({ message, suggestion }) => (
-                <li key={message}>
-                    {message} {suggestion}
-                </li>
-            ))}
-            {suggestion && (
-                <li>
-                    {p.result.suggestion(suggestion.label, format.step(suggestion.seconds))}{' '}
-                    <button type="button" class="link" onClick={() => act.change(suggestion.set, 'choose')}>
-                        {p.result.apply}
-                    </button>
-                </li>
+        <>
+            <ul>{items(texts.slice(0, MOST_TOLD))}</ul>
+            {texts.length > MOST_TOLD && (
+                <details>
+                    <summary>{more(format.count(texts.length - MOST_TOLD))}</summary>
+                    <ul>{items(texts.slice(MOST_TOLD))}</ul>
+                </details>
             )}
-        </ul>
+        </>
+    );
+}
+
+// Nodes in which the plan does not fit, before anything else is said of the placement.
+function Warnings({ warnings }: { warnings: readonly Problem[] }) {
+    if (warnings.length === 0) return null;
+    return (
+        <div class="unfit">
+            <Few texts={warnings.map(({ message, suggestion }) => `\u00d7 ${message} ${suggestion}`)} more={p.result.moreUnfit} />
+        </div>
+    );
+}
+
+// Where the nodes that differ ended up.
+function Differing({ answer, measured, differences }: PicturesProps) {
+    if (differences.size === 0) return null;
+    const texts = [...differences].map(([unit, difference]) => {
+        const stages = stagesOf(answer, unit);
+        const named = [`${p.result.sign} ${measured.names[unit] ?? ''}`, p.result.briefly(partsOf(difference))] as const;
+        return stages ? p.result.differsIn(...named, span(stages)) : p.result.differsOut(...named);
+    });
+    return (
+        <div class="differing note">
+            <Few texts={texts} more={p.result.moreUnfit} />
+        </div>
+    );
+}
+
+// A value of the job in the words of the form.
+function told({ catalog: { fields } }: Page, key: string, value: Json): string {
+    const field = fields.find((one) => one.key === key);
+    const chosen = field?.type === 'choice' && field.choices.find(({ id }) => id === value)?.label;
+    const written =
+        typeof value === 'boolean'
+            ? value
+                ? p.result.yes
+                : p.result.no
+            : typeof value === 'number'
+              ? format.number(value)
+              : String(value);
+    return p.result.sets(labelOf(fields, key), chosen || written);
+}
+
+// Layers spread another way. It was worked out for the plan of the answer, which need not be the one shown.
+function Suggestion({ page, act, answer }: { page: Page; act: Actions; answer: Placed }) {
+    const { suggestion, job, best_seconds } = answer;
+    if (!suggestion) return null;
+    const plan = Object.fromEntries(RANKED_KEYS.flatMap((key) => (job[key] === undefined ? [] : [[key, job[key] as Value]])));
+    const set = { ...plan, ...suggestion.set };
+    const done = Object.entries(set).every(([key, value]) => page.answer?.job[key] === value);
+    return (
+        <div class="suggestion">
+            <p>
+                {p.result.suggestion(suggestion.label, format.step(suggestion.seconds), format.step(best_seconds))}{' '}
+                <button
+                    type="button"
+                    aria-label={p.result.applyIt(suggestion.label)}
+                    aria-disabled={done}
+                    onClick={() => !done && act.change(set, 'choose')}
+                >
+                    {done ? p.result.applied : p.result.apply}
+                </button>
+            </p>
+            <p class="note">
+                {Object.entries(suggestion.set)
+                    .map(([key, value]) => told(page, key, value))
+                    .join('; ')}
+                . {p.result.undo}
+            </p>
+        </div>
     );
 }
 
@@ -145,10 +255,10 @@ function Ranked({ page, act, answer, plans }: { page: Page; act: Actions; answer
                     <tr>
                         <th scope="col">{p.result.plan}</th>
                         <th scope="col" class="r">
-                            {p.result.defaultNode}
+                            {p.result.planBefore}
                         </th>
                         <th scope="col" class="r">
-                            {p.result.node}
+                            {p.result.planAfter}
                         </th>
                         <td />
                     </tr>
@@ -188,20 +298,28 @@ interface ResultProps {
     found: Found;
     plans: readonly Plan[];
     measured: Measured;
+    units: readonly UnitSaid[]; // that differ
     stale: boolean;
 }
 
-export function Result({ page, act, found, plans, measured, stale }: ResultProps) {
+export function Result({ page, act, found, plans, measured, units, stale }: ResultProps) {
     const { answer, course, seeds, stopped } = found;
     const title = findingOf(answer);
+    const band = answer.ranked[0] && answer.ranked[0].index > 0 ? p.result.otherBand : p.result.band;
+    const differences = useMemo(() => differencesOf(units, measured.names), [answer]);
     const spare = useMemo(() => answer.spare.map((unit) => measured.names[unit] ?? ''), [answer]);
     return (
         <div class={stale ? 'step result-of-placement stale' : 'step result-of-placement'}>
             <h3 class="finding">{title}</h3>
+            <Warnings warnings={answer.warnings} />
+            <Differing answer={answer} measured={measured} differences={differences} />
             <p class="note">
                 {stopped && p.search.stopped}{' '}
-                {!answer.nothing_to_gain && p.result.band(format.percent(answer.low_gain_share), format.percent(answer.high_gain_share))}{' '}
-                {answer.basis}{' '}
+                {!answer.nothing_to_gain && band(format.percent(answer.low_gain_share), format.percent(answer.high_gain_share))}{' '}
+                {!answer.nothing_to_gain && answer.basis}
+            </p>
+            {!answer.nothing_to_gain && <Curve course={course} running={false} />}
+            <p class="note">
                 {p.search.searched(
                     format.rounded(course.moves),
                     format.rounded(course.moves_per_s),
@@ -210,11 +328,10 @@ export function Result({ page, act, found, plans, measured, stale }: ResultProps
                     format.count(seeds),
                 )}
             </p>
-            {!answer.nothing_to_gain && <Curve course={course} running={false} />}
             {answer.ranked.length > 0 && <Ranked page={page} act={act} answer={answer} plans={plans} />}
-            <Advice answer={answer} act={act} />
-            <Pictures answer={answer} measured={measured} />
-            <Table title={p.result.positions} label={title} rows={() => positionTable(answer.positions, measured.names)} />
+            <Suggestion page={page} act={act} answer={answer} />
+            <Pictures answer={answer} measured={measured} differences={differences} />
+            <Table title={p.result.positions} label={title} rows={() => positionTable(answer, measured.names, differences)} />
             {spare.length > 0 && <p class="note">{p.result.spare(spare.join(', '))}</p>}
             {answer.files.length > 0 ? <Files files={answer.files} /> : <p class="note">{p.result.noFiles}</p>}
         </div>

@@ -1,16 +1,18 @@
 // The part "Placement": a measurement of the links, the search for a placement on it, and what to do with the one found.
 import '../styles/placement.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type LinksSaid, type Measured, type Problem, RANKED_KEYS, type Refusal } from '../api';
+import { type LinksSaid, type Measured, type Problem, RANKED_KEYS, type Refusal, type UnitSaid } from '../api';
 import { latestOnly } from '../core';
 import { format } from '../format';
 import { p } from '../i18n/placement';
 import { type Course, exampleText, type Found, findPlacement, type Placer, type Placing } from '../placement';
+import { filledRows, isOfRow, problemsByRow, type UnitRow, unitsOf } from '../placement-units';
 import { planAt, rows, settingsOf } from '../ranking';
 import type { Actions, Page } from '../store';
 import { Curve } from './placement-curve';
 import { Matrix } from './placement-map';
 import { findingOf, type Plan, Result } from './placement-result';
+import { Units } from './placement-units';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_TYPED = 200_000; // characters that a field lays out at once; a longer measurement is held unseen
@@ -73,12 +75,12 @@ function Select({ label, options, value, choose }: SelectProps) {
     );
 }
 
-export function Problems({ problems }: { problems: readonly Problem[] }) {
+export function Problems({ title, problems }: { title: string; problems: readonly Problem[] }) {
     const shown = problems.slice(0, MOST_SHOWN);
     const more = problems.length - shown.length;
     return (
         <div class="wrong">
-            <h4>{p.measure.unreadable(problems.length)}</h4>
+            <h4>{title}</h4>
             <ul>
                 {shown.map((problem) => (
                     <li key={problem.field + problem.rule + problem.message}>
@@ -211,7 +213,9 @@ function Reading({ read, reading, source }: { read: Read; reading: boolean; sour
             {source.example && <p class="note">{p.measure.exampleNote}</p>}
             {reading && source.text !== '' && read === null && <p class="note">{p.measure.reading}</p>}
             {read === 'crashed' && <p>{p.measure.crashed}</p>}
-            {read && read !== 'crashed' && !read.ok && <Problems problems={read.problems} />}
+            {read && read !== 'crashed' && !read.ok && (
+                <Problems title={p.measure.unreadable(read.problems.length)} problems={read.problems} />
+            )}
             {read && read !== 'crashed' && read.ok && (
                 <p class="note">
                     {p.measure.read(
@@ -237,16 +241,23 @@ interface Outcome {
     found: Found | Refusal | 'nothing' | 'crashed';
     measured: Measured;
     plans: readonly Plan[]; // that were placed, when more than the reader's own
+    rows: readonly UnitRow[]; // of the nodes that differ, one for each of the request's units
 }
 
-const keyOf = (request: object, plans: readonly Plan[]): string => JSON.stringify([request, plans]);
+interface Request {
+    objective: string;
+    units?: UnitSaid[];
+}
+
+const keyOf = (request: Request, plans: readonly Plan[]): string => JSON.stringify([request, plans]);
 
 // One search at a time; another one, or another measurement, ends it.
 function useSearch(placers: readonly Placer[]) {
     const [course, setCourse] = useState<Course | 'starting' | null>(null);
     const [outcome, setOutcome] = useState<Outcome | null>(null);
     const running = useRef<AbortController | null>(null);
-    const start = async (request: object, plans: readonly Plan[], measured: Measured, seconds: number): Promise<void> => {
+    const start = async (asked: Omit<Outcome, 'of' | 'found'> & { request: Request; seconds: number }): Promise<void> => {
+        const { request, seconds, plans, measured, rows } = asked;
         const mine = new AbortController();
         running.current = mine;
         setOutcome(null);
@@ -273,7 +284,7 @@ function useSearch(placers: readonly Placer[]) {
         if (running.current !== mine) return;
         running.current = null;
         setCourse(null);
-        setOutcome({ of: keyOf(request, plans), found, measured, plans });
+        setOutcome({ of: keyOf(request, plans), found, measured, plans, rows });
     };
     return { course, outcome, start, stop: () => running.current?.abort() };
 }
@@ -344,29 +355,47 @@ interface SearchProps {
     act: Actions;
     measured: Measured;
     placers: readonly Placer[];
+    rows: readonly UnitRow[];
+    setRows(rows: UnitRow[]): void;
 }
 
-function Search({ page, act, measured, placers }: SearchProps) {
+function Search({ page, act, measured, placers, rows, setRows }: SearchProps) {
     const [choice, choose] = useState<Choice>({ objective: 'step_time', seconds: 5, joint: false });
     const { course, outcome, start, stop } = useSearch(placers);
+    const [wanted, want] = useState(0);
     useEffect(() => stop, [measured]);
     const { answer } = page;
     if (!answer || page.problems.length > 0) return <p class="note">{p.search.noRun}</p>;
-    const request = { ...answer.job, objective: choice.objective };
+    const units = unitsOf(rows);
+    const request: Request = { ...answer.job, objective: choice.objective, ...(units.length > 0 && { units }) };
     const listed = plansToPlace(page);
     const plans = choice.joint && listed.length > 1 ? listed : [];
     const stale = outcome !== null && (outcome.of !== keyOf(request, plans) || outcome.measured !== measured);
     const found = outcome?.found;
+    const refused = found && typeof found === 'object' && 'ok' in found ? found.problems : [];
+    const ofRows = problemsByRow(outcome?.measured === measured ? refused : [], outcome?.rows ?? [], rows);
+    const others = refused.filter((problem) => !isOfRow(problem));
+    const deaf = choice.objective === 'pipette' && units.some(({ speed = 1 }) => speed !== 1);
     return (
         <>
+            <Units rows={rows} set={setRows} measured={measured} card={answer.gpu.memory_gib} problems={ofRows} wanted={wanted} />
             <div class="step">
                 <h3>{p.search.title}</h3>
                 <Controls choice={choice} choose={choose} others={listed.length - 1} />
+                {choice.objective === 'pipette' && (
+                    <p class="note">
+                        {p.search.objectiveNote} {deaf && p.units.noSpeed}
+                    </p>
+                )}
                 {course ? (
                     <Running course={course} stop={stop} />
                 ) : (
                     <p class="acts">
-                        <button type="button" class="prime" onClick={() => start(request, plans, measured, choice.seconds)}>
+                        <button
+                            type="button"
+                            class="prime"
+                            onClick={() => start({ request, plans, measured, seconds: choice.seconds, rows: filledRows(rows) })}
+                        >
                             {outcome ? p.search.again : p.search.start}
                         </button>
                         {stale && <span class="note">{p.result.stale}</span>}
@@ -376,11 +405,27 @@ function Search({ page, act, measured, placers }: SearchProps) {
                     {found && typeof found === 'object' && 'answer' in found && <p class="sr">{findingOf(found.answer)}</p>}
                     {found === 'nothing' && <p>{p.search.nothing}</p>}
                     {found === 'crashed' && <p>{p.search.crashed}</p>}
-                    {found && typeof found === 'object' && 'ok' in found && <Problems problems={found.problems} />}
+                    {ofRows.size > 0 && (
+                        <p class="unfit">
+                            {p.units.wrong(ofRows.size, format.count(ofRows.size), measured.gpus)}{' '}
+                            <button type="button" class="link" onClick={() => want(wanted + 1)}>
+                                {p.units.show}
+                            </button>
+                        </p>
+                    )}
+                    {others.length > 0 && <Problems title={p.search.refused(others.length)} problems={others} />}
                 </div>
             </div>
             {outcome && found && typeof found === 'object' && 'answer' in found && (
-                <Result page={page} act={act} found={found} plans={outcome.plans} measured={outcome.measured} stale={stale} />
+                <Result
+                    page={page}
+                    act={act}
+                    found={found}
+                    plans={outcome.plans}
+                    measured={outcome.measured}
+                    units={unitsOf(outcome.rows)}
+                    stale={stale}
+                />
             )}
         </>
     );
@@ -388,6 +433,7 @@ function Search({ page, act, measured, placers }: SearchProps) {
 
 export function PlacementView({ page, act, placing: { measure, placers } }: { page: Page; act: Actions; placing: Placing }) {
     const [source, set] = useState<Source>(EMPTY);
+    const [rows, setRows] = useState<UnitRow[]>([]); // they stay when the measurement changes
     const { read, reading } = useReading(source, measure);
     const measured = read && read !== 'crashed' && read.ok ? read : null;
     return (
@@ -404,7 +450,7 @@ export function PlacementView({ page, act, placing: { measure, placers } }: { pa
                     <Matrix measured={measured} />
                 </div>
             )}
-            {measured && <Search page={page} act={act} measured={measured} placers={placers} />}
+            {measured && <Search page={page} act={act} measured={measured} placers={placers} rows={rows} setRows={setRows} />}
         </>
     );
 }
