@@ -120,10 +120,10 @@ std::string read_links(std::string_view request) {
 }
 
 // ---- place
-std::string place(std::string_view request, bool (*go_on)(void*, const std::string&), void* context) {
+std::string place(std::string_view request, bool (*go_on)(void*, const std::string&), void* context, LinkColumns links) {
     Problems problems;
     auto object = parse(request, kMaxPlaceBytes, problems);
-    const auto answer = object ? placement_answer(std::move(*object), go_on, context, problems) : std::nullopt;
+    const auto answer = object ? placement_answer(std::move(*object), std::move(links), go_on, context, problems) : std::nullopt;
     return answer ? dump(*answer) : failure(problems);
 }
 

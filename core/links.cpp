@@ -27,8 +27,8 @@ struct Quantity {
 
 class ObjectReader {
  public:
-    ObjectReader(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems)
-        : json_(json), keys_(keys), gaps_(gaps), problems_(problems) {}
+    ObjectReader(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems, api::LinkColumns columns)
+        : json_(json), keys_(keys), gaps_(gaps), problems_(problems), columns_(std::move(columns)) {}
 
     Links read() {
         if (!json_.is_object()) {
@@ -40,12 +40,16 @@ class ObjectReader {
         if (!keys_.others) reject_unknown();
         if (links_.names.empty()) return {};
         const Json* rates = find(keys_.rates);
-        if (rates == nullptr)
+        if (!columns_.gbyte_per_s.empty())
+            read_column(columns_.gbyte_per_s, {keys_.rates, kGiga, true}, links_.byte_per_s);
+        else if (rates == nullptr)
             problems_.add(keys_.rates, "missing", nullptr, "The matrix of bandwidths is missing.",
                           "Give one row per sender, in GB/s (10^9 bytes per second).");
         else
             read_matrix(*rates, {keys_.rates, kGiga, true}, links_.byte_per_s);
-        if (const Json* latency = find(keys_.latencies); latency != nullptr && !latency->is_null())
+        if (!columns_.latency_us.empty())
+            read_column(columns_.latency_us, {keys_.latencies, kMicro, false}, links_.latency_s);
+        else if (const Json* latency = find(keys_.latencies); latency != nullptr && !latency->is_null())
             read_matrix(*latency, {keys_.latencies, kMicro, false}, links_.latency_s);
         return std::move(links_);
     }
@@ -118,6 +122,21 @@ class ObjectReader {
         }
     }
 
+    // In place: the column becomes the matrix.
+    void read_column(std::vector<double>& column, const Quantity& quantity, std::vector<double>& values) {
+        const std::size_t n = links_.size();
+        if (column.size() != n * n) {
+            problems_.add(quantity.key, "type", nullptr,
+                          joined({quantity.key, " must have ", count_text(n * n), " numbers, a row of ", count_text(n),
+                                  " per name; it has ", count_text(column.size()), "."}),
+                          "");
+            return;
+        }
+        for (std::size_t i = 0; i < column.size(); ++i)
+            column[i] = cell(std::isnan(column[i]) ? Json() : Json(column[i]), quantity, i / n, i % n);
+        values = std::move(column);
+    }
+
     double cell(const Json& value, const Quantity& quantity, std::size_t from, std::size_t to) {
         if (from == to && value.is_null()) return 0;
         if (from == to && value.is_number()) {
@@ -152,6 +171,7 @@ class ObjectReader {
     const LinkKeys& keys_;
     const bool gaps_;
     FirstProblems& problems_;
+    api::LinkColumns columns_;
     Links links_;
 };
 
@@ -237,13 +257,13 @@ void check_rate(double byte_per_s, const std::vector<std::string>& names, std::s
                      "Check the unit: between 1 kB/s and 1,000 TB/s are read.");
 }
 
-Links read_links_object(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems) {
-    return ObjectReader(json, keys, gaps, problems).read();
+Links read_links_object(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems, api::LinkColumns columns) {
+    return ObjectReader(json, keys, gaps, problems, std::move(columns)).read();
 }
 
-std::optional<Links> links_from_json(const Json& json, std::string_view field, Problems& problems) {
+std::optional<Links> links_from_json(const Json& json, std::string_view field, Problems& problems, api::LinkColumns columns) {
     FirstProblems found(field);
-    Links links = read_links_object(json, {}, false, found);
+    Links links = read_links_object(json, {}, false, found, std::move(columns));
     if (found.empty()) return links;
     found.move_to(problems);
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api.h"
 #include "fields.h"
 
 namespace fourfold {
@@ -27,8 +28,9 @@ struct Links {
 
 // {"nodes": [names] or "gpus": [names], "gbyte_per_s": [[…]], "latency_us": [[…]]}; the last may be left out or null. On the diagonal null
 // and any number mean the same: nothing. `field` is where the object lies in the request ("links"), "" for the request itself. Every
-// mistake is a problem that names row and column; of more than 20 the first 20 and how many there are.
-std::optional<Links> links_from_json(const Json& json, std::string_view field, Problems& problems);
+// mistake is a problem that names row and column; of more than 20 the first 20 and how many there are. `columns` are matrices that came
+// beside the JSON and count instead of its own.
+std::optional<Links> links_from_json(const Json& json, std::string_view field, Problems& problems, api::LinkColumns columns = {});
 
 // The same form; numbers with at most 6 significant digits, since a matrix of 1,024 nodes has a million of them.
 Json links_to_json(const Links& links);
@@ -61,7 +63,7 @@ struct LinkKeys {
     bool others = false;                   // further keys are ignored
 };
 // As links_from_json; with `gaps` a null off the diagonal is a link that was not measured, NaN in the result.
-Links read_links_object(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems);
+Links read_links_object(const Json& json, const LinkKeys& keys, bool gaps, FirstProblems& problems, api::LinkColumns columns = {});
 
 // Between 2 and 2,048 names, none empty, each once.
 void check_names(const std::vector<std::string>& names, std::string_view key, FirstProblems& problems);

@@ -259,8 +259,8 @@ constexpr const char* kBasis =
 
 }  // namespace
 
-std::optional<Json> placement_answer(Json request, GoOnText go_on, void* context, Problems& problems) {
-    const auto read = read_placement(request, problems);
+std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoOnText go_on, void* context, Problems& problems) {
+    const auto read = read_placement(request, std::move(columns), problems);
     request = nullptr;
     if (!read) return std::nullopt;
     const PlacementRequest& r = *read;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "fields.h"
+#include "links.h"
 
 namespace fourfold {
 
@@ -13,6 +13,6 @@ inline constexpr std::size_t kMaxPlaceBytes = 32'000'000;  // a matrix of 1,024 
 using GoOnText = bool (*)(void* context, const std::string& progress);
 
 // Takes the request apart, so that a large matrix is not kept twice. nullopt and problems when anything in it is wrong.
-std::optional<Json> placement_answer(Json request, GoOnText go_on, void* context, Problems& problems);
+std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoOnText go_on, void* context, Problems& problems);
 
 }  // namespace fourfold

@@ -175,6 +175,7 @@ std::vector<double> sample_points(const PlacementShape& shape) {
 
 double median_rate(const Links& links) {
     std::vector<double> rates;
+    rates.reserve(links.byte_per_s.size());
     for (std::size_t a = 0; a < links.size(); ++a)
         for (std::size_t b = 0; b < links.size(); ++b)
             if (a != b) rates.push_back(links.rate(a, b));

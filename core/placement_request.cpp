@@ -78,6 +78,7 @@ static void read_units(const Json& given, PlacementRequest& r, Problems& problem
         return;
     }
     constexpr double kGibi = 1024.0 * 1024 * 1024;
+    std::vector<bool> seen(r.links.size());
     for (std::size_t i = 0; i < given.size(); ++i) {
         const std::string path = "units." + std::to_string(i);
         if (!given[i].is_object()) {
@@ -93,11 +94,15 @@ static void read_units(const Json& given, PlacementRequest& r, Problems& problem
         reader.reject_unknown();
         const auto& names = r.links.names;
         const auto at = name == nullptr ? names.end() : std::find(names.begin(), names.end(), *name);
-        if (own.empty() && at == names.end())
-            own.push_back(
-                {"name", "range", name == nullptr ? Json() : shown(Json(*name)), "No unit of the measurement has this name.", "", nullptr});
+        if (name == nullptr && !given[i].contains("name"))
+            own.push_back({"name", "missing", nullptr, "Which unit this is must be said.", "Give its name in the measurement.", nullptr});
+        else if (name != nullptr && at == names.end())
+            own.push_back({"name", "range", shown(Json(*name)), "No unit of the measurement has this name.", "", nullptr});
+        const auto unit = static_cast<std::size_t>(at - names.begin());
+        if (at != names.end() && seen[unit])
+            own.push_back({"name", "contradictory", shown(Json(*name)), "This unit is listed twice.", "Keep one of the two.", nullptr});
+        if (at != names.end()) seen[unit] = true;
         if (own.empty()) {
-            const auto unit = static_cast<std::size_t>(at - names.begin());
             if (speed != 1) r.speeds.resize(names.size(), 1), r.speeds[unit] = speed;
             if (memory > 0) r.memory_bytes.resize(names.size(), 0), r.memory_bytes[unit] = memory * kGibi;
         }
@@ -165,7 +170,7 @@ static void read_candidates(const Json& given, PlacementRequest& r, Problems& pr
     }
 }
 
-std::optional<PlacementRequest> read_placement(Json& request, Problems& problems) {
+std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns columns, Problems& problems) {
     const std::size_t before = problems.size();
     PlacementRequest r;
     if (!request.is_object()) {
@@ -175,7 +180,7 @@ std::optional<PlacementRequest> read_placement(Json& request, Problems& problems
     if (const auto links = request.find("links"); links == request.end()) {
         problems.push_back({"links", "missing", nullptr, "The measured links are missing.", "Read a measurement first.", nullptr});
     } else {
-        if (auto read = links_from_json(*links, "links", problems)) r.links = std::move(*read);
+        if (auto read = links_from_json(*links, "links", problems, std::move(columns))) r.links = std::move(*read);
         *links = nullptr;  // a million numbers
     }
     auto job = read_parsed_job(request, Request::place, problems);

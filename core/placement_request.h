@@ -29,7 +29,7 @@ struct PlacementRequest {
 };
 
 // Takes "links" out of `request`. nullopt and problems when anything is wrong.
-std::optional<PlacementRequest> read_placement(Json& request, Problems& problems);
+std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns columns, Problems& problems);
 
 // Moves that suit so many units: a few seconds' worth.
 std::int64_t usual_moves(std::size_t units);

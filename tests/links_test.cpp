@@ -454,3 +454,27 @@ TEST_CASE("read_links: 1,024 nodes are read in half a second and come back short
     CHECK(seconds < 5);  // a generous bound: what matters is that it is not quadratic
 #endif
 }
+
+TEST_CASE("links beside the text: the same as in it, and what is wrong is named as there") {
+    const Json form = json(
+        R"({"nodes": ["a", "b", "c"], "gbyte_per_s": [[null, 1, 2], [3, null, 4], [5, 6, null]], "latency_us": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]})");
+    const Json names = json(R"({"nodes": ["a", "b", "c"]})");
+    const double nan = std::nan("");
+    Problems none;
+    const auto text = links_from_json(form, "links", none);
+    const auto beside = links_from_json(names, "links", none, {{nan, 1, 2, 3, nan, 4, 5, 6, nan}, {0, 1, 1, 1, 0, 1, 1, 1, 0}});
+    REQUIRE((text && beside));
+    CHECK(none.empty());
+    CHECK(text->byte_per_s == beside->byte_per_s);
+    CHECK(text->latency_s == beside->latency_s);
+
+    const auto problems = [&](api::LinkColumns columns) {
+        Problems found;
+        CHECK_FALSE(links_from_json(names, "links", found, std::move(columns)));
+        return tests::brief(to_json(found));
+    };
+    CHECK(problems({{1, 2, 3, 4}, {}}) == "links.gbyte_per_s type null -> null");
+    CHECK(problems({{nan, nan, 2, 3, nan, -4, 5, INFINITY, nan}, {}}) ==
+          "links.gbyte_per_s[0][1] missing null -> null\nlinks.gbyte_per_s[1][2] range -4.0 -> null\n"
+          "links.gbyte_per_s[2][1] range null -> null");
+}

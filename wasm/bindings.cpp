@@ -37,12 +37,17 @@ val search(const std::string& request) {
     return result;
 }
 
-// `go_on` is a function of the progress's text that says whether to go on, or null.
-std::string place(const std::string& request, val go_on) {
-    if (go_on.isNull() || go_on.isUndefined()) return api::place(request);
-    return api::place(
-        request, [](void* context, const std::string& progress) { return (*static_cast<val*>(context))(progress).as<bool>(); }, &go_on);
+std::vector<double> numbers(const val& array) {
+    return array.isNull() || array.isUndefined() ? std::vector<double>() : emscripten::convertJSArrayToNumberVector<double>(array);
 }
+
+// `go_on` is a function of the progress's text that says whether to go on, or null.
+std::string place_columns(const std::string& request, val go_on, val rates, val latencies) {
+    const auto ask = [](void* context, const std::string& progress) { return (*static_cast<val*>(context))(progress).as<bool>(); };
+    const bool asks = !go_on.isNull() && !go_on.isUndefined();
+    return api::place(request, asks ? +ask : nullptr, &go_on, {numbers(rates), numbers(latencies)});
+}
+std::string place(const std::string& request, val go_on) { return place_columns(request, std::move(go_on), val::null(), val::null()); }
 
 }  // namespace
 
@@ -55,6 +60,7 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
     emscripten::function("read_links", emscripten::optional_override([](const std::string& request) { return api::read_links(request); }));
     emscripten::function("place", &place);
+    emscripten::function("place", &place_columns);
     emscripten::function("search", &search);
     emscripten::function("rank", emscripten::optional_override([](const std::string& request) { return api::rank(request); }));
     emscripten::function("merge_rankings",

@@ -122,6 +122,12 @@ test('place: progress comes, a cancel is heard, the result is a permutation and 
     assert.deepEqual([...answer.placement].sort((a, b) => a - b), nodes.map((_, i) => i));
     assert.ok(answer.best_seconds <= answer.default_seconds);
     assert.equal(core.place(request, null), core.place(request, () => true));
+    // the matrix beside the text
+    const { links, ...rest } = JSON.parse(request);
+    const rates = Float64Array.from(gbyte_per_s.flat(), (rate) => rate ?? Number.NaN);
+    assert.equal(core.place(JSON.stringify({ ...rest, links: { nodes } }), null, rates, null), core.place(request, null));
+    rates[5] = -1;
+    assert.deepEqual(JSON.parse(core.place(JSON.stringify({ ...rest, links: { nodes } }), null, rates, null)).problems.map(({ field }) => field), ['links.gbyte_per_s[0][5]']);
     const stopped = JSON.parse(core.place(request, () => false));
     assert.ok(stopped.stopped && stopped.moves === 16_384 && stopped.best_seconds <= stopped.default_seconds);
 });

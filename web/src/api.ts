@@ -540,13 +540,14 @@ export interface LinksSaid {
     unit: string; // an id, as in LinksUnit
     units: string; // "nodes" or "gpus"
 }
-// As the page keeps it: a matrix of a thousand nodes has a million numbers, so that it crosses as columns and as text.
-export type Measured = Omit<LinksRead, 'links'> & {
+// As the page keeps it: a matrix of a thousand nodes has a million numbers, so that it crosses as columns.
+export interface LinkColumns {
     names: string[];
     gpus: boolean; // its units are GPUs instead of nodes
     rates: Float64Array; // GB/s, row = sender; NaN on the diagonal
-    text: string; // "links" of a request
-};
+    latencies: Float64Array | null; // µs
+}
+export type Measured = Omit<LinksRead, 'links'> & LinkColumns;
 
 // A node (or GPU) that differs from what the profile says. What the reader typed and is no number stays text: the core says what is wrong.
 export interface UnitSaid {
@@ -634,5 +635,5 @@ export interface Fourfold {
     read_links(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
     limits(text: string): string;
-    place(text: string, goOn: (progress: string) => boolean): string;
+    place(text: string, goOn: (progress: string) => boolean, rates: Float64Array, latencies: Float64Array | null): string;
 }

@@ -5,6 +5,7 @@ import type {
     Estimate,
     Imported,
     Limits,
+    LinkColumns,
     LinksSaid,
     Measured,
     Placed,
@@ -42,9 +43,13 @@ export class Core {
     versus = (job: object): Promise<Versus | Refusal> => this.ask('versus', JSON.stringify(job));
     limits = (job: object): Promise<Limits | Refusal> => this.ask('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });
-    // `links` is the text of a measurement (Measured.text); `seconds` is when to end with the best so far.
-    place = (job: object, links: string, seconds: number, told: (progress: PlaceProgress) => void): Promise<Placed | Refusal> =>
-        this.ask('place', JSON.stringify(job), { links, seconds }, told);
+    // `seconds` is when to end with the best so far.
+    place = (
+        job: object,
+        { names, gpus, rates, latencies }: LinkColumns,
+        seconds: number,
+        told: (progress: PlaceProgress) => void,
+    ): Promise<Placed | Refusal> => this.ask('place', JSON.stringify(job), { links: { names, gpus, rates, latencies }, seconds }, told);
 
     // Gives its thread and its memory back; a later question starts a fresh instance.
     end(): void {

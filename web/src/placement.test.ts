@@ -45,7 +45,7 @@ class FakePlacer implements Placer {
     asked: Asked[] = [];
     private reject: ((error: Error) => void) | undefined;
     constructor(private readonly reply: (asked: Asked, told: (progress: PlaceProgress) => void) => Placed | Refusal | null | Error) {}
-    place = (request: object, _links: string, seconds: number, told: (progress: PlaceProgress) => void): Promise<Placed | Refusal> => {
+    place = (request: object, _links: object, seconds: number, told: (progress: PlaceProgress) => void): Promise<Placed | Refusal> => {
         const asked = { request, seconds } as Asked;
         this.asked.push(asked);
         return new Promise((resolve, reject) => {
@@ -65,7 +65,15 @@ function clock() {
 }
 
 const search = (placers: Placer[], more: Partial<Parameters<typeof findPlacement>[0]> = {}) =>
-    findPlacement({ placers, request: {}, links: '', seconds: 5, told: () => {}, signal: new AbortController().signal, ...more });
+    findPlacement({
+        placers,
+        request: {},
+        links: { names: [], gpus: false, rates: new Float64Array(), latencies: null },
+        seconds: 5,
+        told: () => {},
+        signal: new AbortController().signal,
+        ...more,
+    });
 const found = (result: Found | Refusal | null): Found => {
     if (!result || !('answer' in result)) throw new Error(JSON.stringify(result));
     return result;

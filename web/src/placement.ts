@@ -1,5 +1,5 @@
 // A search for a placement: several instances of the core, each with seeds of its own, in rounds that fill the time; the best is kept.
-import type { Placed, PlacedAt, PlaceProgress, RankedPlacement, Refusal } from './api';
+import type { LinkColumns, Placed, PlacedAt, PlaceProgress, RankedPlacement, Refusal } from './api';
 import { type Core, CoreCrash } from './core';
 
 export type Placer = Pick<Core, 'place' | 'stop' | 'end'>;
@@ -105,7 +105,7 @@ export interface Search {
     placers: readonly Placer[];
     request: object; // of place(), without seed, moves, candidates and links
     candidates?: readonly object[]; // plans to be placed, the reader's own first
-    links: string;
+    links: LinkColumns;
     seconds: number;
     told(course: Course): void;
     signal: AbortSignal;

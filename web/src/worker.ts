@@ -1,7 +1,18 @@
 // One instance of the core in a thread of its own. The first message brings the compiled module; every further one is a question,
 // answered under the same id.
 import createModule from 'fourfold-core';
-import type { Fourfold, LinksRead, LinksSaid, Measured, Placed, PlaceProgress, Refusal, SearchColumns, SearchSummary } from './api';
+import type {
+    Fourfold,
+    LinkColumns,
+    LinksRead,
+    LinksSaid,
+    Measured,
+    Placed,
+    PlaceProgress,
+    Refusal,
+    SearchColumns,
+    SearchSummary,
+} from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 
 export type Call =
@@ -24,7 +35,7 @@ export interface Question {
     text: string;
     filter?: HeatFilter;
     said?: LinksSaid; // of a measurement
-    links?: string; // the text of a measurement, to be put into the request
+    links?: LinkColumns; // a measurement, to be put into the request
     seconds?: number; // when a placement must be done
 }
 export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string };
@@ -40,16 +51,24 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     return { summary, columns, ...indexRows(columns), quickest: quickestOf(columns), choices: choicesOf(all.columns) };
 }
 
-// A measurement as typed or dropped. The page draws the numbers and hands the text on; neither is made there.
+// A measurement as typed or dropped. The page draws the numbers and hands them on.
 function measure(fourfold: Fourfold, text: string, said?: LinksSaid): Measured | Refusal {
     const answer = JSON.parse(fourfold.read_links(JSON.stringify({ text, ...said }))) as LinksRead | Refusal;
     if (!answer.ok) return answer;
     const { links, ...facts } = answer;
     const gpus = 'gpus' in links;
     const names = gpus ? links.gpus : links.nodes;
-    const rates = Float64Array.from(links.gbyte_per_s.flat(), (rate) => rate ?? Number.NaN);
-    for (let i = 0; i < names.length; ++i) rates[i * names.length + i] = Number.NaN;
-    return { ...facts, names, gpus, rates, text: JSON.stringify(links) };
+    const column = (rows: (number | null)[][]): Float64Array => {
+        const all = new Float64Array(names.length ** 2);
+        rows.forEach((row, from) => {
+            all.set(
+                row.map((value, to) => (from === to ? Number.NaN : (value ?? Number.NaN))),
+                from * names.length,
+            );
+        });
+        return all;
+    };
+    return { ...facts, names, gpus, rates: column(links.gbyte_per_s), latencies: links.latency_us ? column(links.latency_us) : null };
 }
 
 const TOLD_MS = 100; // from one word of progress to the next
@@ -58,7 +77,9 @@ const movesOf = (progress: string): number => (JSON.parse(progress) as PlaceProg
 
 // The core has no clock: it asks whether to go on, and is stopped at the end of its time.
 function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_INFINITY }: Question): unknown {
-    const request = links ? `${text.slice(0, -1)},"links":${links}}` : text;
+    if (!links) throw new Error('place without a measurement');
+    const { names, gpus, rates, latencies } = links;
+    const request = JSON.stringify({ ...JSON.parse(text), links: { [gpus ? 'gpus' : 'nodes']: names } });
     const started = performance.now();
     let told = started;
     let first: { moves: number; at: number } | null = null;
@@ -71,10 +92,10 @@ function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_
         }
         return now - started < seconds * 1000;
     };
-    const answer = JSON.parse(fourfold.place(request, goOn)) as Placed | Refusal;
+    const answer = JSON.parse(fourfold.place(request, goOn, rates, latencies)) as Placed | Refusal;
     // How fast it goes once a large matrix is read: that takes longer than many moves.
     const begun = first as { moves: number; at: number } | null;
-    if (!answer.ok || !begun || !links) return answer;
+    if (!answer.ok || !begun) return answer;
     return { ...answer, moves_per_s: (answer.moves - begun.moves) / Math.max((performance.now() - begun.at) / 1000, 1e-3) };
 }
 
@@ -90,8 +111,8 @@ async function answer(question: Question): Promise<unknown> {
 
 // Large columns change hands instead of being copied.
 const transferable = (value: unknown): Transferable[] => {
-    const { columns, rates } = value as { columns?: SearchColumns; rates?: Float64Array };
-    if (rates) return [rates.buffer as ArrayBuffer];
+    const { columns, rates, latencies } = value as Partial<LinkColumns> & { columns?: SearchColumns };
+    if (rates) return [rates, latencies].flatMap((column) => (column ? [column.buffer as ArrayBuffer] : []));
     return columns ? Object.values(columns as unknown as Record<string, { buffer: ArrayBuffer }>).map((column) => column.buffer) : [];
 };
 

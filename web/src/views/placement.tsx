@@ -272,7 +272,7 @@ function useSearch(placers: readonly Placer[]) {
                     placers,
                     request,
                     ...(plans.length > 0 && { candidates: plans }),
-                    links: measured.text,
+                    links: measured,
                     seconds,
                     told,
                     signal: mine.signal,
