@@ -70,9 +70,10 @@ Json filter_keys(std::uint32_t bits) {
 void FilterChoices::note(const Plan& plan) {
     for (std::size_t i = 0; i < kFilterFields; ++i) {
         const FilterField& field = kFilterFieldList[i];
-        if (!has_effect(field, plan)) continue;
-        std::vector<std::int64_t>& values = values_[i];
         const std::int64_t value = field.value(plan);
+        if (value == last_[i] || !has_effect(field, plan)) continue;  // most often the one before had it too
+        last_[i] = value;
+        std::vector<std::int64_t>& values = values_[i];
         const auto at = std::lower_bound(values.begin(), values.end(), value);
         if (at == values.end() || *at != value) values.insert(at, value);
     }

@@ -43,6 +43,7 @@ class FilterChoices {
 
  private:
     std::vector<std::int64_t> values_[kFilterFields];  // ascending
+    std::int64_t last_[kFilterFields] = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
 };
 
 }  // namespace fourfold
