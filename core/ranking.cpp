@@ -91,6 +91,15 @@ void append(Json& columns, const Ranked& one) {
     columns["tokens_per_s"].push_back(static_cast<double>(p.global_batch * p.sequence_length) / s.seconds);
 }
 
+// The fastest, and those of the front that are none of them.
+Json columns(const Fastest& fastest, const Front& front) {
+    Json plans = Json::object();
+    for (const Ranked& one : fastest.list) append(plans, one);
+    for (const Ranked& one : front.list)
+        if (fastest.list.size() == kFastest && faster(fastest.list.front(), one)) append(plans, one);
+    return plans;
+}
+
 Json rejections(const SearchCounts& counts) {
     Json list = Json::array();
     for (std::size_t i = 0; i < counts.rejected.size(); ++i)
@@ -216,10 +225,9 @@ Json rank_part(const SearchSpace& given, const Exploration& wanted, const PlanFi
         ++legal;
         choices.note(candidate);
         const std::uint32_t against = filter.against(candidate);
-        if (against != 0) ++filtered;
+        filtered += against != 0;
         // what a single filter leaves out is looked at until it is known that something would be ranked without it
-        const bool single = (against & (against - 1)) == 0;
-        if (against != 0 && (ranked > 0 || !single || (excluding & against) != 0)) return;
+        if (against != 0 && (ranked > 0 || (against & (against - 1)) != 0 || (excluding & against) != 0)) return;
         Ranked one{candidate, {}, order};
         if (all.recompute.size() > 1) one.plan.recompute_layers = 1;
         if (all.recompute.size() > 1 && candidate.recompute == Recompute::block)
@@ -242,10 +250,7 @@ Json rank_part(const SearchSpace& given, const Exploration& wanted, const PlanFi
         }
         if (!closest || one.scores.bytes < closest->scores.bytes) closest = one;
     });
-    Json plans = Json::object(), nearest;
-    for (const Ranked& one : fastest.list) append(plans, one);
-    for (const Ranked& one : front.list)
-        if (fastest.list.size() == kFastest && faster(fastest.list.front(), one)) append(plans, one);
+    Json nearest;
     if (closest) {
         closest->scores.seconds = scorer.seconds(closest->plan);
         append(nearest, *closest);
@@ -260,7 +265,7 @@ Json rank_part(const SearchSpace& given, const Exploration& wanted, const PlanFi
                     .add("rejected", rejections(counts))
                     .add("choices", choices.to_json())
                     .add("excluding", filter_keys(excluding))
-                    .add("plans", std::move(plans))
+                    .add("plans", columns(fastest, front))
                     .add("closest", std::move(nearest));
     Problems none;
     return *merge_parts(Json::array({std::move(part)}), none);
