@@ -183,7 +183,7 @@ std::string rank(std::string_view request) {
     Problems problems;
     const auto job = read_job(request, Request::rank, problems);
     if (!job) return failure(problems);
-    Json answer = rank_part(job->space(), job->exploration, job->share);
+    Json answer = rank_part(job->space(), job->exploration, job->filter, job->share);
     answer["ok"] = true;
     answer["gpus"] = job->plan.gpus;
     return dump(answer);

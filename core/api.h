@@ -174,20 +174,27 @@ struct SearchAnswer {
 SearchAnswer search(std::string_view request);
 
 
-// rank(job + {"part": 0, "parts": 8}) -> the fastest plans on the job's GPUs, of a space that is wider than the degrees.
+// rank(job + {"part": 0, "parts": 8, "only": {…}}) -> the fastest plans on the job's GPUs, of a space that is wider than the degrees.
 // Degrees that the job sets are kept, those on "auto" range as in search(); besides, what the job's "explore" names is varied, whatever the
 // job says of it: a text of ids with commas between ("virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers";
 // catalog().fields has their labels). A plan is ranked when its probability to run is at least 1 - "risk" (by fujii2024: when it fits).
+// "only" leaves plans out of that space, wherever they would stand: {"tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch",
+// "virtual_stages", "schedule", "recompute", "zero", "sequence_parallel": the value wanted (named as the job's keys), "memory_at_most_gib": on the
+// fullest GPU}, each key as one likes. A plan without tensor parallelism passes either value of "sequence_parallel": it has no effect there.
 // "parts" (default 1, at most 1,000) cuts the space; part i answers for its share alone, in the same form; merge_rankings puts any parts together.
-//   {"ok": true, "gpus", "candidates", "legal", "ranked", "does_not_fit" (legal, not ranked), "rejected": [{"rule", "count"}] (most first),
+//   {"ok": true, "gpus", "candidates", "legal", "filtered" (legal, but left out by "only"), "ranked", "does_not_fit" (the rest of the legal),
+//    "rejected": [{"rule", "count"}] (most first),
+//    "choices": {each key of "only" but the memory: [every value that a legal plan has, whether "only" leaves it out or not]},
+//    "excluding": [keys of "only": when nothing is ranked, those of which each alone, let go, would leave something],
 //    "plans": {"tensor_parallel": […], "context_parallel", "pipeline_parallel", "data_parallel", "micro_batch", "expert_parallel", "virtual_stages",
 //              "schedule", "recompute", "recompute_layers", "zero", "sequence_parallel", "count_embedding_as_layer",
 //              "count_loss_as_layer" (named as the job's keys), "order", "total_bytes",
 //              "share", "class", "probability", "step_seconds", "tokens_per_s"},   a list each: the 200 fastest, then the rest of the front;
 //              {} when nothing is ranked
 //    "front": [indices into these lists: ranked plans that no other beats in both memory and time],
-//    "closest": null | {the same keys, one value each}}   the lowest estimate among legal plans that are not ranked
-//   "recompute": "block" stands with the fewest layers with which the plan can be ranked.
+//    "closest": null | {the same keys, one value each}}   the lowest estimate among legal plans that are not ranked; with "only", of those that
+//              have the values wanted
+//   "recompute": "block" stands with the fewest layers with which the plan can be ranked, so that it may take more below a limit of memory.
 std::string rank(std::string_view request);
 // merge_rankings([answers of rank]) -> one answer of the same form.
 std::string merge_rankings(std::string_view parts);

@@ -154,6 +154,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
             break;
         case Request::rank:
             read_share(reader, job, problems);
+            if (const Json* only = reader.any("only")) job.filter = read_filter(*only, problems);
             break;
         case Request::limits:
             reader.number({"days", "", "The number of days", "", "days"}, job.days, {0, 36'500});

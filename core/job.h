@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "model.h"
 #include "plan.h"
+#include "plan_filter.h"
 #include "ranking.h"
 #include "search.h"
 
@@ -54,6 +55,7 @@ struct Job {
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
     Share share;                           // rank alone
+    PlanFilter filter;                     // rank alone
     double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
 
     SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }

@@ -91,6 +91,15 @@ void append(Json& columns, const Ranked& one) {
     columns["tokens_per_s"].push_back(static_cast<double>(p.global_batch * p.sequence_length) / s.seconds);
 }
 
+// The fastest, and those of the front that are none of them.
+Json columns(const Fastest& fastest, const Front& front) {
+    Json plans = Json::object();
+    for (const Ranked& one : fastest.list) append(plans, one);
+    for (const Ranked& one : front.list)
+        if (fastest.list.size() == kFastest && faster(fastest.list.front(), one)) append(plans, one);
+    return plans;
+}
+
 Json rejections(const SearchCounts& counts) {
     Json list = Json::array();
     for (std::size_t i = 0; i < counts.rejected.size(); ++i)
@@ -100,7 +109,8 @@ Json rejections(const SearchCounts& counts) {
 
 bool is_count(const Json& value) { return value.is_number_integer() && value >= 0 && value <= 1'000'000'000'000'000; }
 
-constexpr const char* kCounts[] = {"candidates", "legal", "ranked", "does_not_fit"};
+constexpr const char* kCounts[] = {"candidates", "legal", "filtered", "ranked", "does_not_fit"};
+constexpr std::size_t kMostChoices = 2'000;  // more stages than that no pipeline can have, and other fields have fewer values
 
 // ---- merging
 struct Place {
@@ -122,6 +132,11 @@ bool is_part(const Json& part) {
     for (const Json& rule : part["rejected"])
         if (!rule.is_object() || !rule.contains("rule") || !rule["rule"].is_string() || !rule.contains("count") || !is_count(rule["count"]))
             return false;
+    if (!part.contains("choices") || !part["choices"].is_object() || !part.contains("excluding") || !part["excluding"].is_array() ||
+        part["excluding"].size() > kFilterFields + 1)
+        return false;
+    for (const Json& list : part["choices"])
+        if (!list.is_array() || list.size() > kMostChoices) return false;
     std::size_t rows = 0;
     for (const auto& [key, column] : part["plans"].items()) {
         if (!column.is_array() || (rows != 0 && column.size() != rows)) return false;
@@ -164,42 +179,78 @@ Json merge_plans(const Json& parts, Json& front) {
     return merged;
 }
 
+// Every value once, ascending.
+void unite(Json& list, const Json& others) {
+    for (const Json& one : others) {
+        const auto at = std::lower_bound(list.begin(), list.end(), one);
+        if ((at == list.end() || *at != one) && list.size() < kMostChoices) list.insert(at, one);
+    }
+}
+
+// What the parts say of the filters. While anything is ranked, none of them is to blame.
+void merge_filters(const Json& parts, Json& whole) {
+    Json excluding = Json::array(), choices = Json::object();
+    for (const Json& part : parts) {
+        unite(excluding, part["excluding"]);
+        for (const auto& [key, list] : part["choices"].items()) {
+            Json& all = choices[key];
+            if (all.is_null()) all = Json::array();
+            unite(all, list);
+        }
+    }
+    whole["choices"] = std::move(choices);
+    whole["excluding"] = whole["ranked"] == 0 ? std::move(excluding) : Json::array();
+}
+
 }  // namespace
 
-Json rank_part(const SearchSpace& given, const Exploration& wanted, Share share) {
+Json rank_part(const SearchSpace& given, const Exploration& wanted, const PlanFilter& filter, Share share) {
     Plan plan = given.plan;
     if ((wanted.dimensions & vary_expert_parallel) != 0 && given.model.experts.count > 0) plan.expert_parallel = 1;  // each one is tried
     const SearchSpace space{given.model, plan, given.gpu, given.method, given.cluster};
     Scorer scorer(space, plan);
-    const auto passes = [&](const Scores& s) {
+    const auto runs = [&](const Scores& s) {
         return s.verdict.probability < 0 ? s.verdict.fit == Fit::fits : s.verdict.probability >= 1 - wanted.risk;
     };
+    const auto passes = [&](const Scores& s) { return runs(s) && s.bytes <= filter.most_bytes; };
     SearchCounts counts;
     Fastest fastest;
     Front front;
     std::optional<Ranked> closest;  // the lowest estimate of those that are not ranked
-    std::int64_t ranked = 0, legal = 0;
+    std::int64_t ranked = 0, legal = 0, filtered = 0;
+    FilterChoices choices;
+    std::uint32_t excluding = 0;  // filters but for which a plan would be ranked
     const Candidates all = candidates(space, plan.gpus, Breadth::usual, wanted.dimensions);
     for_each_legal(space, {plan.gpus}, all, share, counts, [&](const Plan& candidate, std::int64_t order) {
+        ++legal;
+        choices.note(candidate);
+        const std::uint32_t against = filter.against(candidate);
+        filtered += against != 0;
+        // what a single filter leaves out is looked at until it is known that something would be ranked without it
+        if (against != 0 && (ranked > 0 || (against & (against - 1)) != 0 || (excluding & against) != 0)) return;
         Ranked one{candidate, {}, order};
         if (all.recompute.size() > 1) one.plan.recompute_layers = 1;
         if (all.recompute.size() > 1 && candidate.recompute == Recompute::block)
             choose_recompute_layers(space.model, one.plan, [&](Plan& trial) { return passes(scorer.memory(trial)); });
         one.scores = scorer.memory(one.plan);
-        ++legal;
+        if (against != 0) {
+            if (passes(one.scores)) excluding |= against;
+            return;
+        }
         if (passes(one.scores)) {
             ++ranked;
             one.scores.seconds = scorer.seconds(one.plan);
             fastest.add(one);
             front.add(one);
-        } else if (!closest || one.scores.bytes < closest->scores.bytes) {
-            closest = one;
+            return;
         }
+        if (runs(one.scores)) {
+            ++filtered;
+            excluding |= kMemoryFilter;
+        }
+        if (!closest || one.scores.bytes < closest->scores.bytes) closest = one;
     });
-    Json plans = Json::object(), nearest;
-    for (const Ranked& one : fastest.list) append(plans, one);
-    for (const Ranked& one : front.list)
-        if (fastest.list.size() == kFastest && faster(fastest.list.front(), one)) append(plans, one);
+    Json nearest;
     if (closest) {
         closest->scores.seconds = scorer.seconds(closest->plan);
         append(nearest, *closest);
@@ -209,9 +260,12 @@ Json rank_part(const SearchSpace& given, const Exploration& wanted, Share share)
                     .add("candidates", counts.candidates)
                     .add("legal", legal)
                     .add("ranked", ranked)
-                    .add("does_not_fit", legal - ranked)
+                    .add("filtered", filtered)
+                    .add("does_not_fit", legal - ranked - filtered)
                     .add("rejected", rejections(counts))
-                    .add("plans", std::move(plans))
+                    .add("choices", choices.to_json())
+                    .add("excluding", filter_keys(excluding))
+                    .add("plans", columns(fastest, front))
                     .add("closest", std::move(nearest));
     Problems none;
     return *merge_parts(Json::array({std::move(part)}), none);
@@ -252,6 +306,7 @@ std::optional<Json> merge_parts(const Json& parts, Problems& problems) {
         insert_sorted(most_first, std::move(one),
                       [](const Rejected& a, const Rejected& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
     for (const Rejected& one : most_first) rules.push_back(Object().add("rule", one.first).add("count", one.second));
+    merge_filters(parts, whole);
     whole["plans"] = merge_plans(parts, front);
     whole["front"] = std::move(front);
     whole["rejected"] = std::move(rules);

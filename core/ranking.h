@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "candidates.h"
+#include "plan_filter.h"
 
 namespace fourfold {
 
@@ -21,8 +22,8 @@ void visit_fields(AnyExploration& e, Visitor&& v) requires std::is_same_v<std::r
 }
 
 // One part of the ranking, as JSON (api.h, "rank"): of `space.plan`'s GPU count. A plan is ranked when its probability to run is at least
-// 1 - risk; a method without probabilities ranks what fits. Ties go to the earlier plan in plan order.
-Json rank_part(const SearchSpace& space, const Exploration& wanted, Share share);
+// 1 - risk; a method without probabilities ranks what fits. Ties go to the earlier plan in plan order. The filter leaves out the others.
+Json rank_part(const SearchSpace& space, const Exploration& wanted, const PlanFilter& filter, Share share);
 
 // The parts of one ranking put together: whatever the parts, the whole is the same. nullopt and a problem when `parts` are not such parts.
 std::optional<Json> merge_parts(const Json& parts, Problems& problems);

@@ -83,6 +83,7 @@ inline const Json& shape(const char* name) {
             "model": {"ok": "boolean", "model": "any", "label": "text", "parameters": "integer", "used": ["text"], "ignored": ["text"],
                       "assumed": [{"key": "text", "value": "scalar", "why": "text"}]},
             "rank": {"ok": "boolean", "gpus": "integer", "candidates": "integer", "legal": "integer", "ranked": "integer", "does_not_fit": "integer",
+                     "filtered": "integer", "choices": "any", "excluding": ["text"],
                      "rejected": [{"rule": "text", "count": "integer"}], "front": ["integer"], "closest": "any",
                      "plans": {"tensor_parallel?": ["integer"], "context_parallel?": ["integer"], "pipeline_parallel?": ["integer"],
                                "data_parallel?": ["integer"], "micro_batch?": ["integer"], "expert_parallel?": ["integer"],

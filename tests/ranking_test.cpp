@@ -62,6 +62,8 @@ TEST_CASE("a ranking counts every candidate once") {
         for (const Json& rule : answer["rejected"]) rejected += rule["count"].get<std::int64_t>();
         CHECK(rejected + answer["legal"].get<std::int64_t>() == answer["candidates"]);
         CHECK(answer["ranked"].get<std::int64_t>() + answer["does_not_fit"].get<std::int64_t>() == answer["legal"]);
+        CHECK(answer["filtered"] == 0);
+        CHECK(answer["excluding"].empty());
         CHECK(rows(answer) <= static_cast<std::size_t>(answer["ranked"].get<std::int64_t>()));
         CHECK((rows(answer) > 0 || !answer["closest"].is_null()));
     }
@@ -162,6 +164,121 @@ TEST_CASE("Llama 3 405B on 16,384 GPUs: with embedding and loss as layers, 126 o
     CHECK(rank({{"model", "llama-3.1-405b"}, {"gpus", 16'384}, {"global_batch", 2'048}, {"explore", ""}})["ranked"] == 0);
 }
 
+// ---- "only": filters
+TEST_CASE("a filter leaves plans out and opens no others: what passes is what stood in the whole list") {
+    Json request = {{"model", "llama-3.1-8b"}, {"gpus", 8}, {"global_batch", 64}, {"explore", "schedule,recompute,zero,sequence_parallel"}};
+    request["tensor_parallel"] = 2;  // few enough to be listed one and all
+    request["context_parallel"] = 1;
+    request["micro_batch"] = 1;
+    const Json all = rank(request);
+    CHECK((rows(all) == all["ranked"] && rows(all) > 50));
+    int checked = 0;
+    for (const auto& [key, values] : all["choices"].items())
+        for (const Json& value : values) {
+            Json asked = request;
+            asked["only"][key] = value;
+            const Json some = rank(asked);
+            CHECK(tests::differs(some, tests::shape("rank"), "rank").empty());
+            CHECK(some["choices"] == all["choices"]);
+            CHECK((some["candidates"] == all["candidates"] && some["legal"] == all["legal"]));
+            CHECK(some["filtered"].get<std::int64_t>() + some["ranked"].get<std::int64_t>() + some["does_not_fit"].get<std::int64_t>() ==
+                  some["legal"]);
+            std::size_t at = 0;
+            for (std::size_t i = 0; i < rows(all); ++i) {
+                if (all["plans"][key][i] != value) continue;
+                for (const auto& [name, column] : all["plans"].items()) CHECK(some["plans"][name][at] == column[i]);
+                ++at;
+            }
+            CHECK(at == rows(some));
+            checked += at > 0;
+        }
+    CHECK(checked >= 12);
+}
+
+TEST_CASE("filters look at the whole space, not at the fastest of it: the values of a field share out all that is ranked") {
+    for (const std::size_t which : {0, 1, 2, 4, 5}) {  // the other one varies so much that it takes seconds
+        const Json& request = kRequests[which];
+        const Json all = rank(request);
+        for (const auto& [key, values] : all["choices"].items()) {
+            if (key == "sequence_parallel") continue;  // without tensor parallelism a plan passes either way
+            std::int64_t ranked = 0, left_out = 0;
+            for (const Json& value : values) {
+                Json asked = request;
+                asked["only"][key] = value;
+                const Json some = rank(asked);
+                ranked += some["ranked"].get<std::int64_t>();
+                left_out += some["filtered"].get<std::int64_t>();
+                if (rows(some) > 0) CHECK(some["plans"][key] == Json::array_t(rows(some), value));
+            }
+            CHECK(ranked == all["ranked"]);
+            CHECK(left_out == (static_cast<std::int64_t>(values.size()) - 1) * all["legal"].get<std::int64_t>());
+        }
+    }
+}
+
+TEST_CASE("sequence parallelism has no effect without tensor parallelism: such plans pass either way") {
+    Json request = {{"model", "llama-3.1-8b"}, {"gpus", 8}, {"explore", "sequence_parallel"}, {"tensor_parallel", 1}};
+    const Json all = rank(request);
+    CHECK((rows(all) > 0 && all["choices"]["sequence_parallel"].empty()));
+    request["only"] = {{"sequence_parallel", false}};
+    CHECK(rank(request)["plans"] == all["plans"]);
+    request["tensor_parallel"] = "auto";
+    const Json off = rank(request);
+    CHECK(off["choices"]["sequence_parallel"] == Json({false, true}));
+    for (std::size_t i = 0; i < rows(off); ++i)
+        CHECK((off["plans"]["tensor_parallel"][i] == 1 || off["plans"]["sequence_parallel"][i] == false));
+}
+
+TEST_CASE("a limit of memory: nothing above it, the fastest below it, and more layers recomputed to stay there") {
+    constexpr double kGibi = 1024.0 * 1024 * 1024;
+    for (const Json& request : kRequests) {
+        const Json all = rank(request);
+        for (const double gib : {20.0, 60.0}) {
+            Json asked = request;
+            asked["only"]["memory_at_most_gib"] = gib;
+            const Json some = rank(asked);
+            CHECK(some["ranked"] <= all["ranked"]);
+            double fastest = INFINITY;  // of the whole list, among what is small enough
+            for (std::size_t i = 0; i < rows(all); ++i)
+                if (all["plans"]["total_bytes"][i].get<double>() <= gib * kGibi)
+                    fastest = std::min(fastest, all["plans"]["step_seconds"][i].get<double>());
+            for (const Json& bytes : some["plans"].value("total_bytes", Json::array())) CHECK(bytes.get<double>() <= gib * kGibi);
+            if (fastest < INFINITY) CHECK(some["plans"]["step_seconds"][0].get<double>() <= fastest);
+            if (rows(some) == 0 && rows(all) > 0) {
+                CHECK(some["excluding"] == Json({"memory_at_most_gib"}));
+                CHECK(some["closest"]["total_bytes"].get<double>() > gib * kGibi);
+            }
+        }
+    }
+    Json block = {{"model", "llama-3.1-8b"}, {"gpus", 8}, {"explore", "recompute"}, {"only", {{"recompute", "block"}}}};
+    for (const char* degree : {"pipeline_parallel", "context_parallel", "micro_batch"}) block["only"][degree] = 1;
+    block["only"]["tensor_parallel"] = 2;
+    const Json few = rank(block);
+    block["only"]["memory_at_most_gib"] = few["plans"]["total_bytes"][0].get<double>() / kGibi - 5;
+    const Json more = rank(block);
+    CHECK((rows(few) == 1 && rows(more) == 1));
+    CHECK(more["plans"]["recompute_layers"][0] > few["plans"]["recompute_layers"][0]);
+    CHECK(more["plans"]["order"] == few["plans"]["order"]);
+}
+
+TEST_CASE("an empty list says which filter alone is to blame, whatever the parts") {
+    const Json job = {{"model", "llama-3.1-70b"}, {"gpus", 64}, {"explore", "virtual_stages,recompute"}};
+    const auto excluding = [&](const Json& only) {
+        Json request = job;
+        request["only"] = only;
+        const Json answer = rank(request);
+        for (const std::int64_t parts : {2, 8}) CHECK(merged(request, parts) == answer);
+        CHECK((answer["excluding"].empty() || answer["ranked"] == 0));
+        return answer["excluding"];
+    };
+    CHECK(excluding({{"recompute", "full"}}) == Json::array());                                            // not empty
+    CHECK(excluding({{"tensor_parallel", 64}}) == Json({"tensor_parallel"}));                              // no such plan
+    CHECK(excluding({{"tensor_parallel", 1}, {"pipeline_parallel", 1}}).size() == 2);                      // the one or the other
+    CHECK(excluding({{"recompute", "full"}, {"memory_at_most_gib", 1}}) == Json({"memory_at_most_gib"}));  // the first is not to blame
+    CHECK(excluding({{"tensor_parallel", 64}, {"memory_at_most_gib", 1}}) == Json::array());               // neither alone
+    CHECK(excluding({{"tensor_parallel", "auto"}, {"micro_batch", "auto"}}) == Json::array());             // nothing wanted
+}
+
 TEST_CASE("a ranking says what is wrong with its own fields") {
     const auto first = [](const Json& request) {
         const Json answer = Json::parse(api::rank(request.dump()));
@@ -175,6 +292,12 @@ TEST_CASE("a ranking says what is wrong with its own fields") {
     CHECK(first({{"parts", 0}}) == "parts");
     CHECK(first({{"parts", 4}, {"part", 4}}) == "part");
     CHECK(first({{"other", Json::object()}}) == "other");
+    CHECK(first({{"only", 3}}) == "only");
+    CHECK(first({{"only", {{"recompute", "all"}}}}) == "only.recompute");
+    CHECK(first({{"only", {{"tensor_parallel", "many"}}}}) == "only.tensor_parallel");
+    CHECK(first({{"only", {{"memory_at_most_gib", 0}}}}) == "only.memory_at_most_gib");
+    CHECK(first({{"only", {{"gpus", 8}}}}) == "only.gpus");
+    CHECK(first({{"only", {{"zeros", "none"}}}}) == "only.zeros");
 }
 
 TEST_CASE("only parts of a ranking can be put together") {
@@ -184,8 +307,12 @@ TEST_CASE("only parts of a ranking can be put together") {
     texts["plans"]["step_seconds"][0] = "fast";
     huge["legal"] = 9'000'000'000'000'000'000;
     odd["closest"] = 7;
-    for (const Json& parts : {Json(), Json::array(), Json::array({1}), Json::array({Json::object()}), Json::array({uneven}),
-                              Json::array({good, texts}), Json::array({huge}), Json::array({odd})}) {
+    Json endless = good, unsaid = good;
+    endless["choices"]["zero"] = Json::array_t(2'001, Json("none"));
+    unsaid["excluding"] = "zero";
+    for (const Json& parts :
+         {Json(), Json::array(), Json::array({1}), Json::array({Json::object()}), Json::array({uneven}), Json::array({good, texts}),
+          Json::array({huge}), Json::array({odd}), Json::array({endless}), Json::array({unsaid})}) {
         const Json answer = Json::parse(api::merge_rankings(parts.dump()), nullptr, false);
         CHECK_MESSAGE(answer["ok"] == false, parts.dump().substr(0, 200));
         CHECK(answer["problems"].size() == 1);

@@ -384,7 +384,7 @@ describe('the best plans', () => {
     const job = '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64';
     pageTest('stand in a table, fastest first; a click takes one', async () => {
         const page = await open(job);
-        const table = page.getByRole('table', { name: 'Plans that fit, fastest first' });
+        const table = page.getByRole('table', { name: 'Plans that fit' });
         const row = (i) => table.getByRole('row').nth(i);
         const cells = async (i) => (await row(i).getByRole('cell').allInnerTexts()).map((text) => text.replace(/\s/g, ' '));
         await eventually('the ranking', () => plain(row(1)), (text) => text.startsWith('1 above '));
@@ -400,7 +400,106 @@ describe('the best plans', () => {
         await table.getByRole('button', { name: 'GB' }).click();
         const sizes = (await table.locator('tbody tr td:nth-child(10)').allInnerTexts()).map(Number);
         assert.deepEqual(sizes, [...sizes].sort((a, b) => a - b));
-        assert.equal(await table.locator('[aria-sort=ascending]').innerText(), 'GB ▴');
+        assert.match(await table.locator('[aria-sort=ascending]').innerText(), /^GB\s*▴$/);
+    });
+
+    pageTest('every column sorts, both ways, by mouse and by keyboard', async () => {
+        const page = await open(job);
+        const table = page.getByRole('table', { name: 'Plans that fit' });
+        const column = async (name) => {
+            const heads = await table.locator('thead th').allInnerTexts();
+            const at = heads.findIndex((head) => head.replace(/[▴▾]/g, '').trim() === name);
+            const texts = await table.locator(`tbody tr > :nth-child(${at + 1})`).allInnerTexts();
+            return texts.map((text) => Number(text.replace(/[^\d.]/g, '')));
+        };
+        const sortedBy = () => plain(table.locator('[aria-sort$=ending]'));
+        await table.locator('tbody tr').nth(19).waitFor();
+        await page.getByText(/^Of [\d,]+ plans that fit, these 2\d\d are the fastest and the smallest in memory; sorting orders them/).waitFor();
+        const names = ['#', 'tensor', 'pipeline', 'context', 'micro-batch', 'data', 'Tokens/s', 'GB', 'of the card', 'Step'];
+        const buttons = table.locator('thead button');
+        assert.equal(await buttons.count(), names.length);
+        for (const name of names) {
+            const button = buttons.filter({ hasText: new RegExp(`^\\W?${name === '#' ? '#' : name}`) });
+            for (const down of [false, true]) {
+                await button.click();
+                assert.equal((await sortedBy()).replace(/\s/g, ''), `${name}${down ? '▾' : '▴'}`.replace(/\s/g, ''));
+                assert.equal(await table.locator('[aria-sort$=ending]').getAttribute('aria-sort'), down ? 'descending' : 'ascending');
+                const values = await column(name);
+                assert.deepEqual(values, [...values].sort((a, b) => (down ? b - a : a - b)), `${name}, ${down}`);
+            }
+        }
+        // from the last head back to the memory, and there and back again
+        await table.getByRole('button', { name: 'GB' }).focus();
+        await page.keyboard.press('Enter');
+        assert.match(await sortedBy(), /^GB ?▴$/);
+        await page.keyboard.press('Space');
+        assert.match(await sortedBy(), /^GB ?▾$/);
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Tab');   // the first row's plan
+        const label = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+        assert.match(label, /^Take plan \d+: /);
+        await page.keyboard.press('Enter');
+        await addressHas(page, `tp=${/tensor (\d+)/.exec(label)[1]}`);
+        assert.match(await sortedBy(), /^GB ?▾$/);
+    });
+
+    pageTest('filters look at all plans, the degrees are those of the map, and an empty list says why', async () => {
+        const page = await open(job);
+        const list = page.locator('#best-filters'), map = page.locator('#plans .filters').last();
+        const rows = page.locator('.ranking tbody tr'), finding = page.locator('.best .finding');
+        await rows.first().waitFor();
+        const asked = page.url();
+        assert.equal(await list.getByLabel('ZeRO / FSDP').count(), 0, 'not explored');
+        await list.getByLabel('Recompute activations').selectOption({ label: 'Every layer' });
+        await eventually('filtered', () => plain(finding), (text) => text.startsWith('With these filters the fastest that fits: ') && text.includes('The first takes'));
+        for (const text of await rows.allInnerTexts()) assert.match(text, /all layers recomputed/);
+        assert.match(await plain(page.locator('.best .funnel')), /^Of [\d,]+ candidates [\d,]+ keep every rule\. The filters leave out [\d,]+ of these; of the rest [\d,]+ fit\./);
+        // One state with the map, either way.
+        await map.getByLabel(names.tensor).selectOption('2');
+        await eventually('tensor 2', async () => [...new Set(await page.locator('.ranking tbody tr > :nth-child(2)').allInnerTexts())].join(), '2');
+        assert.equal(await list.getByLabel(names.tensor).inputValue(), '2');
+        await list.getByLabel(names.tensor).selectOption('8');
+        await eventually('tensor 8', async () => [...new Set(await page.locator('.ranking tbody tr > :nth-child(2)').allInnerTexts())].join(), '8');
+        assert.equal(await map.getByLabel(names.tensor).inputValue(), '8');
+        // Nothing needs so little; one filter is to blame, and the way out is named.
+        const memory = list.getByRole('textbox', { name: 'Memory at most, in GB' });
+        await memory.fill('much');
+        await list.getByText(/is text, not a number/).waitFor();
+        await memory.fill('10');
+        const nothing = page.locator('.best .nothing');
+        await eventually('to blame', () => plain(nothing), (text) => text.startsWith('“memory at most 10 GB” leaves nothing'));
+        assert.match(await plain(finding), /^With these filters no plan fits on 64 GPUs\. The closest, .* would need [\d.]+ GB/);
+        await page.emulateMedia({ media: 'print' });
+        assert.match(await plain(page.locator('.best')), /Only plans with: TP 8, memory at most 10 GB, Recompute activations: Every layer\./);
+        await page.emulateMedia({ media: 'screen' });
+        await nothing.getByRole('button', { name: 'Clear “memory at most 10 GB”' }).click();
+        await rows.first().waitFor();
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'best-filters');
+        await memory.fill('40');
+        await eventually('small plans', () => page.locator('.ranking tbody td:nth-child(10)').allInnerTexts(), (sizes) => sizes.length > 0 && sizes.every((size) => Number(size) <= 40));
+        await list.getByRole('button', { name: 'Show all' }).click();
+        await eventually('all', () => plain(finding), (text) => text.startsWith('The fastest that fits: '));
+        assert.equal(await map.getByLabel(names.tensor).inputValue(), '');
+        assert.equal(page.url(), asked, 'filters are no part of the link');
+    });
+
+    pageTest('on a phone the filters are folded, and say how many act', async () => {
+        const page = await open(job, { width: 390, height: 800 });
+        const filters = page.locator('details#best-filters');
+        await filters.waitFor();
+        assert.equal(await filters.getByLabel('Recompute activations').isVisible(), false);
+        await filters.locator('summary').click();
+        await filters.getByLabel('Recompute activations').selectOption({ label: 'Nothing' });
+        await eventually('active', () => plain(filters.locator('summary')), 'Filter the list 1 active');
+        await page.evaluate(readFileSync(axeFile, 'utf8'));
+        for (const width of [390, 1280]) {
+            await page.setViewportSize({ width, height: 800 });
+            await page.locator(width < 700 ? 'details#best-filters' : 'fieldset#best-filters').waitFor();
+            const found = await page.evaluate(() => globalThis.axe.run('#best', { resultTypes: ['violations'] }));
+            assert.deepEqual(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`), []);
+        }
+        await page.setViewportSize({ width: 390, height: 800 });
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     });
 
     pageTest('more can be tried, at another risk; the link keeps both', async () => {

@@ -429,9 +429,12 @@ export interface Ranked {
     gpus: number;
     candidates: number;
     legal: number;
+    filtered: number;
     ranked: number;
     does_not_fit: number;
     rejected: { rule: string; count: number }[];
+    choices: { [key: string]: (string | number | boolean)[] };
+    excluding: string[];
     plans: { [key in keyof RankedPlan]?: RankedPlan[key][] };
     front: number[];
     closest: RankedPlan | null;

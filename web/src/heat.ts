@@ -11,7 +11,7 @@ export interface Heat {
     choices: Record<Degree, number[]>; // every value of each degree among all legal plans, filtered or not
 }
 
-export type HeatFilter = Partial<Record<Degree, number>>;
+export type HeatFilter = Readonly<Partial<Record<Degree, number>>>;
 
 const FITS = 0;
 

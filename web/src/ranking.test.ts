@@ -1,16 +1,19 @@
 import { expect, test, vi } from 'vitest';
-import type { Ranked, Refusal } from './api';
+import type { Problem, Ranked, Refusal } from './api';
 import { CoreCrash } from './core';
-import { createRankings, noRanking, planAt, type Ranker, type Ranking, rankInParts, rows, settingsOf } from './ranking';
+import { createRankings, noRanking, type Only, planAt, type Ranker, type Ranking, rankInParts, rows, settingsOf } from './ranking';
 
 const part = (seconds: number[]): Ranked => ({
     ok: true,
     gpus: 8,
     candidates: 10,
     legal: 5,
+    filtered: 0,
     ranked: seconds.length,
     does_not_fit: 5 - seconds.length,
     rejected: [],
+    choices: {},
+    excluding: [],
     plans: { order: seconds.map((_, i) => i), step_seconds: seconds, tensor_parallel: seconds.map(() => 2) },
     front: [],
     closest: null,
@@ -80,12 +83,14 @@ test('a plan of the list sets every key that it was ranked with', () => {
 test('the same request is not ranked twice; another one takes its place; stopped, it can be asked again', async () => {
     const { rankers, asked } = fakeRankers(1);
     let request = { gpus: 8 };
+    let only: Only = { recompute: 'full', tensor_parallel: 8 };
     let ranking: Ranking = noRanking;
     const versus = vi.fn(async () => ({ ok: false, problems: [] }) as Refusal);
     const desk = createRankings({
         rankers,
         searches: { versus },
         asked: () => request,
+        only: () => only,
         ranking: () => ranking,
         update: (changes) => {
             ranking = { ...ranking, ...changes };
@@ -95,8 +100,14 @@ test('the same request is not ranked twice; another one takes its place; stopped
     await desk.ask();
     await desk.ask();
     expect(asked).toHaveLength(8);
+    expect(ranking.only).toEqual({ recompute: 'full', tensor_parallel: 8 });
     expect(ranking.ranked && rows(ranking.ranked)).toBe(3);
     expect(versus).toHaveBeenCalledTimes(1);
+    expect(versus).toHaveBeenLastCalledWith(expect.not.objectContaining({ only: expect.anything() })); // a comparison has no filters
+    only = {};
+    await desk.ask();
+    expect(asked).toHaveLength(16);
+    expect(ranking.only).toEqual({});
     request = { gpus: 16 };
     const next = desk.ask();
     expect(ranking.stale).toBe(true);
@@ -109,4 +120,34 @@ test('the same request is not ranked twice; another one takes its place; stopped
     expect(versus).toHaveBeenLastCalledWith(
         expect.objectContaining({ gpus: 16, other: expect.objectContaining({ tensor_parallel: 8, pipeline_parallel: 'auto' }) }),
     );
+});
+
+test('filters go with every part; a filter that the core refuses keeps the list, with the reason', async () => {
+    const problem: Problem = { field: 'only.memory_at_most_gib', rule: 'type', value: 'much', message: '', suggestion: '', nearest: null };
+    const rank = vi.fn(async (job: object): Promise<Ranked | Refusal> => {
+        const { only } = job as { only: Only };
+        return only.memory_at_most_gib === 'much' ? { ok: false, problems: [problem] } : part([1]);
+    });
+    let only: Only = { schedule: 'zb-v' };
+    let ranking: Ranking = noRanking;
+    const desk = createRankings({
+        rankers: [{ rank, mergeRankings: async () => part([1]), stop: () => {} }],
+        searches: { versus: async () => ({ ok: false, problems: [] }) },
+        asked: () => ({ gpus: 8 }),
+        only: () => only,
+        ranking: () => ranking,
+        update: (changes) => {
+            ranking = { ...ranking, ...changes };
+        },
+        recover: (error) => expect.unreachable(String(error)),
+    });
+    await desk.ask();
+    expect(rank).toHaveBeenCalledTimes(8);
+    for (const [job] of rank.mock.calls) expect(job).toMatchObject({ gpus: 8, only: { schedule: 'zb-v' }, parts: 8 });
+    only = { memory_at_most_gib: 'much' };
+    await desk.ask();
+    expect(ranking).toMatchObject({ stale: true, problems: [problem], only: { schedule: 'zb-v' } });
+    only = {};
+    await desk.ask();
+    expect(ranking).toMatchObject({ stale: false, problems: [], only: {} });
 });

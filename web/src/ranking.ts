@@ -1,5 +1,5 @@
 // The best configurations: the space of plans is cut into parts, which several instances of the core work through, each on its own.
-import type { Degree, Ranked, RankedKey, RankedPlan, Refusal, Versus } from './api';
+import type { Degree, Problem, Ranked, RankedKey, RankedPlan, Refusal, Versus } from './api';
 import { RANKED_KEYS } from './api';
 import { type Core, CoreCrash } from './core';
 import { AUTO_DEGREES, type Value } from './state';
@@ -11,11 +11,27 @@ export interface Ranking {
     stale: boolean; // it belongs to the job before the last change
     progress: { parts: number; of: number; seconds: number | null } | null; // while it runs and has taken long enough to say so
     stopped: boolean; // by the reader
+    only: Only; // the filters of the last whole one
+    problems: Problem[]; // why there is no newer one
     lead: Versus | null; // the first against the second
     asked: Partial<Record<Degree, Value>> | null; // "why not …?"
     answer: Versus | Refusal | null;
 }
-export const noRanking: Ranking = { ranked: null, stale: false, progress: null, stopped: false, lead: null, asked: null, answer: null };
+export const noRanking: Ranking = {
+    ranked: null,
+    stale: false,
+    progress: null,
+    stopped: false,
+    only: {},
+    problems: [],
+    lead: null,
+    asked: null,
+    answer: null,
+};
+
+// What a ranking leaves out, under the core's own keys ("only"): a plan must have these values, and at most so much memory.
+export type Only = Readonly<Record<string, Value>>;
+export const MEMORY_FILTER = 'memory_at_most_gib';
 
 const PARTS = 8; // whatever the number of workers: the answer is the same, and a stop waits for one of them at most
 
@@ -72,7 +88,8 @@ export async function rankInParts(
 interface Surroundings {
     rankers: readonly Ranker[];
     searches: Pick<Core, 'versus'>;
-    asked(): object; // the request as it is now
+    asked(): object; // the request as it is now, without filters
+    only(): Only;
     ranking(): Ranking;
     update(changes: Partial<Ranking>): void;
     recover(error: unknown, again: () => void): void;
@@ -80,7 +97,7 @@ interface Surroundings {
 
 const LATE_MS = 150;
 
-export function createRankings({ rankers, searches, asked, ranking, update, recover }: Surroundings) {
+export function createRankings({ rankers, searches, asked, only, ranking, update, recover }: Surroundings) {
     let answered = ''; // the request that the ranking answers, or is about to
     let running: AbortController | null = null;
 
@@ -92,7 +109,8 @@ export function createRankings({ rankers, searches, asked, ranking, update, reco
 
     const ask = async (): Promise<void> => {
         const request = asked();
-        const text = JSON.stringify(request);
+        const filters = only();
+        const text = JSON.stringify([request, filters]);
         if (text === answered) return;
         answered = text;
         running?.abort();
@@ -102,12 +120,12 @@ export function createRankings({ rankers, searches, asked, ranking, update, reco
         const told = (parts: number, of: number, seconds: number | null): void => {
             if (mine === running && performance.now() - started > LATE_MS) update({ progress: { parts, of, seconds } });
         };
-        update({ stale: ranking().ranked !== null, progress: null, stopped: false });
+        update({ stale: ranking().ranked !== null, progress: null, stopped: false, problems: [] });
         try {
-            const ranked = await rankInParts(rankers, request, told, mine.signal);
+            const ranked = await rankInParts(rankers, { ...request, only: filters }, told, mine.signal);
             if (mine !== running) return;
-            if (!ranked?.ok) return update({ progress: null });
-            update({ ...noRanking, ranked });
+            if (!ranked?.ok) return update({ progress: null, problems: ranked?.problems ?? [] });
+            update({ ...noRanking, ranked, only: filters });
             await compareFirstTwo(request, ranked, mine);
         } catch (error) {
             if (mine !== running) return;

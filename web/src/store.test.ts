@@ -36,17 +36,18 @@ function fakeStore() {
         if (typeof days !== 'number') return { ok: false, problems: [{ ...problem, field: 'days' }] };
         return { ok: true, job: asked, days } as unknown as Limits;
     });
+    const rank = vi.fn(async (_: object): Promise<Refusal> => ({ ok: false, problems: [] }));
     const store = createStore(emptyPage(catalog, job), {
         estimates: { estimate },
         searches: { search, estimate: pinned, limits, versus: async () => ({ ok: false, problems: [] }) },
-        rankers: [],
+        rankers: [{ rank, mergeRankings: async () => ({ ok: false, problems: [] }), stop: () => {} }],
         draw: (page) => pages.push(page),
         jobChanged: (changed, how, pins) => {
             links.push([changed, how]);
             linked.push(pins.map(({ text }) => text));
         },
     });
-    return { store, estimate, pinned, search, limits, links, linked, pages };
+    return { store, estimate, pinned, search, rank, limits, links, linked, pages };
 }
 const settle = () => vi.advanceTimersByTimeAsync(1);
 
@@ -112,6 +113,32 @@ test('another stage is asked for beside the job, needs no other map, and goes wi
     expect(store.current().stage).toBe(null);
     expect(estimate.mock.calls[2]?.[0]).not.toHaveProperty('stage');
     expect(search).toHaveBeenCalledTimes(2);
+});
+
+test("a filter of the list is the ranking's alone; one of a degree is the map's too; neither is part of the job", async () => {
+    const { store, search, rank, links } = fakeStore();
+    const asked = () => rank.mock.calls.at(-1)?.[0];
+    store.restore(job);
+    await settle();
+    expect(search).toHaveBeenCalledTimes(1);
+    expect(asked()).toMatchObject({ tensor_parallel: 'auto', only: {} });
+    const { heatFilter } = store.current();
+    store.actions.filter(heatFilter, { recompute: 'full' });
+    await settle();
+    expect(search).toHaveBeenCalledTimes(1);
+    expect(asked()).toMatchObject({ tensor_parallel: 'auto', only: { recompute: 'full' } });
+    store.actions.filter({ tensor_parallel: 8 });
+    await settle();
+    expect(search).toHaveBeenLastCalledWith(expect.anything(), { tensor_parallel: 8 });
+    expect(asked()).toMatchObject({ tensor_parallel: 'auto', only: { tensor_parallel: 8, recompute: 'full' } });
+    const before = rank.mock.calls.length;
+    for (const memory_at_most_gib of [6, 60]) store.actions.filter(store.current().heatFilter, { memory_at_most_gib }, 'type');
+    await settle();
+    expect(rank).toHaveBeenCalledTimes(before); // not while the reader types
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(rank).toHaveBeenCalledTimes(before + 1);
+    expect(asked()).toMatchObject({ only: { tensor_parallel: 8, memory_at_most_gib: 60 } });
+    expect(links).toEqual([]);
 });
 
 test('after a crash the question is asked once more, and the reader is told', async () => {

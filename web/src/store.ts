@@ -3,7 +3,7 @@
 import type { Catalog, Estimate, Limits, Problem, Refusal } from './api';
 import { type Core, CoreCrash, latestOnly } from './core';
 import type { Heat, HeatFilter } from './heat';
-import { createRankings, noRanking, type Ranker, type Ranking } from './ranking';
+import { createRankings, noRanking, type Only, type Ranker, type Ranking } from './ranking';
 import { AUTO_DEGREES, CUSTOM_MODEL, isPinned, type Job, MAX_PINS, type Pin, pinOf, request, type Value, withoutConfig } from './state';
 
 export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
@@ -26,7 +26,8 @@ export interface Page {
     late: boolean; // an answer is on its way and has taken long enough to say so
     heat: Heat | null;
     heatStale: boolean;
-    heatFilter: HeatFilter;
+    heatFilter: HeatFilter; // of the map and of the list of best configurations
+    listFilter: Only; // of the list alone
     ranking: Ranking;
     onlyFitting: boolean;
     limits: Limits | null; // asked for once its view is on the page
@@ -49,7 +50,7 @@ export interface Actions {
     showStage(stage: number | null): void;
     showBytes(shown: boolean): void;
     paste(text: string | null): void;
-    filter(filter: HeatFilter): void;
+    filter(degrees: HeatFilter, list?: Only, how?: How): void;
     onlyFitting(only: boolean): void;
     showRate(id: string): void;
     pin(answered: Estimate['job']): void; // a whole job with its degrees as numbers, as an answer holds it
@@ -73,6 +74,7 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     heat: null,
     heatStale: false,
     heatFilter: {},
+    listFilter: {},
     ranking: noRanking,
     onlyFitting: true,
     limits: null,
@@ -93,7 +95,7 @@ export const MAX_CONFIG = 1_000_000;
 
 const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 const CALM_MS = 600; // a half-typed number is no mistake yet
-const LIMITS_CALM_MS = 250; // the reverse questions keep the searching worker from the map's next answer: not while the reader types
+const TYPING_MS = 250; // rankings and the reverse questions keep workers busy: not while the reader types
 
 type Timer = ReturnType<typeof setTimeout>;
 
@@ -203,18 +205,20 @@ export function createStore(initial: Page, { estimates, searches, rankers, draw,
     const rankings = createRankings({
         rankers,
         searches,
-        asked: () => ({ ...request({ ...page.job, ...AUTO_DEGREES, expert_parallel: 'auto' }), ...page.heatFilter }),
+        asked: () => request({ ...page.job, ...AUTO_DEGREES, expert_parallel: 'auto' }),
+        only: () => ({ ...page.heatFilter, ...page.listFilter }),
         ranking: () => page.ranking,
         update: (changes) => update({ ranking: { ...page.ranking, ...changes } }),
         recover: (error, again) => recover(error, again),
     });
 
+    let filterTimer: Timer | undefined;
     const limitsSoon = (): void => {
         const { job, days } = page;
         if (!limitsWanted || (limitsOf?.job === job && limitsOf.days === days)) return;
         limitsOf = { job, days };
         clearTimeout(limitsTimer);
-        limitsTimer = setTimeout(() => askLimits({ job, days }), LIMITS_CALM_MS);
+        limitsTimer = setTimeout(() => askLimits({ job, days }), TYPING_MS);
         update({ limitsStale: true });
     };
 
@@ -244,9 +248,13 @@ export function createStore(initial: Page, { estimates, searches, rankers, draw,
         open: (open) => update({ open }),
         showBytes: (exactBytes) => update({ exactBytes }),
         paste: (text) => update({ pasting: text === null ? null : { text } }),
-        filter(heatFilter) {
-            update({ heatFilter });
-            askSearch(page.job);
+        filter(heatFilter, listFilter = page.listFilter, by = 'choose') {
+            const ofMap = heatFilter !== page.heatFilter;
+            update({ heatFilter, listFilter });
+            clearTimeout(filterTimer);
+            if (ofMap) askSearch(page.job);
+            else if (by === 'type') filterTimer = setTimeout(rankings.ask, TYPING_MS);
+            else rankings.ask();
         },
         onlyFitting: (onlyFitting) => update({ onlyFitting }),
         showRate: (rate) => update({ rate }),

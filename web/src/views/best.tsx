@@ -1,12 +1,15 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
+import { FASTEST_FIRST, inOrder, pressed, type SortKey } from '../list';
 import { planAt, type Ranking, rows, settingsOf } from '../ranking';
 import { degreeList, labelOf } from '../sentences';
 import type { Actions, Page } from '../store';
 import { Explore } from './explore';
+import { choiceLabel, ListFilters, NothingLeft } from './filters';
 import { Scatter } from './scatter';
 import { differencesOf, WhyNot } from './why-not';
 
@@ -24,11 +27,6 @@ export function takeRanked(act: Actions, plan: RankedPlan): void {
     act.change(settingsOf(plan), 'choose');
     document.getElementById('answer')?.scrollIntoView({ block: 'center' });
 }
-
-const choiceLabel = (page: Page, key: string, id: string): string => {
-    const field = page.catalog.fields.find((one) => one.key === key);
-    return (field && 'choices' in field && field.choices.find((choice) => choice.id === id)?.label) || id;
-};
 
 // What a plan sets beside its degrees, as far as it is not the plainest.
 export function besides(page: Page, plan: RankedPlan): string {
@@ -55,8 +53,6 @@ export function besides(page: Page, plan: RankedPlan): string {
 
 export const wholePlan = (page: Page, plan: RankedPlan): string =>
     [degreeList({ ...plan, expert_parallel: 1 }), besides(page, plan)].filter(Boolean).join(', ');
-
-type Sorting = 'step_seconds' | 'total_bytes';
 
 interface TableProps {
     page: Page;
@@ -102,45 +98,56 @@ function Row({ page, plan, rank, gpus, act }: { page: Page; plan: RankedPlan; ra
 }
 
 function Table({ page, ranked, act }: TableProps) {
-    const [sorting, sort] = useState<Sorting>('step_seconds');
+    const [sorting, sort] = useState(FASTEST_FIRST);
     const [shown, show] = useState(FIRST_ROWS);
-    const plans = Array.from({ length: rows(ranked) }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 }));
-    const sorted = sorting === 'step_seconds' ? plans : [...plans].sort((a, b) => a.plan.total_bytes - b.plan.total_bytes);
-    const head = (by: Sorting, label: string, help: string) => (
-        <th scope="col" class="r" aria-sort={sorting === by ? 'ascending' : 'none'}>
-            <button type="button" class="link" title={help} onClick={() => sort(by)}>
-                {label}
-                <span aria-hidden="true">{sorting === by ? ' ▴' : ''}</span>
-            </button>
-        </th>
+    const count = rows(ranked);
+    const sorted = inOrder(
+        Array.from({ length: count }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 })),
+        sorting,
     );
+    const head = (by: SortKey, label: ComponentChildren, { name, kind = 'r' }: { name?: string; kind?: string } = {}) => {
+        const direction = sorting.by !== by ? 'none' : sorting.down ? 'descending' : 'ascending';
+        return (
+            <th key={by} scope="col" class={kind} aria-label={name} aria-sort={direction}>
+                <button
+                    type="button"
+                    class="link"
+                    aria-label={by === 'rank' ? name : undefined}
+                    title={m.best.sort}
+                    onClick={() => sort(pressed(sorting, by))}
+                >
+                    {label}
+                    {direction !== 'none' && <span aria-hidden="true">{sorting.down ? '▾' : '▴'}</span>}
+                </button>
+            </th>
+        );
+    };
     const rest = sorted.length - shown;
     return (
         <>
+            {ranked.ranked > count && <p class="note">{m.best.part(format.count(ranked.ranked), format.count(count))}</p>}
             <table class="ranking" aria-label={m.best.table}>
                 <thead>
                     <tr>
-                        <th scope="col">{m.best.rank}</th>
-                        {KEYS.map((key) => (
-                            <th key={key} scope="col" class="r" aria-label={labelOf(page.catalog.fields, key)}>
-                                <span class="long">{t.short[key]}</span>
-                                <span class="brief">{t.letters[key]}</span>
-                            </th>
-                        ))}
-                        <th scope="col" class="r extra">
-                            {t.short.data_parallel}
-                        </th>
-                        <th scope="col" class="extra">
+                        {head('rank', m.best.rank, { name: m.best.rankName, kind: '' })}
+                        {KEYS.map((key) =>
+                            head(
+                                key,
+                                <>
+                                    <span class="long">{t.short[key]}</span>
+                                    <span class="brief">{t.letters[key]}</span>
+                                </>,
+                                { name: labelOf(page.catalog.fields, key) },
+                            ),
+                        )}
+                        {head('data_parallel', t.short.data_parallel, { kind: 'r extra' })}
+                        <th scope="col" class="besides extra">
                             {m.best.besides}
                         </th>
-                        {head('step_seconds', m.best.time, m.best.byTime)}
-                        <th scope="col" class="r extra">
-                            {m.best.speed}
-                        </th>
-                        {head('total_bytes', m.best.memory, m.best.byMemory)}
-                        <th scope="col" class="r extra">
-                            {m.best.share}
-                        </th>
+                        {head('step_seconds', m.best.time)}
+                        {head('tokens_per_s', m.best.speed, { kind: 'r extra' })}
+                        {head('total_bytes', m.best.memory)}
+                        {head('share', m.best.share, { kind: 'r extra' })}
                     </tr>
                 </thead>
                 <tbody>
@@ -170,11 +177,12 @@ function leadOf({ seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus
 }
 
 function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; ranking: Ranking }) {
+    const filtered = Object.keys(ranking.only).length > 0;
     if (rows(ranked) === 0) {
         const { closest } = ranked;
         return (
             <p class="finding">
-                {m.best.none(format.count(ranked.gpus))}{' '}
+                {(filtered ? m.best.noneFiltered : m.best.none)(format.count(ranked.gpus))}{' '}
                 {closest && m.best.closest(wholePlan(page, closest), format.gb(closest.total_bytes), format.percent(closest.share))}
             </p>
         );
@@ -182,8 +190,10 @@ function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; rankin
     const first = planAt(ranked, 0);
     return (
         <p class="finding">
-            {m.best.finding(wholePlan(page, first), format.duration(first.step_seconds))}.{' '}
-            <span>{ranking.lead ? leadOf(ranking.lead) : rows(ranked) === 1 ? m.best.onlyOne : ''}</span>
+            {(filtered ? m.best.findingFiltered : m.best.finding)(wholePlan(page, first), format.duration(first.step_seconds))}.{' '}
+            <span>
+                {ranking.lead ? leadOf(ranking.lead) : rows(ranked) === 1 ? (filtered ? m.best.onlyOneFiltered : m.best.onlyOne) : ''}
+            </span>
         </p>
     );
 }
@@ -219,7 +229,14 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
     const others = ranked.rejected.map(({ rule, count }) => m.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
     return (
         <p class="funnel">
-            {m.best.funnel(format.count(ranked.candidates), format.count(ranked.legal), format.count(ranked.ranked))}{' '}
+            {ranked.filtered > 0
+                ? m.best.funnelFiltered(
+                      format.count(ranked.candidates),
+                      format.count(ranked.legal),
+                      format.count(ranked.filtered),
+                      format.count(ranked.ranked),
+                  )
+                : m.best.funnel(format.count(ranked.candidates), format.count(ranked.legal), format.count(ranked.ranked))}{' '}
             {others.length > 0 && `${m.heat.rejected}: ${others.join(', ')}.`}
         </p>
     );
@@ -229,15 +246,18 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
     const { ranking } = page;
     const { ranked } = ranking;
     const fits = ranked && rows(ranked) > 0;
+    const filtered = Object.keys(ranking.only).length > 0;
     return (
         <section id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} aria-labelledby="best-title">
             <h2 id="best-title">{m.best.title}</h2>
             <Explore page={page} act={act} />
             <Progress ranking={ranking} act={act} />
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
+            {fits && <Scatter page={page} ranked={ranked} act={act} />}
+            {ranked && (fits || filtered) && <ListFilters page={page} ranked={ranked} act={act} />}
+            {ranked && !fits && filtered && <NothingLeft page={page} ranked={ranked} act={act} />}
             {fits && (
                 <>
-                    <Scatter page={page} ranked={ranked} act={act} />
                     <Table key={ranked.gpus} page={page} ranked={ranked} act={act} />
                     <WhyNot page={page} act={act} />
                 </>

@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { Degree } from '../api';
 import { format } from '../format';
 import { type Heat, PACES } from '../heat';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
-import { gpuLabel, labelOf, modelLabel } from '../sentences';
+import { gpuLabel, modelLabel } from '../sentences';
 import type { Actions, Page } from '../store';
+import { DegreeFilters } from './filters';
 import { HeatGrid } from './heat-grid';
-
-const ROW_KEYS = ['tensor_parallel', 'context_parallel', 'pipeline_parallel', 'micro_batch'] as const;
 
 function Funnel({ page, heat }: { page: Page; heat: Heat }) {
     const { summary } = heat;
@@ -24,33 +22,13 @@ function Funnel({ page, heat }: { page: Page; heat: Heat }) {
 }
 
 function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) {
-    const set = (key: Degree, text: string) => {
-        const { [key]: _, ...rest } = page.heatFilter;
-        act.filter(text === '' ? rest : { ...rest, [key]: Number(text) });
-    };
     return (
         <div class="filters">
             <label class="check">
                 <input type="checkbox" checked={page.onlyFitting} onChange={(event) => act.onlyFitting(event.currentTarget.checked)} />{' '}
                 {m.heat.only}
             </label>
-            {ROW_KEYS.map((key) => (
-                <label key={key} title={labelOf(page.catalog.fields, key)}>
-                    {`${t.short[key]} (${t.letters[key]})`}
-                    <select
-                        value={String(page.heatFilter[key] ?? '')}
-                        aria-label={labelOf(page.catalog.fields, key)}
-                        onChange={(event) => set(key, event.currentTarget.value)}
-                    >
-                        <option value="">{m.heat.any}</option>
-                        {heat.choices[key].map((value) => (
-                            <option key={value} value={value} selected={value === page.heatFilter[key]}>
-                                {format.count(value)}
-                            </option>
-                        ))}
-                    </select>
-                </label>
-            ))}
+            <DegreeFilters page={page} act={act} choices={heat.choices} />
         </div>
     );
 }
