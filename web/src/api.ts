@@ -638,5 +638,5 @@ export interface Fourfold {
     read_links(text: string): string;
     search(text: string): { summary: string; columns: SearchColumns };
     limits(text: string): string;
-    place(text: string, goOn: (progress: string) => boolean, rates: Float64Array, latencies: Float64Array | null): string;
+    place(text: string, goOn: (progress: string) => boolean, rates: Float64Array | null, latencies: Float64Array | null): string;
 }

@@ -35,7 +35,7 @@ export interface Question {
     text: string;
     filter?: HeatFilter;
     said?: LinksSaid; // of a measurement
-    links?: LinkColumns; // a measurement, to be put into the request
+    links?: LinkColumns; // a measurement that is not in the text
     seconds?: number; // when a placement must be done
 }
 export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string };
@@ -77,9 +77,8 @@ const movesOf = (progress: string): number => (JSON.parse(progress) as PlaceProg
 
 // The core has no clock: it asks whether to go on, and is stopped at the end of its time.
 function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_INFINITY }: Question): unknown {
-    if (!links) throw new Error('place without a measurement');
-    const { names, gpus, rates, latencies } = links;
-    const request = JSON.stringify({ ...JSON.parse(text), links: { [gpus ? 'gpus' : 'nodes']: names } });
+    const named = links && { [links.gpus ? 'gpus' : 'nodes']: links.names };
+    const request = named ? JSON.stringify({ ...JSON.parse(text), links: named }) : text;
     const started = performance.now();
     let told = started;
     let first: { moves: number; at: number } | null = null;
@@ -92,10 +91,10 @@ function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_
         }
         return now - started < seconds * 1000;
     };
-    const answer = JSON.parse(fourfold.place(request, goOn, rates, latencies)) as Placed | Refusal;
+    const answer = JSON.parse(fourfold.place(request, goOn, links?.rates ?? null, links?.latencies ?? null)) as Placed | Refusal;
     // How fast it goes once a large matrix is read: that takes longer than many moves.
     const begun = first as { moves: number; at: number } | null;
-    if (!answer.ok || !begun) return answer;
+    if (!answer.ok || !begun || !links) return answer;
     return { ...answer, moves_per_s: (answer.moves - begun.moves) / Math.max((performance.now() - begun.at) / 1000, 1e-3) };
 }
 
