@@ -224,6 +224,13 @@ Json describe_files(const PlacementRequest& r, const Found& found) {
 
 Json describe_warnings(const PlacementRequest& r, const Found& found) {
     Problems warnings;
+    for (std::uint32_t k = 0; !r.links.gpus && k < found.shape.positions; ++k) {
+        const std::string& name = r.links.names[found.result.placement[k]];
+        if (is_host_name(name)) continue;
+        warnings.push_back({"links.nodes", "range", shown(Json(name)), "Not every name of the measurement is a host's name.",
+                            "Put the hosts' names into the files before you use them.", nullptr});
+        break;
+    }
     if (!r.bare)
         for (std::uint32_t k = 0; k < found.shape.positions; ++k) {
             const std::uint32_t unit = found.result.placement[k];

@@ -47,7 +47,7 @@ TEST_CASE("rank files: names that launchers do not read as one host") {
         CHECK_FALSE(is_host_name(name));
 }
 
-TEST_CASE("place: 20 GPUs in nodes of 8 are three hosts, the last half filled") {
+TEST_CASE("place: 20 GPUs in nodes of 8 are three hosts, the last half filled; names that are no hosts' are told") {
     Json request = json(R"({"model": "llama-3.1-8b", "gpus": 20, "gpus_per_node": 8, "tensor_parallel": 2, "context_parallel": 1,
                             "pipeline_parallel": 2, "micro_batch": 1, "global_batch": 20, "moves": 1000})");
     request["links"] = json(R"({"nodes": ["n1", "n2", "n3"], "gbyte_per_s": [[0, 10, 9], [10, 0, 8], [9, 8, 0]]})");
@@ -57,4 +57,11 @@ TEST_CASE("place: 20 GPUs in nodes of 8 are three hosts, the last half filled") 
     CHECK(last.find("NODE_RANK=2") != std::string::npos);
     CHECK(last.find("NPROC_PER_NODE=4") != std::string::npos);
     CHECK(answer["files"][0]["how"].get<std::string>().find("--ntasks=20 ") != std::string::npos);
+    for (const Json& warning : answer["warnings"]) CHECK(warning["field"] != "links.nodes");
+
+    request["links"]["nodes"][1] = "rack 1 node 2";
+    const Json warned = json(api::place(request.dump()));
+    REQUIRE(warned["ok"] == true);
+    REQUIRE(warned["warnings"].size() == 1);
+    CHECK(tests::brief(warned["warnings"]) == "links.nodes range \"rack 1 node 2\" -> null");
 }
