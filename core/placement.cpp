@@ -295,7 +295,8 @@ std::optional<Json> placement_answer(Json request, GoOnText go_on, void* context
         const bool stopped = one.result.stopped;
         insert_sorted(order, std::tuple(one.result.seconds, i, one.result.default_seconds, one.fits),
                       [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
-        if (i == 0 || (one.fits && (!found.fits || one.result.seconds < found.result.seconds))) found = std::move(one);
+        const bool better = one.fits != found.fits ? one.fits : one.result.seconds < found.result.seconds;
+        if (i == 0 || better) found = std::move(one);
         if (stopped) break;
     }
     if (!r.candidates.empty())
