@@ -51,7 +51,7 @@ class Annealer {
         result_.curve.emplace_back(0, result_.seconds);
         if (shape_.units < 2) return result_;
         if (!budget_.start.empty()) begin_at(budget_.start);
-        const std::int64_t restarts = std::max<std::int64_t>(1, budget_.restarts);
+        const std::int64_t restarts = std::max<std::int64_t>(1, std::min(budget_.restarts, budget_.moves / kFewestMoves));
         for (std::int64_t i = 0; i < restarts && !result_.stopped; ++i) {
             if (i > 0) shuffle();
             const std::int64_t first = result_.moves, until = budget_.moves * (i + 1) / restarts;
@@ -69,6 +69,8 @@ class Annealer {
  private:
     static constexpr std::int64_t kAskEvery = 16'384;
     static constexpr std::uint32_t kLongestSegment = 16;
+    // Of a restart: what it takes to begin (a random order, its cost, typical_change) must not outweigh the search, nor go on unasked.
+    static constexpr std::int64_t kFewestMoves = 512;
 
     // Of use even where no move follows: the result is then this order, or the default one where that costs no more.
     void begin_at(const Placement& start) {

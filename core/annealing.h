@@ -11,7 +11,8 @@ namespace fourfold {
 struct AnnealingBudget {
     std::uint64_t seed = 1;
     std::int64_t moves = 1'000'000;  // tried, over all restarts
-    std::int64_t restarts = 1;       // the moves are split among them; each but the first starts anew from a random order
+    std::int64_t restarts = 1;       // at most one per 512 moves, which are split among them; each but the first
+                                     // starts anew from a random order
     Placement start{};               // where the first restart begins; empty: the order of the units as given
 };
 

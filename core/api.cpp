@@ -185,7 +185,6 @@ std::string rank(std::string_view request) {
     if (!job) return failure(problems);
     Json answer = rank_part(job->space(), job->exploration, job->filter, job->share);
     answer["ok"] = true;
-    answer["gpus"] = job->plan.gpus;
     return dump(answer);
 }
 
@@ -196,7 +195,6 @@ std::string merge_rankings(std::string_view text) {
     auto whole = parts ? merge_parts(*parts, problems) : std::nullopt;
     if (!whole) return failure(problems);
     (*whole)["ok"] = true;
-    (*whole)["gpus"] = (*parts)[0].contains("gpus") ? (*parts)[0]["gpus"] : Json();
     return dump(*whole);
 }
 

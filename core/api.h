@@ -282,7 +282,7 @@ std::string read_links(std::string_view request);
 //                 the pace; "pipette": the communication cost J of arXiv 2405.18093
 //   "pipette"     instead of a job: {"pipelines", "stages", "inter_dp", "inner_dp", "pp_msg_gbyte", "dp_msg_gbyte",
 //                 "inside_gbyte_per_s" (where inner_dp > 1)}; position k = stage k mod stages of pipeline k / stages
-//   "seed" 1, "moves" 6 million, "restarts" 4; above 256 units 10 million and 1; with "start" also 0 moves
+//   "seed" 1, "moves" 6 million, "restarts" 4 (at most one per 512 moves); above 256 units 10 million and 1; with "start" also 0 moves
 //   "start"       [unit per position]: a placement to begin with, as "placement" of an answer or a progress; with at most one candidate
 //   "units"       [{"name", "speed" (1 = as the profile says), "memory_gib"}]: units that differ. A pipeline goes at the pace of its slowest
 //                 unit; a unit goes where its memory holds the stages that stand there, or stays out, whatever that costs in time

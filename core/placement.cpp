@@ -226,6 +226,13 @@ Json describe_files(const PlacementRequest& r, const Found& found) {
 
 Json describe_warnings(const PlacementRequest& r, const Found& found) {
     Problems warnings;
+    for (std::uint32_t k = 0; !r.links.gpus && k < found.shape.positions; ++k) {
+        const std::string& name = r.links.names[found.result.placement[k]];
+        if (is_host_name(name)) continue;
+        warnings.push_back({"links.nodes", "range", shown(Json(name)), "Not every name of the measurement is a host's name.",
+                            "Put the hosts' names into the files before you use them.", nullptr});
+        break;
+    }
     if (!r.bare)
         for (std::uint32_t k = 0; !found.fits() && k < found.shape.positions; ++k) {
             const std::uint32_t unit = found.result.placement[k];
@@ -278,7 +285,8 @@ std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoO
         const bool stopped = one.result.stopped;
         insert_sorted(order, std::tuple(one.result.seconds, i, one.result.default_seconds, one.fits()),
                       [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
-        if (i == 0 || (one.fits() && (!found.fits() || one.result.seconds < found.result.seconds))) found = std::move(one);
+        const bool better = one.fits() != found.fits() ? one.fits() : one.result.seconds < found.result.seconds;
+        if (i == 0 || better) found = std::move(one);
         if (stopped) break;
     }
     if (!r.candidates.empty())

@@ -192,6 +192,10 @@ std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns c
     if (const auto units = request.find("units"); units != request.end()) read_units(*units, r, problems);
     if (problems.size() != before) return std::nullopt;
     if (r.bare) {
+        for (const char* key : {"candidates", "units"})
+            if (request.contains(key))
+                problems.push_back({key, "range", nullptr, std::string("With \"pipette\" in the request \"") + key + "\" means nothing.",
+                                    "Give a job instead of \"pipette\".", nullptr});
         check_size(r, r.bare->pipelines * r.bare->stages, "pipette", problems);
     } else if (resolve(r.job, problems)) {
         check_size(r, rank_grid(r.job.plan, r.links.gpus).positions(), "gpus", problems);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fourfold {
@@ -11,11 +12,15 @@ struct RankFile {
     const char* id;  // "slurm", "openmpi_rankfile", "hostfile", "torchrun"
     const char* name;
     std::string text;
-    const char* how;  // one line
+    std::string how;  // one line
 };
 
 // `hosts` in the order of the positions, `ranks_per_host` ranks each (the last may hold fewer), `ranks` in all. Syntax:
-//   Slurm: sbatch(1), srun(1), --distribution=arbitrary;  Open MPI: mpirun(1), "Rankfiles" and "--hostfile";  torchrun: docs.pytorch.org
+//   Slurm: srun(1), --distribution=arbitrary;  Open MPI: mpirun(1), "Rankfiles" and "--hostfile";  torchrun: docs.pytorch.org
+// tests/rank_files_test.cpp says with which versions these files were run.
 std::vector<RankFile> rank_files(std::span<const std::string> hosts, std::int64_t ranks_per_host, std::int64_t ranks);
+
+// Letters, digits, "-", "." and "_": what all of these launchers read as one host. Open MPI 4.1 takes "node a" for "node".
+bool is_host_name(std::string_view name);
 
 }  // namespace fourfold

@@ -100,10 +100,16 @@ Json columns(const Fastest& fastest, const Front& front) {
     return plans;
 }
 
-Json rejections(const SearchCounts& counts) {
-    Json list = Json::array();
+Json rejections(const SearchCounts& counts) {  // most first
+    using Rejected = std::pair<std::int64_t, std::string_view>;
+    std::vector<Rejected> most_first;
     for (std::size_t i = 0; i < counts.rejected.size(); ++i)
-        if (counts.rejected[i] > 0) list.push_back(Object().add("rule", text(static_cast<Rule>(i)).id).add("count", counts.rejected[i]));
+        if (counts.rejected[i] > 0)
+            insert_sorted(
+                most_first, Rejected{counts.rejected[i], text(static_cast<Rule>(i)).id},
+                [](const Rejected& a, const Rejected& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    Json list = Json::array();
+    for (const auto& [count, rule] : most_first) list.push_back(Object().add("rule", rule).add("count", count));
     return list;
 }
 
@@ -117,37 +123,58 @@ struct Place {
     double seconds = 0, bytes = 0, order = 0;
     std::size_t part = 0, row = 0;
 };
-double number_at(const Json& column, std::size_t row) {
-    const Json* value = column.is_array() && row < column.size() ? &column[row] : nullptr;
-    return value != nullptr && value->is_number() ? value->get<double>() : std::nan("");
+// What a list or a single value of a column may hold, by the example of one.
+bool is_like(const Json& value, const Json& example) {
+    if (example.is_null()) return value.is_null() || value.is_number();
+    if (example.is_number()) return example.is_number_integer() ? value.is_number_integer() : value.is_number();
+    return value.type() == example.type();
+}
+Json example_row() {
+    Ranked one{};
+    for (std::int64_t* degree : {&one.plan.tensor_parallel, &one.plan.context_parallel, &one.plan.pipeline_parallel}) *degree = 1;
+    one.scores.seconds = 1;
+    one.scores.verdict.probability = -1;
+    Json columns;
+    append(columns, one);
+    return columns;
 }
 
-// A part as rank_part wrote it: a list per column, all equally long, numbers where it is sorted by.
-bool is_part(const Json& part) {
-    if (!part.is_object() || !part.contains("plans") || !part["plans"].is_object() || !part.contains("rejected") ||
-        !part["rejected"].is_array() || !part.contains("closest"))
-        return false;
+// How often each rule stopped a candidate: known rules alone.
+bool add_rejected(const Json& list, SearchCounts& counts) {
+    for (const Json& one : list) {
+        if (!one.is_object() || !one.contains("rule") || !one.contains("count") || !is_count(one["count"])) return false;
+        std::size_t rule = 0;
+        while (rule < counts.rejected.size() && one["rule"] != text(static_cast<Rule>(rule)).id) ++rule;
+        if (rule == counts.rejected.size()) return false;
+        counts.rejected[rule] += one["count"].get<std::int64_t>();
+        if (!is_count(counts.rejected[rule])) return false;
+    }
+    return true;
+}
+
+// A part as rank_part wrote it: every column, all equally long, of the right type; {} where nothing is ranked.
+bool is_part(const Json& part, const Json& example) {
+    if (!part.is_object()) return false;
     for (const char* key : kCounts)
         if (!part.contains(key) || !is_count(part[key])) return false;
-    for (const Json& rule : part["rejected"])
-        if (!rule.is_object() || !rule.contains("rule") || !rule["rule"].is_string() || !rule.contains("count") || !is_count(rule["count"]))
-            return false;
     if (!part.contains("choices") || !part["choices"].is_object() || !part.contains("excluding") || !part["excluding"].is_array() ||
         part["excluding"].size() > kFilterFields + 1)
         return false;
     for (const Json& list : part["choices"])
         if (!list.is_array() || list.size() > kMostChoices) return false;
-    std::size_t rows = 0;
-    for (const auto& [key, column] : part["plans"].items()) {
-        if (!column.is_array() || (rows != 0 && column.size() != rows)) return false;
-        rows = column.size();
+    if (!part.contains("gpus") || !is_count(part["gpus"]) || !part.contains("plans") || !part["plans"].is_object() ||
+        !part.contains("rejected") || !part["rejected"].is_array() || !part.contains("closest"))
+        return false;
+    const Json &plans = part["plans"], &closest = part["closest"];
+    if ((!plans.empty() && plans.size() != example.size()) || (!closest.is_null() && closest.size() != example.size())) return false;
+    for (const auto& [key, column] : example.items()) {
+        if (!closest.is_null() && (!closest.is_object() || !closest.contains(key) || !is_like(closest[key], column[0]))) return false;
+        if (plans.empty()) continue;
+        if (!plans.contains(key) || !plans[key].is_array() || plans[key].size() != plans.begin()->size()) return false;
+        for (const Json& value : plans[key])
+            if (!is_like(value, column[0])) return false;
     }
-    for (std::size_t row = 0; row < rows; ++row)
-        for (const char* key : {"step_seconds", "total_bytes", "order"})
-            if (!part["plans"].contains(key) || std::isnan(number_at(part["plans"][key], row))) return false;
-    const Json& closest = part["closest"];
-    return closest.is_null() || (closest.is_object() && closest.contains("total_bytes") && closest["total_bytes"].is_number() &&
-                                 closest.contains("order") && closest["order"].is_number());
+    return true;
 }
 
 // The fastest and the front of all parts, each plan once, fastest first.
@@ -157,8 +184,8 @@ Json merge_plans(const Json& parts, Json& front) {
         const Json& plans = parts[part]["plans"];
         if (!plans.contains("order")) continue;
         for (std::size_t row = 0; row < plans["order"].size(); ++row)
-            places.push_back(
-                {number_at(plans["step_seconds"], row), number_at(plans["total_bytes"], row), number_at(plans["order"], row), part, row});
+            places.push_back({plans["step_seconds"][row].get<double>(), plans["total_bytes"][row].get<double>(),
+                              plans["order"][row].get<double>(), part, row});
     }
     const auto first = [](const Place& a, const Place& b) { return a.seconds != b.seconds ? a.seconds < b.seconds : a.order < b.order; };
     std::make_heap(places.begin(), places.end(), first);
@@ -257,6 +284,7 @@ Json rank_part(const SearchSpace& given, const Exploration& wanted, const PlanFi
         for (auto& [key, column] : nearest.items()) column = Json(column[0]);
     }
     Json part = Object()
+                    .add("gpus", plan.gpus)
                     .add("candidates", counts.candidates)
                     .add("legal", legal)
                     .add("ranked", ranked)
@@ -273,8 +301,11 @@ Json rank_part(const SearchSpace& given, const Exploration& wanted, const PlanFi
 
 std::optional<Json> merge_parts(const Json& parts, Problems& problems) {
     constexpr std::size_t kMostParts = 1'000;
+    SearchCounts counts;
+    const Json example = example_row();
     bool good = parts.is_array() && !parts.empty() && parts.size() <= kMostParts;
-    for (std::size_t i = 0; good && i < parts.size(); ++i) good = is_part(parts[i]);
+    for (std::size_t i = 0; good && i < parts.size(); ++i)
+        good = is_part(parts[i], example) && parts[i]["gpus"] == parts[0]["gpus"] && add_rejected(parts[i]["rejected"], counts);
     if (!good) {
         problems.push_back({"", "type", nullptr, "Only answers of \"rank\" can be put together.", "", nullptr});
         return std::nullopt;
@@ -286,30 +317,17 @@ std::optional<Json> merge_parts(const Json& parts, Problems& problems) {
         whole[key] = sum;
     }
     Json closest;
-    std::vector<std::pair<std::string, std::int64_t>> rejected;  // by rule
     for (const Json& part : parts) {
-        for (const Json& one : part["rejected"]) {
-            const std::string& rule = one["rule"].get_ref<const std::string&>();
-            const auto known = std::find_if(rejected.begin(), rejected.end(), [&](const auto& r) { return r.first == rule; });
-            auto& entry = known == rejected.end() ? rejected.emplace_back(rule, 0) : *known;
-            entry.second += one["count"].get<std::int64_t>();
-        }
         const Json& other = part["closest"];
         if (other.is_null()) continue;
         const auto by = [](const Json& one) { return std::make_pair(one["total_bytes"].get<double>(), one["order"].get<double>()); };
         if (closest.is_null() || by(other) < by(closest)) closest = other;
     }
-    Json rules = Json::array();
-    using Rejected = std::pair<std::string, std::int64_t>;
-    std::vector<Rejected> most_first;
-    for (Rejected& one : rejected)
-        insert_sorted(most_first, std::move(one),
-                      [](const Rejected& a, const Rejected& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
-    for (const Rejected& one : most_first) rules.push_back(Object().add("rule", one.first).add("count", one.second));
     merge_filters(parts, whole);
+    whole["gpus"] = parts[0]["gpus"];
     whole["plans"] = merge_plans(parts, front);
     whole["front"] = std::move(front);
-    whole["rejected"] = std::move(rules);
+    whole["rejected"] = rejections(counts);
     whole["closest"] = std::move(closest);
     return whole;
 }

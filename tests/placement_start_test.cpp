@@ -75,3 +75,12 @@ TEST_CASE("place: what is no placement to begin with is refused") {
         CHECK(answer["problems"][0]["field"] == "start");
     }
 }
+
+TEST_CASE("place: restarts are as many as the moves allow, so that none goes by without a question") {
+    Json many = request();
+    many["restarts"] = 10'000;
+    for (const auto& [moves, restarts] : {std::pair{40'000, 78}, {1'024, 2}, {1'023, 1}, {1, 1}}) {
+        many["moves"] = moves;
+        CHECK(ask(many)["restarts"] == restarts);
+    }
+}

@@ -14,7 +14,6 @@
 #include "catalog.h"
 #include "measured_runs.h"
 #include "random_cases.h"
-#include "rank_files.h"
 #include "step_time.h"
 
 using namespace fourfold;
@@ -311,16 +310,6 @@ TEST_CASE("placement: a slow node goes where it slows least, a spare takes its p
     CHECK(found.default_seconds > 1.5 * even);
     CHECK(found.seconds == doctest::Approx(even).epsilon(1e-9));
     CHECK(found.placement[8] == 3);
-}
-
-TEST_CASE("placement: rank files") {
-    const std::string hosts[] = {"b", "a"};
-    const auto files = rank_files(hosts, 2, 3);
-    CHECK(files[0].text == "b\nb\na\n");
-    CHECK(files[1].text == "rank 0=b slot=0\nrank 1=b slot=1\nrank 2=a slot=0\n");
-    CHECK(files[2].text == "b slots=2\na slots=1\n");
-    CHECK(files[3].text ==
-          "b NODE_RANK=0 MASTER_ADDR=b NNODES=2 NPROC_PER_NODE=2\na NODE_RANK=1 MASTER_ADDR=b NNODES=2 NPROC_PER_NODE=2\n");
 }
 
 TEST_CASE("place of the API: bare, with a job, between GPUs, of several plans") {

@@ -302,7 +302,8 @@ TEST_CASE("a ranking says what is wrong with its own fields") {
 
 TEST_CASE("only parts of a ranking can be put together") {
     const Json good = rank({{"gpus", 8}});
-    Json uneven = good, texts = good, huge = good, odd = good;
+    Json uneven = good, texts = good, huge = good, odd = good, elsewhere = rank({{"gpus", 16}}), fewer = good, counted = good,
+         unheard = good;
     uneven["plans"]["order"].push_back(1);
     texts["plans"]["step_seconds"][0] = "fast";
     huge["legal"] = 9'000'000'000'000'000'000;
@@ -310,9 +311,14 @@ TEST_CASE("only parts of a ranking can be put together") {
     Json endless = good, unsaid = good;
     endless["choices"]["zero"] = Json::array_t(2'001, Json("none"));
     unsaid["excluding"] = "zero";
+    fewer["plans"].erase("zero");  // else the merged columns are not equally long
+    const Json most = {{"rule", "heads_divide"}, {"count", 900'000'000'000'000}};
+    counted["rejected"] = {most, most};                                         // else the sum of many overflows
+    unheard["rejected"] = Json::parse(R"([{"rule": "no such", "count": 1}])");  // else half a million of them take minutes
     for (const Json& parts :
          {Json(), Json::array(), Json::array({1}), Json::array({Json::object()}), Json::array({uneven}), Json::array({good, texts}),
-          Json::array({huge}), Json::array({odd}), Json::array({endless}), Json::array({unsaid})}) {
+          Json::array({huge}), Json::array({odd}), Json::array({good, elsewhere}), Json::array({good, fewer}), Json::array({counted}),
+          Json::array({unheard}), Json::array({endless}), Json::array({unsaid})}) {
         const Json answer = Json::parse(api::merge_rankings(parts.dump()), nullptr, false);
         CHECK_MESSAGE(answer["ok"] == false, parts.dump().substr(0, 200));
         CHECK(answer["problems"].size() == 1);
