@@ -50,7 +50,10 @@ class Annealer {
         result_.default_misfits = result_.misfits;
         result_.curve.emplace_back(0, result_.seconds);
         if (shape_.units < 2) return result_;
-        if (!budget_.start.empty()) begin_at(budget_.start);
+        if (!budget_.start.empty())
+            begin_at(budget_.start);
+        else
+            begin_at(chain());
         const std::int64_t restarts = std::max<std::int64_t>(1, std::min(budget_.restarts, budget_.moves / kFewestMoves));
         for (std::int64_t i = 0; i < restarts && !result_.stopped; ++i) {
             if (i > 0) shuffle();
@@ -77,6 +80,47 @@ class Annealer {
         at_ = start;
         now_ = cost_.reset(at_);
         if (now_ < best_) keep();
+    }
+
+    // Each position gets the fastest unused neighbour of the unit before it, ring by ring, then along the pipelines; of the chains from the
+    // first few units the one that costs least. Islands of fast links stay together so: a ring goes at the pace of its slowest link, and no
+    // single move shows the way from a ring across islands to one inside.
+    Placement chain() {
+        constexpr std::uint32_t kMostStarts = 16;
+        constexpr std::size_t kMostLooks = 1 << 24;
+        const std::size_t n = shape_.units;
+        const std::uint32_t starts = std::clamp(static_cast<std::uint32_t>(kMostLooks / (n * n)), 1U, std::min(kMostStarts, shape_.units));
+        std::vector<std::uint32_t> order;
+        std::vector<bool> seen(n);
+        const auto next = [&](std::uint32_t position) {
+            if (!seen[position]) seen[position] = true, order.push_back(position);
+        };
+        for (const PlacementRing& ring : shape_.rings)
+            for (const std::uint32_t position : ring.positions) next(position);
+        for (const std::uint32_t position : by_pipeline_) next(position);
+        for (std::uint32_t spare = shape_.positions; spare < shape_.units; ++spare) next(spare);
+        Placement best, at(n);
+        double least = 0;
+        std::vector<std::uint32_t> left;
+        for (std::uint32_t first = 0; first < starts; ++first) {
+            left.clear();
+            for (std::uint32_t unit = 0; unit < shape_.units; ++unit)
+                if (unit != first) left.push_back(unit);
+            std::uint32_t last = first;
+            for (const std::uint32_t position : order) {
+                at[position] = last;
+                if (left.empty()) break;
+                const double* links = &shape_.link[last * n];
+                std::size_t nearest = 0;
+                for (std::size_t i = 1; i < left.size(); ++i)
+                    if (links[left[i]] < links[left[nearest]]) nearest = i;
+                last = left[nearest];
+                left.erase(left.begin() + static_cast<std::ptrdiff_t>(nearest));
+            }
+            const double cost = cost_.reset(at);
+            if (best.empty() || cost < least) best = at, least = cost;
+        }
+        return best;
     }
 
     void shuffle() {

@@ -13,7 +13,7 @@ struct AnnealingBudget {
     std::int64_t moves = 1'000'000;  // tried, over all restarts
     std::int64_t restarts = 1;       // at most one per 512 moves, which are split among them; each but the first
                                      // starts anew from a random order
-    Placement start{};               // where the first restart begins; empty: the order of the units as given
+    Placement start{};               // where the first restart begins; empty: a chain of near neighbours
 };
 
 // Asked every few ten thousand moves whether to go on; `context` is the caller's.

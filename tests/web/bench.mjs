@@ -62,9 +62,10 @@ console.log(`complete configurations: ${whole(rates.search_405b / 1500)} times c
 
 // ---- placement. Pipette's annealer, in Python, tries 17,600 moves a second with 16 nodes and 6,500 with 64.
 function place(n, pipelines, gbytePerS, numbers, moves, goOn = null) {
-    const request = JSON.stringify({ links: { nodes: Array.from({ length: n }, (_, i) => `n${i}`), gbyte_per_s: gbytePerS }, moves, pipette: { pipelines, ...numbers } });
+    const request = JSON.stringify({ links: { nodes: Array.from({ length: n }, (_, i) => `n${i}`) }, moves, pipette: { pipelines, ...numbers } });
+    const rates = Float64Array.from(gbytePerS.flat(), (rate) => rate ?? Number.NaN); // as the page hands them over
     const start = performance.now();
-    const answer = JSON.parse(core.place(request, goOn));
+    const answer = JSON.parse(core.place(request, goOn, rates, null));
     if (!answer.ok) throw new Error(JSON.stringify(answer.problems));
     return { ...answer, seconds: (performance.now() - start) / 1000 };
 }
