@@ -16,7 +16,7 @@ inline const char* read_decimal(const char* text, double& value) {
     const char* at = text + (negative ? 1 : 0);
     std::int64_t digits = 0;
     int count = 0, power = 0;
-    for (; digit(*at); ++at, ++count) digits = 10 * digits + (*at - '0');
+    for (; digit(*at) && count <= kMostDigits; ++at, ++count) digits = 10 * digits + (*at - '0');
     if (count == 0 || count > kMostDigits || *at == 'x' || *at == 'X') return nullptr;
     if (*at == '.' && digit(at[1]))
         for (++at; digit(*at) && count <= kMostDigits; ++at, ++count, --power) digits = 10 * digits + (*at - '0');

@@ -260,8 +260,8 @@ Json describe_split(const PlacementRequest& r, const Found& found) {
 }
 
 constexpr const char* kBasis =
-    "Low and high: hand-overs between stages take 0.4 to 2.5 times, traffic between copies of the model 0.8 to 1.3 times what is "
-    "estimated, as "
+    "The bounds: hand-overs between stages take 0.4 to 2.5 times, traffic between copies of the model 0.8 to 1.3 times what is estimated, "
+    "as "
     "far apart as the four clusters lie to whose runs the time model was fitted. No run on a changed order was measured.";
 
 }  // namespace

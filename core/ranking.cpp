@@ -229,74 +229,95 @@ void merge_filters(const Json& parts, Json& whole) {
     whole["excluding"] = whole["ranked"] == 0 ? std::move(excluding) : Json::array();
 }
 
+// What is found among the candidates of one part.
+class PartRanking {
+ public:
+    PartRanking(const SearchSpace& space, const Exploration& wanted, const PlanFilter& filter, const Candidates& all)
+        : space_(space), risk_(wanted.risk), filter_(filter), chooses_recompute_(all.recompute.size() > 1), scorer_(space, space.plan) {}
+
+    void take(const Plan& candidate, std::int64_t order) {
+        ++legal_;
+        choices_.note(candidate);
+        const std::uint32_t against = filter_.against(candidate);
+        filtered_ += against != 0;
+        // what a single filter leaves out is looked at until it is known that something would be ranked without it
+        if (against != 0 && (ranked_ > 0 || (against & (against - 1)) != 0 || (excluding_ & against) != 0)) return;
+        Ranked one{candidate, {}, order};
+        if (chooses_recompute_) one.plan.recompute_layers = 1;
+        if (chooses_recompute_ && candidate.recompute == Recompute::block)
+            choose_recompute_layers(space_.model, one.plan, [this](Plan& trial) { return passes(scorer_.memory(trial)); });
+        one.scores = scorer_.memory(one.plan);
+        if (against != 0) {
+            if (passes(one.scores)) excluding_ |= against;
+        } else if (passes(one.scores)) {
+            ++ranked_;
+            one.scores.seconds = scorer_.seconds(one.plan);
+            fastest_.add(one);
+            front_.add(one);
+        } else {
+            leave_out(one);
+        }
+    }
+
+    Json json(const SearchCounts& counts) {
+        Json nearest;
+        if (closest_) {
+            closest_->scores.seconds = scorer_.seconds(closest_->plan);
+            append(nearest, *closest_);
+            for (auto& [key, column] : nearest.items()) column = Json(column[0]);
+        }
+        return Object()
+            .add("gpus", space_.plan.gpus)
+            .add("candidates", counts.candidates)
+            .add("legal", legal_)
+            .add("ranked", ranked_)
+            .add("filtered", filtered_)
+            .add("does_not_fit", legal_ - ranked_ - filtered_)
+            .add("rejected", rejections(counts))
+            .add("choices", choices_.to_json())
+            .add("excluding", filter_keys(excluding_))
+            .add("plans", columns(fastest_, front_))
+            .add("closest", std::move(nearest));
+    }
+
+ private:
+    bool runs(const Scores& s) const { return s.verdict.probability < 0 ? s.verdict.fit == Fit::fits : s.verdict.probability >= 1 - risk_; }
+    bool passes(const Scores& s) const { return runs(s) && s.bytes <= filter_.most_bytes; }
+
+    void leave_out(const Ranked& one) {
+        if (runs(one.scores)) {  // the limit of memory alone is against it
+            ++filtered_;
+            excluding_ |= kMemoryFilter;
+        }
+        if (!closest_ || one.scores.bytes < closest_->scores.bytes) closest_ = one;
+    }
+
+    const SearchSpace& space_;
+    const double risk_;
+    const PlanFilter& filter_;
+    const bool chooses_recompute_;
+    Scorer scorer_;
+    Fastest fastest_;
+    Front front_;
+    FilterChoices choices_;
+    std::optional<Ranked> closest_;  // the lowest estimate of those that are not ranked
+    std::int64_t legal_ = 0, ranked_ = 0, filtered_ = 0;
+    std::uint32_t excluding_ = 0;  // filters but for which a plan would be ranked
+};
+
 }  // namespace
 
 Json rank_part(const SearchSpace& given, const Exploration& wanted, const PlanFilter& filter, Share share) {
     Plan plan = given.plan;
     if ((wanted.dimensions & vary_expert_parallel) != 0 && given.model.experts.count > 0) plan.expert_parallel = 1;  // each one is tried
     const SearchSpace space{given.model, plan, given.gpu, given.method, given.cluster};
-    Scorer scorer(space, plan);
-    const auto runs = [&](const Scores& s) {
-        return s.verdict.probability < 0 ? s.verdict.fit == Fit::fits : s.verdict.probability >= 1 - wanted.risk;
-    };
-    const auto passes = [&](const Scores& s) { return runs(s) && s.bytes <= filter.most_bytes; };
-    SearchCounts counts;
-    Fastest fastest;
-    Front front;
-    std::optional<Ranked> closest;  // the lowest estimate of those that are not ranked
-    std::int64_t ranked = 0, legal = 0, filtered = 0;
-    FilterChoices choices;
-    std::uint32_t excluding = 0;  // filters but for which a plan would be ranked
     const Candidates all = candidates(space, plan.gpus, Breadth::usual, wanted.dimensions);
-    for_each_legal(space, {plan.gpus}, all, share, counts, [&](const Plan& candidate, std::int64_t order) {
-        ++legal;
-        choices.note(candidate);
-        const std::uint32_t against = filter.against(candidate);
-        filtered += against != 0;
-        // what a single filter leaves out is looked at until it is known that something would be ranked without it
-        if (against != 0 && (ranked > 0 || (against & (against - 1)) != 0 || (excluding & against) != 0)) return;
-        Ranked one{candidate, {}, order};
-        if (all.recompute.size() > 1) one.plan.recompute_layers = 1;
-        if (all.recompute.size() > 1 && candidate.recompute == Recompute::block)
-            choose_recompute_layers(space.model, one.plan, [&](Plan& trial) { return passes(scorer.memory(trial)); });
-        one.scores = scorer.memory(one.plan);
-        if (against != 0) {
-            if (passes(one.scores)) excluding |= against;
-            return;
-        }
-        if (passes(one.scores)) {
-            ++ranked;
-            one.scores.seconds = scorer.seconds(one.plan);
-            fastest.add(one);
-            front.add(one);
-            return;
-        }
-        if (runs(one.scores)) {
-            ++filtered;
-            excluding |= kMemoryFilter;
-        }
-        if (!closest || one.scores.bytes < closest->scores.bytes) closest = one;
-    });
-    Json nearest;
-    if (closest) {
-        closest->scores.seconds = scorer.seconds(closest->plan);
-        append(nearest, *closest);
-        for (auto& [key, column] : nearest.items()) column = Json(column[0]);
-    }
-    Json part = Object()
-                    .add("gpus", plan.gpus)
-                    .add("candidates", counts.candidates)
-                    .add("legal", legal)
-                    .add("ranked", ranked)
-                    .add("filtered", filtered)
-                    .add("does_not_fit", legal - ranked - filtered)
-                    .add("rejected", rejections(counts))
-                    .add("choices", choices.to_json())
-                    .add("excluding", filter_keys(excluding))
-                    .add("plans", columns(fastest, front))
-                    .add("closest", std::move(nearest));
+    PartRanking part(space, wanted, filter, all);
+    SearchCounts counts;
+    for_each_legal(space, {plan.gpus}, all, share, counts,
+                   [&part](const Plan& candidate, std::int64_t order) { part.take(candidate, order); });
     Problems none;
-    return *merge_parts(Json::array({std::move(part)}), none);
+    return *merge_parts(Json::array({part.json(counts)}), none);
 }
 
 std::optional<Json> merge_parts(const Json& parts, Problems& problems) {

@@ -79,6 +79,7 @@ std::optional<UnevenSplit> uneven_split(const PlacementRequest& r, const Plan& p
     if (!r.speeds.empty())
         for (const bool last : {false, true}) starts.push_back(slow_at(r, positions, found.placement, last));
     std::vector<std::vector<double>> speeds;
+    speeds.reserve(starts.size());
     for (const Placement& start : starts) speeds.push_back(stage_speeds(r, plan, start));
     // ---- 1. the stages' work alone, of every split on every start
     const StageWork work(r.job, plan, r.links);

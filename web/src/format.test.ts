@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { TimeItem, TimeKind } from './api';
-import { createFormat, kindsOf } from './format';
+import { createFormat, kindsOf, usableLocale } from './format';
 
 const en = createFormat('en');
 const de = createFormat('de');
 const fr = createFormat('fr');
 const india = createFormat('en-IN');
 const GIB = 2 ** 30;
+
+test('a language that is none is passed over', () => {
+    expect(usableLocale(['C', 'de-DE'])).toBe('de-DE');
+    expect(usableLocale(['', 'en_US'])).toBe('en');
+    expect(usableLocale([])).toBe('en');
+});
 
 test('three significant digits in sentences', () => {
     expect([0.1254, 1.234, 9.994, 9.996, 12, 56.3, 99.94, 99.96, 173.8, 1234.5].map((gib) => en.gb(gib * GIB))).toEqual([
