@@ -112,19 +112,21 @@ class Items {
     void add(Item item, const N& bytes) {
         items_[size_] = item;
         bytes_[size_++] = bytes;
-        total_ += value_of(bytes);
     }
     std::size_t size() const { return size_; }
     Item item(std::size_t i) const { return items_[i]; }
     const N& bytes(std::size_t i) const { return bytes_[i]; }
-    double total() const { return total_; }
+    double total() const {
+        double sum = 0;
+        for (std::size_t i = 0; i < size_; ++i) sum += value_of(bytes_[i]);
+        return sum;
+    }
 
  private:
     static constexpr std::size_t kMost = static_cast<std::size_t>(Item::count);
     std::array<Item, kMost> items_;
     std::array<N, kMost> bytes_;
     std::size_t size_ = 0;
-    double total_ = 0;  // asked for several times per plan
 };
 
 // ---- methods
