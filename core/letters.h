@@ -13,7 +13,21 @@ namespace fourfold {
 template <class N>
 class Letters {
  public:
-    Letters(const Model& model, const Plan& plan) : m_(model), p_(plan) {}
+    Letters(const Model& model, const Plan& plan)
+        : m_(model),
+          p_(plan),
+          hidden_(as_double(model.hidden)),
+          ffn_(as_double(model.ffn)),
+          heads_(as_double(model.heads)),
+          // Megatron copies KV heads where there are fewer than tensor ranks
+          kv_heads_(as_double(std::max(model.kv_heads, std::min(plan.tensor_parallel, model.heads)))),
+          head_dim_(as_double(model.head_dim)),
+          tensor_(as_double(plan.tensor_parallel)),
+          vocabulary_(as_double(padded_vocabulary(model, plan.tensor_parallel))),
+          tokens_(named<N>({"N", "tokens of a micro-batch on one GPU", "tokens"}, s() * b() / c())),
+          split_tokens_(sequence_parallel()
+                            ? named<N>({"N_s", "tokens of a GPU where sequence parallelism splits them", "tokens"}, tokens_ / t())
+                            : tokens_) {}
 
  protected:
     static N number(const char* letter, const char* meaning, const char* unit, double value) {
@@ -21,27 +35,19 @@ class Letters {
     }
     static double as_double(std::int64_t value) { return static_cast<double>(value); }
 
-    N h() const { return number("h", "hidden size", "values per token", as_double(m_.hidden)); }
-    N f() const { return number("f", "feed-forward width", "values per token", as_double(m_.ffn)); }
-    N a() const { return number("a", "attention heads", "", as_double(m_.heads)); }
-    N k() const {  // Megatron copies KV heads where there are fewer than tensor ranks
-        return number("k", "KV heads, at least one per tensor-parallel GPU", "",
-                      as_double(std::max(m_.kv_heads, std::min(p_.tensor_parallel, m_.heads))));
-    }
-    N d() const { return number("d", "head width", "values", as_double(m_.head_dim)); }
-    N t() const { return number("t", "tensor parallel (TP)", "GPUs", as_double(p_.tensor_parallel)); }
+    N h() const { return number("h", "hidden size", "values per token", hidden_); }
+    N f() const { return number("f", "feed-forward width", "values per token", ffn_); }
+    N a() const { return number("a", "attention heads", "", heads_); }
+    N k() const { return number("k", "KV heads, at least one per tensor-parallel GPU", "", kv_heads_); }
+    N d() const { return number("d", "head width", "values", head_dim_); }
+    N t() const { return number("t", "tensor parallel (TP)", "GPUs", tensor_); }
     N c() const { return number("c", "context parallel (CP)", "GPUs", as_double(p_.context_parallel)); }
     N b() const { return number("b", "micro-batch", "sequences", as_double(p_.micro_batch)); }
     N s() const { return number("s", "sequence length", "tokens", as_double(p_.sequence_length)); }
-    N v() const {
-        return number("v", "vocabulary, padded to a multiple of 128·t", "words", as_double(padded_vocabulary(m_, p_.tensor_parallel)));
-    }
-    N tokens() const { return named<N>({"N", "tokens of a micro-batch on one GPU", "tokens"}, s() * b() / c()); }
+    N v() const { return number("v", "vocabulary, padded to a multiple of 128·t", "words", vocabulary_); }
+    const N& tokens() const { return tokens_; }
     bool sequence_parallel() const { return p_.sequence_parallel && p_.tensor_parallel > 1; }
-    N split_tokens() const {
-        return sequence_parallel() ? named<N>({"N_s", "tokens of a GPU where sequence parallelism splits them", "tokens"}, tokens() / t())
-                                   : tokens();
-    }
+    const N& split_tokens() const { return split_tokens_; }
     N fan() const { return number("g", "matrices that widen the feed-forward part (2 when gated)", "", m_.gated ? 2 : 1); }
     N norm_parameters() const { return number("n", "parameters of a norm per hidden value", "", m_.layer_norm ? 2 : 1); }
     N e() const { return number("e", "tensor parallel of experts (ETP)", "GPUs", as_double(p_.expert_tensor_parallel)); }
@@ -60,6 +66,11 @@ class Letters {
 
     const Model& m_;
     const Plan& p_;
+
+ private:
+    // Worked out once: a search asks for them a hundred times per plan.
+    const double hidden_, ffn_, heads_, kv_heads_, head_dim_, tensor_, vocabulary_;
+    const N tokens_, split_tokens_;
 };
 
 }  // namespace fourfold
