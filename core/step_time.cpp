@@ -1,57 +1,14 @@
 // Based on
 //   S. Yim et al.: Pipette, DATE 2024, arXiv 2405.18093: the critical path of a pipeline, with point-to-point transfers on it
 //   D. Narayanan et al., arXiv 2104.04473: bubbles, interleaved or not;  P. Qi et al., arXiv 2401.10241: zero bubble
-//   K. Fujii et al., arXiv 2411.06465: the count of FLOP
 #include "step_time.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "letters.h"
-#include "schedule.h"
 
 namespace fourfold {
-
-#ifndef FOURFOLD_TRACED
-static double number(std::int64_t value) { return static_cast<double>(value); }
-
-bool is_played(const Plan& p) {
-    constexpr std::int64_t kMostPlayed = 48;  // stages; longer pipelines exist on paper alone, and take 1F1B's time at most
-    const ScheduleKind kind = p.schedule_kind();
-    return (kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v) && p.pipeline_parallel > 1 &&
-           p.pipeline_parallel <= kMostPlayed;
-}
-
-// Played up to where it repeats itself; every further micro-batch takes the slowest stage's time.
-double played_makespan(const Plan& p, const Stages& stages, const LayerTimes& layers, const Pace& pace) {
-    const double m = number(p.micro_batches()), stage_count = number(p.pipeline_parallel), chunks = number(p.virtual_stages);
-    const auto few = static_cast<std::int32_t>(std::min(m, 4 * stage_count));
-    const Schedule schedule =
-        make_schedule(p.schedule_kind(), static_cast<std::int32_t>(stage_count), static_cast<std::int32_t>(chunks), few);
-    OpTimes times;
-    const LayerTime& layer = layers.dense;
-    const bool block = p.recompute == Recompute::block;
-    for (std::int32_t i = 0; i < schedule.stages; ++i) {
-        const Stage stage = stages.at_rest(i);
-        const double again = block ? (stage.dense.recomputed + stage.experts.recomputed) / std::max(1.0, stage.layers()) : 0;
-        const double both = layer.forward + layer.backward + again * layer.recomputed;
-        const double ratio = both > 0 ? layer.forward / both : 0.5;
-        const double weight = both > 0 ? 0.5 * (layer.backward - (block ? 0 : layer.recomputed)) / both : 0.25;
-        for (std::int32_t c = 0; c < schedule.chunks; ++c) {
-            double stage_layers = 0;
-            for (std::int32_t all = 0; all < schedule.chunks; ++all) stage_layers += number(stages.layers_of(i, all));
-            const double part = stage_layers > 0 ? number(stages.layers_of(i, c)) / stage_layers : 1 / chunks;
-            const double here = part * pace.stage_seconds[static_cast<std::size_t>(i)];
-            times.forward.push_back(ratio * here);
-            times.backward.push_back((1 - ratio - weight) * here);
-            times.weight.push_back(weight * here);
-        }
-    }
-    const auto played = play(schedule, times);
-    return (played ? played->makespan : pace.sum) + (m - few) * pace.most;
-}
-#endif
 
 namespace {
 
@@ -427,7 +384,7 @@ double stage_parameters(const Model& model, const Plan& plan, const Machine& mac
     return StepCost<double>(model, plan, machine, timing, layers).parameters(stage);
 }
 PipelineWeights pipeline_weights(const Plan& p) {
-    const double m = number(p.micro_batches()), chunks = number(p.virtual_stages);
+    const auto m = static_cast<double>(p.micro_batches()), chunks = static_cast<double>(p.virtual_stages);
     if (is_played(p)) return {0, m, 1, m - 1, false};
     if (p.pipeline_parallel > 1 && p.schedule_kind() == ScheduleKind::interleaved)
         return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1), true};
@@ -460,39 +417,6 @@ template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Fra
 #else
 template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
                                             const StageLayers&);
-
-double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
-    const double h = number(m.hidden), L = number(m.layers), s = number(p.sequence_length), q = number(m.heads * m.head_dim) / h;
-    const double v = number(padded_vocabulary(m, p.tensor_parallel)), k = number(m.kv_heads) / number(m.heads);
-    double expert_layers = 0;  // there a token passes through its experts alone
-    for (const std::uint8_t expert : m.expert_layers) expert_layers += expert;
-    const double visited = number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
-    const double f = (number(m.ffn) * (L - expert_layers) + visited * expert_layers) / L;
-    const double scores = convention == FlopConvention::causal ? s / h / 2 : s / h;
-    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + scores) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
-}
-
-constexpr std::size_t kPlaces = 128;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
-
-StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
-    : model_(model),
-      framework_(framework_of(like, gpu)),
-      machine_(machine_of(gpu, cluster, like)),
-      timing_(timing_of(machine_, cluster, like, framework_.attention)) {}
-
-double StepTimer::seconds(const Plan& p) {
-    if (known_.empty()) known_.resize(kPlaces);
-    const Key key{p.tensor_parallel, p.context_parallel, p.micro_batch, p.expert_parallel, p.recompute, p.sequence_parallel};
-    const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
-    const std::size_t place = log2(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +
-                              5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel);
-    Known& known = known_[place % kPlaces];
-    if (known.key != key) {
-        known.key = key;
-        known.times = layer_times(model_, p, framework_, machine_, timing_);
-    }
-    return step_time<double>(model_, p, framework_, machine_, timing_, known.times).seconds;
-}
 #endif
 
 }  // namespace fourfold
