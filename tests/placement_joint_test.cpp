@@ -2,11 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "answer_schema.h"
 #include "api.h"
+#include "brute_force.h"
 #include "placement_model.h"
 #include "random_cases.h"
 
@@ -64,13 +64,7 @@ double best_of_all(const Json& request, const Json& plan) {
     auto job = read_job(single.dump(), Request::estimate, problems);
     CHECK(resolve(*job, problems));
     CHECK_MESSAGE(problems.empty(), tests::brief(problems));
-    const PlacementShape shape = step_time_shape(*job, job->plan, *links, {});
-    Placement at(shape.units);
-    std::iota(at.begin(), at.end(), 0U);
-    PlacementCost cost(shape);
-    double best = cost.reset(at);
-    while (std::next_permutation(at.begin(), at.end())) best = std::min(best, cost.reset(at));
-    return best;
+    return tests::best_of_all(step_time_shape(*job, job->plan, *links, {}));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "annealing.h"
 #include "answer_schema.h"
 #include "api.h"
+#include "brute_force.h"
 #include "catalog.h"
 #include "measured_runs.h"
 #include "random_cases.h"
@@ -78,15 +79,6 @@ double pipette_ms(const PublishedCase& c, const Placement& at) {
     }
     const auto ring = [](std::int64_t members) { return 2 * static_cast<double>(members - 1) / static_cast<double>(members); };
     return 1000 * (hops + c.numbers.data_bytes * (ring(c.numbers.inter_dp) * across + ring(c.numbers.inner_dp) * inside));
-}
-
-double best_of_all(const PlacementShape& shape) {
-    Placement at(shape.units);
-    std::iota(at.begin(), at.end(), 0U);
-    PlacementCost cost(shape);
-    double best = cost.reset(at);
-    while (std::next_permutation(at.begin(), at.end())) best = std::min(best, cost.reset(at));
-    return best;
 }
 
 bool is_permutation_of_units(const Placement& at, std::size_t units) {
@@ -246,12 +238,14 @@ TEST_CASE("placement: as good as every order tried, for up to eight units and bo
         for (const auto& [pipelines, stages] : {std::pair{2, 3}, {3, 2}, {1, 6}, {2, 2}}) {
             const PipetteNumbers numbers{pipelines, stages, pipelines, 1, 0.03e9, 1.7e9, 0};
             const PlacementShape shape = pipette_shape(numbers, random_links(random, 7, symmetric));  // one spare or more
-            CHECK(anneal(shape, {.seed = 1, .moves = 50'000, .restarts = 1}).seconds == doctest::Approx(best_of_all(shape)).epsilon(1e-12));
+            CHECK(anneal(shape, {.seed = 1, .moves = 50'000, .restarts = 1}).seconds ==
+                  doctest::Approx(tests::best_of_all(shape)).epsilon(1e-12));
         }
         for (const char* text : {kPlans[0], kPlans[1], kPlans[5]}) {
             const Job job = job_of(text);
             const PlacementShape shape = step_time_shape(job, job.plan, random_links(random, 8, symmetric), {});
-            CHECK(anneal(shape, {.seed = 1, .moves = 50'000, .restarts = 1}).seconds == doctest::Approx(best_of_all(shape)).epsilon(1e-12));
+            CHECK(anneal(shape, {.seed = 1, .moves = 50'000, .restarts = 1}).seconds ==
+                  doctest::Approx(tests::best_of_all(shape)).epsilon(1e-12));
         }
     }
 }
@@ -265,7 +259,7 @@ TEST_CASE("placement: two fast islands have the slow link where the least traffi
             "global_batch": 16})");
     const PlacementShape shape = step_time_shape(job, job.plan, links, {});
     const AnnealingResult found = anneal(shape, {.seed = 1, .moves = 10'000, .restarts = 1});
-    CHECK(found.seconds == doctest::Approx(best_of_all(shape)).epsilon(1e-12));
+    CHECK(found.seconds == doctest::Approx(tests::best_of_all(shape)).epsilon(1e-12));
     CHECK(found.seconds < 0.9 * found.default_seconds);
     CHECK((found.placement[0] ^ found.placement[1]) == 2);  // the two copies of a stage are on one island
     CHECK((found.placement[2] ^ found.placement[3]) == 2);
