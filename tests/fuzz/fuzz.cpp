@@ -37,7 +37,7 @@ auto call(Function function, std::string_view text) {
         return function(text);
     } else {
         int asked = 0;
-        return function(text, &twice, &asked);
+        return function(text, &twice, &asked, LinkColumns{});
     }
 }
 
