@@ -28,30 +28,31 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan);
 
 // Constants of the time model that are measured, not derived. Which runs they were fitted to is said where they are given (cost.cpp).
 struct Timing {
-    double gemm;                                      // asymptotic rate of a matrix multiplication over the peak
-    double tile_fill;                                 // K-equivalent of filling and draining a tile's pipeline
-    double wave_mix;                                  // 0: a partly filled wave of tiles costs a whole one, 1: nothing
-    double small_tile;                                // rate of 128 x 128 tiles over that of 256 x 128
-    double attention;                                 // rate of flash attention's forward pass over the peak
-    double attention_backward;                        // of the backward over the forward pass
-    double attention_tail;                            // longest block, in blocks
-    double element_wise;                              // bytes of element-wise work over what is counted
-    double cross_entropy;                             // bytes per logit, forward and backward
-    double link, link_latency;                        // share of a link's rate that a collective reaches; seconds
-    double network, network_latency;                  // the same between nodes
-    double tensor_exposed;                            // part of overlapped tensor-parallel traffic that is felt in the backward pass
-    double tensor_overlap_exposed;                    // with tp-comm-overlap
-    double data_exposed;                              // of overlapped gradient and weight traffic
-    double context_correction;                        // rescaling partial attention results, over what is counted
-    double context_exposed, context_exposed_network;  // of overlapped rings, in a node and between nodes
-    double ring_network;                              // share of the network that a ring reaches
-    double host_layer, host_context;                  // seconds of CPU per layer, and per layer and context-parallel step
-    double fixed;                                     // seconds per step
-    double straggler;                                 // per doubling of nodes
-    double stall;                                     // seconds per micro-batch and group of GPUs, the site's noise
-    double pipeline;                                  // share of the network that point-to-point transfers reach
-    double accumulation;                              // bytes per parameter and micro-batch for adding up gradients
-    double micro_batch;                               // seconds per micro-batch
+    double gemm;                      // asymptotic rate of a matrix multiplication over the peak
+    double tile_fill;                 // K-equivalent of filling and draining a tile's pipeline
+    double wave_mix;                  // 0: a partly filled wave of tiles costs a whole one, 1: nothing
+    double small_tile;                // rate of 128 x 128 tiles over that of 256 x 128
+    double attention;                 // rate of flash attention's forward pass over the peak
+    double attention_backward;        // of the backward over the forward pass
+    double attention_tail;            // longest block, in blocks
+    double element_wise;              // bytes of element-wise work over what is counted
+    double cross_entropy;             // bytes per logit, forward and backward
+    double link, link_latency;        // share of a link's rate that a collective reaches; seconds
+    double network, network_latency;  // the same between nodes
+    double tensor_exposed;            // part of overlapped tensor-parallel traffic that is felt in the backward pass
+    double tensor_overlap_exposed;    // with tp-comm-overlap
+    double data_exposed;              // of overlapped gradient and weight traffic
+    double context_correction;        // rescaling partial attention results, over what is counted
+    double ring_link, ring_latency;   // share of the link between two GPUs of a node that a ring reaches; seconds a step
+    double ring_network;              // share of the network that a ring reaches
+    double ring_network_exposed;      // of rings between nodes, overlapped: what is felt
+    double host_layer;                // seconds of CPU per layer
+    double fixed;                     // seconds per step
+    double straggler;                 // per doubling of nodes
+    double stall;                     // seconds per micro-batch and group of GPUs, the site's noise
+    double pipeline;                  // share of the network that point-to-point transfers reach
+    double accumulation;              // bytes per parameter and micro-batch for adding up gradients
+    double micro_batch;               // seconds per micro-batch
 };
 Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention);
 

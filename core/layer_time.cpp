@@ -232,11 +232,13 @@ class LayerCost : Letters<N> {
             seconds("K_1", "keys and values to the next GPU of the ring",
                     crosses_nodes() ? on_.of(&Timing::network_latency) +
                                           bytes * min(t_, on_.gpus_per_node()) / (on_.of(&Timing::ring_network) * on_.of(&Machine::node))
-                                    : on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link()));
-        const N exposed = on_.of(crosses_nodes() ? &Timing::context_exposed_network : &Timing::context_exposed);
+                                    : on_.of(&Timing::ring_latency) + bytes / (on_.of(&Timing::ring_link) * on_.pair_link()));
         const N rescaling =
             seconds("K_r", "rescaling partial results", c * 16 * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
-        const auto ring = [&](const N& transfer, const N& hidden) { return (c - 1) * (transfer - hidden + exposed * hidden) + rescaling; };
+        const auto ring = [&](const N& transfer, const N& hidden) {
+            const N felt = transfer - hidden;
+            return (c - 1) * (crosses_nodes() ? felt + on_.of(&Timing::ring_network_exposed) * hidden : felt) + rescaling;
+        };
         const N back = seconds("K_2", "the same in the backward pass, with gradients", step * (2 * c - 1) / (c - 1));
         now_.context_forward = ring(step, seconds("U_f", "of it under attention, forward", min(step, cited(now_.attention_forward) / c)));
         now_.context_backward =
@@ -281,9 +283,7 @@ class LayerCost : Letters<N> {
             "B_0", "work and traffic of a layer, backward",
             total({cited(now_.multiply_backward), cited(now_.attention_backward), cited(now_.element_backward), cited(now_.tensor_backward),
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
-        N host = on_.of(&Timing::host_layer);
-        if (p_.context_parallel > 1) host = host + on_.of(&Timing::host_context) * L::c();
-        host = seconds("c_0", "time that the CPU takes to launch a layer's work, forward", host);
+        const N host = on_.of(&Timing::host_layer);
         // launched ahead; when a layer is short the CPU becomes the slower of the two
         now_.forward = of_kind("F", "a layer, forward", norm4(forward, host));
         now_.backward = of_kind("B", "a layer, backward", norm4(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host));

@@ -95,11 +95,11 @@ Timing paper_fit(const char* gpu) {
             .tensor_overlap_exposed = get("tensor_overlap_exposed"),
             .data_exposed = get("data_exposed"),
             .context_correction = get("context_correction"),
-            .context_exposed = get("context_exposed"),
-            .context_exposed_network = get("context_exposed_network"),
+            .ring_link = get("ring_link"),
+            .ring_latency = get("ring_latency"),
             .ring_network = get("ring_network"),
+            .ring_network_exposed = get("ring_network_exposed"),
             .host_layer = get("host_layer"),
-            .host_context = get("host_context"),
             .fixed = get("fixed"),
             .straggler = get("straggler"),
             .stall = get("stall"),
@@ -159,7 +159,7 @@ TEST_CASE("ranking: regret of the first choice, against a rule of thumb and a ra
         jobs[{run.family, run.job}].push_back({seconds_of(run), run.step_time_s, rule});
     }
     struct Regret {
-        int jobs = 0, in_top_3 = 0, best_in_top_3 = 0;
+        int jobs = 0, in_top_3 = 0;
         double ours = 0, rule = 0, random = 0;
     };
     std::map<std::string, Regret> families;
@@ -176,17 +176,11 @@ TEST_CASE("ranking: regret of the first choice, against a rule of thumb and a ra
         ++family.jobs;
         family.ours += 1 - best / rows[0].measured;
         family.random += random;
-        constexpr double kNoise = 0.005;  // repeated runs differ by 0.1 to 0.8 %
-        const auto near = [&](double most) {
-            return std::any_of(rows.begin(), rows.begin() + 3, [&](const Scored& r) { return r.measured <= most; });
-        };
-        family.best_in_top_3 += near(best) ? 1 : 0;
-        family.in_top_3 += near(best * (1 + kNoise)) ? 1 : 0;
+        family.in_top_3 += std::any_of(rows.begin(), rows.begin() + 3, [&](const Scored& r) { return r.measured <= best; }) ? 1 : 0;
     }
     for (const auto& [name, r] : families)
         MESSAGE(name << ": " << r.jobs << " jobs; mean regret " << 100 * r.ours / r.jobs << " %, rule of thumb " << 100 * r.rule / r.jobs
-                     << " %, random pick " << 100 * r.random / r.jobs << " %; best in the first three " << r.best_in_top_3
-                     << ", or one as good within 0.5 % " << r.in_top_3);
+                     << " %, random pick " << 100 * r.random / r.jobs << " %; best in the first three " << r.in_top_3);
     const Regret &paper = families["fujii"], &vtrain = families["vtrain"], &hagemann = families["hagemann"];
     CHECK(paper.ours <= 0.0035 * paper.jobs);
     CHECK(paper.in_top_3 >= 0.9 * paper.jobs);
