@@ -43,7 +43,11 @@ export async function openPage(browser, url, { width = 1280, height = 900, color
         const target = new URL(request.url());
         if (!['data:', 'blob:'].includes(target.protocol) && target.origin !== origin) faults.push(`left the origin: ${request.url()}`);
     });
-    page.on('requestfailed', (request) => faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+    page.on('requestfailed', (request) => {
+        const why = request.failure()?.errorText;
+        // an instance that is ended while it starts: its ranking was stopped
+        if (!(why === 'net::ERR_ABORTED' && /worker-[^/]*\.js$/.test(request.url()))) faults.push(`failed: ${request.url()} ${why}`);
+    });
     page.on('response', (response) => {
         responses.push(response);
         if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`);

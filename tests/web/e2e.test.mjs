@@ -1477,9 +1477,9 @@ describe('what is shipped', () => {
                     thread.postMessage({ id, call, text });
                 });
                 const value = reply.value;
-                answers.push(call === 'search' && value
-                    ? { response: value.summary, columns: Object.fromEntries(Object.entries(value.columns).map(([name, column]) => [name, Array.from(column)])) }
-                    : { response: value ?? reply });
+                if (value === undefined) answers.push({ response: reply });
+                else if (call !== 'search') answers.push({ response: typeof value === 'string' ? JSON.parse(value) : value });
+                else answers.push({ response: value.summary, columns: Object.fromEntries(Object.entries(value.columns).map(([name, column]) => [name, Array.from(column)])) });
             }
             thread.terminate();
             return answers;

@@ -32,8 +32,8 @@ test('answers find their questions in any order', async () => {
     const [one, two] = [core.estimate({ gpus: 1 }), core.estimate({ gpus: 2 })];
     const [first, second] = workers[0]?.questions ?? [];
     expect(first?.text).toBe('{"gpus":1}');
-    workers[0]?.reply({ id: second?.id ?? 0, value: 'two' });
-    workers[0]?.reply({ id: first?.id ?? 0, value: 'one' });
+    workers[0]?.reply({ id: second?.id ?? 0, value: '"two"' });
+    workers[0]?.reply({ id: first?.id ?? 0, value: '"one"' });
     expect(await Promise.all([one, two])).toEqual(['one', 'two']);
 });
 
@@ -44,7 +44,7 @@ test('a crash rejects what was asked and the next question gets a new worker', a
     await expect(lost).rejects.toThrow(CoreCrash);
     expect(workers[0]?.terminated).toBe(true);
     const next = core.estimate({});
-    workers[1]?.reply({ id: 2, value: 'fine' });
+    workers[1]?.reply({ id: 2, value: '"fine"' });
     expect(await next).toBe('fine');
 });
 

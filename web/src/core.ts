@@ -32,16 +32,17 @@ export class Core {
         private readonly module: WebAssembly.Module,
     ) {}
 
-    catalog = (): Promise<Catalog> => this.ask('catalog', '');
-    importConfig = (text: string): Promise<Imported> => this.ask('import_config', text);
-    estimate = (job: object): Promise<Estimate | Refusal> => this.ask('estimate', JSON.stringify(job));
-    timeline = (job: object): Promise<TimelineAnswer | Refusal> => this.ask('timeline', JSON.stringify(job));
-    calibrate = (job: object, runs: string): Promise<Calibrated> => this.ask('calibrate', JSON.stringify({ ...job, runs_text: runs }));
+    catalog = (): Promise<Catalog> => this.read('catalog', '');
+    importConfig = (text: string): Promise<Imported> => this.read('import_config', text);
+    estimate = (job: object): Promise<Estimate | Refusal> => this.read('estimate', JSON.stringify(job));
+    timeline = (job: object): Promise<TimelineAnswer | Refusal> => this.read('timeline', JSON.stringify(job));
+    calibrate = (job: object, runs: string): Promise<Calibrated> => this.read('calibrate', JSON.stringify({ ...job, runs_text: runs }));
     search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), { filter });
-    rank = (job: object): Promise<Ranked | Refusal> => this.ask('rank', JSON.stringify(job));
-    mergeRankings = (parts: Ranked[]): Promise<Ranked | Refusal> => this.ask('merge_rankings', JSON.stringify(parts));
-    versus = (job: object): Promise<Versus | Refusal> => this.ask('versus', JSON.stringify(job));
-    limits = (job: object): Promise<Limits | Refusal> => this.ask('limits', JSON.stringify(job));
+    // A part of a ranking stays a text, as the merge takes it.
+    rank = (job: object): Promise<string> => this.ask('rank', JSON.stringify(job));
+    mergeRankings = (parts: readonly string[]): Promise<Ranked | Refusal> => this.read('merge_rankings', `[${parts.join()}]`);
+    versus = (job: object): Promise<Versus | Refusal> => this.read('versus', JSON.stringify(job));
+    limits = (job: object): Promise<Limits | Refusal> => this.read('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });
     // `seconds` is when to end with the best so far.
     place = (
@@ -59,6 +60,11 @@ export class Core {
     // Drops what it is busy with; the next question starts a fresh instance.
     stop(): void {
         if (this.waiting.size > 0) this.restart('stopped');
+    }
+
+    // A text crosses between threads at once; an object would be copied member by member, twice.
+    private async read<Answer>(call: Call, text: string): Promise<Answer> {
+        return JSON.parse(await this.ask<string>(call, text));
     }
 
     private ask<Answer, Progress = never>(

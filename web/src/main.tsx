@@ -36,7 +36,7 @@ async function start(): Promise<void> {
     const estimates = new Core(createWorker, module);
     const searches = new Core(createWorker, module);
     // The searching worker takes part, but goes on with what else it has to do when a ranking is stopped.
-    const helper = { rank: searches.rank, mergeRankings: searches.mergeRankings, stop: () => {} };
+    const helper = { rank: searches.rank, mergeRankings: searches.mergeRankings, stop: () => {}, end: () => {} };
     const others = Math.min(MOST_RANKERS, navigator.hardwareConcurrency) - 1;
     const rankers = [helper, ...Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module))];
     // Instances of their own: a search of 30 seconds must not keep a ranking waiting, and its memory goes back with them.
@@ -58,21 +58,16 @@ async function start(): Promise<void> {
         if (how === 'choose') history.pushState(null, '', url);
         else timer = window.setTimeout(() => history.replaceState(null, '', url), TYPING_MS);
     };
-    // A view may ask for something while it is being drawn: what follows from that is drawn afterwards, never in between.
-    let drawing = false;
+    // Once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
+    // drawn afterwards, never in between.
     let newest: Page | null = null;
     const draw = (page: Page): void => {
+        if (!newest) queueMicrotask(drawNewest);
         newest = page;
-        if (drawing) return;
-        drawing = true;
-        while (newest) {
-            const next: Page = newest;
-            newest = null;
-            drawOnce(next);
-        }
-        drawing = false;
     };
-    const drawOnce = (page: Page): void => {
+    const drawNewest = (): void => {
+        const page = newest as Page;
+        newest = null;
         // The example stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
         delete document.documentElement.dataset.pending;

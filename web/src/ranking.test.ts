@@ -22,7 +22,7 @@ const part = (seconds: number[]): Ranked => ({
 // Rankers that answer after so many turns; merging keeps the answers in a list.
 function fakeRankers(count: number, wait = 0) {
     const asked: number[] = [];
-    const merged: Ranked[][] = [];
+    const merged: (readonly string[])[] = [];
     let reject: ((error: Error) => void) | undefined;
     const ranker = (): Ranker => ({
         rank: async (job: object) => {
@@ -34,13 +34,14 @@ function fakeRankers(count: number, wait = 0) {
                     reject = fail;
                 });
             }
-            return part([10 - index]);
+            return JSON.stringify(part([10 - index]));
         },
-        mergeRankings: async (parts: Ranked[]) => {
+        mergeRankings: async (parts) => {
             merged.push(parts);
             return part([1, 2, 3]);
         },
         stop: vi.fn(() => reject?.(new CoreCrash('stopped'))),
+        end: vi.fn(),
     });
     return { rankers: Array.from({ length: count }, ranker), asked, merged };
 }
@@ -58,6 +59,29 @@ test('every part is asked for once, however many share them, and all are put tog
     }
 });
 
+test("a short ranking is the first worker's, a long one is shared; what joined is given back", async () => {
+    const parts: number[][] = [[], []];
+    const ends = [vi.fn(), vi.fn()];
+    const rankers = (turn: number): Ranker[] =>
+        parts.map((mine, i) => ({
+            rank: async (job: object) => {
+                mine.push((job as { part: number }).part);
+                await new Promise((resolve) => setTimeout(resolve, turn));
+                return JSON.stringify(part([1]));
+            },
+            mergeRankings: async () => part([1]),
+            stop: () => {},
+            end: ends[i] as () => void,
+        }));
+    await rankInParts(rankers(0), {}, () => {}, new AbortController().signal);
+    expect(parts.map((mine) => mine.length)).toEqual([8, 0]);
+    await rankInParts(rankers(15), {}, () => {}, new AbortController().signal);
+    expect((parts[0]?.length ?? 0) + (parts[1]?.length ?? 0)).toBe(16);
+    expect(parts[1]?.length).toBeGreaterThan(0);
+    expect(ends[0]).not.toHaveBeenCalled();
+    expect(ends[1]).toHaveBeenCalled();
+});
+
 test('a stop is answered at once, and drops the workers', async () => {
     const { rankers } = fakeRankers(2, -1);
     const abort = new AbortController();
@@ -70,8 +94,13 @@ test('a stop is answered at once, and drops the workers', async () => {
 
 test('a refusal ends the search', async () => {
     const refusal: Refusal = { ok: false, problems: [] };
-    const ranker: Ranker = { rank: async () => refusal, mergeRankings: async () => part([]), stop: () => {} };
-    expect(await rankInParts([ranker], {}, () => {}, new AbortController().signal)).toBe(refusal);
+    const ranker: Ranker = {
+        rank: async () => JSON.stringify(refusal),
+        mergeRankings: async () => part([]),
+        stop: () => {},
+        end: () => {},
+    };
+    expect(await rankInParts([ranker], {}, () => {}, new AbortController().signal)).toEqual(refusal);
 });
 
 test('a plan of the list sets every key that it was ranked with', () => {
@@ -124,14 +153,14 @@ test('the same request is not ranked twice; another one takes its place; stopped
 
 test('filters go with every part; a filter that the core refuses keeps the list, with the reason', async () => {
     const problem: Problem = { field: 'only.memory_at_most_gib', rule: 'type', value: 'much', message: '', suggestion: '', nearest: null };
-    const rank = vi.fn(async (job: object): Promise<Ranked | Refusal> => {
+    const rank = vi.fn(async (job: object): Promise<string> => {
         const { only } = job as { only: Only };
-        return only.memory_at_most_gib === 'much' ? { ok: false, problems: [problem] } : part([1]);
+        return JSON.stringify(only.memory_at_most_gib === 'much' ? { ok: false, problems: [problem] } : part([1]));
     });
     let only: Only = { schedule: 'zb-v' };
     let ranking: Ranking = noRanking;
     const desk = createRankings({
-        rankers: [{ rank, mergeRankings: async () => part([1]), stop: () => {} }],
+        rankers: [{ rank, mergeRankings: async () => part([1]), stop: () => {}, end: () => {} }],
         searches: { versus: async () => ({ ok: false, problems: [] }) },
         asked: () => ({ gpus: 8 }),
         only: () => only,

@@ -4,7 +4,7 @@ import { RANKED_KEYS } from './api';
 import { type Core, CoreCrash } from './core';
 import { AUTO_DEGREES, type Value } from './state';
 
-export type Ranker = Pick<Core, 'rank' | 'mergeRankings' | 'stop'>;
+export type Ranker = Pick<Core, 'rank' | 'mergeRankings' | 'stop' | 'end'>;
 
 export interface Ranking {
     ranked: Ranked | null; // the last whole one
@@ -34,25 +34,43 @@ export type Only = Readonly<Record<string, Value>>;
 export const MEMORY_FILTER = 'memory_at_most_gib';
 
 const PARTS = 8; // whatever the number of workers: the answer is the same, and a stop waits for one of them at most
+const SHARED_MS = 60; // what is left and would take longer is shared: starting an instance takes half as long, and 10 MB
 
 export const rows = ({ plans }: Ranked): number => plans.order?.length ?? 0;
 
-export function planAt({ plans }: Ranked, row: number): RankedPlan {
-    return Object.fromEntries(Object.entries(plans).map(([key, column]) => [key, column?.[row]])) as unknown as RankedPlan;
+// The columns as rows, made once: several views go through all of them with every change of the page.
+const plansOf = new WeakMap<Ranked, RankedPlan[]>();
+export function planAt(ranked: Ranked, row: number): RankedPlan {
+    let plans = plansOf.get(ranked);
+    if (!plans) {
+        const columns = Object.entries(ranked.plans);
+        plans = Array.from(
+            { length: rows(ranked) },
+            (_, i) => Object.fromEntries(columns.map(([key, column]) => [key, column[i]])) as never,
+        );
+        plansOf.set(ranked, plans);
+    }
+    return plans[row] as RankedPlan;
 }
 
 // What a job must set to be that plan.
 export const settingsOf = (plan: RankedPlan): Record<RankedKey, Value> =>
     Object.fromEntries(RANKED_KEYS.map((key) => [key, plan[key]])) as Record<RankedKey, Value>;
 
-// null when it was stopped.
+// null when it was stopped. The first ranker begins; the others join a ranking that takes long, and end with it.
 export async function rankInParts(
     rankers: readonly Ranker[],
     job: object,
     told: (parts: number, of: number, seconds: number | null) => void,
     signal: AbortSignal,
 ): Promise<Ranked | Refusal | null> {
-    const answers: Ranked[] = [];
+    const [first, ...others] = rankers;
+    if (!first) return null;
+    let join = (): void => {};
+    const joining = new Promise<void>((resolve) => {
+        join = resolve;
+    });
+    const answers: string[] = [];
     let refusal: Refusal | null = null;
     let next = 0;
     let fastest: number | null = null;
@@ -62,26 +80,29 @@ export async function rankInParts(
     signal.addEventListener('abort', stop, { once: true });
     const work = async (ranker: Ranker): Promise<void> => {
         while (next < PARTS && !refusal && !signal.aborted) {
-            const answer = await ranker.rank({ ...job, part: next++, parts: PARTS });
+            const begun = performance.now();
+            const text = await ranker.rank({ ...job, part: next++, parts: PARTS });
+            const answer = JSON.parse(text) as Ranked | Refusal;
             if (!answer.ok) {
                 refusal = answer;
                 return;
             }
-            answers.push(answer);
+            answers.push(text);
             const [seconds = Number.POSITIVE_INFINITY] = answer.plans.step_seconds ?? [];
             if (seconds < (fastest ?? Number.POSITIVE_INFINITY)) fastest = seconds;
             told(answers.length, PARTS, fastest);
+            if ((performance.now() - begun) * (PARTS - next) > SHARED_MS) join();
         }
     };
     try {
-        await Promise.all(rankers.map(work));
-        const [first] = rankers;
-        return signal.aborted || !first ? null : (refusal ?? (await first.mergeRankings(answers)));
+        await Promise.all([work(first).then(join), ...others.map((other) => joining.then(() => work(other)))]);
+        return signal.aborted ? null : (refusal ?? (await first.mergeRankings(answers)));
     } catch (error) {
         if (signal.aborted && error instanceof CoreCrash) return null;
         throw error;
     } finally {
         signal.removeEventListener('abort', stop);
+        if (!signal.aborted) for (const other of others) other.end();
     }
 }
 

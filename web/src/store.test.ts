@@ -36,11 +36,11 @@ function fakeStore() {
         if (typeof days !== 'number') return { ok: false, problems: [{ ...problem, field: 'days' }] };
         return { ok: true, job: asked, days } as unknown as Limits;
     });
-    const rank = vi.fn(async (_: object): Promise<Refusal> => ({ ok: false, problems: [] }));
+    const rank = vi.fn(async (_: object) => '{"ok": false, "problems": []}');
     const store = createStore(emptyPage(catalog, job), {
         estimates: { estimate },
         searches: { search, estimate: pinned, limits, versus: async () => ({ ok: false, problems: [] }) },
-        rankers: [{ rank, mergeRankings: async () => ({ ok: false, problems: [] }), stop: () => {} }],
+        rankers: [{ rank, mergeRankings: async () => ({ ok: false, problems: [] }), stop: () => {}, end: () => {} }],
         draw: (page) => pages.push(page),
         jobChanged: (changed, how, pins) => {
             links.push([changed, how]);

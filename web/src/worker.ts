@@ -105,7 +105,7 @@ async function answer(question: Question): Promise<unknown> {
     if (call === 'search') return search(fourfold, text, filter);
     if (call === 'measure') return measure(fourfold, text, said);
     if (call === 'place') return place(fourfold, question);
-    return JSON.parse(call === 'catalog' ? fourfold.catalog() : fourfold[call](text));
+    return call === 'catalog' ? fourfold.catalog() : fourfold[call](text);
 }
 
 // Large columns change hands instead of being copied.

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
@@ -11,13 +11,17 @@ import type { Actions, Page } from '../store';
 import { Explore } from './explore';
 import { choiceLabel, ListFilters, NothingLeft } from './filters';
 import { Scatter } from './scatter';
+import { settled } from './settled';
 import { differencesOf, WhyNot } from './why-not';
 
 // The fastest plans on the job's own number of GPUs, of everything that was tried.
 const KEYS = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
 const FIRST_ROWS = 20;
 
-export function isShown({ answer, problems }: Page, plan: RankedPlan, gpus: number): boolean {
+// Of the page, what the list and its drawing take.
+export type Shown = Pick<Page, 'catalog' | 'answer' | 'problems'>;
+
+export function isShown({ answer, problems }: Shown, plan: RankedPlan, gpus: number): boolean {
     if (!answer || problems.length > 0 || answer.job.gpus !== gpus) return false;
     // without recomputation in blocks their number plays no part
     return RANKED_KEYS.every((key) => answer.job[key] === plan[key] || (key === 'recompute_layers' && plan.recompute !== 'block'));
@@ -29,7 +33,7 @@ export function takeRanked(act: Actions, plan: RankedPlan): void {
 }
 
 // What a plan sets beside its degrees, as far as it is not the plainest.
-export function besides(page: Page, plan: RankedPlan): string {
+export function besides(page: Pick<Page, 'catalog'>, plan: RankedPlan): string {
     const chunks = Number(plan.virtual_stages);
     const layers = format.count(Number(plan.recompute_layers));
     const recompute = {
@@ -51,19 +55,19 @@ export function besides(page: Page, plan: RankedPlan): string {
         .join(', ');
 }
 
-export const wholePlan = (page: Page, plan: RankedPlan): string =>
+export const wholePlan = (page: Pick<Page, 'catalog'>, plan: RankedPlan): string =>
     [degreeList({ ...plan, expert_parallel: 1 }), besides(page, plan)].filter(Boolean).join(', ');
 
 interface TableProps {
-    page: Page;
+    shown: Shown;
     ranked: Ranked;
     act: Actions;
 }
 
-function Row({ page, plan, rank, gpus, act }: { page: Page; plan: RankedPlan; rank: number; gpus: number; act: Actions }) {
-    const current = isShown(page, plan, gpus);
+function Row({ shown, plan, rank, gpus, act }: { shown: Shown; plan: RankedPlan; rank: number; gpus: number; act: Actions }) {
+    const current = isShown(shown, plan, gpus);
     const take = () => takeRanked(act, plan);
-    const more = besides(page, plan);
+    const more = besides(shown, plan);
     return (
         <tr class={current ? 'now' : undefined} onClick={take}>
             <th scope="row">
@@ -71,7 +75,7 @@ function Row({ page, plan, rank, gpus, act }: { page: Page; plan: RankedPlan; ra
                     type="button"
                     class="link"
                     aria-pressed={current}
-                    aria-label={m.best.take(format.count(rank), wholePlan(page, plan))}
+                    aria-label={m.best.take(format.count(rank), wholePlan(shown, plan))}
                     onClick={(event) => {
                         event.stopPropagation();
                         take();
@@ -97,9 +101,9 @@ function Row({ page, plan, rank, gpus, act }: { page: Page; plan: RankedPlan; ra
     );
 }
 
-function Table({ page, ranked, act }: TableProps) {
+const Table = settled(({ shown, ranked, act }: TableProps) => {
     const [sorting, sort] = useState(FASTEST_FIRST);
-    const [shown, show] = useState(FIRST_ROWS);
+    const [length, lengthen] = useState(FIRST_ROWS);
     const count = rows(ranked);
     const sorted = inOrder(
         Array.from({ length: count }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 })),
@@ -122,7 +126,7 @@ function Table({ page, ranked, act }: TableProps) {
             </th>
         );
     };
-    const rest = sorted.length - shown;
+    const rest = sorted.length - length;
     return (
         <>
             {ranked.ranked > count && <p class="note">{m.best.part(format.count(ranked.ranked), format.count(count))}</p>}
@@ -137,7 +141,7 @@ function Table({ page, ranked, act }: TableProps) {
                                     <span class="long">{t.short[key]}</span>
                                     <span class="brief">{t.letters[key]}</span>
                                 </>,
-                                { name: labelOf(page.catalog.fields, key) },
+                                { name: labelOf(shown.catalog.fields, key) },
                             ),
                         )}
                         {head('data_parallel', t.short.data_parallel, { kind: 'r extra' })}
@@ -151,21 +155,21 @@ function Table({ page, ranked, act }: TableProps) {
                     </tr>
                 </thead>
                 <tbody>
-                    {sorted.slice(0, shown).map(({ plan, rank }) => (
-                        <Row key={plan.order} page={page} plan={plan} rank={rank} gpus={ranked.gpus} act={act} />
+                    {sorted.slice(0, length).map(({ plan, rank }) => (
+                        <Row key={rank} shown={shown} plan={plan} rank={rank} gpus={ranked.gpus} act={act} />
                     ))}
                 </tbody>
             </table>
             {rest > 0 && (
                 <p class="acts">
-                    <button type="button" onClick={() => show(shown + FIRST_ROWS)}>
+                    <button type="button" onClick={() => lengthen(length + FIRST_ROWS)}>
                         {m.best.more(format.count(Math.min(rest, FIRST_ROWS)))}
                     </button>
                 </p>
             )}
         </>
     );
-}
+});
 
 // Why the first comes before the second, from the core's comparison of the two.
 function leadOf({ seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus): string {
@@ -243,8 +247,9 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
 }
 
 export function Best({ page, act }: { page: Page; act: Actions }) {
-    const { ranking } = page;
+    const { ranking, catalog, answer, problems } = page;
     const { ranked } = ranking;
+    const shown = useMemo((): Shown => ({ catalog, answer, problems }), [catalog, answer, problems]);
     const fits = ranked && rows(ranked) > 0;
     const filtered = Object.keys(ranking.only).length > 0;
     return (
@@ -253,12 +258,12 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
             <Explore page={page} act={act} />
             <Progress ranking={ranking} act={act} />
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
-            {fits && <Scatter page={page} ranked={ranked} act={act} />}
+            {fits && <Scatter shown={shown} ranked={ranked} act={act} />}
             {ranked && (fits || filtered) && <ListFilters page={page} ranked={ranked} act={act} />}
             {ranked && !fits && filtered && <NothingLeft page={page} ranked={ranked} act={act} />}
             {fits && (
                 <>
-                    <Table key={ranked.gpus} page={page} ranked={ranked} act={act} />
+                    <Table key={ranked.gpus} shown={shown} ranked={ranked} act={act} />
                     <WhyNot page={page} act={act} />
                 </>
             )}

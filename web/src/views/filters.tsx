@@ -47,9 +47,9 @@ function Pick({ label, name, value, values, said, pick }: PickProps) {
     );
 }
 
-const fieldOf = (page: Page, key: string): Field | undefined => page.catalog.fields.find((field) => field.key === key);
+const fieldOf = (page: Pick<Page, 'catalog'>, key: string): Field | undefined => page.catalog.fields.find((field) => field.key === key);
 
-export const choiceLabel = (page: Page, key: string, id: string): string => {
+export const choiceLabel = (page: Pick<Page, 'catalog'>, key: string, id: string): string => {
     const field = fieldOf(page, key);
     return (field && 'choices' in field && field.choices.find((choice) => choice.id === id)?.label) || id;
 };

@@ -6,6 +6,7 @@ import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { labelOf } from '../sentences';
 import type { Actions, Page } from '../store';
+import { settled } from './settled';
 
 // The matrix: plans in rows, numbers of GPUs in columns. Thousands of rows are usual, so only those in sight (and a few more) are drawn;
 // two spacer rows stand for the rest.
@@ -15,8 +16,9 @@ const SPARE_ROWS = 8;
 const FITS: readonly Fit[] = ['fits', 'at_risk', 'does_not_fit'];
 const SIGNS = ['', ' !', ' ×'] as const;
 
-interface Props {
-    page: Page;
+interface Props extends Pick<Page, 'catalog' | 'onlyFitting'> {
+    answer: Estimate | null; // to the job as it is
+    gpus: number; // of the job
     heat: Heat;
     act: Actions;
     speed: boolean; // the cells show it instead of memory
@@ -40,16 +42,14 @@ function rowOfPlan(heat: Heat, answer: Estimate | null): number {
     return -1;
 }
 
-export function HeatGrid({ page, heat, act, speed }: Props) {
-    const answer = page.problems.length === 0 ? page.answer : null;
-    const gpusNow = Number(page.job.gpus);
+export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, heat, act, speed }: Props) => {
     const frame = useRef<HTMLDivElement>(null);
     const [top, setTop] = useState(0);
     const [height, setHeight] = useState(560);
     const [focus, setFocus] = useState({ row: 0, column: 0 });
     const wantsFocus = useRef(false);
     const counts = heat.summary.gpu_counts;
-    const rows = page.onlyFitting ? heat.fitting : null;
+    const rows = onlyFitting ? heat.fitting : null;
     const total = rows ? rows.length : heat.first.length - 1;
     const rowAt = (index: number): number => (rows ? (rows[index] ?? 0) : index);
     const current = rowOfPlan(heat, answer);
@@ -70,7 +70,7 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
         const column = frame.current.querySelector<HTMLElement>('thead .now');
         if (column) frame.current.scrollLeft = Math.max(0, column.offsetLeft + column.offsetWidth - frame.current.clientWidth);
         setFocus({ row: index, column: Math.max(0, counts.indexOf(gpusNow)) });
-    }, [heat, page.onlyFitting]);
+    }, [heat, onlyFitting]);
 
     useEffect(() => {
         if (!wantsFocus.current) return;
@@ -121,7 +121,7 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
         return (
             <p class="empty">
                 {m.heat.nothing}{' '}
-                {page.onlyFitting && (
+                {onlyFitting && (
                     <button type="button" onClick={() => act.onlyFitting(false)}>
                         {m.heat.showAll}
                     </button>
@@ -201,7 +201,7 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
                     </tr>
                     <tr aria-rowindex={2}>
                         {ROW_KEYS.map((key, i) => (
-                            <th key={key} scope="col" class={`k${i}`} aria-label={labelOf(page.catalog.fields, key)}>
+                            <th key={key} scope="col" class={`k${i}`} aria-label={labelOf(catalog.fields, key)}>
                                 <span class="long">{t.short[key]}</span>
                                 <span class="brief">{t.letters[key]}</span>
                             </th>
@@ -223,4 +223,4 @@ export function HeatGrid({ page, heat, act, speed }: Props) {
             </table>
         </div>
     );
-}
+});

@@ -104,7 +104,15 @@ export function Plans({ page, act }: { page: Page; act: Actions }) {
                         <>
                             <Switch speed={speed} show={show} />
                             <Filters page={page} heat={heat} act={act} />
-                            <HeatGrid page={page} heat={heat} act={act} speed={speed} />
+                            <HeatGrid
+                                catalog={page.catalog}
+                                onlyFitting={page.onlyFitting}
+                                answer={page.problems.length === 0 ? page.answer : null}
+                                gpus={Number(page.job.gpus)}
+                                heat={heat}
+                                act={act}
+                                speed={speed}
+                            />
                             <Legend speed={speed} />
                         </>
                     )}

@@ -3,9 +3,10 @@ import type { Ranked } from '../api';
 import { format } from '../format';
 import { m } from '../i18n/more';
 import { planAt, rows } from '../ranking';
-import type { Actions, Page } from '../store';
-import { isShown, takeRanked, wholePlan } from './best';
+import type { Actions } from '../store';
+import { isShown, type Shown, takeRanked, wholePlan } from './best';
 import { marks, useWidth } from './drawing';
+import { settled } from './settled';
 
 // Memory against time of the plans that fit. The line joins those that no other beats in both.
 const GIB = 2 ** 30;
@@ -17,12 +18,12 @@ const LABEL = 100; // px: what a time below the plot needs
 const SPREAD = 2; // plans that take longer than this many times the fastest would press the others into a corner
 
 interface Props {
-    page: Page;
+    shown: Shown;
     ranked: Ranked;
     act: Actions;
 }
 
-export function Scatter({ page, ranked, act }: Props) {
+export const Scatter = settled(({ shown, ranked, act }: Props) => {
     const { box, width } = useWidth();
     const [at, setAt] = useState<number | null>(null);
     const group = useRef<SVGSVGElement>(null);
@@ -30,7 +31,7 @@ export function Scatter({ page, ranked, act }: Props) {
     const bytes = (entry: number): number => ranked.plans.total_bytes?.[entry] ?? 0;
     const { front } = ranked;
     const all = Array.from({ length: rows(ranked) }, (_, row) => row);
-    const card = page.answer?.card_bytes ?? 1;
+    const card = shown.answer?.card_bytes ?? 1;
     const least = seconds(front[0] ?? 0);
     const inSight = (entry: number): boolean => seconds(entry) <= least * SPREAD;
     const line = front.filter(inSight);
@@ -44,7 +45,7 @@ export function Scatter({ page, ranked, act }: Props) {
     const base = TOP + HEIGHT;
     const now = Math.min(at ?? 0, line.length - 1);
     const told = (entry: number): string =>
-        m.best.point(wholePlan(page, planAt(ranked, entry)), format.duration(seconds(entry)), format.gb(bytes(entry)));
+        m.best.point(wholePlan(shown, planAt(ranked, entry)), format.duration(seconds(entry)), format.gb(bytes(entry)));
     const onKeyDown = (event: KeyboardEvent) => {
         const steps: Record<string, number> = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1 };
         const ends: Record<string, number> = { Home: 0, End: line.length - 1 };
@@ -103,7 +104,7 @@ export function Scatter({ page, ranked, act }: Props) {
                             role="button"
                             tabindex={i === now ? 0 : -1}
                             aria-label={told(entry)}
-                            aria-pressed={isShown(page, planAt(ranked, entry), ranked.gpus)}
+                            aria-pressed={isShown(shown, planAt(ranked, entry), ranked.gpus)}
                             class="point"
                             onClick={() => takeRanked(act, planAt(ranked, entry))}
                             onFocus={() => setAt(i)}
@@ -117,4 +118,4 @@ export function Scatter({ page, ranked, act }: Props) {
             </svg>
         </div>
     );
-}
+});
