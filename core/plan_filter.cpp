@@ -5,21 +5,23 @@
 namespace fourfold {
 
 const FilterField kFilterFieldList[kFilterFields] = {
-    {"tensor_parallel", [](const Plan& p) { return p.tensor_parallel; }, nullptr, false},
-    {"pipeline_parallel", [](const Plan& p) { return p.pipeline_parallel; }, nullptr, false},
-    {"context_parallel", [](const Plan& p) { return p.context_parallel; }, nullptr, false},
-    {"micro_batch", [](const Plan& p) { return p.micro_batch; }, nullptr, false},
-    {"virtual_stages", [](const Plan& p) { return p.virtual_stages; }, nullptr, false},
-    {"schedule", [](const Plan& p) { return static_cast<std::int64_t>(p.schedule); }, &kScheduleChoices, false},
-    {"recompute", [](const Plan& p) { return static_cast<std::int64_t>(p.recompute); }, &kRecomputeChoices, false},
-    {"zero", [](const Plan& p) { return static_cast<std::int64_t>(p.zero); }, &kZeroChoices, false},
-    {"sequence_parallel", [](const Plan& p) { return std::int64_t{p.sequence_parallel}; }, nullptr, true},
+    {"tensor_parallel", [](const Plan& p) { return p.tensor_parallel; }, nullptr, nullptr},
+    {"pipeline_parallel", [](const Plan& p) { return p.pipeline_parallel; }, nullptr, nullptr},
+    {"context_parallel", [](const Plan& p) { return p.context_parallel; }, nullptr, nullptr},
+    {"micro_batch", [](const Plan& p) { return p.micro_batch; }, nullptr, nullptr},
+    {"expert_parallel", [](const Plan& p) { return p.expert_parallel; }, nullptr, nullptr},
+    {"virtual_stages", [](const Plan& p) { return p.virtual_stages; }, nullptr, nullptr},
+    {"schedule", [](const Plan& p) { return static_cast<std::int64_t>(p.schedule); }, &kScheduleChoices, nullptr},
+    {"recompute", [](const Plan& p) { return static_cast<std::int64_t>(p.recompute); }, &kRecomputeChoices, nullptr},
+    {"zero", [](const Plan& p) { return static_cast<std::int64_t>(p.zero); }, &kZeroChoices, nullptr},
+    {"sequence_parallel", [](const Plan& p) { return std::int64_t{p.sequence_parallel}; }, nullptr,
+     [](const Plan& p) { return p.tensor_parallel > 1; }},
+    {"count_loss_as_layer", [](const Plan& p) { return std::int64_t{p.count_loss_as_layer}; }, nullptr, [](const Plan&) { return true; }},
 };
 
 static constexpr std::string_view kMemoryKey = "memory_at_most_gib";
 
-// Without tensor parallelism there is nothing that sequence parallelism could split: such a plan is the same with it and without.
-static bool has_effect(const FilterField& field, const Plan& plan) { return !field.yes_or_no || plan.tensor_parallel > 1; }
+static bool has_effect(const FilterField& field, const Plan& plan) { return field.plays_a_part == nullptr || field.plays_a_part(plan); }
 
 std::uint32_t PlanFilter::against(const Plan& plan) const {
     std::uint32_t bits = 0;
@@ -71,8 +73,8 @@ void FilterChoices::note(const Plan& plan) {
     for (std::size_t i = 0; i < kFilterFields; ++i) {
         const FilterField& field = kFilterFieldList[i];
         const std::int64_t value = field.value(plan);
-        if (value == last_[i] || !has_effect(field, plan)) continue;  // most often the one before had it too
-        last_[i] = value;
+        if (value + 1 == last_[i] || !has_effect(field, plan)) continue;  // most often the one before had it too
+        last_[i] = value + 1;
         std::vector<std::int64_t>& values = values_[i];
         const auto at = std::lower_bound(values.begin(), values.end(), value);
         if (at == values.end() || *at != value) values.insert(at, value);
@@ -85,9 +87,9 @@ Json FilterChoices::to_json() const {
         const FilterField& field = kFilterFieldList[i];
         Json& list = all[std::string(field.key)] = Json::array();
         for (const std::int64_t value : values_[i])
-            list.push_back(field.choices != nullptr ? Json((*field.choices)[static_cast<std::size_t>(value)].id)
-                           : field.yes_or_no        ? Json(value != 0)
-                                                    : Json(value));
+            list.push_back(field.choices != nullptr        ? Json((*field.choices)[static_cast<std::size_t>(value)].id)
+                           : field.plays_a_part != nullptr ? Json(value != 0)
+                                                           : Json(value));
     }
     return all;
 }

@@ -15,9 +15,9 @@ struct FilterField {
     std::string_view key;  // as in the job
     std::int64_t (*value)(const Plan&);
     const std::span<const Choice>* choices;  // of a choice; none for numbers and yes or no
-    bool yes_or_no;
+    bool (*plays_a_part)(const Plan&);       // of yes or no; where it plays none a plan is the same either way. None for the others
 };
-inline constexpr std::size_t kFilterFields = 9;
+inline constexpr std::size_t kFilterFields = 11;
 extern const FilterField kFilterFieldList[kFilterFields];
 inline constexpr std::uint32_t kMemoryFilter = 1U << kFilterFields;  // the bit of "memory_at_most_gib"
 
@@ -43,7 +43,7 @@ class FilterChoices {
 
  private:
     std::vector<std::int64_t> values_[kFilterFields];  // ascending
-    std::int64_t last_[kFilterFields] = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+    std::int64_t last_[kFilterFields] = {};            // plus one; 0: none yet
 };
 
 }  // namespace fourfold
