@@ -46,9 +46,10 @@ inline Model model_of_run(const Json& row, std::int64_t positions) {
 }
 
 // How each source trained. What the rows say is in their columns; the settings here are NOT in them. From the source: Hagemann's loss and
-// gradients, MPT's structure and loss. Assumed, and chosen with the residuals in view, so that these families are no blind prediction:
-// dropout, fp16 gradients and no overlap of the Megatron runs of 2021-22; bf16 gradients, cuDNN attention and tp-comm-overlap of dgxc;
-// "selective" of torchtitan as every second layer; unfused norms where Hagemann's kernel name lacks the RMSNorm kernel.
+// gradients, MPT's structure and loss, SimuMax' loss, attention and overlap. Assumed, and chosen with the residuals in view, so that these
+// families are no blind prediction: dropout, fp16 gradients and no overlap of the Megatron runs of 2021-22; bf16 gradients, cuDNN attention
+// and tp-comm-overlap of dgxc; "selective" of torchtitan as every second layer; unfused norms where Hagemann's kernel name lacks the
+// RMSNorm kernel.
 inline void set_framework(Run& run) {
     Plan& p = run.plan;
     Model& m = run.model;
@@ -80,7 +81,11 @@ inline void set_framework(Run& run) {
         p.gradients_in_fp32 = false;
         p.tensor_overlap = true;
     }
-    if (run.family == "simumax") p.loss = Loss::te_fused;
+    if (run.family == "simumax") {  // from the source: fused loss, Transformer Engine's attention, nothing overlapped
+        p.loss = Loss::te_fused;
+        p.attention = Attention::automatic;
+        p.overlap_gradients = p.overlap_parameters = false;
+    }
 }
 
 inline std::vector<Run> measured_runs() {

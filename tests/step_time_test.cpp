@@ -40,6 +40,7 @@ Site site_of(const Run& run, const Framework& framework) {
         site.timing.stall = 0.0178e-3;
         site.timing.pipeline = 0.978;
     }
+    if (run.family == "simumax") site.timing.fixed = 0.03;  // a benchmark without data or logs; in the fit
     return site;
 }
 
@@ -125,8 +126,8 @@ TEST_CASE("step time: the constants shipped") {
     CHECK(error_of("Korthikanti et al. (in the fit)", [](const Run& r) { return r.family == "korthikanti"; }).mean() <= 0.04);
     CHECK(error_of("NVIDIA dgxc 8B and 15B (in the fit)", [](const Run& r) { return r.family == "dgxc"; }).mean() <= 0.055);
     CHECK(error_of("vTrain, small (site in the fit)", [](const Run& r) { return r.family == "vtrain"; }).mean() <= 0.09);
-    for (const char* family :
-         {"hagemann", "llm-foundry", "torchtitan", "simumax"})  // other frameworks and GPUs: their bias, for the record
+    CHECK(error_of("SimuMax, B200 (in the fit)", [](const Run& r) { return r.family == "simumax"; }).mean() <= 0.035);
+    for (const char* family : {"hagemann", "llm-foundry", "torchtitan"})  // other frameworks and GPUs: their bias, for the record
         error_of((std::string(family) + " (predicted)").c_str(), [&](const Run& r) { return r.family == family; });
 }
 
