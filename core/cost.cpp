@@ -20,10 +20,10 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     Machine m;
     m.architecture = gpu.architecture;
     const bool fp8 = plan.precision == Precision::fp8 || plan.precision == Precision::fp8_weights;
-    m.peak = fp8 && gpu.fp8_flop_per_s > 0       ? gpu.fp8_flop_per_s
-             : plan.precision == Precision::fp16 ? gpu.fp16_flop_per_s
-                                                 : gpu.bf16_flop_per_s;
-    m.peak_format = fp8 && gpu.fp8_flop_per_s > 0 ? "FP8" : plan.precision == Precision::fp16 ? "fp16" : "bf16";
+    m.multiplies_in_8_bits = fp8 && gpu.fp8_flop_per_s > 0;
+    m.peak_16 = plan.precision == Precision::fp16 ? gpu.fp16_flop_per_s : gpu.bf16_flop_per_s;
+    m.peak = m.multiplies_in_8_bits ? gpu.fp8_flop_per_s : m.peak_16;
+    m.peak_format = m.multiplies_in_8_bits ? "FP8" : plan.precision == Precision::fp16 ? "fp16" : "bf16";
     m.memory = gpu.hbm_byte_per_s;
     m.link = gpu.link_byte_per_s;
     m.host = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : 32e9;  // PCIe Gen4 x16
@@ -129,6 +129,7 @@ struct TimingLetter {
 
 static constexpr MachineLetter kMachineLetters[] = {
     {&Machine::peak, {"R", "peak rate of the GPU in this precision", "FLOP/s"}},
+    {&Machine::peak_16, {"R_16", "peak rate of the GPU in 16 bits", "FLOP/s"}},
     {&Machine::memory, {"H_0", "memory bandwidth, from the data sheet", "bytes/s"}},
     {&Machine::link, {"L", "link of a GPU to its node, one direction", "bytes/s"}},
     {&Machine::node, {"X", "network of a node, one direction", "bytes/s"}},
@@ -165,7 +166,7 @@ static constexpr TimingLetter kTimingLetters[] = {
     {&Timing::accumulation, {"j_g", "bytes moved per gradient that is added up (fitted)", "bytes"}},
     {&Timing::micro_batch, {"c_m", "time of the CPU per micro-batch (fitted)", "s"}},
 };
-static_assert(sizeof kMachineLetters / sizeof(MachineLetter) == 6);
+static_assert(sizeof kMachineLetters / sizeof(MachineLetter) == 7);
 static_assert(sizeof kTimingLetters / sizeof(TimingLetter) == sizeof(Timing) / sizeof(double));
 
 const Symbol& letter_of(double Machine::*number) {
@@ -180,7 +181,7 @@ const Symbol& letter_of(double Timing::*constant) {
 
 // ---- operations
 template <class N>
-N Cost<N>::gemm(Pass pass, const Part& matrix, const N& M, const N& columns, const N& K, double output_bytes) const {
+N Cost<N>::gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const N& columns, const N& K, double output_bytes) const {
     using std::ceil, std::max;
     struct Tile {
         double m, n;
@@ -194,7 +195,6 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const N& M, const N& columns, con
                                     {"I", "gradient of the input", "y", "waves of tiles, gradient of the input"},
                                     {"W", "gradient of the weights", "z", "waves of tiles, gradient of the weights"}};
     const Letters& letters = kLetters[static_cast<int>(pass)];
-    const N rate = named<N>({"R_g", "rate of large multiplications", "FLOP/s"}, of(&Timing::gemm) * of(&Machine::peak));
     const N S = of(&Machine::processors), w = of(&Timing::wave_mix);
     N work = 0.0;  // per step along K
     for (const Tile& tile : kTiles) {

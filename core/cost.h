@@ -13,6 +13,7 @@ namespace fourfold {
 struct Machine {
     Architecture architecture = Architecture::hopper;
     double peak = 0;        // FLOP/s of a GPU in the plan's precision, dense
+    double peak_16 = 0;     // the same in 16 bits, in which fp8 leaves attention and logits
     double memory = 0;      // byte/s of HBM, from the data sheet
     double link = 0;        // byte/s of a GPU to the others of its node, one direction
     double node = 0;        // byte/s of a node to the network, one direction, all adapters
@@ -21,6 +22,7 @@ struct Machine {
     std::int64_t gpus_per_node = 8;
     bool has_switch = true;
     const char* peak_format = "bf16";  // of which number format `peak` is
+    bool multiplies_in_8_bits = false;
 };
 
 // `cluster` may be null: then one network adapter of 400 Gbit/s (Hopper and newer) or 200 Gbit/s (Ampere) per GPU and a switch in the node.
@@ -82,8 +84,15 @@ class Cost {
     }
 
     // C[M x columns] += A[M x K] B[K x columns] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory,
-    // whichever is slower. `output_bytes` per element of C; `matrix` names the weights.
-    N gemm(Pass pass, const Part& matrix, const N& M, const N& columns, const N& K, double output_bytes = 2) const;
+    // whichever is slower. `rate` for large ones, `output_bytes` per element of C; `matrix` names the weights.
+    N gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const N& columns, const N& K, double output_bytes = 2) const;
+    N rate() const { return named<N>({"R_g", "rate of large multiplications", "FLOP/s"}, of(&Timing::gemm) * of(&Machine::peak)); }
+    // Of attention and logits, whose numbers have 16 bits whatever the plan's precision.
+    N peak_16() const { return of(machine_.multiplies_in_8_bits ? &Machine::peak_16 : &Machine::peak); }
+    N rate_16() const {
+        if (!machine_.multiplies_in_8_bits) return rate();
+        return named<N>({"R_h", "rate of large multiplications in 16 bits", "FLOP/s"}, of(&Timing::gemm) * peak_16());
+    }
 
     // An all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
     N collective(const N& bytes, const N& members) const;

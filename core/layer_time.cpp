@@ -65,9 +65,9 @@ class LayerCost : Letters<N> {
     };
     // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
     Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
-        const N input = on_.gemm(Pass::input, matrix, tokens, rows, columns);
-        const N weight = on_.gemm(Pass::weight, matrix, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
-        Passes passes{on_.gemm(Pass::forward, matrix, tokens, columns, rows), input + weight};
+        const N input = on_.gemm(Pass::input, matrix, rate_, tokens, rows, columns);
+        const N weight = on_.gemm(Pass::weight, matrix, rate_, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
+        Passes passes{on_.gemm(Pass::forward, matrix, rate_, tokens, columns, rows), input + weight};
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
         if (gathers_input) {
@@ -131,7 +131,7 @@ class LayerCost : Letters<N> {
     }
     N visits() const { return number("q", "experts per token", "", as_double(m_.experts.per_token)); }
 
-    // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. Not validated on runs.
+    // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. No published run tells it apart.
     N exchange(const N& bytes) const {
         using std::log2;
         const N members = number("x", "GPUs that share the experts", "GPUs", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
@@ -150,8 +150,7 @@ class LayerCost : Letters<N> {
                         : d_;
         const N s = L::s(), b = L::b(), c = L::c();
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
-            const N rate =
-                named<N>({"R_a", "rate of attention's forward pass", "FLOP/s"}, on_.of(&Timing::attention) * on_.of(&Machine::peak));
+            const N rate = named<N>({"R_a", "rate of attention's forward pass", "FLOP/s"}, on_.of(&Timing::attention) * on_.peak_16());
             const N flop = named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
             const N tail = named<N>({"j", "time after most multiprocessors have finished, over the whole", ""},
                                     on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
@@ -161,8 +160,7 @@ class LayerCost : Letters<N> {
             if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
             return;
         }
-        const N rate =
-            named<N>({"R_b", "rate of batched multiplications", "FLOP/s"}, 0.62 * on_.of(&Timing::gemm) * on_.of(&Machine::peak));
+        const N rate = named<N>({"R_b", "rate of batched multiplications", "FLOP/s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
         const N flop = named<N>({"O", "operations of attention", "FLOP"}, 4 * b * s * s * heads * width);
         const N scores = named<N>({"s_a", "attention scores", ""}, b * heads * s * s);
         const N memory = 0.8 * on_.of(&Machine::memory);
@@ -298,8 +296,9 @@ class LayerCost : Letters<N> {
         const bool plain = fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered;
         if (!plain) logits = logits * 0.5;
         const N loss = logits * on_.of(&Timing::cross_entropy);
-        N head = on_.gemm(Pass::forward, kLogits, M_, v, h_) + on_.gemm(Pass::input, kLogits, M_, h_, v) +
-                 on_.gemm(Pass::weight, kLogits, h_, v, M_, p_.gradients_in_fp32 ? 8 : 4) + loss / on_.memory();
+        const N rate = on_.rate_16();
+        N head = on_.gemm(Pass::forward, kLogits, rate, M_, v, h_) + on_.gemm(Pass::input, kLogits, rate, M_, h_, v) +
+                 on_.gemm(Pass::weight, kLogits, rate, h_, v, M_, p_.gradients_in_fp32 ? 8 : 4) + loss / on_.memory();
         N embedding = 6 * M_ * h_ / (0.5 * on_.of(&Machine::memory));
         if (p_.tensor_parallel > 1) {
             const N one = gathering();
@@ -314,7 +313,7 @@ class LayerCost : Letters<N> {
     const Framework& fw_;
     const Machine& hw_;
     const Cost<N> on_;
-    const N h_ = L::h(), a_ = L::a(), d_ = L::d(), f_ = L::f(), t_ = L::t(), M_ = L::tokens();
+    const N h_ = L::h(), a_ = L::a(), d_ = L::d(), f_ = L::f(), t_ = L::t(), M_ = L::tokens(), rate_ = on_.rate();
     LayerTimeOf<N> now_;
     const Part* kind_ = nullptr;  // of the layer at hand
     N parameters_ = 0.0;

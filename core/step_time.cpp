@@ -281,7 +281,7 @@ class StepCost : Letters<N> {
         if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
         add(felt, exposed("U_g", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters));
         item(TimeItem::data_traffic) = felt;
-        // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each; not validated on runs
+        // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each (tests/nvidia_rates_test.cpp)
         item(TimeItem::weight_traffic) = 0.0;
         if (p_.zero == Zero::weights) {
             N gathering = exposed("U_f", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters);

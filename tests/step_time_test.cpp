@@ -246,12 +246,14 @@ TEST_CASE("step time: traced and plain agree, the terms sum to the step, none is
         }
         CHECK(sum == doctest::Approx(plain.seconds).epsilon(1e-9));
         CHECK(plain.seconds >= model_flop(model, plan, FlopConvention::causal) / (machine.peak * static_cast<double>(plan.gpus)));
-        for (double Machine::*const one : {&Machine::peak, &Machine::memory, &Machine::link, &Machine::node, &Machine::host}) {
+        for (double Machine::*const one :
+             {&Machine::peak, &Machine::peak_16, &Machine::memory, &Machine::link, &Machine::node, &Machine::host}) {
             Machine faster = machine;
             faster.*one *= 1.3;
             const double quick =
                 step_time<double>(model, plan, framework, faster, timing, layer_times(model, plan, framework, faster, timing)).seconds;
-            CHECK(quick <= plain.seconds * (1 + 1e-12));
+            // played, the ends of the model are divided into passes as its layers are, and that division moves
+            CHECK(quick <= plain.seconds * (1 + (is_played(plan) ? 1e-6 : 1e-12)));
         }
     }
 }

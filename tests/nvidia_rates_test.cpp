@@ -1,0 +1,105 @@
+// The time model against rates that NVIDIA publishes for its own recipes: fp8, B200 and GB200 on several nodes, models with experts.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "catalog.h"
+#include "measured_runs.h"
+#include "step_time.h"
+
+using namespace fourfold;
+
+namespace {
+
+struct Rate {
+    std::string id, gpu, precision;
+    const Model* model = nullptr;
+    Plan plan;
+    double seconds = 0;  // of a step
+};
+
+// What the tables do not say is set as NVIDIA's performance recipes usually do, as for its other benchmarks in measured_runs.h: bf16
+// gradients, everything overlapped; embedding and loss stand in for a layer each where the layers would not divide.
+Rate rate_of(const Json& r) {
+    Rate rate;
+    rate.id = r["id"], rate.gpu = r["gpu"], rate.precision = r["precision"];
+    rate.model = &catalog().model(r["model"].get<std::string>())->model;
+    Plan& p = rate.plan;
+    p.gpus = r["gpus"];
+    p.gpus_per_node = rate.gpu == "gb200-186gb" ? std::min<std::int64_t>(p.gpus, 64) : 8;  // jobs take 64 of a rack's 72
+    p.sequence_length = r["sequence_length"];
+    p.global_batch = r["global_batch"];
+    p.micro_batch = r["micro_batch"];
+    p.tensor_parallel = r["tensor_parallel"];
+    p.pipeline_parallel = r["pipeline_parallel"];
+    p.context_parallel = r["context_parallel"];
+    p.virtual_stages = r["virtual_stages"];
+    p.expert_parallel = r["expert_parallel"];
+    if (r["fsdp"].get<bool>()) p.zero = Zero::weights;
+    p.precision = rate.precision == "bf16" ? Precision::bf16 : Precision::fp8;
+    p.framework = FrameworkKind::megatron_2025;
+    p.gradients_in_fp32 = false;
+    p.tensor_overlap = p.tensor_parallel > 1;
+    p.overlap_pipeline = p.virtual_stages > 1;
+    if (!layers_per_chunk(*rate.model, p)) p.count_embedding_as_layer = p.count_loss_as_layer = true;
+    const double tokens = static_cast<double>(p.global_batch) * static_cast<double>(p.sequence_length);
+    rate.seconds = tokens / (r["tokens_per_s_per_gpu"].get<double>() * static_cast<double>(p.gpus));
+    return rate;
+}
+
+struct Estimated {
+    double seconds;
+    Band band;
+};
+Estimated estimated(const Rate& rate) {
+    const Gpu& gpu = *catalog().gpu(rate.gpu);
+    const Cluster* cluster = catalog().cluster(rate.gpu == "h100-sxm-80gb" ? "dgx-h100"
+                                               : rate.gpu == "gb200-186gb" ? "gb200-nvl72"
+                                                                           : "dgx-b200");
+    const Framework framework = framework_of(rate.plan, gpu);
+    const Machine machine = machine_of(gpu, cluster, rate.plan);
+    const Timing timing = timing_of(machine, cluster, rate.plan, framework.attention);
+    const LayerTimes layers = layer_times(*rate.model, rate.plan, framework, machine, timing);
+    return {step_time<double>(*rate.model, rate.plan, framework, machine, timing, layers).seconds,
+            band_of(*rate.model, rate.plan, machine)};
+}
+
+struct Family {
+    int rows = 0, inside = 0;  // the band that the page shows
+    double sum = 0, bias = 0, most = 0;
+    double mean() const { return sum / rows; }
+};
+
+}  // namespace
+
+TEST_CASE("NVIDIA's published rates: none in the fit") {
+    std::map<std::string, Family> families;
+    const Json& table = tests::measured_table("nvidia_rates");
+    for (const Json& row : table["rows"]) {
+        Json r = Json::object();
+        for (std::size_t i = 0; i < table["columns"].size(); ++i) r[table["columns"][i].get<std::string>()] = row[i];
+        const Rate rate = rate_of(r);
+        CAPTURE(rate.id);
+        CHECK(is_legal(*rate.model, rate.plan));
+        if (!layers_per_chunk(*rate.model, rate.plan)) continue;
+        const auto [seconds, band] = estimated(rate);
+        const double factor = rate.seconds / seconds;  // one more than the error of the rate
+        Family& family = families[rate.gpu + (rate.model->experts.count > 0 ? ", experts" : ", dense")];
+        ++family.rows;
+        family.inside += factor >= band.low && factor <= band.high ? 1 : 0;
+        family.sum += std::abs(factor - 1);
+        family.bias += factor - 1;
+        family.most = std::max(family.most, std::abs(factor - 1));
+    }
+    for (const auto& [name, g] : families) {
+        MESSAGE(name << " (predicted): " << g.rows << " runs, mean error of tokens/s " << 100 * g.mean() << " %, most " << 100 * g.most
+                     << " %, bias " << 100 * g.bias / g.rows << " %; " << g.inside << " inside the band");
+        CHECK(g.inside >= 0.9 * g.rows);
+    }
+    CHECK(families["h100-sxm-80gb, dense"].mean() <= 0.05);
+    CHECK(families["b200-sxm-180gb, dense"].mean() <= 0.065);
+    CHECK(families["gb200-186gb, dense"].mean() <= 0.04);
+}
