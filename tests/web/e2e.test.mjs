@@ -268,6 +268,8 @@ describe('the time of a step', () => {
         const large = await open('?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=8');
         await headlineIs(large, /^It does not fit/);
         assert.match(await plain(large.locator('.takes')), /^One step would take /);
+        const experts = await open('?v=1&model=mixtral-8x7b&gpus=64');
+        assert.match(await plain(experts.locator('.takes')), /^One step takes [^,]* \([\d,]+ tokens\/s\), or anything from .+ to .+\.$/);
     });
 
     pageTest('a budget tells the days, the cost and the energy, and the link carries it', async () => {

@@ -12,11 +12,15 @@ export const sizesOf = (bytes: number, share: number, { card_bytes, gpu }: Estim
 ];
 export const sizes = (answer: Estimate) => sizesOf(answer.total_bytes, answer.share, answer);
 
+const WIDE = 1.35; // times the estimate: from here on a band is told by its ends, which lie unevenly about it
+
 // How long a step takes and, when the reader has said how much to train, the whole run with what it costs.
 export function timeOf({ time, class: fit, job }: Estimate): string {
     const { step_seconds: seconds, low_seconds: low, high_seconds: high, run } = time;
     const takes = fit === 'does_not_fit' ? t.time.wouldTake : t.time.takes;
-    const step = takes(format.duration(seconds), format.rounded(time.tokens_per_s), format.margin(seconds, low, high));
+    const wide = high > WIDE * seconds;
+    const band = wide ? t.time.range(format.duration(low), format.duration(high)) : t.time.margin(format.margin(seconds, low, high));
+    const step = takes(format.duration(seconds), format.rounded(time.tokens_per_s), band);
     if (!run) return step;
     return `${step} ${t.time.run(format.short(Number(job.token_budget)).replace(' ', '\u00a0'), ...format.training(run.days, run.low_days, run.high_days))}${costOf(run)}`;
 }

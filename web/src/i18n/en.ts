@@ -87,9 +87,10 @@ export const en = {
         full: (count: string) => `${count} plans are pinned; unpin one first`,
     },
     time: {
-        takes: (time: string, speed: string, band: string) => `One step takes ${time} (${speed}\u00a0tokens/s), give or take ${band}.`,
-        wouldTake: (time: string, speed: string, band: string) =>
-            `One step would take ${time} (${speed}\u00a0tokens/s), give or take ${band}.`,
+        takes: (time: string, speed: string, band: string) => `One step takes ${time} (${speed}\u00a0tokens/s), ${band}.`,
+        wouldTake: (time: string, speed: string, band: string) => `One step would take ${time} (${speed}\u00a0tokens/s), ${band}.`,
+        margin: (margin: string) => `give or take ${margin}`,
+        range: (low: string, high: string) => `or anything from ${low} to ${high}`,
         run: (tokens: string, time: string, low: string, high: string) => `${tokens}\u00a0tokens: ${time}, between ${low} and ${high}.`,
         cost: (cost: string) => `Cost: ${cost}.`,
         energy: (energy: string) => `Energy: ${energy}.`,
