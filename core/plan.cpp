@@ -47,7 +47,8 @@ static constexpr Choice kPrecisions[] = {
     {"fp16", "fp16", "2 bytes, with loss scaling."},
     {"fp8", "fp8, weights in bf16",
      "Multiplications in fp8; two fp8 copies of each weight matrix are kept beside bf16. Its memory is not yet checked against runs."},
-    {"fp8_weights", "fp8 weights", "Weights in fp8 alone, in both layouts (--fp8-param-gather). Its memory is not yet checked against runs."},
+    {"fp8_weights", "fp8 weights",
+     "Weights in fp8 alone, in both layouts (--fp8-param-gather). Its memory is not yet checked against runs."},
 };
 static constexpr Choice kMomentFormats[] = {
     {"fp32", "fp32", "4 bytes each."},

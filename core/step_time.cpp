@@ -281,7 +281,8 @@ class StepCost : Letters<N> {
         if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
         add(felt, exposed("U_g", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters));
         item(TimeItem::data_traffic) = felt;
-        // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each (tests/nvidia_rates_test.cpp)
+        // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each
+        // (tests/nvidia_rates_test.cpp)
         item(TimeItem::weight_traffic) = 0.0;
         if (p_.zero == Zero::weights) {
             N gathering = exposed("U_f", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters);
@@ -405,10 +406,10 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
     if constexpr (std::is_same_v<N, Traced>) {
         const LayerTimes plain = values_of(layers);
         const Pace pace = pace_of(model, p, hw, k, plain, stages, true);
-        return cost.run(stages, pace, played ? played_makespan(p, stages, plain, pace) : 0);
+        return cost.run(stages, pace, played ? played_makespan(model, p, hw, k, plain, stages, pace) : 0);
     } else {
         const Pace pace = cost.find_pace(stages, played);
-        return cost.run(stages, pace, played ? played_makespan(p, stages, layers, pace) : 0);
+        return cost.run(stages, pace, played ? played_makespan(model, p, hw, k, layers, stages, pace) : 0);
     }
 }
 #ifdef FOURFOLD_TRACED

@@ -73,7 +73,8 @@ Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const
 
 // Schedules that have no closed form are played: how long the stages take together, without transfers.
 bool is_played(const Plan& plan);
-double played_makespan(const Plan& plan, const Stages& stages, const LayerTimes& layers, const Pace& pace);
+double played_makespan(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                       const Stages& stages, const Pace& pace);
 
 // Seconds of handing a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);

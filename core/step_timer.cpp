@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "schedule.h"
+#include "op_times.h"
 
 namespace fourfold {
 
@@ -21,31 +21,15 @@ bool is_played(const Plan& p) {
 }
 
 // Played up to where it repeats itself; every further micro-batch takes the slowest stage's time.
-double played_makespan(const Plan& p, const Stages& stages, const LayerTimes& layers, const Pace& pace) {
-    const double m = number(p.micro_batches()), stage_count = number(p.pipeline_parallel), chunks = number(p.virtual_stages);
-    const auto few = static_cast<std::int32_t>(std::min(m, 4 * stage_count));
-    const Schedule schedule =
-        make_schedule(p.schedule_kind(), static_cast<std::int32_t>(stage_count), static_cast<std::int32_t>(chunks), few);
-    OpTimes times;
-    const LayerTime& layer = layers.dense;
-    const bool block = p.recompute == Recompute::block;
-    for (std::int32_t i = 0; i < schedule.stages; ++i) {
-        const Stage stage = stages.at_rest(i);
-        const double again = block ? (stage.dense.recomputed + stage.experts.recomputed) / std::max(1.0, stage.layers()) : 0;
-        const double both = layer.forward + layer.backward + again * layer.recomputed;
-        const double ratio = both > 0 ? layer.forward / both : 0.5;
-        const double weight = both > 0 ? 0.5 * (layer.backward - (block ? 0 : layer.recomputed)) / both : 0.25;
-        for (std::int32_t c = 0; c < schedule.chunks; ++c) {
-            double stage_layers = 0;
-            for (std::int32_t all = 0; all < schedule.chunks; ++all) stage_layers += number(stages.layers_of(i, all));
-            const double part = stage_layers > 0 ? number(stages.layers_of(i, c)) / stage_layers : 1 / chunks;
-            const double here = part * pace.stage_seconds[static_cast<std::size_t>(i)];
-            times.forward.push_back(ratio * here);
-            times.backward.push_back((1 - ratio - weight) * here);
-            times.weight.push_back(weight * here);
-        }
-    }
-    const auto played = play(schedule, times);
+double played_makespan(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                       const Stages& stages, const Pace& pace) {
+    const double m = number(p.micro_batches());
+    const auto few = static_cast<std::int32_t>(std::min(m, 4 * number(p.pipeline_parallel)));
+    OpTimes times = op_times(model, p, machine, timing, layers, stages);
+    times.transfer = 0;
+    const auto played = play(
+        make_schedule(p.schedule_kind(), static_cast<std::int32_t>(p.pipeline_parallel), static_cast<std::int32_t>(p.virtual_stages), few),
+        times);
     return (played ? played->makespan : pace.sum) + (m - few) * pace.most;
 }
 

@@ -14,40 +14,6 @@ static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t
 static ScheduleKind kind_of(const Plan& plan) { return plan.pipeline_parallel == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind(); }
 static bool splits_backward(ScheduleKind kind) { return kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v; }
 
-OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers) {
-    const Stages stages(model, plan);
-    const std::int32_t count = narrow(plan.pipeline_parallel), chunks = narrow(plan.virtual_stages);
-    const bool splits = splits_backward(kind_of(plan)), block = plan.recompute == Recompute::block;
-    const double accumulation = timing.accumulation / (0.85 * machine.memory);
-    OpTimes times;
-    for (std::int32_t stage = 0; stage < count; ++stage)
-        for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
-            std::vector<std::int32_t> here(static_cast<std::size_t>(chunks));  // one micro-batch in this piece, none in the others
-            here[static_cast<std::size_t>(chunk)] = 1;
-            const Stage piece = stages.at(stage, here, here);
-            const std::int32_t position = stages.position(stage, chunk);
-            double forward = 0, backward = 0, weight = 0;
-            const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
-                const double held = layer.waiting, inside = block ? 0 : time.recomputed;  // of the backward pass
-                forward += held * time.forward;
-                backward += held * (time.backward + inside) / 2;
-                if (block) backward += (held - layer.alive) * time.recomputed;  // alive: those that keep everything
-                weight += held * ((time.backward - inside) / 2 + accumulation * parameters);
-            };
-            add(piece.dense, layers.dense, layers.parameters_dense);
-            add(piece.experts, layers.expert, layers.parameters_expert);
-            const double work = forward + backward + weight, host = timing.micro_batch / chunks;
-            for (double* part : {&forward, &backward, &weight}) *part = work > 0 ? *part * (1 + host / work) : host / 3;
-            const double end = (position == 0 ? layers.embedding / 3 : 0) + (position + 1 == count * chunks ? layers.head / 3 : 0);
-            times.forward.push_back(forward + end);
-            times.backward.push_back(backward + end + (splits ? 0 : weight + end));
-            times.weight.push_back(splits ? weight + end : 0);
-        }
-    const bool overlaps = plan.overlap_pipeline && kind_of(plan) == ScheduleKind::interleaved;
-    if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedTransfer : 1);
-    return times;
-}
-
 double Timeline::bubble_share() const {
     double work = 0;
     for (const double seconds : busy) work += seconds;
@@ -172,8 +138,9 @@ Json timeline_answer(const Job& job) {
     const Timing timing = timing_of(machine, job.cluster, plan, framework.attention);
     std::optional<Timeline> line;
     if (plan.pipeline_parallel <= kMostStages)
-        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.virtual_stages), plan.micro_batches(),
-                             op_times(job.model, plan, machine, timing, layer_times(job.model, plan, framework, machine, timing)));
+        line = play_timeline(
+            kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.virtual_stages), plan.micro_batches(),
+            op_times(job.model, plan, machine, timing, layer_times(job.model, plan, framework, machine, timing), Stages(job.model, plan)));
     return Object()
         .add("ok", true)
         .add("job", to_json(job))

@@ -6,18 +6,10 @@
 #include <vector>
 
 #include "job.h"
-#include "layer_time.h"
+#include "op_times.h"
 #include "schedule.h"
 
 namespace fourfold {
-
-// Seconds of every operation of a plan's schedule, per stage and chunk, and of a hand-over. Forward, backward and weight operations of a
-// stage sum to the seconds of one micro-batch that step_time counts for it.
-//   layers       their own forward and backward times; recomputation belongs to the backward pass
-//   the CPU      seconds per micro-batch, spread over them in proportion
-//   W            where the schedule splits the backward pass: half of what is not recomputed, as in step_time, and adding up gradients
-//   both ends    embedding and head: a third each for forward, backward and weights, one matrix multiplication each
-OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers);
 
 struct Timeline {
     ScheduleKind kind = ScheduleKind::one_f_one_b;
