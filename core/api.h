@@ -180,7 +180,8 @@ SearchAnswer search(std::string_view request);
 // catalog().fields has their labels). A plan is ranked when its probability to run is at least 1 - "risk" (by fujii2024: when it fits).
 // "only" leaves plans out of that space, wherever they would stand: {"tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch",
 // "expert_parallel", "virtual_stages", "schedule", "recompute", "zero", "sequence_parallel", "count_loss_as_layer": the value wanted (named as the
-// job's keys), "memory_at_most_gib": on the fullest GPU}, each key as one likes. A plan without tensor parallelism passes either value of "sequence_parallel": it has no effect there.
+// job's keys), "memory_at_most_gib": on the fullest GPU}, each key as one likes. A plan without tensor parallelism passes either value of
+// "sequence_parallel": it has no effect there.
 // "parts" (default 1, at most 1,000) cuts the space; part i answers for its share alone, in the same form; merge_rankings puts any parts together.
 //   {"ok": true, "gpus", "candidates", "legal", "filtered" (legal, but left out by "only"), "ranked", "does_not_fit" (the rest of the legal),
 //    "rejected": [{"rule", "count"}] (most first),

@@ -408,7 +408,7 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
         const Pace pace = pace_of(model, p, hw, k, plain, stages, true);
         return cost.run(stages, pace, played ? played_makespan(model, p, hw, k, plain, stages, pace) : 0);
     } else {
-        const Pace pace = cost.find_pace(stages, played);
+        const Pace pace = cost.find_pace(stages, false);
         return cost.run(stages, pace, played ? played_makespan(model, p, hw, k, layers, stages, pace) : 0);
     }
 }

@@ -48,7 +48,7 @@ struct StepTime {
     std::array<N, static_cast<std::size_t>(TimeItem::count)> items{};
     double seconds = 0;
     double forward = 0, backward = 0;     // of one micro-batch on the stage that sets the pace
-    std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage (Traced, and schedules that are played)
+    std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage (Traced)
 };
 
 // Written once over the number type (formula.h); `layers` from layer_times<N>.

@@ -75,10 +75,8 @@ struct Family {
     double mean() const { return sum / rows; }
 };
 
-}  // namespace
-
-TEST_CASE("NVIDIA's published rates: none in the fit") {
-    std::map<std::string, Family> families;
+template <class Visit>
+void each_rate(Visit&& visit) {
     const Json& table = tests::measured_table("nvidia_rates");
     for (const Json& row : table["rows"]) {
         Json r = Json::object();
@@ -86,16 +84,29 @@ TEST_CASE("NVIDIA's published rates: none in the fit") {
         const Rate rate = rate_of(r);
         CAPTURE(rate.id);
         CHECK(is_legal(*rate.model, rate.plan));
-        if (!layers_per_chunk(*rate.model, rate.plan)) continue;
-        const auto [seconds, band] = estimated(rate);
-        const double factor = rate.seconds / seconds;  // one more than the error of the rate
-        Family& family = families[rate.gpu + (rate.model->experts.count > 0 ? ", experts" : rate.precision == "bf16" ? ", bf16" : ", fp8")];
+        if (layers_per_chunk(*rate.model, rate.plan)) visit(rate, estimated(rate));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("NVIDIA's published rates: none in the fit") {
+    std::map<std::string, Family> families;
+    int sharded = 0;
+    each_rate([&](const Rate& rate, const Estimated& ours) {
+        const double factor = rate.seconds / ours.seconds;  // one more than the error of the rate
+        const bool experts = rate.model->experts.count > 0;
+        Family& family = families[rate.gpu + (experts ? ", experts" : rate.precision == "bf16" ? ", bf16" : ", fp8")];
         ++family.rows;
-        family.inside += factor >= band.low && factor <= band.high ? 1 : 0;
+        family.inside += factor >= ours.band.low && factor <= ours.band.high ? 1 : 0;
         family.sum += std::abs(factor - 1);
         family.bias += factor - 1;
         family.most = std::max(family.most, std::abs(factor - 1));
-    }
+        if (rate.plan.zero != Zero::weights) return;
+        CHECK(std::abs(factor - 1) <= 0.1);  // as the page says of FSDP's gathering
+        ++sharded;
+    });
+    CHECK(sharded == 8);
     for (const auto& [name, g] : families) {
         MESSAGE(name << " (predicted): " << g.rows << " runs, mean error of tokens/s " << 100 * g.mean() << " %, most " << 100 * g.most
                      << " %, bias " << 100 * g.bias / g.rows << " %; " << g.inside << " inside the band");
@@ -105,4 +116,17 @@ TEST_CASE("NVIDIA's published rates: none in the fit") {
     CHECK(families["h100-sxm-80gb, fp8"].mean() <= 0.07);
     CHECK(families["b200-sxm-180gb, fp8"].mean() <= 0.065);
     CHECK(families["gb200-186gb, fp8"].mean() <= 0.04);
+}
+
+TEST_CASE("a band's text gives the number of runs that stand behind it") {
+    std::map<std::string_view, int> behind;
+    for (const tests::Run& run : tests::measured_runs())
+        if (run.ran() && run.step_time_s > 0 && layers_per_chunk(run.model, run.plan))
+            ++behind[band_of(run.model, run.plan, machine_of(*catalog().gpu(run.gpu), nullptr, run.plan)).basis];
+    each_rate([&](const Rate&, const Estimated& ours) { ++behind[ours.band.basis]; });
+    for (const auto& one : behind) {
+        CAPTURE(std::string(one.first));
+        CHECK(one.first.find(" " + std::to_string(one.second) + " ") != std::string_view::npos);
+    }
+    CHECK(behind.size() == 6);
 }
