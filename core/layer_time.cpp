@@ -2,6 +2,7 @@
 //   rooflines: Cost::gemm and Cost::collective (cost.h)
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
 //   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
+//   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
 // Letters: letters.h, and those of machine and constants: cost.cpp.
 #include "layer_time.h"
 
@@ -88,9 +89,10 @@ class LayerCost : Letters<N> {
         const N q_rank = number("r_q", "rank of the queries", "values", as_double(m_.latent.q_rank)),
                 kv_rank = number("r_k", "rank of keys and values", "values", as_double(m_.latent.kv_rank));
         if (m_.latent.q_rank > 0) multiply(kQueryDown, M_, q_rank, h_, false);
-        multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
+        const Passes query = multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
         multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false);
-        multiply(kKvUp, M_, width(kKvUp, a_ * (nope() + value_width()) / t_), kv_rank, true);
+        const Passes kv_up = multiply(kKvUp, M_, width(kKvUp, a_ * (nope() + value_width()) / t_), kv_rank, true);
+        of_up_projections_ = query.forward + kv_up.forward;
         multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
     }
     N nope() const { return number("d_n", "width of a head without position", "values", as_double(m_.latent.nope_dim)); }
@@ -100,8 +102,9 @@ class LayerCost : Letters<N> {
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
         if (!expert) {
-            multiply(kUp, M_, width(kUp, g * f_ / t_), h_, true);
-            multiply(kDown, M_, h_, width(kDown, f_ / t_), false);
+            const Passes up = multiply(kUp, M_, width(kUp, g * f_ / t_), h_, true);
+            const Passes down = multiply(kDown, M_, h_, width(kDown, f_ / t_), false);
+            of_feed_forward_ = up.forward + down.forward;
             return;
         }
         const N here = number("n_x", "experts on this GPU", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
@@ -119,10 +122,12 @@ class LayerCost : Letters<N> {
                                     value_of(now_.multiply_backward) - value_of(backward_before));
         now_.multiply_forward = forward_before + here * forward;
         now_.multiply_backward = backward_before + here * backward;
+        of_feed_forward_ = here * forward;
         add(parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
         if (m_.experts.shared_ffn > 0) {
-            multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
-            multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
+            const Passes wider = multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
+            const Passes narrower = multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
+            of_shared_experts_ = wider.forward + narrower.forward;
         }
         if (p_.expert_parallel > 1) {
             const N one = seconds("J_1", "one exchange of tokens between the GPUs of the experts", exchange(2 * copies * h_));
@@ -172,11 +177,19 @@ class LayerCost : Letters<N> {
     // The same in layers of both kinds, and so in one letter.
     static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
 
-    void element_wise(bool expert) {
-        const double norms = p_.fused_norms ? 1 : 2.5;
+    // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
+    double norm_values() const { return p_.fused_norms ? 4 : 10; }
+    double activation_values() const { return m_.gated ? 3 : 2; }
+    // Values of a token in rotary positions and in the copies of Q, K and V.
+    N head_values() const {
         const N k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
         const N per_head = 2 * (a_ + 2 * k) * d_;
-        const N qkv = m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;  // rotary positions, and the copies of Q, K and V
+        return m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;
+    }
+
+    void element_wise(bool expert) {
+        const double norms = p_.fused_norms ? 1 : 2.5;
+        const N qkv = head_values();
         N inner = f_;
         if (expert) inner = m_.experts.shared_ffn > 0 ? L::expert_ffn() * visits() + L::shared_ffn() : L::expert_ffn() * visits();
         const auto bytes = [&](const char* letter, const char* meaning, double norm_bytes, double activation) {
@@ -185,10 +198,42 @@ class LayerCost : Letters<N> {
             if (splits_sequence()) whole = whole / t_;
             return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
         };
-        const N forward = bytes("V_f", "bytes of element-wise work, forward", norms * 4, m_.gated ? 3 : 2),
+        const N forward = bytes("V_f", "bytes of element-wise work, forward", norm_values(), activation_values()),
                 backward = bytes("V_b", "bytes of element-wise work, backward", norms * 6, m_.gated ? 5 : 3.5);
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
+    }
+
+    // ---- selective recomputation
+    // What modules computed again cost: their forward pass, as it is counted above. (Recomputing "moe" takes its parts along.)
+    N of_modules(bool expert) const {
+        const auto again = [&](RecomputeModule module) { return p_.recomputes(module); };
+        const bool up = again(mla_up_proj) && L::latent(), whole = again(expert ? moe : mlp);
+        const bool shared = expert && !whole && again(shared_experts) && m_.experts.shared_ffn > 0;
+        N sum = 0.0;
+        if (again(core_attn)) add(sum, now_.recomputed), add(sum, cited(now_.context_forward));
+        if (up) add(sum, of_up_projections_);
+        if (whole) add(sum, of_feed_forward_);
+        if (shared || (whole && expert)) add(sum, of_shared_experts_);
+        const N bytes = element_wise_again(expert, up, whole, shared);
+        if (value_of(bytes) > 0) add(sum, bytes * on_.of(&Timing::element_wise) / on_.memory());
+        if (whole) add(sum, cited(now_.expert_forward));
+        // of the four exchanges of a forward pass one gathers attention's input, two are the feed-forward part's
+        const double exchanges = (up ? 1 : 0) + (whole || shared ? 2 : 0);
+        if (exchanges > 0) add(sum, exchanges * cited(now_.tensor_forward) / 4);
+        return sum;
+    }
+    N element_wise_again(bool expert, bool up, bool whole, bool shared) const {
+        N values = 0.0, inner = 0.0;
+        const double norms = norm_values() / 2 * norms_recomputed(m_, p_, fw_, expert);
+        if (norms > 0) add(values, splits_sequence() ? norms * h_ / t_ : norms * h_);
+        if (up) add(values, head_values() / t_);
+        if (whole && !expert) add(inner, f_);
+        if (expert && (whole || p_.recomputes(moe_act))) add(inner, L::expert_ffn() * visits());
+        if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
+        if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
+        if (value_of(values) == 0) return values;
+        return named<N>({"V_r", "bytes of element-wise work that is done again", "bytes", kind_}, 2 * M_ * values);
     }
 
     // ---- traffic
@@ -265,6 +310,7 @@ class LayerCost : Letters<N> {
         now_ = LayerTimeOf<N>{};
         kind_ = expert ? &kExpertLayer : nullptr;
         parameters_ = hides_input_ = hides_weight_ = 0.0;
+        of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
         attention_matrices();
         feed_forward_matrices(expert);
         attention_core();
@@ -276,6 +322,7 @@ class LayerCost : Letters<N> {
                                   total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),
                                          cited(now_.tensor_forward), cited(now_.context_forward), cited(now_.expert_forward)}));
         if (p_.recompute == Recompute::full) now_.recomputed = forward;
+        if (p_.recompute == Recompute::selective) now_.recomputed = of_modules(expert);
         if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "what a layer computes again", now_.recomputed);
         const N backward = of_kind(
             "B_0", "work and traffic of a layer, backward",
@@ -317,7 +364,8 @@ class LayerCost : Letters<N> {
     LayerTimeOf<N> now_;
     const Part* kind_ = nullptr;  // of the layer at hand
     N parameters_ = 0.0;
-    N hides_input_ = 0.0, hides_weight_ = 0.0;  // work under which tensor-parallel traffic can hide
+    N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward
+    N hides_input_ = 0.0, hides_weight_ = 0.0;                                     // work under which tensor-parallel traffic can hide
 };
 
 }  // namespace
