@@ -3,6 +3,7 @@
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
 //   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
 //   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
+//   DeepSeek-V3, arXiv 2412.19437, section 2.2: layers that predict further tokens
 // Letters: letters.h, and those of machine and constants: cost.cpp.
 #include "layer_time.h"
 
@@ -21,7 +22,7 @@ constexpr Part kQkv{"q", "queries, keys and values"}, kOutput{"o", "output of at
     kDown{"d", "feed-forward, narrowing"}, kQueryDown{"r", "queries, down to their rank"}, kQuery{"q", "queries"},
     kKvDown{"l", "keys and values, down to their rank"}, kKvUp{"k", "keys and values, up from their rank"},
     kExpertUp{"x", "an expert, widening"}, kExpertDown{"y", "an expert, narrowing"}, kSharedUp{"s", "shared experts, widening"},
-    kSharedDown{"z", "shared experts, narrowing"}, kLogits{"v", "logits"};
+    kSharedDown{"z", "shared experts, narrowing"}, kLogits{"v", "logits"}, kJoin{"j", "what joins the inputs of a further token's layer"};
 
 template <class N>
 class LayerCost : Letters<N> {
@@ -355,6 +356,23 @@ class LayerCost : Letters<N> {
         all.head =
             seconds("M_h", "logits and loss of a micro-batch, both passes", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
         all.embedding = seconds("M_e", "embedding of a micro-batch, both passes", embedding + 14 * v * h_ / on_.memory());
+        if (m_.multi_token_layers > 0) further_tokens(all);
+    }
+
+    // A layer that predicts a further token lies beside the head: it embeds, joins two inputs, is built like the last layer, and has logits
+    // and a loss of its own. (Its share of the optimizer's and the gradients' traffic is left out.)
+    void further_tokens(LayerTimesOf<N>& all) {
+        const bool expert = L::multi_token_is_expert();
+        const LayerTimeOf<N>& layer = expert ? all.expert : all.dense;
+        const N columns = width(kJoin, h_ / t_), rows = 2 * h_;
+        const N join = on_.gemm(Pass::forward, kJoin, rate_, M_, columns, rows) + on_.gemm(Pass::input, kJoin, rate_, M_, rows, columns) +
+                       on_.gemm(Pass::weight, kJoin, rate_, rows, columns, M_, p_.gradients_in_fp32 ? 8 : 4);
+        const N parameters = cited(expert ? all.parameters_expert : all.parameters_dense) + columns * rows;
+        const N each = all.embedding + join + cited(layer.forward) + cited(layer.backward) + all.head +
+                       on_.of(&Timing::accumulation) * parameters / on_.memory();
+        const N times = number("n_m", "layers that predict further tokens", "", as_double(m_.multi_token_layers));
+        all.head = seconds("M_m", "logits, loss and further tokens of a micro-batch, both passes",
+                           all.head + times * seconds("M_f", "one further token of a micro-batch, both passes", each));
     }
 
     const Framework& fw_;
