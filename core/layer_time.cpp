@@ -157,7 +157,10 @@ class LayerCost : Letters<N> {
         const N s = L::s(), b = L::b(), c = L::c();
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
             const N rate = named<N>({"R_a", "rate of attention's forward pass", "FLOP/s"}, on_.of(&Timing::attention) * on_.peak_16());
-            const N flop = named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
+            const N flop =
+                has_window()
+                    ? named<N>({"O", "operations of attention that its mask leaves", "FLOP"}, 4 * b * s * attended() * heads * width / c)
+                    : named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
             const N tail = named<N>({"j", "time after most multiprocessors have finished, over the whole", ""},
                                     on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
             now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate * (1 + tail));
@@ -166,6 +169,7 @@ class LayerCost : Letters<N> {
             if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
             return;
         }
+        // every score is computed, whatever the mask hides
         const N rate = named<N>({"R_b", "rate of batched multiplications", "FLOP/s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
         const N flop = named<N>({"O", "operations of attention", "FLOP"}, 4 * b * s * s * heads * width);
         const N scores = named<N>({"s_a", "attention scores", ""}, b * heads * s * s);
@@ -174,6 +178,21 @@ class LayerCost : Letters<N> {
         now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate + bytes_forward / memory);
         now_.attention_backward = attention("A_b", "attention of a layer, backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
+    }
+    bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
+    // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
+    // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on tiles of 128 queries, whose windows
+    // together reach 128 tokens further (assumed from the tiles' size: no published run tells it).
+    N attended() const {
+        using std::min;
+        constexpr double kTile = 128;
+        const N s = L::s(), w = number("s_w", m_.window.chunks ? "tokens of a chunk of attention" : "tokens of attention's window",
+                                       "tokens", as_double(m_.window.tokens));
+        const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + kTile);
+        const double share = windowed_share(m_);
+        const N part = number("y_w", "part of the layers whose attention has the window", "", share);
+        return named<N>({"s_m", "tokens that a token attends to, on average", "tokens"},
+                        share == 1 ? within : (1 - part) * (s / 2) + part * within);
     }
     // The same in layers of both kinds, and so in one letter.
     static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
@@ -266,7 +285,8 @@ class LayerCost : Letters<N> {
             2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
 
-    // Ring attention: keys and values go round; what attention's own time does not hide is felt.
+    // Ring attention: keys and values go round; what attention's own time does not hide is felt. With a window all of them still go round,
+    // and the shorter attention hides less: time with a window never profits from a ring that would skip steps.
     void context_traffic() {
         using std::min;
         if (p_.context_parallel <= 1) return;
