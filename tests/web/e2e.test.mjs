@@ -26,6 +26,9 @@ const names = {
     paste: /Paste a config\.json/, configText: 'Contents of config.json', useModel: 'Use this model', cancel: 'Cancel', dismiss: 'Dismiss',
 };
 
+// Long enough for a machine that does much else; nobody waits for it where all is well.
+const WAIT_MS = 30_000;
+
 const dist = fileURLToPath(new URL('web/dist/', root));
 const llama = JSON.parse(readFileSync(new URL('core/data/models/llama-3.1-8b.json', root), 'utf8')).config;
 
@@ -44,7 +47,7 @@ after(async () => {
 
 // A test with pages that close at its end, when they must have been without fault.
 function pageTest(name, body) {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: 180_000 }, async () => {
         opened = [];
         try {
             await body();
@@ -76,7 +79,7 @@ const part = (page, label) => page.getByRole('group', { name: 'Memory of the ful
 async function eventually(what, read, wanted) {
     const holds = (value) => wanted instanceof RegExp ? wanted.test(value) : typeof wanted === 'function' ? wanted(value) : value === wanted;
     let value;
-    for (const end = Date.now() + 8000; Date.now() < end; await new Promise((next) => setTimeout(next, 30))) {
+    for (const end = Date.now() + WAIT_MS; Date.now() < end; await new Promise((next) => setTimeout(next, 30))) {
         value = await read();
         if (holds(value)) return value;
     }
@@ -528,10 +531,10 @@ describe('the best plans', () => {
         const page = await open('?v=1&model=llama-3.1-405b&gpu=h100-sxm-80gb&gpus=16384&batch=2048&vary=virtual_stages,schedule,recompute,zero,sequence_parallel,stage_layers');
         const stop = page.getByRole('button', { name: 'Stop', exact: true });
         await stop.waitFor();
-        const started = await page.evaluate(() => performance.now());
         await stop.click();
         await page.getByText('Stopped. The list is that of the last whole search.').waitFor();
-        assert.ok((await page.evaluate(() => performance.now())) - started < 1000, 'stopped late');
+        // Stopped before it was done, that is at once: no list of this job has come.
+        assert.doesNotMatch(await plain(page.locator('.best')), /The first takes/);
         await page.getByRole('button', { name: 'Search again' }).click();
         await eventually('the whole ranking', () => plain(page.locator('.best .finding')), (text) => /zero bubble/i.test(text) && text.includes('The first takes'));
     });
@@ -946,8 +949,10 @@ describe('mistakes', () => {
         await page.getByRole('group', { name: 'Memory of the fullest GPU' }).waitFor();   // the bar of the last good answer
         assert.ok(await page.getByText('From the last run that could be worked out').isVisible());
         for (let i = 0; i < 4 && await page.locator('.problems').count() > 0; ++i) {
+            const problems = () => page.locator('.problems').allInnerTexts().then(String);
+            const before = await problems();
             await page.getByRole('button', { name: /^Set .* to / }).first().click();
-            await page.waitForTimeout(200);
+            await eventually('applied', problems, (now) => now !== before);
         }
         await headlineIs(page, /^(It fits|At risk|It does not fit)/);
     });
@@ -965,12 +970,17 @@ describe('mistakes', () => {
 
     pageTest('a half-typed number is not called a mistake at once', async () => {
         const page = await open();
+        // The page's own clock: from the key to the words, however slow the machine is.
+        const pause = page.evaluate(() => new Promise((told) => {
+            let typed;
+            addEventListener('input', () => { typed ??= performance.now(); }, true);
+            new MutationObserver(() => document.querySelector('.problems') && told(performance.now() - typed)).observe(document.body, { childList: true, subtree: true });
+        }));
         await field(page, names.gpus).fill('');
-        await page.waitForTimeout(150);
-        assert.equal(await page.locator('.problems').count(), 0);
+        assert.ok(await pause > 300);
         await field(page, names.gpus).fill('16');
         await addressHas(page, 'gpus=16');
-        assert.equal(await page.locator('.problems').count(), 0);
+        await eventually('mended', () => page.locator('.problems').count(), 0);
     });
 });
 
@@ -1038,7 +1048,7 @@ describe('a pasted config.json', () => {
             document.activeElement.dispatchEvent(event);
             return performance.now() - start;
         });
-        assert.ok(took < 1000, `${took} ms`);
+        assert.ok(took < 5000, `${took} ms`);
         await dialog.getByText(/10\.5 MB.*1 MB/).waitFor();
         await dialog.getByRole('button', { name: names.cancel }).click();
         await field(page, names.gpus).fill('16');
