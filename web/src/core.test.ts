@@ -19,11 +19,14 @@ class FakeWorker extends EventTarget {
 
 function fakeCore() {
     const workers: FakeWorker[] = [];
-    const core = new Core(() => {
-        const worker = new FakeWorker();
-        workers.push(worker);
-        return worker as unknown as Worker;
-    }, {} as WebAssembly.Module);
+    const core = new Core(
+        () => {
+            const worker = new FakeWorker();
+            workers.push(worker);
+            return worker as unknown as Worker;
+        },
+        async () => ({}) as WebAssembly.Module,
+    );
     return { core, workers };
 }
 

@@ -1,0 +1,58 @@
+// How long a reader waits for the first answer, and for how many bytes: cold cache, slow 4G, a slow processor.
+//   node tests/web/first-answer.mjs [RUNS] [NETWORK: slow4g | none] [SLOWER: 4]
+// For the page itself and for a link, each in a new tab: first paint, the answer, what was fetched before it, and when.
+import { fileURLToPath } from 'node:url';
+import { serveFolder } from '../../.ci/static-server.mjs';
+import { startChromium } from './chromium.mjs';
+import { root } from './module.mjs';
+import { slowDown } from './slow.mjs';
+
+const [runs = 3, network = 'slow4g', slower = 4] = process.argv.slice(2).map((text) => (Number.isNaN(Number(text)) ? text : Number(text)));
+const LINK = '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64';
+const dist = process.env.DIST ?? fileURLToPath(new URL('web/dist/', root)); // another build, to compare
+const served = await serveFolder(dist, 0, { base: '/fourfold/' });
+const { browser, stop } = await startChromium();
+
+async function one(query) {
+    const page = await browser.newPage();
+    const { session, transfers } = await slowDown(page, { network, slower });
+    await session.send('Network.setCacheDisabled', { cacheDisabled: false });
+    await session.send('Network.clearBrowserCache');
+    await page.addInitScript(() => {
+        // The answer of a link stands when the title is that of its model, the page's own when the app has taken over.
+        const watch = () => {
+            if (window.marks.answer === undefined && document.title.includes('70B')) window.marks.answer = performance.now();
+            requestAnimationFrame(watch);
+        };
+        window.marks = {};
+        requestAnimationFrame(watch);
+    });
+    await page.goto(served.url + query);
+    if (query) await page.waitForFunction(() => window.marks.answer !== undefined, null, { timeout: 120_000 });
+    else await page.waitForTimeout(1500);
+    const marks = await page.evaluate(() => ({
+        ...window.marks,
+        paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+        load: performance.getEntriesByType('navigation')[0].loadEventEnd,
+        steps: performance.getEntriesByType('mark').map((mark) => [mark.name, mark.startTime]),
+    }));
+    const list = [...transfers.values()].map((one) => ({ ...one, file: new URL(one.url).pathname.replace('/fourfold/', '') || 'index.html' }));
+    await page.close();
+    return { marks, list };
+}
+
+for (const query of ['', LINK]) {
+    console.log(`\n${query || 'the page itself'}`);
+    const results = [];
+    for (let run = 0; run < runs; ++run) results.push(await one(query));
+    for (const { marks, list } of results) {
+        const before = list.filter(({ end }) => end !== undefined && end <= (marks.answer ?? Infinity));
+        const bytes = before.reduce((sum, one) => sum + one.bytes, 0);
+        console.log(`paint ${Math.round(marks.paint)} ms, load ${Math.round(marks.load)}, answer ${marks.answer ? Math.round(marks.answer) : '-'}; ${(bytes / 1024).toFixed(1)} KB before it; ${marks.steps.map(([name, at]) => `${name} ${Math.round(at)}`).join(', ')}`);
+    }
+    const { list } = results.at(-1);
+    for (const { file, start, end, bytes } of list) console.log(`   ${String(Math.round(start)).padStart(6)} … ${String(Math.round(end)).padStart(6)} ms  ${(bytes / 1024).toFixed(1).padStart(6)} KB  ${file}`);
+}
+await stop();
+served.server.closeAllConnections();
+served.server.close();
