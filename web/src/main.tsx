@@ -50,11 +50,17 @@ function createCores(): Cores {
 // Writes the job into the address.
 function createAddress(catalog: Example['catalog']) {
     let timer = 0;
+    let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
         const url = formatLink(job, catalog, pins) + location.hash;
+        const replace = (): void => {
+            typed = performance.now();
+            history.replaceState(null, '', url);
+        };
         if (how === 'choose') history.pushState(null, '', url);
-        else timer = window.setTimeout(() => history.replaceState(null, '', url), TYPING_MS);
+        else if (performance.now() - typed > TYPING_MS) replace();
+        else timer = window.setTimeout(replace, TYPING_MS);
     };
     const follow = (store: Store): void =>
         addEventListener('popstate', () => {
@@ -66,11 +72,42 @@ function createAddress(catalog: Example['catalog']) {
     return { changed, follow };
 }
 
+// The buttons of the answer speak of the run above it: pressed before the answer to a change is there, one waits for it.
+function holdButtons(job: () => Job) {
+    let last = { answer: null, problems: [] } as Pick<Page, 'answer' | 'problems'>;
+    let answered: Job | null = null;
+    const held = new Set<HTMLButtonElement>();
+    const hold = (event: MouseEvent): void => {
+        const button = event.target instanceof Element ? event.target.closest<HTMLButtonElement>('#answer button') : null;
+        if (!button || job() === answered) return;
+        event.stopPropagation();
+        event.preventDefault();
+        button.setAttribute('aria-busy', 'true');
+        held.add(button);
+    };
+    addEventListener('click', hold, true);
+    return {
+        drawn(page: Page): void {
+            if (page.answer === last.answer && page.problems === last.problems) return;
+            last = page;
+            answered = page.job;
+            queueMicrotask(() => {
+                for (const button of held) {
+                    held.delete(button);
+                    button.removeAttribute('aria-busy');
+                    if (button.isConnected) button.click();
+                }
+            });
+        },
+    };
+}
+
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
 // drawn afterwards, never in between.
 function createDrawing({ estimates, searches, placing }: Cores, store: () => Store): (page: Page) => void {
     let newest: Page | null = null;
     let first = true;
+    const buttons = holdButtons(() => store().current().job);
     const app = (page: Page): void =>
         render(
             <App
@@ -89,7 +126,8 @@ function createDrawing({ estimates, searches, placing }: Cores, store: () => Sto
         // What was built stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
         document.title = `${summaryOf(page)} – ${t.name}`;
-        if (page.ranking.ranked || page.problems.length > 0) document.documentElement.dataset.filled = '';
+        if ((page.ranking.ranked && page.limits) || page.problems.length > 0) delete document.documentElement.dataset.filling;
+        buttons.drawn(page);
         if (!first) {
             app(page);
             return;
@@ -113,7 +151,8 @@ async function start(): Promise<void> {
     const cores = createCores();
     // The example is live before the module is there: its answer was worked out when the page was built.
     const example = await boot.example();
-    const catalog = example?.catalog ?? (await cores.estimates.catalog());
+    // A link's comes from the module, for which nobody waits who knows that it cannot be had.
+    const catalog = example?.catalog ?? (await Promise.all([cores.estimates.catalog(), boot.module()]))[0];
     const link = parseLink(location.search, catalog);
     const address = createAddress(catalog);
     const draw = createDrawing(cores, () => store);

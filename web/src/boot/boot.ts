@@ -13,6 +13,7 @@ const hasLink = location.search.length > 1;
 
 const theme = storedTheme();
 if (theme !== 'auto') document.documentElement.dataset.theme = theme;
+document.documentElement.dataset.filling = ''; // until the later sections have their content: they keep its room free
 const kept = record(BOOT_DATA.words.taken);
 if (hasLink) showLink(BOOT_DATA);
 
@@ -39,8 +40,9 @@ window.boot = {
     },
     failed() {
         document.querySelector('.working')?.remove();
+        delete document.documentElement.dataset.filling;
         // The example's answer is not that of what a reader typed.
         if (kept.changed()) document.documentElement.dataset.pending = 'sentence';
-        kept.end();
+        kept.giveUp();
     },
 };

@@ -22,7 +22,7 @@ const PRESSED = 'button, [role="button"], [role="combobox"]';
 const TICKED = 'input[type="checkbox"], input[type="radio"]';
 const KEYS = new Set(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'Enter', 'Escape', 'PageUp', 'PageDown']);
 const EVENTS = ['click', 'input', 'change', 'keydown', 'toggle', 'submit', 'dragover', 'drop'] as const;
-const DRAWINGS = 8; // turns after which whatever a step changed is drawn; no event of the reader comes between them
+const DRAWINGS = 8; // turns of the microtask queue, after which whatever a step changed is drawn; no event of the reader comes between them
 
 const nameOf = (element: Element): string => element.getAttribute('aria-label') ?? element.textContent?.trim() ?? '';
 const isTyped = (element: Element): element is HTMLInputElement | HTMLTextAreaElement =>
@@ -87,6 +87,10 @@ function createMarks(taken: string) {
             document.body.append(said);
             said.textContent = taken;
         },
+        take(element: Element): void {
+            element.removeAttribute('aria-busy');
+            marked.delete(element);
+        },
         clear(): void {
             for (const element of marked) element.removeAttribute('aria-busy');
             said.remove();
@@ -112,21 +116,30 @@ export function record(taken: string) {
     for (const name of EVENTS) addEventListener(name, keep, true);
     const end = (): void => {
         for (const name of EVENTS) removeEventListener(name, keep, true);
-        marks.clear();
     };
     const replay = async (): Promise<void> => {
         end();
         const root = document.getElementById('app');
         const focused = document.activeElement;
         for (const { on, step } of kept.splice(0)) {
+            marks.take(on.element);
             const element = root && find(on, root);
             if (element) perform(step, element);
             for (let turn = 0; turn < DRAWINGS; ++turn) await null;
         }
-        const { activeElement } = document;
-        if (activeElement === focused || !(activeElement instanceof HTMLElement) || !(focused instanceof HTMLElement)) return;
-        if (focused === document.body) activeElement.blur();
-        else if (focused.isConnected) focused.focus({ preventScroll: true });
+        marks.clear();
+        restoreFocus(focused);
     };
-    return { replay, end, changed: () => kept.some(({ step }) => step.act === 'value' || step.act === 'check') };
+    const giveUp = (): void => {
+        end();
+        marks.clear();
+    };
+    return { replay, giveUp, changed: () => kept.some(({ step }) => step.act === 'value' || step.act === 'check') };
+}
+
+function restoreFocus(focused: Element | null): void {
+    const { activeElement } = document;
+    if (activeElement === focused || !(activeElement instanceof HTMLElement) || !(focused instanceof HTMLElement)) return;
+    if (focused === document.body) activeElement.blur();
+    else if (focused.isConnected) focused.focus({ preventScroll: true });
 }
