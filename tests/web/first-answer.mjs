@@ -13,6 +13,26 @@ const dist = process.env.DIST ?? fileURLToPath(new URL('web/dist/', root)); // a
 const served = await serveFolder(dist, 0, { base: '/fourfold/' });
 const { browser, stop } = await startChromium();
 
+// The model picker at the first paint, and once more when everything is there: from the press to the painted list.
+async function press(page) {
+    const pressed = async () => {
+        await page.evaluate(() => {
+            window.marks.opened = undefined;
+            const field = document.getElementById('field-model');
+            field.focus();
+            field.click();
+        });
+        await page.waitForFunction(() => window.marks.opened !== undefined, null, { timeout: 120_000 });
+        return page.evaluate(() => [window.marks.pressed, window.marks.opened].map(Math.round));
+    };
+    await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0 && document.getElementById('field-model'));
+    const first = await pressed();
+    await page.keyboard.press('Escape');
+    await page.locator('.ranking tbody tr').first().waitFor({ timeout: 120_000 });
+    const later = await pressed();
+    await page.evaluate((taps) => { window.marks.taps = taps; }, [first, later]);
+}
+
 async function one(query) {
     const page = await browser.newPage();
     const { session, transfers } = await slowDown(page, { network, slower });
@@ -22,19 +42,20 @@ async function one(query) {
         // The answer of a link stands when the title is that of its model, the page's own when the app has taken over.
         const watch = () => {
             if (window.marks.answer === undefined && document.title.includes('70B')) window.marks.answer = performance.now();
+            if (window.marks.opened === undefined && document.querySelector('#model-list [role=option]')) window.marks.opened = performance.now();
             requestAnimationFrame(watch);
         };
         window.marks = {};
+        addEventListener('click', () => { window.marks.pressed = performance.now(); }, true);
         requestAnimationFrame(watch);
     });
-    await page.goto(served.url + query);
+    await page.goto(served.url + query, { waitUntil: 'commit' });
     if (query) await page.waitForFunction(() => window.marks.answer !== undefined, null, { timeout: 120_000 });
-    else await page.waitForTimeout(1500);
+    else await press(page);
     const marks = await page.evaluate(() => ({
         ...window.marks,
         paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
         load: performance.getEntriesByType('navigation')[0].loadEventEnd,
-        steps: performance.getEntriesByType('mark').map((mark) => [mark.name, mark.startTime]),
     }));
     const list = [...transfers.values()].map((one) => ({ ...one, file: new URL(one.url).pathname.replace('/fourfold/', '') || 'index.html' }));
     await page.close();
@@ -45,10 +66,13 @@ for (const query of ['', LINK]) {
     console.log(`\n${query || 'the page itself'}`);
     const results = [];
     for (let run = 0; run < runs; ++run) results.push(await one(query));
+    for (const { marks } of results) {
+        if (marks.taps) console.log(`the picker: ${marks.taps.map(([from, to], i) => `${i ? 'later' : 'at first'} pressed at ${from} ms, open after ${to - from}`).join('; ')}`);
+    }
     for (const { marks, list } of results) {
-        const before = list.filter(({ end }) => end !== undefined && end <= (marks.answer ?? Infinity));
-        const bytes = before.reduce((sum, one) => sum + one.bytes, 0);
-        console.log(`paint ${Math.round(marks.paint)} ms, load ${Math.round(marks.load)}, answer ${marks.answer ? Math.round(marks.answer) : '-'}; ${(bytes / 1024).toFixed(1)} KB before it; ${marks.steps.map(([name, at]) => `${name} ${Math.round(at)}`).join(', ')}`);
+        const until = marks.answer ?? marks.load;
+        const bytes = list.filter(({ end }) => end <= until).reduce((sum, one) => sum + one.bytes, 0);
+        console.log(`paint ${Math.round(marks.paint)} ms, load ${Math.round(marks.load)}${marks.answer ? `, answer ${Math.round(marks.answer)}` : ''}; ${(bytes / 1024).toFixed(1)} KB until then`);
     }
     const { list } = results.at(-1);
     for (const { file, start, end, bytes } of list) console.log(`   ${String(Math.round(start)).padStart(6)} … ${String(Math.round(end)).padStart(6)} ms  ${(bytes / 1024).toFixed(1).padStart(6)} KB  ${file}`);
