@@ -15,21 +15,15 @@ const { browser, stop } = await startChromium();
 
 // The model picker at the first paint, and once more when everything is there: from the press to the painted list.
 async function press(page) {
-    const pressed = async () => {
-        await page.evaluate(() => {
-            window.marks.opened = undefined;
-            const field = document.getElementById('field-model');
-            field.focus();
-            field.click();
-        });
+    const opened = async () => {
         await page.waitForFunction(() => window.marks.opened !== undefined, null, { timeout: 120_000 });
         return page.evaluate(() => [window.marks.pressed, window.marks.opened].map(Math.round));
     };
-    await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0 && document.getElementById('field-model'));
-    const first = await pressed();
+    const first = await opened();
     await page.keyboard.press('Escape');
     await page.locator('.ranking tbody tr').first().waitFor({ timeout: 120_000 });
-    const later = await pressed();
+    await page.evaluate(() => window.press());
+    const later = await opened();
     await page.evaluate((taps) => { window.marks.taps = taps; }, [first, later]);
 }
 
@@ -43,10 +37,20 @@ async function one(query) {
         const watch = () => {
             if (window.marks.answer === undefined && document.title.includes('70B')) window.marks.answer = performance.now();
             if (window.marks.opened === undefined && document.querySelector('#model-list [role=option]')) window.marks.opened = performance.now();
+            // The first press, in the frame after the first one with content: asked for from outside it would come when the page is quiet.
+            if (document.getElementById('field-model') && document.styleSheets.length > 0) ++window.framesShown;
+            if (!location.search && window.framesShown === 2) window.press();
             requestAnimationFrame(watch);
         };
+        window.press = () => {
+            const field = document.getElementById('field-model');
+            window.marks.opened = undefined;
+            field.focus();
+            field.click();
+        };
         window.marks = {};
-        addEventListener('click', () => { window.marks.pressed = performance.now(); }, true);
+        window.framesShown = 0;
+        addEventListener('click', () => { if (window.marks.opened === undefined) window.marks.pressed = performance.now(); }, true);
         requestAnimationFrame(watch);
     });
     await page.goto(served.url + query, { waitUntil: 'commit' });
