@@ -118,6 +118,13 @@ static Json describe(const Timeline& line) {
         .add("stages", std::move(stages));
 }
 
+// The calibration's factor counts for every operation, as it does for the step.
+static void multiply(OpTimes& times, double factor) {
+    for (auto* list : {&times.forward, &times.backward, &times.weight})
+        for (double& seconds : *list) seconds *= factor;
+    times.transfer *= factor;
+}
+
 static std::string note_of(const std::optional<Timeline>& line, const Plan& plan) {
     if (!line)
         return "This pipeline has more passes than a picture can show: " + grouped(plan.pipeline_parallel) + " stages" +
@@ -137,10 +144,12 @@ Json timeline_answer(const Job& job) {
     const Machine machine = machine_of(*job.gpu, job.cluster, plan);
     const Timing timing = timing_of(machine, job.cluster, plan, framework.attention);
     std::optional<Timeline> line;
-    if (plan.pipeline_parallel <= kMostStages)
-        line = play_timeline(
-            kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.virtual_stages), plan.micro_batches(),
-            op_times(job.model, plan, machine, timing, layer_times(job.model, plan, framework, machine, timing), Stages(job.model, plan)));
+    if (plan.pipeline_parallel <= kMostStages) {
+        const LayerTimes layers = layer_times(job.model, plan, framework, machine, timing);
+        OpTimes times = op_times(job.model, plan, machine, timing, layers, Stages(job.model, plan));
+        multiply(times, plan.time_factor);
+        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.virtual_stages), plan.micro_batches(), times);
+    }
     return Object()
         .add("ok", true)
         .add("job", to_json(job))

@@ -312,6 +312,21 @@ TEST_CASE("timeline of the API: the shape, the cut and the numbers of the whole 
     CHECK(split["timeline"]["bubble_share"].get<double>() < line["bubble_share"].get<double>() + 0.01);
 }
 
+TEST_CASE("timeline of the API: a calibration's factor stretches it as it does the step") {
+    const Json plain = timeline(std::string(kFourStages) + "}")["timeline"];
+    for (const double factor : {0.2, 2.0, 5.0}) {
+        const Json scaled = timeline(std::string(kFourStages) + ", \"time_factor\": " + std::to_string(factor) + "}")["timeline"];
+        const auto stretched = [&](const Json& a, const Json& b) { return b.get<double>() == doctest::Approx(factor * a.get<double>()); };
+        for (const char* key : {"makespan_seconds", "drawn_seconds"}) CHECK(stretched(plain[key], scaled[key]));
+        for (std::size_t stage = 0; stage < 4; ++stage) {
+            for (const char* key : {"busy_seconds", "idle_seconds"})
+                CHECK(stretched(plain["stages"][stage][key], scaled["stages"][stage][key]));
+            CHECK(stretched(plain["stages"][stage]["end"].back(), scaled["stages"][stage]["end"].back()));
+        }
+        CHECK(scaled["bubble_share"].get<double>() == doctest::Approx(plain["bubble_share"].get<double>()));
+    }
+}
+
 TEST_CASE("timeline of the API: too long to draw, and mistakes") {
     const Json long_one = timeline(
         R"({"model": {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 200, "num_attention_heads": 8,
