@@ -1,5 +1,6 @@
 #include "report_time.h"
 
+#include "calibration.h"
 #include "report.h"
 #include "step_time.h"
 
@@ -75,6 +76,18 @@ Json describe_time(const Job& job) {
         .add("items", std::move(items))
         .add("stage_seconds", step.stage_seconds)
         .add("run", describe_run(job, p, step.seconds, band));
+}
+
+void warn_of_impossible_time(const Job& job, double step_seconds, Problems& warnings) {
+    const Plan& p = job.plan;
+    const double peak = machine_of(*job.gpu, job.cluster, p).peak * static_cast<double>(p.gpus);
+    const double least = model_flop(job.model, p, FlopConvention::causal) / peak;
+    if (!p.is_calibrated() || step_seconds >= least) return;
+    const bool by_factor = p.time_factor < 1;
+    warnings.push_back({by_factor ? "time_factor" : "site", "faster_than_peak", by_factor ? Json(p.time_factor) : Json("own"),
+                        "With this calibration a step takes " + number_text(step_seconds, 3) + " s; its arithmetic alone takes " +
+                            number_text(least, 3) + " s at the cards' peak, so no card is that fast.",
+                        "Check the measured steps behind the calibration, or take it away.", nullptr});
 }
 
 }  // namespace fourfold
