@@ -14,6 +14,7 @@ constexpr const char* kTime = "step_seconds";
 constexpr double kFarOff = 50;  // times the estimate: another unit, or another plan
 constexpr double kRepeats =
     1.2;  // repeated runs of a plan differ by 0.1 to 2 % in the published tables; by a fifth, something else differs
+constexpr std::size_t kMostColumns = 200;  // more than there are keys: such a header is wrong, and it is not given back
 constexpr std::size_t kFully = 20;  // rows whose broken rules are looked at for the nearest value that works, which takes its time
 
 // Every key that a row may have, with its short name: {"key", "link"}.
@@ -139,6 +140,7 @@ void read_header(std::string_view line, const std::string& name, RunColumns& col
     columns = {{}, {}, separator_of(line)};
     for (const std::string_view cell : cells_of(line, columns.separator)) read_column(cell, name, known, columns, found);
     found.move_to(problems);
+    if (columns.names.size() > kMostColumns) columns.names.clear(), columns.keys.clear();
     if (!known.has(kTime))
         report(problems, "runs_text", "missing", nullptr, joined({name, ": no column is called ", kTime, "."}),
                "The first line names the columns, like gpus,tp,pp,cp,mb,step_seconds.");

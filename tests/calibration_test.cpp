@@ -268,7 +268,7 @@ TEST_CASE("a header of very many columns is answered briefly: one problem each, 
         REQUIRE(answer["problems"].size() == 21);
         CHECK(answer["problems"][20]["field"] == "runs_text");
         CHECK(answer["problems"][20]["value"] == wrong);
-        CHECK(answer["problems"].dump().size() < 10'000);
+        CHECK(answer.dump().size() < 10'000);
     }
 }
 
