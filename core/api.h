@@ -247,7 +247,8 @@ std::string limits(std::string_view request);
 //    "set": {keys of the job: new values}, "not_identifiable": [keys of constants on which these runs do not depend],
 //    "before", "after": null (no rows) | {"mean_error", "worst_error"} of |ratio - 1|,
 //    "warnings": [problem],   rule "does_not_fit": the estimate of memory says that this run cannot have fitted
-//    "text": {"header": as given ("" of more than 200 columns), else the usual one, "line": the job's plan in those columns, its time left open; "" without a legal one},
+//    "text": {"header": as given ("" of more than 200 columns), else the usual one, "line": the job's plan in those columns, its time
+//             left open; "" without a legal one},
 //    "remove": {keys of the job that take its calibration away; empty without one}}
 //   {"ok": false, "problems": [all of them; field "runs[3].step_seconds", counted from 0], "text", "remove" (these two when the job was read)}
 // Besides broken rules a row is refused whose time is not above 0, below what the arithmetic takes at the card's peak, above 50 times the

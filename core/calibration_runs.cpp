@@ -15,7 +15,7 @@ constexpr double kFarOff = 50;  // times the estimate: another unit, or another 
 constexpr double kRepeats =
     1.2;  // repeated runs of a plan differ by 0.1 to 2 % in the published tables; by a fifth, something else differs
 constexpr std::size_t kMostColumns = 200;  // more than there are keys: such a header is wrong, and it is not given back
-constexpr std::size_t kFully = 20;  // rows whose broken rules are looked at for the nearest value that works, which takes its time
+constexpr std::size_t kFully = 20;         // rows whose broken rules are looked at for the nearest value that works, which takes its time
 
 // Every key that a row may have, with its short name: {"key", "link"}.
 Json known_columns() {
