@@ -35,7 +35,7 @@
 // Those that a reader meets first:
 //   "gpus" "gpus_per_node" "sequence_length" "global_batch"                              gpus_per_node may be "auto"
 //   "tensor_parallel" "context_parallel" "pipeline_parallel" "micro_batch"               "auto" is their default
-//   "virtual_stages" "schedule"         chunks per GPU (1 = not interleaved); "1f1b", "gpipe", "zb-h1", "zb-v"
+//   "virtual_stages" "schedule"         chunks per GPU (1 = not interleaved); "1f1b", "gpipe", "zb-h1", "zb-v", "dualpipe", "dualpipev"
 //   "zero" "shard_replicas"             "none", "optimizer" (ZeRO-1, the default), "gradients", "weights" (ZeRO-3, FSDP); HSDP's copies
 //   "recompute" "recompute_modules" "recompute_layers"     "none", "selective" (the modules), "full", "block" (of so many layers)
 //   "precision" "gradients_in_fp32" "moments" "optimizer_offload"

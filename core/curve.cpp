@@ -10,8 +10,8 @@ static std::int64_t micro_batches_to_show(const Plan& plan) {
     constexpr std::int64_t kMostOfGpipe = 512;
     const std::int64_t p = plan.pipeline_parallel, m = plan.micro_batches();
     if (p == 1) return std::min<std::int64_t>(m, 4);
-    if (plan.schedule == PipelineSchedule::gpipe) return std::min(m, kMostOfGpipe);
-    return std::min(m, plan.schedule == PipelineSchedule::one_f_one_b && plan.virtual_stages == 1 ? 2 * p + 2 : 3 * p);
+    if (plan.schedule == ScheduleKind::gpipe) return std::min(m, kMostOfGpipe);
+    return std::min(m, plan.schedule == ScheduleKind::one_f_one_b && plan.virtual_stages == 1 ? 2 * p + 2 : 3 * p);
 }
 
 // The micro-batches in the middle of a long GPipe step, which are not drawn. A stage holds them from their forward passes, which lie
@@ -21,13 +21,13 @@ struct LeftOut {
     std::int32_t held_at(const Op& op) const { return (op.kind == OpKind::forward) == (op.micro_batch >= first) ? count : 0; }
 };
 static LeftOut left_out_of(const Plan& plan, std::int64_t drawn) {
-    if (plan.pipeline_parallel == 1 || plan.schedule != PipelineSchedule::gpipe) return {};
+    if (plan.pipeline_parallel == 1 || plan.schedule != ScheduleKind::gpipe) return {};
     return {static_cast<std::int32_t>(drawn / 2), static_cast<std::int32_t>(plan.micro_batches() - drawn)};
 }
 
 static OpTimes times_of(const Stages& stages, const Schedule& schedule, const Model& model) {
     OpTimes times;
-    const double average = static_cast<double>(model.layers) / (schedule.stages * schedule.chunks);
+    const double average = static_cast<double>(model.layers) / schedule.pieces();
     for (std::int32_t stage = 0; stage < schedule.stages; ++stage)
         for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
             const double forward = std::max(0.05, static_cast<double>(stages.layers_of(stage, chunk)) / average);
@@ -57,16 +57,13 @@ class StageCurve {
     }
 
     // Once it is done: a backward pass has freed its micro-batch, or left what W needs.
-    double after(const Op& op, InFlight now) const {
-        const auto chunk = static_cast<std::size_t>(op.chunk);
-        if (op.kind == OpKind::backward) --now.until_backward[chunk];
-        if (op.kind == OpKind::backward && schedule_.splits_backward) ++now.until_weight[chunk];
-        if (op.kind == OpKind::weight) --now.until_weight[chunk];
+    double after(std::size_t i, InFlight now) const {
+        finish(schedule_, schedule_.ops[static_cast<std::size_t>(stage_)], i, now);
         return without_work(memory_at(now));
     }
 
  private:
-    bool holds_head(const Op& op) const { return schedule_.position(stage_, op.chunk) + 1 == schedule_.stages * schedule_.chunks; }
+    bool holds_head(const Op& op) const { return schedule_.position(stage_, op.chunk) + 1 == schedule_.pieces(); }
     StageMemory<double> memory_at(const InFlight& now) const {
         return detailed<double>(model_, plan_, framework_, stages_.at(stage_, now.until_backward, now.until_weight));
     }
@@ -91,7 +88,7 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
     const bool alone = plan.pipeline_parallel == 1;
     const Schedule schedule =
         make_schedule(alone ? ScheduleKind::one_f_one_b : plan.schedule_kind(), static_cast<std::int32_t>(plan.pipeline_parallel),
-                      static_cast<std::int32_t>(plan.virtual_stages), static_cast<std::int32_t>(curve.micro_batches));
+                      static_cast<std::int32_t>(plan.pieces_per_stage()), static_cast<std::int32_t>(curve.micro_batches));
     const Stages stages(model, plan);
     const auto played = play(schedule, times_of(stages, schedule, model));
     if (!played) return std::nullopt;
@@ -105,7 +102,7 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
         Op& op = curve.ops[i];
         now.until_backward[0] += left_out.held_at(op);
         curve.bytes.push_back(bytes.during(op, now));
-        curve.after.push_back(bytes.after(op, now));
+        curve.after.push_back(bytes.after(i, now));
         if (op.micro_batch >= left_out.first) op.micro_batch += left_out.count;
     });
     return curve;

@@ -24,10 +24,11 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
     return rates;
 }
 
-// Zero-bubble schedules have a paper of their own.
+// Schedules that split the backward pass have papers of their own.
 const Source& source_of(const Plan& p, TimeItem item) {
-    const bool zero_bubble = p.schedule == PipelineSchedule::zero_bubble_h1 || p.schedule == PipelineSchedule::zero_bubble_v;
-    return source(item == TimeItem::bubble && zero_bubble ? Paper::zero_bubble : text(item).paper);
+    const ScheduleRow& schedule = row_of(p.schedule_kind());
+    if (item != TimeItem::bubble || !schedule.splits_backward) return source(text(item).paper);
+    return source(schedule.overlaps ? Paper::dualpipe : Paper::zero_bubble);
 }
 
 Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double step_seconds) {
