@@ -19,8 +19,8 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             const std::int32_t position = stages.position(stage, chunk);
             double forward = 0, backward = 0, weight = 0, traffic_forward = 0, traffic_backward = 0;
             const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
-                const double held = layer.waiting, inside = block ? 0 : time.recomputed;                         // of the backward pass
-                const double again = block ? held - layer.alive : plan.recompute == Recompute::full ? held : 0;  // alive: keep everything
+                const double held = layer.waiting, inside = (block ? 0 : time.recomputed) + time.expert_backward;  // of B, not of W
+                const double again = block ? held - layer.alive : plan.recompute == Recompute::full ? held : 0;    // alive: keep everything
                 forward += held * time.forward;
                 backward += held * (time.backward + inside) / 2;
                 if (block) backward += again * time.recomputed;
