@@ -36,7 +36,8 @@ class Writer {
 
  private:
     void add(OpKind kind, std::int32_t chunk, bool joined = false) {
-        ops_.push_back({kind, next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)]++, chunk, joined});
+        ops_.push_back(
+            {kind, next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)]++, static_cast<std::int16_t>(chunk), joined});
     }
     std::vector<Op>& ops_;
     std::array<std::array<std::int32_t, 2>, 3> next_{};  // kind, chunk (schedules numbered this way have at most two)
@@ -63,7 +64,7 @@ void one_f_one_b(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
 Op interleaved_op(const Schedule& s, OpKind kind, std::int32_t i) {
     const std::int32_t group = i / (s.stages * s.chunks), within = i % (s.stages * s.chunks);
     const std::int32_t chunk = within / s.stages;
-    return {kind, group * s.stages + within % s.stages, kind == OpKind::forward ? chunk : s.chunks - 1 - chunk};
+    return {kind, group * s.stages + within % s.stages, static_cast<std::int16_t>(kind == OpKind::forward ? chunk : s.chunks - 1 - chunk)};
 }
 
 void interleaved(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
@@ -130,7 +131,7 @@ void zero_bubble_v(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) 
 // other micro-batches come back.
 class DualWriter {
  public:
-    DualWriter(std::vector<Op>& ops, std::int32_t near, std::int32_t second_chunk_from) : write_(ops), near_(near) {
+    DualWriter(std::vector<Op>& ops, std::int32_t near_chunk, std::int32_t second_chunk_from) : write_(ops), near_(near_chunk) {
         write_.second_chunk_from(second_chunk_from);
     }
     enum Which : std::uint8_t { near, far };
@@ -307,8 +308,11 @@ static Schedule empty_schedule(ScheduleKind kind, std::int32_t stages, std::int3
 
 Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
     Schedule schedule = empty_schedule(kind, stages, chunks, micro_batches);
-    for (std::int32_t stage = 0; stage < stages; ++stage)
-        row_of(kind).generate(schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
+    for (std::int32_t stage = 0; stage < stages; ++stage) {
+        auto& ops = schedule.ops[static_cast<std::size_t>(stage)];
+        ops.reserve(static_cast<std::size_t>(row_of(kind).operations(1, chunks) * micro_batches));
+        row_of(kind).generate(schedule, stage, ops);
+    }
     return schedule;
 }
 

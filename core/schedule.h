@@ -19,7 +19,7 @@ enum class OpKind : std::uint8_t {
 struct Op {
     OpKind kind;
     std::int32_t micro_batch;  // 0 … micro_batches-1
-    std::int32_t chunk;        // which of the stage's pieces of the model, 0 … chunks-1
+    std::int16_t chunk;        // which of the stage's pieces of the model, 0 … chunks-1
     // Runs as one with the operation before it: both start when the data of both are there, and their results leave together. F with B and
     // W joined is an overlapped pair; B with W joined is a backward pass that is not split.
     bool joined = false;
@@ -39,9 +39,8 @@ enum class Route : std::uint8_t {
 };
 // Where in the model the piece (stage, chunk) lies: 0 is the embedding's.
 constexpr std::int32_t position_of(Route route, std::int32_t stages, std::int32_t stage, std::int32_t chunk) {
-    const bool backwards = route != Route::straight && chunk % 2 == 1;
-    if (route == Route::two_ways) return backwards ? stages - 1 - stage : stage;
-    return backwards ? (chunk + 1) * stages - 1 - stage : chunk * stages + stage;
+    if (route == Route::straight || chunk % 2 == 0) return route == Route::two_ways ? stage : chunk * stages + stage;
+    return route == Route::two_ways ? stages - 1 - stage : (chunk + 1) * stages - 1 - stage;
 }
 
 struct Schedule {

@@ -45,6 +45,10 @@ class Player {
         next_.assign(stages_, 0);
         played_.start.resize(stages_);
         played_.end.resize(stages_);
+        for (std::size_t stage = 0; stage < stages_; ++stage) {
+            played_.start[stage].reserve(s_.ops[stage].size());
+            played_.end[stage].reserve(s_.ops[stage].size());
+        }
         played_.busy.assign(stages_, 0);
     }
     std::optional<Played> run() {
@@ -93,17 +97,19 @@ class Player {
         if (first == ops.size()) return 0;
         double data = ready(stage, ops[first]);
         if (data == kNever) return 0;
+        const double free = played_.end[stage].empty() ? 0.0 : played_.end[stage].back();
+        if (first + 1 == ops.size() || !ops[first + 1].joined) {
+            single(stage, ops[first], std::max(data, free));
+            next_[stage] = first + 1;
+            return 1;
+        }
         std::size_t behind = first + 1;
         for (; behind < ops.size() && ops[behind].joined; ++behind) {
             const double other = ready(stage, ops[behind]);
             if (other == kNever) return 0;
             data = std::max(data, other);
         }
-        const double start = std::max(data, played_.end[stage].empty() ? 0.0 : played_.end[stage].back());
-        if (behind == first + 1)
-            single(stage, ops[first], start);
-        else
-            joined(stage, std::span(ops).subspan(first, behind - first), start);
+        joined(stage, std::span(ops).subspan(first, behind - first), std::max(data, free));
         next_[stage] = behind;
         return behind - first;
     }
