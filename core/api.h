@@ -173,7 +173,8 @@ std::string alternatives(std::string_view request);
 std::string timeline(std::string_view request);
 
 // search(job + {"gpu_counts": [8, 16, …]}) -> every legal (TP, CP, PP, micro-batch) for every GPU count, each with the best plan over all else
-// that is on "auto"; where none fits, with the one that needs least. The entry of the plan that rank() puts first is that very plan.
+// that is on "auto"; where none fits, with the one that needs least. Of CP and micro-batches on
+// "auto", powers of two and the best ones have entries. The entry of the plan that rank() puts first is that very plan.
 // gpu_counts defaults to gpus/4 … gpus*8 in doublings (whole numbers only); at most 16 counts.
 //   summary {"ok": true, "job": …, "gpu_counts": […], "card_bytes", "line_share", "candidates", "legal", "fits", "at_risk", "does_not_fit",
 //                     (the last four count entries, "candidates" and "rejected" all combinations, as in rank)

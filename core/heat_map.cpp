@@ -35,6 +35,13 @@ class Mapper {
  private:
     SearchSpace space(const Plan& plan) const { return {job_.model, plan, *job_.gpu, job_.method, job_.cluster, job_.exploration}; }
 
+    // Of many values those that are powers of two have rows of their own, and the one that is best; a single one always has.
+    static std::vector<std::int64_t> rows_of(const std::vector<std::int64_t>& values, std::int64_t best) {
+        std::vector<std::int64_t> rows;
+        for (const std::int64_t v : values)
+            if ((v & (v - 1)) == 0 || v == best || values.size() == 1) rows.push_back(v);
+        return rows;
+    }
     void add_column(std::size_t which) {
         Plan plan = job_.plan;
         plan.gpus = job_.gpu_counts[which];
@@ -46,11 +53,14 @@ class Mapper {
         best_[which] = choose(whole);
         if (!best_[which]) return;
         const Degrees first = degrees_of(best_[which]->estimate.plan);
+        const Plan& best = best_[which]->estimate.plan;
+        const std::vector<std::int64_t> contexts = rows_of(all.context, best.context_parallel),
+                                        micro_batches = rows_of(all.micro_batch, best.micro_batch);
         for (const std::int64_t t : all.tensor)
-            for (const std::int64_t c : all.context)
+            for (const std::int64_t c : contexts)
                 for (const std::int64_t p : all.pipeline) {
                     if (plan.gpus % (t * c * p) != 0) continue;
-                    for (const std::int64_t b : all.micro_batch) {
+                    for (const std::int64_t b : micro_batches) {
                         plan.tensor_parallel = t, plan.context_parallel = c, plan.pipeline_parallel = p, plan.micro_batch = b;
                         if (plan.global_batch % (b * plan.data_parallel()) != 0) continue;
                         const auto here = degrees_of(plan) == first ? best_[which] : choose(space(plan));

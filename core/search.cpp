@@ -91,7 +91,9 @@ class Search {
               std::any_of(all_.forms.begin(), all_.forms.end(), [](const PipelineForm& form) { return row_of(form.schedule).overlaps; })),
           layers_differ_(std::adjacent_find(space.model.expert_layers.begin(), space.model.expert_layers.end(), std::not_equal_to<>()) !=
                          space.model.expert_layers.end()),
-          limit_(goal) {}
+          limit_(goal),
+          leanest_(std::clamp<std::size_t>(4 * all_.tensor.size() * all_.context.size() * all_.pipeline.size() * all_.expert.size(), 16,
+                                           2'048)) {}
 
     SearchResult run() {
         std::vector<GroupOfPlans> groups = groups_of_plans();
@@ -285,10 +287,10 @@ class Search {
         (fits ? known.fits : known.fails) = plan.micro_batch;
         return !fits;
     }
-    static std::size_t place_of(const Plan& p) {
+    std::size_t place_of(const Plan& p) const {
         return static_cast<std::size_t>(p.tensor_parallel + 7 * p.context_parallel + 61 * p.pipeline_parallel + 523 * p.expert_parallel +
                                         1'009 * p.expert_tensor_parallel + (p.sequence_parallel ? 0 : 97)) %
-               kLeanPlaces;
+               leanest_.size();
     }
     // Where layers differ, moving one changes what its neighbours hold: then the states of all stages together say whether moving may help.
     bool has_lean_form(Plan plan, const LayerTimes& times) {
@@ -519,8 +521,7 @@ class Search {
         std::array<std::int64_t, 5> key{};
         std::int64_t fits = 0, fails = std::numeric_limits<std::int64_t>::max();
     };
-    static constexpr std::size_t kLeanPlaces = 2'048;
-    std::vector<Leanest> leanest_ = std::vector<Leanest>(kLeanPlaces);
+    std::vector<Leanest> leanest_;  // one place per remainder of what it depends on; the newest stays
     std::vector<Estimated> found_;
     SearchResult result_;
 };

@@ -90,7 +90,7 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
 }
 
-constexpr std::size_t kPlaces = 256;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
+constexpr std::size_t kPlaces = 64;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
 
 StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
     : model_(model),
