@@ -233,8 +233,7 @@ constexpr OpenDegree kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
                                    {"virtual_stages", &Plan::virtual_stages},
                                    {"expert_parallel", &Plan::expert_parallel},
                                    {"expert_tensor_parallel", &Plan::expert_tensor_parallel},
-                                   {"recompute_layers", &Plan::recompute_layers},
-                                   {"virtual_stage_group", &Plan::virtual_stage_group}};
+                                   {"recompute_layers", &Plan::recompute_layers}};
 struct OpenField {
     const char* key;
     std::uint32_t bit;
@@ -259,7 +258,7 @@ namespace {
 Plan least_plan(const Plan& given) {
     Plan least = given;
     for (const auto& [key, value] : kDegrees)
-        if (least.*value == kAuto && value != &Plan::virtual_stage_group) least.*value = 1;
+        if (least.*value == kAuto) least.*value = 1;
     close_options(least);
     if ((given.open & open_layout) != 0 && !has_uneven_ends(least)) least.split = Split::front;
     if ((given.open & open_sequence_parallel) != 0) least.sequence_parallel = false;
@@ -300,7 +299,6 @@ std::optional<Resolved> resolve(Job& job, Problems& problems) {
         std::count_if(kDegrees, kDegrees + kSplitDegrees, [&](const auto& d) { return job.plan.*d.value == kAuto; }));
     if (auto chosen = choose(job.space())) {
         job.plan = std::move(chosen->estimate.plan);
-        if (job.plan.virtual_stage_group == kAuto) job.plan.virtual_stage_group = job.plan.pipeline_parallel;
         return Resolved{open, chosen->equally_good};
     }
     if (auto problem = no_split(job)) problems.push_back(std::move(*problem));

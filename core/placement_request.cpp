@@ -154,7 +154,7 @@ static void read_candidates(const Json& given, PlacementRequest& r, Problems& pr
     for (std::size_t i = 0; i < given.size(); ++i) {
         const std::string path = "candidates[" + std::to_string(i) + "]";
         Problems own;
-        Job trial = r.job;
+        Job trial = r.asked;
         if (given[i].is_object()) {
             FieldReader reader(given[i], own);
             visit_fields(trial.plan, reader);
@@ -184,7 +184,7 @@ std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns c
         *links = nullptr;  // a million numbers
     }
     auto job = read_parsed_job(request, Request::place, problems);
-    if (job) r.job = std::move(*job);
+    if (job) r.asked = r.job = std::move(*job);
     if (const auto bare = request.find("pipette"); bare != request.end()) read_bare(*bare, r, problems);
     read_objective(request, r, problems);
     read_budget(request, r, problems);

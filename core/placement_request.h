@@ -18,7 +18,8 @@ struct ObjectiveText {
 const ObjectiveText& text(Objective objective);
 
 struct PlacementRequest {
-    Job job;  // its plan is complete and legal, unless `bare`
+    Job job;    // its plan is complete and legal, unless `bare`
+    Job asked;  // with what the request left open; candidates begin with it
     Links links;
     Objective objective = Objective::step_time;
     AnnealingBudget budget;

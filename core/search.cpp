@@ -370,6 +370,7 @@ class Search {
         explicit Ways(Search& search) : search_(search) {}
         // Whether the plan fits, as far as that was asked: too slow a plan is not.
         bool consider(const Plan& plan) {
+            if (is_played(plan) && !search_.fits(plan)) return false;  // to play a schedule is dearer than to know its memory
             const double seconds = search_.seconds_of(plan);
             if (seconds > search_.limit_.seconds() || (best && seconds >= best->seconds)) return false;
             Estimated one = search_.scorer_.estimate(plan, seconds);
@@ -395,7 +396,7 @@ class Search {
         const bool counts_layers = !open && plan.recompute == Recompute::block && space_.plan.recompute_layers == kAuto;
         // recomputing takes longer still, and so does moving layers that are alike
         const bool may_move = form.split == LayerSplit::balanced && layers_differ_;
-        if (is_slow(plan) && (!may_move || fits(plan))) return;
+        if (!is_played(plan) && is_slow(plan) && (!may_move || fits(plan))) return;
         Ways ways(*this);
         if (counts_layers) {
             if (choose_block(plan)) ways.consider(plan);
@@ -432,7 +433,7 @@ class Search {
         if (choose_block(plan)) ways.consider(plan);
         plan.recompute = Recompute::full;
         plan.recompute_layers = 1;
-        if (!is_slow(plan)) ways.consider_moved(plan, form, times);
+        if (is_played(plan) || !is_slow(plan)) ways.consider_moved(plan, form, times);
     }
     // The fewest layers of each chunk with which the plan fits; false when not even as many will do as the limit of time allows. Every
     // layer more saves memory, but for the last one of a chunk: then a recomputed layer is alive beside those that are kept. So the numbers
@@ -440,7 +441,7 @@ class Search {
     bool choose_block(Plan& plan) {
         std::vector<std::int64_t> ends = chunk_sizes(plan);
         const std::int64_t all = ends.back();
-        std::int64_t low = 1, high = all + 1;  // the first number that is too slow
+        std::int64_t low = is_played(plan) ? all + 1 : 1, high = all + 1;  // the first number that is too slow
         while (low < high) {
             plan.recompute_layers = (low + high) / 2;
             if (is_slow(plan))

@@ -65,7 +65,7 @@ inline const Json& shape(const char* name) {
             "job": {"version": "integer", "model": "any", "gpu": "text", "cluster": "text", "method": "text", "gpus": "integer",
                     "gpus_per_node": "integer", "sequence_length": "integer", "global_batch": "integer", "tensor_parallel": "integer",
                     "context_parallel": "integer", "pipeline_parallel": "integer", "micro_batch": "integer", "virtual_stages": "integer",
-                    "schedule": "text", "layout": "text", "virtual_stage_group": "integer", "first_stage_layers": "integer", "last_stage_layers": "integer",
+                    "schedule": "text", "layout": "text", "virtual_stage_group": "any", "first_stage_layers": "integer", "last_stage_layers": "integer",
                     "count_embedding_as_layer": "boolean", "count_loss_as_layer": "boolean", "zero": "text", "shard_replicas": "integer",
                     "recompute": "text", "recompute_modules": "text", "recompute_layers": "integer", "precision": "text",
                     "gradients_in_fp32": "boolean", "moments": "text", "optimizer_offload": "number", "expert_parallel": "integer",
@@ -209,7 +209,7 @@ inline const Json& shape(const char* name) {
         s["alternatives"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
         const Json there = json(R"({"plan": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
                                              "data_parallel": "integer", "expert_parallel": "integer", "expert_tensor_parallel": "integer",
-                                             "micro_batch": "integer", "virtual_stages": "integer", "virtual_stage_group": "any",
+                                             "micro_batch": "integer", "virtual_stages": "integer",
                                              "schedule": "text", "layout": "text", "zero": "text", "recompute": "text",
                                              "recompute_layers": "integer", "moments": "text", "sequence_parallel": "boolean"},
                                     "total_bytes": "number", "share": "number", "class": "text", "probability": "number?",

@@ -96,7 +96,8 @@ Job job_of(const Json& request) {
 TEST_CASE("bounds change nothing: the search finds what looking at everything finds, in the same order") {
     Random random(401);
     int found_some = 0, moved = 0, recomputed = 0;
-    for (int i = 0; i < 2'000; ++i) {
+    const int jobs = tests::kSlowBuild ? 150 : 2'000;
+    for (int i = 0; i < jobs; ++i) {
         const AnyJob job = any_job(random);
         for (const std::size_t plans : {std::size_t{1}, std::size_t{40}}) {
             const SearchResult fast = search(job.space(), {.plans = plans});
@@ -114,14 +115,14 @@ TEST_CASE("bounds change nothing: the search finds what looking at everything fi
             ++found_some, moved += best.layout != nullptr, recomputed += best.recompute != Recompute::none;
         }
     }
-    CHECK(found_some > 700);
-    CHECK(moved > 50);
-    CHECK(recomputed > 50);
+    CHECK(found_some > jobs / 3);
+    CHECK(moved > jobs / 40);
+    CHECK(recomputed > jobs / 40);
 }
 
 TEST_CASE("the best plan is legal, fits, and no plan tried one by one is faster") {
     Random random(402);
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < (tests::kSlowBuild ? 40 : 300); ++i) {
         AnyJob job = any_job(random);
         job.exploration.left_out = 63;  // then a plan is its degrees, and all of them can be written down
         job.plan.virtual_stages = 1, job.plan.recompute = Recompute::none, job.plan.open = 0;
@@ -161,7 +162,7 @@ TEST_CASE("the best plan is legal, fits, and no plan tried one by one is faster"
 
 TEST_CASE("candidates: each is counted once, as legal or under the first rule that it breaks") {
     Random random(403);
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < (tests::kSlowBuild ? 40 : 300); ++i) {
         const AnyJob job = any_job(random);
         const Candidates all = candidates(job.space());
         const SearchCounts counts = count_candidates(job.space(), all);
@@ -181,7 +182,7 @@ TEST_CASE("candidates: each is counted once, as legal or under the first rule th
 TEST_CASE("what the space leaves out would change nothing: no ZeRO at all") {
     Random random(404);
     int checked = 0;
-    while (checked < 400) {
+    while (checked < (tests::kSlowBuild ? 50 : 400)) {
         const AnyJob job = any_job(random);
         const auto best = best_plan(job.space());
         if (!best) continue;
@@ -226,7 +227,7 @@ TEST_CASE("one question, one answer: the headline is the first of the ranking, w
     for (const CatalogModel& m : catalog().models)
         for (const Gpu& gpu : catalog().gpus)
             for (const std::int64_t gpus : kCounts) {
-                if (tests::kSlowBuild && (jobs + gpus) % 97 != 0 && ++jobs > 0) continue;
+                if (tests::kSlowBuild && jobs % 211 != 0 && ++jobs > 0) continue;
                 ++jobs;
                 const Job job =
                     job_of({{"model", m.model.id},
