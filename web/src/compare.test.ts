@@ -29,6 +29,7 @@ function answer(tensor: number, gib: number, seconds: number, fit: Fit = 'fits')
         total_bytes: gib * GIB,
         card_bytes: 80 * GIB,
         share: gib / 80,
+        equally_good: { count: 1, width: 0.015 },
         stage: 0,
         worst_stage: 1,
         groups: [
@@ -95,12 +96,13 @@ test('the groups are those of the fullest stage, in the order of the answer', ()
 });
 
 describe('the best value of a row', () => {
-    const spec = (better: 'less' | 'more') => ({
+    const spec = (better: 'less' | 'more', width = 0) => ({
         id: 'step',
         label: '',
         text: ({ time }: Estimate) => time.step_seconds.toFixed(1),
         value: ({ time }: Estimate) => time.step_seconds,
         better,
+        width: () => width,
     });
     const columns = (...answers: (Estimate | 'refused' | 'waiting')[]) => columnsOf(pageOf(answer(99, 1, 1), answers)).slice(1);
     test('is the smallest or the largest', () => {
@@ -111,6 +113,10 @@ describe('the best value of a row', () => {
         expect(bestOf(columns(answer(1, 1, 2), answer(2, 1, 2.001)), spec('less'))).toBe(-1);
         expect(bestOf(columns(answer(1, 1, 2), 'refused', 'waiting'), spec('less'))).toBe(-1);
         expect(bestOf(columns(answer(1, 1, 2), answer(2, 1, 3)), { id: '', label: '', text: () => 'x' })).toBe(-1);
+    });
+    test('is none within what the estimate can tell', () => {
+        expect(bestOf(columns(answer(1, 1, 100), answer(2, 1, 101)), spec('less', 0.005))).toBe(0);
+        expect(bestOf(columns(answer(1, 1, 100), answer(2, 1, 101)), spec('less', 0.015))).toBe(-1);
     });
     test('is never that of a plan that does not fit', () => {
         expect(bestOf(columns(answer(1, 90, 1, 'does_not_fit'), answer(2, 1, 3), answer(4, 1, 2, 'at_risk')), spec('less'))).toBe(2);
@@ -124,7 +130,10 @@ test('the finding says what is marked', () => {
     };
     expect(finding(answer(2, 30, 6))).toBe('The plan shown has the shortest step: 5.00 s. Pin 1 needs least memory: 30.0 GB.');
     expect(finding(answer(2, 30, 4))).toBe('Pin 1 has the shortest step (4.00 s) and needs least memory (30.0 GB).');
-    expect(finding(answer(2, 40, 5))).toBe('');
+    expect(finding(answer(2, 40, 5))).toBe('2 plans are equally fast within what the estimate can tell.');
+    expect(finding(answer(2, 30, 5.05), answer(4, 20, 6))).toBe(
+        '2 plans are equally fast within what the estimate can tell. Pin 2 needs least memory: 20.0 GB.',
+    );
     expect(finding(answer(2, 30, 6), answer(4, 90, 1, 'does_not_fit'))).toMatch(/^The plan shown .* Plans that do not fit are left out\.$/);
 });
 

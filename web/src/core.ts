@@ -1,5 +1,6 @@
 // The page's side of a worker: questions out, promises back. A worker that fails is replaced; what it was asked is rejected, once.
 import type {
+    Alternatives,
     Calibrated,
     Catalog,
     Estimate,
@@ -38,9 +39,8 @@ export class Core {
     timeline = (job: object): Promise<TimelineAnswer | Refusal> => this.read('timeline', JSON.stringify(job));
     calibrate = (job: object, runs: string): Promise<Calibrated> => this.read('calibrate', JSON.stringify({ ...job, runs_text: runs }));
     search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), { filter });
-    // A part of a ranking stays a text, as the merge takes it.
-    rank = (job: object): Promise<string> => this.ask('rank', JSON.stringify(job));
-    mergeRankings = (parts: readonly string[]): Promise<Ranked | Refusal> => this.read('merge_rankings', `[${parts.join()}]`);
+    alternatives = (job: object): Promise<Alternatives | Refusal> => this.read('alternatives', JSON.stringify(job));
+    rank = (job: object): Promise<Ranked | Refusal> => this.read('rank', JSON.stringify(job));
     versus = (job: object): Promise<Versus | Refusal> => this.read('versus', JSON.stringify(job));
     limits = (job: object): Promise<Limits | Refusal> => this.read('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });

@@ -10,7 +10,7 @@ import { formatLink, type Job, type Pin, parseLink } from './state';
 import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
 import { fetchMore } from './views/later';
 
-const MOST_RANKERS = 4; // workers that share a ranking; each starts when it is first needed
+const MOST_PLACERS = 3; // workers that search for a placement; each starts when it is first needed
 const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
@@ -35,11 +35,8 @@ async function start(): Promise<void> {
     const createWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
     const estimates = new Core(createWorker, module);
     const searches = new Core(createWorker, module);
-    // The searching worker takes part, but goes on with what else it has to do when a ranking is stopped.
-    const helper = { rank: searches.rank, mergeRankings: searches.mergeRankings, stop: () => {}, end: () => {} };
-    const others = Math.min(MOST_RANKERS, navigator.hardwareConcurrency) - 1;
-    const rankers = [helper, ...Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module))];
     // Instances of their own: a search of 30 seconds must not keep a ranking waiting, and its memory goes back with them.
+    const others = Math.min(MOST_PLACERS, navigator.hardwareConcurrency - 1);
     const placers = Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module));
     const measures = new Core(createWorker, module);
     const measure: Core['measure'] = async (text, said) => {
@@ -84,11 +81,12 @@ async function start(): Promise<void> {
             root,
         );
     };
-    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, rankers, draw, jobChanged });
+    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, draw, jobChanged });
     store.restore(link.job);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', link.unknown.join(', '));
     if (link.newer) store.actions.notify('newer');
+    if (link.widened) store.actions.notify('widened');
 
     addEventListener('popstate', () => {
         clearTimeout(timer);

@@ -72,13 +72,40 @@ export const en = {
         yoursChip: 'your plan',
         mixedChip: 'partly yours',
         why: 'Why this plan?',
-        whyText:
-            'What you leave on “auto” is chosen by one rule: of all plans that fit, the one whose step is the shortest. Of equally fast ones, the smallest split of the model (tensor × context × pipeline). When nothing fits, the plan that needs least memory is shown.',
+        whyAll: 'One search looks at every plan, and this one is the first of it. The list of best configurations below shows the same search.',
+        whyMixed: 'What you have set is kept. One search looks at every plan that has it, and this one is the first.',
+        whyYours: 'You have set this plan yourself; nothing of it was chosen.',
+        whyNothing: 'No plan of the search fits, so the one that needs the least memory is shown.',
+        whyTie: (tie: string) =>
+            `${tie}; among them this one is the least exposed to what varies on real clusters: fewest context ranks, least traffic between nodes, smallest split.`,
+        whyAlone: 'Every other plan of the search takes longer, by more than the estimate can be wrong between two plans.',
         share: 'Share',
         shared: 'Link copied',
         shareFailed: 'Copy the address bar',
         stale: 'From the last run that could be worked out',
         late: 'Still computing; this is the previous answer.',
+    },
+    tie: {
+        plans: (count: number, text: string) =>
+            `${text} ${plural(count, 'plan is', 'plans are')} equally fast within what the estimate can tell`,
+        equal: 'equally fast',
+    },
+    plan: {
+        chunks: (count: string) => `${count} chunks`,
+        selective: 'attention recomputed',
+        block: (count: number, layers: string) => `${layers} ${plural(count, 'layer', 'layers')} recomputed`,
+        full: 'all layers recomputed',
+        kept: 'nothing recomputed',
+        noSequence: 'no SP',
+        expertTensor: (gpus: string) => `experts split over ${gpus}`,
+        front: 'first chunks hold a layer more',
+        layers: (runs: string) => `layers ${runs}`,
+        run: (count: string, layers: string) => `${count} × ${layers}`,
+        uneven: 'uneven layers',
+    },
+    search: {
+        leftOut: (what: string) => `Left out of the search: ${what}.`,
+        nothingLeftOut: 'Nothing is left out of the search.',
     },
     pins: {
         pin: 'Pin this plan',
@@ -198,6 +225,10 @@ export const en = {
         title: 'Adjust the plan',
         intro: 'Every button says what it would do to the memory of the fullest GPU and to the time of a step.',
         auto: 'auto',
+        chosen: (value: string) => `auto (${value})`,
+        yes: 'yes',
+        no: 'no',
+        stale: 'From the plan before the last change',
         reset: 'reset',
         backToAuto: (label: string) => `${label}: reset to auto`,
         ownValue: (label: string) => `${label}: a value of your own, or “auto”`,
@@ -253,6 +284,8 @@ export const en = {
     notices: {
         unknown: (keys: string) => `The link has parts that this page does not know and has left out: ${keys}.`,
         newer: () => 'This link was made by a newer version of the page; some of it may be missing here.',
+        widened: () =>
+            'This link is from an earlier version. Fourfold now also chooses recomputation, chunks per GPU, and layers per stage, so the plan may be another one than then.',
         crash: (reason: string) => `The calculation stopped unexpectedly and was started again (${reason}).`,
         too_large: (size: string) => `This is ${size} MB. A config.json has a few KB; more than 1 MB is not read.`,
         missing: () => en.later.failed,

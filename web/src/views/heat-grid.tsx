@@ -5,6 +5,7 @@ import { entryAt, type Heat, paceOf } from '../heat';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { labelOf } from '../sentences';
+import { allAuto } from '../state';
 import type { Actions, Page } from '../store';
 import { settled } from './settled';
 
@@ -95,7 +96,8 @@ export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, 
         if (entry < 0) return;
         const { columns } = heat;
         const degrees = Object.fromEntries(ROW_KEYS.map((key) => [key, columns[key][entry] ?? 'auto']));
-        act.change({ gpus: columns.gpus[entry] ?? 'auto', ...degrees }, 'choose');
+        // The cell is the best plan with these degrees: everything else is to be chosen.
+        act.change({ ...allAuto(catalog), gpus: columns.gpus[entry] ?? 'auto', ...degrees }, 'choose');
         document.getElementById('answer')?.scrollIntoView({ block: 'center' });
     };
     const onKeyDown = (event: KeyboardEvent) => {
@@ -147,7 +149,12 @@ export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, 
         const words = fit
             ? (speed ? m.heat.cellSpeed : m.heat.cell)(format.count(gpus), size, t.word[fit])
             : `${m.heat.gpus(format.count(gpus))}: ${m.heat.none}`;
-        const extra = [marks.includes('mark-current') && m.heat.current, marks.includes('mark-auto') && m.heat.auto].filter(Boolean);
+        // The plan above may have other settings than the best one with its degrees.
+        const same = answer?.total_bytes === heat.columns.total_bytes[entry];
+        const extra = [
+            marks.includes('mark-current') && (same ? m.heat.current : m.heat.currentSplit),
+            marks.includes('mark-auto') && m.heat.auto,
+        ].filter(Boolean);
         return (
             <td
                 key={gpus}
