@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { contentSecurityPolicy, serveFolder } from '../../.ci/static-server.mjs';
 import { axeFile, openPage, startChromium } from './chromium.mjs';
 import { differences, goldenCases } from './golden.mjs';
-import { root } from './module.mjs';
+import { loadModule, root } from './module.mjs';
 
 // Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what the first sign of a reader adds.
 const FIRST_LOAD_LIMIT = 120 * 1024, MODULE_LIMIT = 280 * 1024;
@@ -29,8 +29,9 @@ const names = {
 const dist = fileURLToPath(new URL('web/dist/', root));
 const llama = JSON.parse(readFileSync(new URL('core/data/models/llama-3.1-8b.json', root), 'utf8')).config;
 
-let served, chromium, opened = [];
+let served, chromium, core, opened = [];
 before(async () => {
+    core = await loadModule();
     served = await serveFolder(dist, 0, { base: '/fourfold/' });
     chromium = await startChromium();
     // A page that never answers fails here, once, instead of costing every test its full waiting time.
@@ -91,19 +92,22 @@ const folded = (page, title) => page.locator('summary', { hasText: new RegExp(`^
 // The numbers that the page must show are those of the golden answers; the page's own rounding is what is tested here.
 const answerOf = (name) => JSON.parse(readFileSync(new URL(`tests/golden/${name}.json`, root), 'utf8')).response;
 const gib = (bytes) => (bytes / 2 ** 30).toFixed(2);
+// What else the page shows is asked of the module itself.
+const asked = (name, job = {}) => JSON.parse(core[name](JSON.stringify({ version: 2, ...job })));
+const sentenceOf = ({ total_bytes, share }) => `${Math.round(total_bytes / 2 ** 30)} of 80 GB (${Math.round(share * 100)} %)`;
 const openAll = (page) => page.locator('details').evaluateAll((all) => { for (const details of all) details.open = true; });
 const fourStages = '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&pp=4&tp=8&mb=1';
 
 describe('the answer', () => {
     pageTest('the default page says the golden sentence', async () => {
         const page = await open();
-        await headlineIs(page, /^It fits\. .*55 of 80 GB \(68 ?%\)/);
+        await headlineIs(page, (text) => text.startsWith('It fits. ') && text.includes(sentenceOf(answerOf('default'))));
         assert.match(await page.title(), /Llama 3\.1 8B.*fits.*Fourfold/);
     });
 
     pageTest('without JavaScript the built file carries the same sentence', async () => {
         const html = readFileSync(`${dist}index.html`, 'utf8').replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-        assert.match(html, /It fits\. .*55 of 80 GB \(68 ?%\)/);
+        assert.ok(html.includes(sentenceOf(answerOf('default'))), html.slice(0, 500));
     });
 
     pageTest('the sentence becomes another when an input does', async () => {
@@ -173,7 +177,7 @@ describe('what to change', () => {
         await headlineIs(page, /^It does not fit/);
         const before = await amount(page);
         const button = page.getByRole('button', { name: /^Optimizer in host memory/ });
-        const [, promised] = /−([\d.]+)\s?GB, [−+±][\d.]+\s?\S+ a step fits/.exec(await plain(button));
+        const [, promised] = /−([\d.]+)\s?GB, (?:[−+][\d.]+\s?\S+ a step|equally fast) fits/.exec(await plain(button));
         await button.click();
         await addressHas(page, 'offload=1');
         await headlineIs(page, /^It fits/);
@@ -185,28 +189,31 @@ describe('what to change', () => {
 
     pageTest('a run that fits keeps its savings folded', async () => {
         const page = await open();
-        const saving = page.getByRole('button', { name: /^Adam's averages in 16 bits/ });
+        const { label, set } = asked('alternatives').changes.find((one) => !('gpus' in one.set) && Object.keys(one.set).length === 1);
+        const saving = page.getByRole('button', { name: new RegExp(`^${escape(label)} −`) });
         assert.equal(await saving.isVisible(), false);
-        await page.getByText('Save memory').click();
+        await folded(page, 'Save memory').click();
         await saving.click();
-        await addressHas(page, 'adam=16-bit');
+        const { link } = asked('catalog').fields.find(({ key }) => key in set);
+        await addressHas(page, `${link}=${Object.values(set)[0]}`);
     });
 
     pageTest('the method is a choice near the plan, and the other one\'s answer stands beside it', async () => {
         const page = await open();
+        const { comparison } = answerOf('default');
         const other = page.getByRole('radio', { name: names.fujii });
-        assert.match(await other.evaluate((radio) => radio.closest('label').innerText), /56\.3\s?GB/);
+        assert.ok((await other.evaluate((radio) => radio.closest('label').innerText)).includes(`${three(comparison.total_bytes / 2 ** 30)}\u00a0GB`));
         await other.check();
         await addressHas(page, 'method=fujii2024');
-        await headlineIs(page, /56 of 80 GB \(70 ?%\)/);
+        await headlineIs(page, (text) => text.includes(sentenceOf(asked('estimate', { method: 'fujii2024' }))));
         assert.equal(await part(page, 'Outside').count(), 0);
         assert.equal(await page.getByText('handed out by PyTorch').count(), 0);
         await page.getByRole('radio', { name: names.detailed }).check();
-        await headlineIs(page, /55 of 80 GB/);
+        await headlineIs(page, (text) => text.includes(sentenceOf(answerOf('default'))));
         assert.equal(await part(page, 'Outside').getAttribute('tabindex'), '0', 'a part drawn later is reached by Tab too');
         await page.getByText('Two methods').click();
         await eventually('the comparison', () => plain(page.locator('.methods')), 
-            new RegExp(`In all ${gib(answerOf('default').total_bytes)} ${gib(answerOf('fujii2024').total_bytes)} Verdict fits fits`));
+            (text) => text.includes(`In all ${gib(answerOf('default').total_bytes)} ${gib(comparison.total_bytes)} Verdict fits `));
     });
 
     pageTest('parts to recompute are ticked, and the link carries them', async () => {
@@ -237,7 +244,7 @@ describe('what to change', () => {
     });
 
     pageTest('settings that cannot matter are not there, those that are set stay', async () => {
-        const page = await open();
+        const page = await open('?v=2&pp=1');
         assert.equal(await folded(page, 'Pipeline').count(), 0);
         await page.goto(`${served.url}?v=1&vp=2&gpus=8&pp=1`);
         await settled(page);
@@ -372,37 +379,63 @@ describe('the time of a step', () => {
 
     pageTest('the knobs and the savings say what a step would take', async () => {
         const page = await open();
-        const { knobs, changes, time: { step_seconds: now } } = answerOf('default');
+        const { time: { step_seconds: now }, equally_good: { width } } = answerOf('default');
+        const { knobs, changes } = asked('alternatives');
+        const told = (seconds) => (Math.abs(seconds - now) <= width * now ? 'equally fast' : seconds > now ? '+' : '−');   // the number is the page's own
         const { options } = knobs.find((one) => one.field === 'tensor_parallel');
-        const more = options.find((one) => one.value === 4).step_seconds - now;
-        const { label, saved_bytes, step_seconds } = changes.find((one) => one.set.gpus === 16);
-        assert.ok((await plain(knob(page, names.tensor, 4))).endsWith(`+${more.toFixed(1)} s`));
-        await page.getByText('Save memory').click();
-        assert.ok((await plain(page.getByRole('button', { name: new RegExp(`^${label}`) }))).includes(`−${(saved_bytes / 2 ** 30).toPrecision(3)} GB, −${(now - step_seconds).toFixed(1)} s a step fits`));
+        const four = options.find((one) => one.value === 4);
+        await eventually('the knob', () => plain(knob(page, names.tensor, 4)), (text) => text.split(/ GB /).at(-1).startsWith(told(four.step_seconds)));
+        await folded(page, 'Save memory').click();
+        const { label, saved_bytes, step_seconds } = changes.find(({ set }) => !('gpus' in set));
+        const button = await plain(page.getByRole('button', { name: new RegExp(`^${escape(label)}`) }).first());
+        assert.ok(button.includes(`−${three(saved_bytes / 2 ** 30)} GB, ${told(step_seconds)}`), button);
     });
 });
 
 describe('the best plans', () => {
-    const job = '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64';
-    pageTest('stand in a table, fastest first; a click takes one', async () => {
+    const job = '?v=2&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64';
+    const asJob = { model: 'llama-3.1-70b', gpus: 64 };
+    pageTest('stand in a table, in the order of the core; the first is the plan above; a click takes one', async () => {
         const page = await open(job);
+        const { equally_good: ties, tie_width: width } = asked('rank', asJob);
         const table = page.getByRole('table', { name: 'Plans that fit' });
         const row = (i) => table.getByRole('row').nth(i);
         const cells = async (i) => (await row(i).getByRole('cell').allInnerTexts()).map((text) => text.replace(/\s/g, ' '));
         await eventually('the ranking', () => plain(row(1)), (text) => text.startsWith('1 above '));
         const [tensor, pipeline, context, micro, data] = await cells(1);
         assert.ok((await plain(page.locator('#answer'))).includes(`tensor ${tensor} · pipeline ${pipeline} · context ${context} · data ${data} · micro-batch ${micro}`));
-        assert.match(await plain(page.locator('.best .finding')), /^The fastest that fits: .*The first takes [\d.]+ s \(\d+ %\) less than the second: [\d.]+ s less .*\. It needs [\d.]+ GB (more|less)\.$/);
-        const second = await cells(2);
-        assert.equal(second[5], '1 layer recomputed');
-        await page.getByRole('button', { name: /^Take plan 2: .*1 layer recomputed$/ }).click();
-        for (const part of [`tp=${second[0]}`, 'rc=block']) await addressHas(page, part);
+        const finding = await eventually('the next plan', () => plain(page.locator('.best .finding')), /^The best that fits: .* The next, .*, takes [\d.]+ m?s \([\d.]+ %\) longer.* than the first\.$|Both need the same memory\.$/);
+        assert.equal(finding.includes(`${ties} plans are equally fast within what the estimate can tell`), ties > 1);
+        assert.equal(await table.locator('.tie-end').count(), ties > 1 && ties < 20 ? 1 : 0);
+        if (ties > 1) assert.ok((await plain(page.locator('.best'))).includes(`The first ${ties} plans are equally fast within what the estimate can tell (${100 * width} % of a step)`));
+        await page.getByRole('button', { name: 'Why this plan?' }).click();
+        const why = await plain(page.locator('#why'));
+        assert.match(why, /^One search looks at every plan, and this one is the first of it\./);
+        if (ties > 1) assert.ok(why.includes(`${ties} plans are equally fast within what the estimate can tell`), why);
+        const second = await page.getByRole('button', { name: /^Take plan 2: / }).getAttribute('aria-label');
+        await page.getByRole('button', { name: /^Take plan 2: / }).click();
+        await addressHas(page, `tp=${/tensor (\d+)/.exec(second)[1]}`);
         await eventually('the plan above', () => plain(row(2)), (text) => text.startsWith('2 above '));
+        assert.match(await plain(page.locator('.plan')), /^your plan /);
         // By memory: the column never falls.
         await table.getByRole('button', { name: 'GB' }).click();
         const sizes = (await table.locator('tbody tr td:nth-child(10)').allInnerTexts()).map(Number);
         assert.deepEqual(sizes, [...sizes].sort((a, b) => a - b));
         assert.match(await table.locator('[aria-sort=ascending]').innerText(), /^GB\s*▴$/);
+        // Back to what the search chooses.
+        await page.getByRole('button', { name: /^Suggested: / }).click();
+        await eventually('the first again', () => plain(page.locator('.plan')), /^chosen for you /);
+        assert.equal(new URL(page.url()).searchParams.has('tp'), false);
+    });
+
+    pageTest('what is set bounds the answer, the list stays whole; one click filters it by that', async () => {
+        const page = await open(`${job}&tp=2`);
+        const rows = page.locator('.ranking tbody tr');
+        await rows.first().waitFor();
+        await page.getByText(/^List and map look at all plans, also at those that differ from what you have set \(TP 2\)\./).waitFor();
+        await page.getByRole('button', { name: 'Only plans with that' }).click();
+        await eventually('tensor 2', async () => [...new Set(await page.locator('.ranking tbody tr > :nth-child(2)').allInnerTexts())].join(), '2');
+        await eventually('the first is the plan above', () => plain(rows.first()), (text) => text.startsWith('1 above '));
     });
 
     pageTest('every column sorts, both ways, by mouse and by keyboard', async () => {
@@ -417,7 +450,7 @@ describe('the best plans', () => {
         const sortedBy = () => plain(table.locator('[aria-sort$=ending]'));
         await table.locator('tbody tr').nth(19).waitFor();
         await page.getByText(/^Of [\d,]+ plans that fit, these 2\d\d are the fastest and the smallest in memory; sorting orders them/).waitFor();
-        const names = ['#', 'tensor', 'pipeline', 'context', 'micro-batch', 'data', 'Tokens/s', 'GB', 'of the card', 'Step'];
+        const names = ['tensor', 'pipeline', 'context', 'micro-batch', 'data', 'Tokens/s', 'GB', 'of the card', 'Step', '#'];
         const buttons = table.locator('thead button');
         assert.equal(await buttons.count(), names.length);
         for (const name of names) {
@@ -450,12 +483,11 @@ describe('the best plans', () => {
         const list = page.locator('#best-filters'), map = page.locator('#plans .filters').last();
         const rows = page.locator('.ranking tbody tr'), finding = page.locator('.best .finding');
         await rows.first().waitFor();
-        const asked = page.url();
-        assert.equal(await list.getByLabel('ZeRO / FSDP').count(), 0, 'not explored');
+        const address = page.url();
         await list.getByLabel('Recompute activations').selectOption({ label: 'Every layer' });
-        await eventually('filtered', () => plain(finding), (text) => text.startsWith('With these filters the fastest that fits: ') && text.includes('The first takes'));
+        await eventually('filtered', () => plain(finding), (text) => text.startsWith('With these filters the best that fits: '));
         for (const text of await rows.allInnerTexts()) assert.match(text, /all layers recomputed/);
-        assert.match(await plain(page.locator('.best .funnel')), /^Of [\d,]+ candidates [\d,]+ keep every rule\. The filters leave out [\d,]+ of these; of the rest [\d,]+ fit\./);
+        assert.match(await plain(page.locator('.best .funnel')), /^Of [\d,]+ combinations [\d,]+ keep every rule: .*the filters leave out [\d,]+, [\d,]+ do not fit, [\d,]+ fit\./);
         // One state with the map, either way.
         await map.getByLabel(names.tensor).selectOption('2');
         await eventually('tensor 2', async () => [...new Set(await page.locator('.ranking tbody tr > :nth-child(2)').allInnerTexts())].join(), '2');
@@ -480,9 +512,9 @@ describe('the best plans', () => {
         await memory.fill('40');
         await eventually('small plans', () => page.locator('.ranking tbody td:nth-child(10)').allInnerTexts(), (sizes) => sizes.length > 0 && sizes.every((size) => Number(size) <= 40));
         await list.getByRole('button', { name: 'Show all' }).click();
-        await eventually('all', () => plain(finding), (text) => text.startsWith('The fastest that fits: '));
+        await eventually('all', () => plain(finding), (text) => text.startsWith('The best that fits: '));
         assert.equal(await map.getByLabel(names.tensor).inputValue(), '');
-        assert.equal(page.url(), asked, 'filters are no part of the link');
+        assert.equal(page.url(), address, 'filters are no part of the link');
     });
 
     pageTest('on a phone the filters are folded, and say how many act', async () => {
@@ -504,36 +536,33 @@ describe('the best plans', () => {
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     });
 
-    pageTest('more can be tried, at another risk; the link keeps both', async () => {
+    pageTest('what the search leaves out is said, can be put in, and the link keeps it; so it does the risk', async () => {
         const page = await open(job);
-        const funnel = page.locator('.best .funnel');
+        const funnel = page.locator('.best .funnel'), said = page.locator('.left-out > p');
         await funnel.waitFor();
         const before = await plain(funnel);
-        assert.equal(await page.locator('.explore').getByLabel('Expert parallel').count(), 0);
-        await page.getByLabel('Zero-bubble schedules').check();
-        await addressHas(page, 'vary=virtual_stages,schedule,recompute,stage_layers');
-        await eventually('more candidates', () => plain(funnel), (text) => text !== before);
+        assert.match(await plain(said), /^Left out of the search: .*zero-bubble.*, .*16-bit/i);
+        await said.getByRole('button').first().click();
+        await addressHas(page, 'without=small_states');
+        await eventually('more combinations', () => plain(funnel), (text) => text !== before);
+        assert.doesNotMatch(await plain(said), /zero-bubble/i);
+        await folded(page, 'What is searched').click();
+        const box = (name) => page.locator('.explore').getByLabel(name);
+        await box(/16-bit/i).uncheck();
+        await addressHas(page, 'without=');
+        await eventually('everything', () => plain(said), 'Nothing is left out of the search.');
+        await box(/interleav/i).check();
+        await addressHas(page, 'without=interleaving');
         await page.getByLabel('Accepted risk').selectOption('0.5');
         await addressHas(page, 'risk=0.5');
         await page.reload();
         await page.mouse.move(2, 2);
         await funnel.waitFor();
-        assert.ok(await page.getByLabel('Zero-bubble schedules').isChecked());
+        await folded(page, 'What is searched').click();
+        assert.deepEqual([await box(/interleav/i).isChecked(), await box(/zero-bubble/i).isChecked()], [true, false]);
         assert.equal(await page.getByLabel('Accepted risk').inputValue(), '0.5');
-        const experts = await open('?v=1&model=deepseek-v3&gpus=1024');
-        await experts.locator('.explore').getByLabel('Expert parallel').waitFor();
-    });
-
-    pageTest('a long ranking can be stopped at once, and taken up again', async () => {
-        const page = await open('?v=1&model=llama-3.1-405b&gpu=h100-sxm-80gb&gpus=16384&batch=2048&vary=virtual_stages,schedule,recompute,zero,sequence_parallel,stage_layers');
-        const stop = page.getByRole('button', { name: 'Stop', exact: true });
-        await stop.waitFor();
-        const started = await page.evaluate(() => performance.now());
-        await stop.click();
-        await page.getByText('Stopped. The list is that of the last whole search.').waitFor();
-        assert.ok((await page.evaluate(() => performance.now())) - started < 1000, 'stopped late');
-        await page.getByRole('button', { name: 'Search again' }).click();
-        await eventually('the whole ranking', () => plain(page.locator('.best .finding')), (text) => /zero bubble/i.test(text) && text.includes('The first takes'));
+        const old = await open('?v=1&model=llama-3.1-70b&gpus=64&vary=virtual_stages,schedule,recompute,zero,stage_layers');
+        await eventually('what version 1 tried', () => plain(old.locator('.left-out > p')), /^Left out of the search: [^,.]*16-bit[^,.]*\./i);
     });
 
     pageTest('why not another plan: a slower one, one that is too large, one that cannot be', async () => {
@@ -545,7 +574,7 @@ describe('the best plans', () => {
             await form.getByRole('button', { name: 'Ask' }).click();
         };
         await ask({ [names.tensor]: 8, [names.pipeline]: 2 });
-        await eventually('slower', reply, (text) => /^tensor 8 · pipeline 2 .* is the best with these numbers: .* more than the first: /.test(text));
+        await eventually('slower', reply, (text) => /^tensor 8 · pipeline 2 .* is the best with these numbers: .* more than the first: |^Nothing speaks against it: tensor 8 · pipeline 2 /.test(text));
         await ask({ [names.tensor]: 1, [names.pipeline]: 1 });
         await eventually('too large', reply, (text) => text.includes('too much to run without great risk'));
         await ask({ [names.tensor]: 3 });
@@ -666,7 +695,7 @@ describe('pinned plans', () => {
 
         await page.getByRole('button', { name: 'Show Pin 1' }).click();
         await eventually('the heads', async () => (await heads(page)).join(), 'Pin 1 the plan shown,Pin 2');
-        await headlineIs(page, /55 of 80 GB/);
+        await headlineIs(page, (text) => text.includes(sentenceOf(answerOf('default'))));
         await page.getByRole('button', { name: 'Unpin Pin 2' }).click();
         await compared(page, 1);
         assert.equal(new URL(page.url()).searchParams.getAll('pin').length, 1);
@@ -693,7 +722,7 @@ describe('pinned plans', () => {
 
     const base = 'model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;seq=8192;batch=1024;cp=1;pp=1;mb=1;node=8;ep=1';
     pageTest('a pin that cannot work shows why; a broken one is named and left out', async () => {
-        const page = await open(`?v=1&pin=${base};tp=3&pin=${base};tp=2&pin=tp=banana`);
+        const page = await open(`?v=1&node=8&tp=2&cp=1&pp=1&mb=1&ep=1&pin=${base};tp=3&pin=${base};tp=2&pin=tp=banana`);
         assert.match(await plain(page.getByRole('status').first()), /left out: pin=tp=banana/);
         await compared(page, 2);
         await eventually('the verdict', () => row(page, 'Verdict'), /^Verdict Cannot work\. .*3 .* fits$/);
@@ -717,7 +746,7 @@ describe('pinned plans', () => {
     });
 
     pageTest('the table is copied with tabs and as Markdown', async () => {
-        const page = await open(`?v=1&pin=${base};tp=4`);
+        const page = await open(`?v=1&node=8&tp=2&cp=1&pp=1&mb=1&pin=${base};tp=4`);
         await compared(page, 2);
         await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
         const copy = async (name) => {
@@ -824,7 +853,7 @@ describe('stages and the step', () => {
     });
 
     pageTest('one stage needs no chart of stages; the curve comes when it is opened', async () => {
-        const page = await open();
+        const page = await open('?v=2&pp=1');
         assert.equal(await page.locator('.stages').count(), 0);
         await page.getByText('Memory over the step').click();
         await page.getByRole('slider', { name: names.curve }).waitFor();
@@ -842,6 +871,48 @@ describe('stages and the step', () => {
     });
 });
 
+describe('the layers of the stages', () => {
+    const job = '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&pp=4&tp=8&cp=1&mb=1';
+    const layers = async (page) => (await page.locator('.layers td b').allInnerTexts()).map(Number);
+    const layout = (page) => page.getByRole('combobox', { name: /^Layers/ });
+    pageTest('are shown, moved one by one, written as a text, and chosen again', async () => {
+        const page = await open(job);
+        await folded(page, 'Pipeline').click();
+        assert.equal(await layout(page).inputValue(), 'equal');
+        await folded(page, 'Layers of every stage').click();
+        assert.deepEqual(await layers(page), [20, 20, 20, 20]);
+        await page.getByRole('button', { name: 'Stage 1: one layer less, given to stage 2' }).click();
+        await page.getByRole('button', { name: 'Stage 4: one layer less, given to stage 3' }).click();
+        await eventually('moved', () => layers(page), (now) => now.join() === '19,21,21,19');
+        const text = page.getByRole('textbox', { name: /Megatron’s notation/ });
+        assert.equal(await text.inputValue(), 'Et*19|(t*21|)*2t*19L');
+        await eventually('address', () => new URL(page.url()).searchParams.get('layout'), 'Et*19|(t*21|)*2t*19L');
+        assert.match(await plain(page.locator('.plan')), /layers 19, 2 × 21, 19/);
+        await eventually('the stages', () => plain(page.getByRole('list', { name: names.stages })), /19 layers, embedding .*21 layers .*19 layers, loss/);
+        await text.fill('Et*19|t*21|t*21|t*18L');
+        await headlineIs(page, /^(Cannot work|Not clear yet)\./);
+        assert.equal(await text.getAttribute('aria-invalid'), 'true');
+        await page.getByRole('button', { name: /^Set Layers.* to / }).first().click();
+        await headlineIs(page, /^(It fits|At risk|It does not fit)/);
+        await layout(page).selectOption('equal');
+        await eventually('even', () => layers(page), (now) => now.join() === '20,20,20,20');
+        await layout(page).selectOption('auto');
+        await eventually('address', () => new URL(page.url()).searchParams.has('layout'), false);
+    });
+
+    for (const width of [1280, 390]) {
+        pageTest(`axe finds nothing at ${width} px, and nothing is too wide`, async () => {
+            const page = await open(`${job}&layout=Et*19|(t*21|)*2t*19L`, { width });
+            await openAll(page);
+            await page.locator('.layers table').waitFor();
+            await page.evaluate(readFileSync(axeFile, 'utf8'));
+            const found = await page.evaluate(() => globalThis.axe.run('.adjust', { resultTypes: ['violations'] }));
+            assert.deepEqual(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`), []);
+            assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+        });
+    }
+});
+
 describe('the map of plans', () => {
     pageTest('a click on a cell opens that plan', async () => {
         const page = await open('?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64');
@@ -852,6 +923,7 @@ describe('the map of plans', () => {
         await eventually('amount', () => amount(page), (now) => Math.abs(now - gib) < 0.06);
         await headlineIs(page, /^It fits/);
         for (const key of ['tp=', 'pp=', 'cp=', 'mb=']) await addressHas(page, key);
+        assert.equal(new URL(page.url()).searchParams.has('rc'), false, 'everything else is chosen');
     });
 
     pageTest('arrow keys move, Enter opens', async () => {
@@ -881,13 +953,14 @@ describe('links', () => {
         await knob(page, names.pipeline, 8).click();
         await addressHas(page, 'pp=8');
         const now = new URL(page.url()).searchParams, was = new URLSearchParams(link);
-        for (const [key, value] of was) assert.equal(now.get(key), key === 'pp' ? '8' : value, key);
+        const wanted = { ...Object.fromEntries(was), v: '2', pp: '8', sched: '1f1b', layout: 'equal' };   // and what version 1 meant without saying it
+        for (const [key, value] of Object.entries(wanted)) assert.equal(now.get(key), value, key);
     });
 
     pageTest('back and forward go through the choices', async () => {
-        const page = await open('?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024');
+        const page = await open('?v=2&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024');
         const start = await plain(headline(page));
-        await knob(page, names.tensor, 8).click();
+        await page.getByRole('group', { name: names.tensor }).locator('[aria-pressed=false][aria-disabled=false]').first().click();
         const second = await headlineIs(page, (text) => text !== start);
         await page.goBack();
         await headlineIs(page, (text) => text === start);
@@ -913,9 +986,23 @@ describe('links', () => {
     });
 
     pageTest('a link of a newer version says so', async () => {
-        const page = await open('?v=2&model=llama-3.1-8b&gpus=8&tp=2');
+        const page = await open('?v=3&model=llama-3.1-8b&gpus=8&tp=2');
         await headlineIs(page, /^It fits/);
         assert.match(await plain(page.getByRole('status').first()), /newer version/);
+    });
+
+    pageTest('a link of version 1 shows the plan that it showed; one without a plan says that more is chosen now', async () => {
+        const page = await open('?v=1&model=llama-3.1-70b&gpus=64&tp=8&pp=4&cp=1&mb=1');
+        assert.match(await plain(page.locator('.plan')), /^your plan tensor 8 · pipeline 4 · context 1 · data 2 · micro-batch 1 Why/);
+        assert.equal(await page.locator('.notices p').count(), 0);
+        await folded(page, 'Pipeline').click();
+        assert.equal(await page.getByRole('combobox', { name: 'Pipeline schedule' }).inputValue(), '1f1b');
+        await page.getByRole('button', { name: 'Chunks per GPU (virtual pipeline): reset to auto' }).click();
+        await addressHas(page, 'v=2');
+        assert.deepEqual(['vp', 'sched', 'zero'].map((key) => new URL(page.url()).searchParams.get(key)), [null, '1f1b', 'optimizer']);
+        const open_ = await open('?v=1&model=llama-3.1-70b&gpus=64');
+        assert.match(await plain(open_.getByRole('status').first()), /Fourfold now also chooses recomputation, chunks per GPU, and layers per stage/);
+        assert.match(await plain(open_.locator('.plan')), /^chosen for you /);
     });
 
     for (const query of ['?v=1&tp=banana', '?gpus=-8', '?gpus=1e9999', '?model=nobody', '?gpu=', '?seq=99999999999999999999', '?cluster=moon',

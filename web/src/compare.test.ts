@@ -80,6 +80,17 @@ test('the plan shown comes first, and is said to be a pin where it is one', () =
     expect(names(broken)).toEqual([['Pin 1', false]]);
 });
 
+test('a pin that left a field open is the plan shown where that field was chosen the same', () => {
+    const open = { ...number('virtual_stages', 'vp', 'Chunks', 1), default: 'auto', auto: true } as const;
+    const wider = { ...catalog, fields: [...catalog.fields, open] } as Catalog;
+    const whole = answer(2, 30, 6);
+    const shown = { ...whole, job: { ...whole.job, virtual_stages: 4 } };
+    const pin = pinOf(whole.job, wider);
+    const page = { ...emptyPage(wider, {}), answer: shown, pins: [pin] };
+    expect(columnsOf(page).map((column) => column.shown)).toEqual([true, false]);
+    expect(columnsOf({ ...page, pinAnswers: { [pin.text]: shown } }).map((column) => column.shown)).toEqual([true]);
+});
+
 test('only settings that differ have rows, with the labels of the catalogue', () => {
     const { sections } = tableOf(pageOf(answer(1, 40, 5), [answer(2, 30, 6)]));
     expect(sections[0]?.rows).toEqual([{ id: 'tensor_parallel', label: 'Tensor parallel (TP)', cells: [{ text: '1' }, { text: '2' }] }]);

@@ -6,7 +6,7 @@ import { t } from './i18n';
 import { m } from './i18n/more';
 import { choiceLabel, gpuLabel, labelOf, modelLabel, rateOf, tieOf } from './sentences';
 import { BUDGET, configOf, defaults, type Job, type Pin, pinOf } from './state';
-import type { Page } from './store';
+import { type Page, pinLike } from './store';
 
 export interface Column {
     pin: Pin;
@@ -49,7 +49,7 @@ export function columnsOf(page: Page): Column[] {
         return {
             pin,
             name: m.compare.pin(format.count(i + 1)),
-            shown: pin.text === shown?.pin.text,
+            shown: shown !== null && pinLike(page, shown.pin) === pin,
             pinned: true,
             answer: answer?.ok ? answer : null,
             problems: answer?.ok === false ? answer.problems : [],

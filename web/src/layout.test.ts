@@ -15,7 +15,7 @@ describe('the notation', () => {
         expect(parseLayout(text)).toBeNull();
     });
 
-    test.each(['Et*7|(t*8|)*14t*7L', 'Ett|(tt|)*2ttL', 'E|t*3|L', 'Et*3|(tt|)*29m|L', 'Et|t|t*3|L'])(
+    test.each(['Et*7|(t*8|)*14t*7L', 'Ett|(tt|)*2ttL', 'E|ttt|L', 'Et*4|(tt|)*29m|L', 'Et|t|ttt|L'])(
         '%s is written as it was read',
         (text) => {
             expect(writeLayout(parseLayout(text) ?? [])).toBe(text);
@@ -61,8 +61,8 @@ describe('the chunks of an answer', () => {
 test('one layer goes to the neighbour and back, and never from where there is none', () => {
     const chunks = parseLayout('Ett|tt|ttL') ?? [];
     const moved = moveLayer(chunks, 0, true);
-    expect(writeLayout(moved ?? [])).toBe('Et*3|t|ttL');
+    expect(writeLayout(moved ?? [])).toBe('Ettt|t|ttL');
     expect(writeLayout(moveLayer(moved ?? [], 0, false) ?? [])).toBe('Ett|tt|ttL');
-    expect(writeLayout(moveLayer(chunks, 2, true) ?? [])).toBe('Ett|t|t*3L');
+    expect(writeLayout(moveLayer(chunks, 2, true) ?? [])).toBe('Ett|t|tttL');
     expect(moveLayer(parseLayout('E|tt|L') ?? [], 0, false)).toBeNull();
 });

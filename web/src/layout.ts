@@ -33,7 +33,7 @@ export function parseLayout(text: string): Chunk[] | null {
     }));
 }
 
-const letters = (letter: string, count: number): string => (count > 2 ? `${letter}*${count}` : letter.repeat(count));
+const letters = (letter: string, count: number): string => (count > 3 ? `${letter}*${count}` : letter.repeat(count));
 
 const writeChunk = ({ embedding, layers, predictions, loss }: Chunk): string =>
     `${embedding ? 'E' : ''}${letters('t', layers)}${letters('m', predictions)}${loss ? 'L' : ''}`;
@@ -66,8 +66,10 @@ export function placeOf(position: number, stages: number, vShaped: boolean): { s
     return { stage: vShaped && chunk % 2 === 1 ? stages - 1 - inside : inside, chunk };
 }
 
+type Resolved = { readonly [key: string]: Json }; // the job of an answer
+
 // With as many layers on every chunk: what a layout of the reader's own starts from.
-function evenChunks(job: { readonly [key: string]: Json }, stageLayers: readonly number[]): Chunk[] | null {
+function evenChunks(job: Resolved, stageLayers: readonly number[], predictions: number): Chunk[] | null {
     const stages = stageLayers.length;
     const perStage = Number(job.virtual_stages);
     const last = stages * perStage - 1;
@@ -81,17 +83,18 @@ function evenChunks(job: { readonly [key: string]: Json }, stageLayers: readonly
     const chunks = positions.map((position) => ({
         embedding: position === 0,
         layers: (ofStage[stageOf(position)] ?? 0) / perStage - missing(position),
-        predictions: 0,
+        predictions: position === last ? predictions : 0,
         loss: position === last,
     }));
     return chunks.every(({ layers }) => Number.isInteger(layers) && layers >= 0) ? chunks : null;
 }
 
-// The chunks of a plan that was worked out; null where the answer does not know every stage.
-export function chunksOf(job: { readonly [key: string]: Json }, stageLayers: readonly number[]): Chunk[] | null {
+// The chunks of a plan that was worked out, of a model with so many layers of multi-token prediction; null where the answer does not know
+// every stage.
+export function chunksOf(job: Resolved, stageLayers: readonly number[], predictions = 0): Chunk[] | null {
     const stages = Number(job.pipeline_parallel);
     if (stages < 2 || stageLayers.length !== stages) return null;
-    const chunks = parseLayout(String(job.layout)) ?? evenChunks(job, stageLayers);
+    const chunks = parseLayout(String(job.layout)) ?? evenChunks(job, stageLayers, predictions);
     return chunks?.length === stages * Number(job.virtual_stages) ? chunks : null;
 }
 

@@ -92,6 +92,16 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     notices: [],
 });
 
+// A pin with everything that it left open, once it has been worked out.
+export const resolvedPin = ({ pinAnswers, catalog }: Page, pin: Pin): Pin => {
+    const answer = pinAnswers[pin.text];
+    return answer?.ok ? pinOf(answer.job, catalog) : pin;
+};
+
+// The pin that is this very plan.
+export const pinLike = (page: Page, { text }: Pin): Pin | undefined =>
+    page.pins.find((pin) => pin.text === text || resolvedPin(page, pin).text === text);
+
 // What the core reads of a config at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
 export const MAX_CONFIG = 1_000_000;
 

@@ -201,8 +201,8 @@ export const more = {
     },
     best: {
         title: 'Best configurations',
-        finding: (plan: string, time: string) => `The fastest that fits: ${plan}, ${time} a step`,
-        findingFiltered: (plan: string, time: string) => `With these filters the fastest that fits: ${plan}, ${time} a step`,
+        finding: (plan: string, time: string) => `The best that fits: ${plan}, ${time} a step`,
+        findingFiltered: (plan: string, time: string) => `With these filters the best that fits: ${plan}, ${time} a step`,
         none: (gpus: string) => `No plan fits on ${gpus} GPUs.`,
         noneFiltered: (gpus: string) => `With these filters no plan fits on ${gpus} GPUs.`,
         onlyOne: 'No other plan fits on these GPUs.',
@@ -219,6 +219,7 @@ export const more = {
         putInShort: 'put in',
         search: 'What is searched',
         leaveOut: 'Left out',
+        onlySet: 'Only plans with that',
         opened: (set: string) => `List and map look at all plans, also at those that differ from what you have set (${set}).`,
         risk: 'Accepted risk',
         riskHelp: 'Of 100 runs with such an estimate, so many may run out of memory.',

@@ -9,8 +9,6 @@ import { NumberField } from './number-field';
 import { MethodChoice, Options } from './options';
 import { problemAttributes } from './problems';
 
-const SIGN = { fits: '', at_risk: ' !', does_not_fit: ' ×' } as const;
-
 interface OptionProps {
     field: IntegerField;
     option: KnobOption;
@@ -44,11 +42,7 @@ function Option({ field, option, current, answer, choose, explain }: OptionProps
             onFocus={() => explain(reason)}
             onBlur={() => explain(null)}
         >
-            <b>
-                {format.count(option.value)}
-                {option.class && <span aria-hidden="true">{SIGN[option.class]}</span>}
-            </b>{' '}
-            <small>{shown}</small>
+            <b>{format.count(option.value)}</b> <small>{shown}</small>{' '}
             {slower && <small>{slower}</small>}
         </button>
     );

@@ -4,8 +4,8 @@ import { format } from '../format';
 import { entryAt, type Heat } from '../heat';
 import { t } from '../i18n';
 import { besides, degreeList, leftOutText, sizes, sizesOf, stepChange, summaryOf, tieOf, timeOf, verdictOf } from '../sentences';
-import { allAuto, BUDGET, isPinned, MAX_PINS, pinOf, type Value } from '../state';
-import type { Actions, Page } from '../store';
+import { allAuto, BUDGET, MAX_PINS, pinOf, type Value } from '../state';
+import { type Actions, type Page, pinLike } from '../store';
 import { LaterBudget } from './later';
 import { Folded } from './options';
 import { Problems, problemAttributes, problemId } from './problems';
@@ -78,8 +78,10 @@ const spokenOf = (page: Page): string =>
 
 // Whose plan it is: all of it chosen, all of it the reader's, or some of each.
 type Whose = 'all' | 'mixed' | 'yours';
-function whoseOf({ job, catalog }: Page): Whose {
-    const fields = RANKED_KEYS.filter((key) => catalog.fields.some((field) => field.key === key && field.auto));
+function whoseOf({ job, answer, catalog }: Page): Whose {
+    // Without experts there is nothing to choose.
+    const idle = (key: string): boolean => key.startsWith('expert_') && job[key] === 'auto' && answer?.job[key] === 1;
+    const fields = RANKED_KEYS.filter((key) => !idle(key) && catalog.fields.some((field) => field.key === key && field.auto));
     const chosen = fields.filter((key) => job[key] === 'auto').length;
     return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
 }
@@ -202,12 +204,12 @@ function Share({ page }: { page: Page }) {
 function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const { pins, catalog } = page;
     const here = pinOf(answer.job, catalog);
-    const pinned = isPinned(pins, here);
+    const pinned = pinLike(page, here);
     const full = !pinned && pins.length >= MAX_PINS;
     return (
         <>
             {!full && (
-                <button type="button" onClick={() => (pinned ? act.unpin(here) : act.pin(answer.job))}>
+                <button type="button" onClick={() => (pinned ? act.unpin(pinned) : act.pin(answer.job))}>
                     {pinned ? t.pins.unpin : t.pins.pin}
                 </button>
             )}

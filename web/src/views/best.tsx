@@ -4,7 +4,7 @@ import { type Catalog, RANKED_KEYS, type Ranked, type RankedPlan, type Versus } 
 import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
-import { IN_RANK, inOrder, pressed, type SortKey } from '../list';
+import { IN_RANK, inOrder, pressed, type SortKey, withFilter } from '../list';
 import { planAt, type Ranking, rows, settingsOf } from '../ranking';
 import { besides, labelOf, tieOf, wholePlan } from '../sentences';
 import { allAuto } from '../state';
@@ -124,7 +124,7 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
     return (
         <>
             {ranked.ranked > count && <p class="note">{m.best.part(format.count(ranked.ranked), format.count(count))}</p>}
-            {ties > 1 && <p class="note">{m.best.tied(tieOf(ties), format.percent(ranked.tie_width))}</p>}
+            {ties > 1 && <p class="note">{m.best.tied(tieOf(ties), format.percentTenth(ranked.tie_width))}</p>}
             <table class="ranking" aria-label={m.best.table}>
                 <thead>
                     <tr>
@@ -216,11 +216,23 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
     );
 }
 
-// What the reader has set of the plan: the list is wider than that.
-function Opened({ page }: { page: Page }) {
-    const set = Object.fromEntries(RANKED_KEYS.filter((key) => page.job[key] !== 'auto').map((key) => [key, page.job[key] ?? '']));
-    if (Object.keys(set).length === 0 || Object.keys(set).length === RANKED_KEYS.length) return null;
-    return <p class="note">{m.best.opened(filterTexts(page, set))}</p>;
+// What the reader has set of the plan: the list is wider than that, until it is filtered by it.
+function Opened({ page, act }: { page: Page; act: Actions }) {
+    const keys = RANKED_KEYS.filter((key) => page.job[key] !== undefined && page.job[key] !== 'auto');
+    const set = keys.map((key) => [key, page.job[key] ?? ''] as const);
+    if (keys.length === 0 || keys.length === RANKED_KEYS.length) return null;
+    const only = () => {
+        const filters = set.map(([key, value]) => withFilter({}, {}, key, value));
+        act.filter(Object.assign({}, ...filters.map(([degrees]) => degrees)), Object.assign({}, ...filters.map(([, list]) => list)));
+    };
+    return (
+        <p class="note">
+            {m.best.opened(filterTexts(page, Object.fromEntries(set)))}{' '}
+            <button type="button" class="link" onClick={only}>
+                {m.best.onlySet}
+            </button>
+        </p>
+    );
 }
 
 export function Best({ page, act }: { page: Page; act: Actions }) {
@@ -234,7 +246,7 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
             <h2 id="best-title">{m.best.title}</h2>
             <LeftOut page={page} act={act} />
             {ranking.stale && <p class="note">{m.heat.stale}</p>}
-            {ranked && <Opened page={page} />}
+            {ranked && <Opened page={page} act={act} />}
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
             {fits && <Scatter shown={shown} ranked={ranked} act={act} />}
             {ranked && (fits || filtered) && <ListFilters page={page} ranked={ranked} act={act} />}

@@ -24,6 +24,7 @@ function chunksNow({ job, answer }: Page): Chunk[] | null {
     return chunksOf(
         answer.job,
         answer.stages.map(({ layers }) => layers),
+        Number(answer.model.config.num_nextn_predict_layers ?? 0),
     );
 }
 
