@@ -605,7 +605,7 @@ describe('the best plans', () => {
 
     pageTest('how many GPUs: relative to the fewest that fit; a click takes a number', async () => {
         const page = await open(`${job}&tokens=1e12&price=2`);
-        const table = page.getByRole('table', { name: 'The fastest plan for each number of GPUs' });
+        const table = page.getByRole('table', { name: 'The best plan for each number of GPUs' });
         const lines = await Promise.all((await table.getByRole('row').all()).map(plain));
         assert.match(lines[0], /Step Tokens\/s Efficiency Whole run GPU-hours Cost$/);
         assert.equal(lines[1], '16 nothing fits');

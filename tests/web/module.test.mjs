@@ -45,7 +45,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'rank', 'merge_rankings', 'versus', 'limits', 'calibrate', 'read_links', 'place']) {
+    for (const name of ['estimate', 'timeline', 'import_config', 'search', 'alternatives', 'rank', 'versus', 'limits', 'calibrate', 'read_links', 'place']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;
@@ -133,7 +133,7 @@ test('place: progress comes, a cancel is heard, the result is a permutation and 
 });
 
 test('the same question gives the same text again', () => {
-    const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
+    const request = JSON.stringify({ version: 2, model: 'llama-3.1-8b', gpus: 64 });
     assert.equal(core.estimate(request), core.estimate(request));
 });
 
@@ -154,7 +154,7 @@ test('the reverse questions: every answer is a plan that fits, and the days are 
 });
 
 test('columns outlive later searches', () => {
-    const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
+    const request = JSON.stringify({ version: 2, model: 'llama-3.1-8b', gpus: 64 });
     const { columns } = core.search(request);
     const before = Array.from(columns.total_bytes);
     for (let i = 0; i < 20; ++i) core.search(request);

@@ -173,8 +173,10 @@ export const more = {
         show: 'In the cells',
         memory: 'Memory',
         speed: 'Speed',
-        subtitle: (model: string, gpu: string) => `Memory of the fullest GPU in GiB; ${model} on ${gpu}. Choose a cell to open that plan.`,
-        subtitleSpeed: (model: string, gpu: string) => `Tokens per second and GPU; ${model} on ${gpu}. Choose a cell to open that plan.`,
+        subtitle: (model: string, gpu: string) =>
+            `Memory of the fullest GPU in GiB; ${model} on ${gpu}. Every cell is the best plan with that split; choose one to open it.`,
+        subtitleSpeed: (model: string, gpu: string) =>
+            `Tokens per second and GPU; ${model} on ${gpu}. Every cell is the best plan with that split; choose one to open it.`,
         stale: 'These plans belong to the run before the last change.',
         funnel: (candidates: string, legal: string) => `${candidates} combinations, ${legal} of them possible:`,
         fits: 'fit',
@@ -305,7 +307,7 @@ export const more = {
         one: (gpus: string) => `Only ${gpus} of these numbers of GPUs hold a plan that fits`,
         none: 'On none of these numbers of GPUs does a plan fit',
         note: (gpus: string) =>
-            `The fastest plan that fits on each number. Efficiency is speed per GPU, relative to ${gpus} GPUs, the fewest here with which a plan fits.`,
+            `The best plan that fits on each number. Efficiency is speed per GPU, relative to ${gpus} GPUs, the fewest here with which a plan fits.`,
         gpus: 'GPUs',
         plan: 'TP · PP · CP · micro-batch',
         time: 'Step',
@@ -316,7 +318,7 @@ export const more = {
         cost: 'Cost',
         nothing: 'nothing fits',
         take: (gpus: string) => `Take ${gpus} GPUs`,
-        table: 'The fastest plan for each number of GPUs',
+        table: 'The best plan for each number of GPUs',
     },
     compare: {
         title: 'Compare',

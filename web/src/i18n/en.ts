@@ -309,6 +309,10 @@ export const en = {
                 'A step is played on the stage that sets the pace: the matrix multiplications, attention and smaller work of its layers, the traffic that no work hides, the wait while the pipeline fills and drains, and what happens once per step. Every part shows its formula. The band says between which times nine of ten measured runs lie.',
             ],
             [
+                'How a plan is chosen',
+                'What you leave on “auto” is chosen by one search over the ways to split, schedule, recompute and share out. Plans whose times differ by less than the estimate can tell are equally fast; of these, the one comes first that is the least exposed to what varies on real clusters. The sentence, the list, the map, the numbers of GPUs and the limits all show this one search.',
+            ],
+            [
                 'What happens to what you type',
                 'Everything is computed in this tab, by the same code for the sentence, the bar and every formula shown. Nothing you type leaves the page, and no other server is asked for anything. The address bar holds the whole run: copy it to share it.',
             ],

@@ -42,8 +42,7 @@ function Option({ field, option, current, answer, choose, explain }: OptionProps
             onFocus={() => explain(reason)}
             onBlur={() => explain(null)}
         >
-            <b>{format.count(option.value)}</b> <small>{shown}</small>{' '}
-            {slower && <small>{slower}</small>}
+            <b>{format.count(option.value)}</b> <small>{shown}</small> {slower && <small>{slower}</small>}
         </button>
     );
 }
