@@ -1,6 +1,8 @@
 // What the page shows, and the only code that changes it: a change of the job goes to the workers, their answers come back here, and
 // the views draw what is here. One way round.
+
 import type { Alternatives, Catalog, Estimate, Limits, Problem, Refusal } from './api';
+import { createAlternatives, createLimits, createPins, LATE_MS, TYPING_MS } from './asks';
 import { type Core, CoreCrash, latestOnly } from './core';
 import type { Heat, HeatFilter } from './heat';
 import { createRankings, noRanking, type Only, type Ranking } from './ranking';
@@ -105,9 +107,7 @@ export const pinLike = (page: Page, { text }: Pin): Pin | undefined =>
 // What the core reads of a config at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
 export const MAX_CONFIG = 1_000_000;
 
-const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 const CALM_MS = 600; // a half-typed number is no mistake yet
-const TYPING_MS = 250; // the reverse questions keep a worker busy: not while the reader types
 
 type Timer = ReturnType<typeof setTimeout>;
 
@@ -129,12 +129,8 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         draw(page);
     };
 
-    interface Asked {
-        job: Job;
-        stage: number | null;
-    }
     const askEstimate = latestOnly(
-        ({ job, stage }: Asked) => estimates.estimate({ ...request(job), ...(stage !== null && { stage }) }),
+        ({ job, stage }: Pick<Page, 'job' | 'stage'>) => estimates.estimate({ ...request(job), ...(stage !== null && { stage }) }),
         (answer, { job }) => settle(answer, job),
         (error) => recover(error, () => askEstimate(page)),
     );
@@ -158,15 +154,6 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         askSearch(job);
     };
 
-    const askAlternatives = latestOnly(
-        (job: Job) => {
-            const timer = setTimeout(() => update({ alternativesStale: true }), LATE_MS);
-            return searches.alternatives(request(job)).finally(() => clearTimeout(timer));
-        },
-        (answer) => update(answer.ok ? { alternatives: answer, alternativesStale: false } : { alternativesStale: true }),
-        (error) => recover(error, () => askAlternatives(page.job)),
-    );
-
     // What the reader has set of the plan bounds the answer, not the map and the list: they look at every plan.
     const open = (job: Job): Job => ({ ...job, ...allAuto(page.catalog) });
 
@@ -184,47 +171,17 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         (heat) => {
             if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false });
             else update({ heatStale: true });
-            if (heat.summary.ok) limitsSoon();
+            if (heat.summary.ok) limits.soon();
         },
         (error) => recover(error, () => askSearch(page.job)),
     );
 
-    // Pinned plans are worked out beside the searches, one after the other, so that the plan being changed never waits for them.
-    let asking = false;
-    const askPins = async (): Promise<void> => {
-        if (asking) return;
-        asking = true;
-        try {
-            for (;;) {
-                const pin = page.pins.find(({ text }) => !(text in page.pinAnswers));
-                if (!pin) break;
-                const answer = await searches.estimate(request(pin.job));
-                update({ pinAnswers: { ...page.pinAnswers, [pin.text]: answer } });
-            }
-            asking = false;
-        } catch (error) {
-            asking = false;
-            recover(error, askPins);
-        }
-    };
     const setPins = (pins: readonly Pin[]): void => {
         update({ pins });
         jobChanged(page.job, 'choose', pins);
         askPins();
     };
 
-    let limitsWanted = false;
-    let limitsTimer: Timer | undefined;
-    let limitsOf: { job: Job; days: Value } | null = null; // asked, or about to be
-    const askLimits = latestOnly(
-        ({ job, days }: { job: Job; days: Value }) => searches.limits({ ...request(job), days }),
-        (answer, { job, days }) => {
-            const limitsStale = job !== page.job || days !== page.days;
-            if (answer.ok) update({ limits: answer, limitsStale, limitsProblems: [] });
-            else update({ limitsStale: true, limitsProblems: answer.problems.filter(({ field }) => field === 'days') });
-        },
-        (error) => recover(error, () => askLimits(page)),
-    );
     const rankings = createRankings({
         searches,
         asked: () => request(open(page.job)),
@@ -234,17 +191,12 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         update: (changes) => update({ ranking: { ...page.ranking, ...changes } }),
         recover: (error, again) => recover(error, again),
     });
+    const desk = { page: () => page, update, recover: (error: unknown, again: () => void) => recover(error, again) };
+    const askAlternatives = createAlternatives(desk, searches.alternatives);
+    const askPins = createPins(desk, searches.estimate);
+    const limits = createLimits(desk, searches.limits);
 
     let filterTimer: Timer | undefined;
-    const limitsSoon = (): void => {
-        const { job, days } = page;
-        if (!limitsWanted || (limitsOf?.job === job && limitsOf.days === days)) return;
-        limitsOf = { job, days };
-        clearTimeout(limitsTimer);
-        limitsTimer = setTimeout(() => askLimits({ job, days }), TYPING_MS);
-        update({ limitsStale: true });
-    };
-
     const recover = (error: unknown, again: () => void): void => {
         if (!(error instanceof CoreCrash)) throw error;
         clearTimeout(lateTimer);
@@ -287,13 +239,10 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         },
         unpin: ({ text }) => setPins(page.pins.filter((pin) => pin.text !== text)),
         whyNot: rankings.whyNot,
-        wantLimits() {
-            limitsWanted = true;
-            limitsSoon();
-        },
+        wantLimits: limits.want,
         setDays(days) {
             update({ days });
-            limitsSoon();
+            limits.soon();
         },
         notify: (id, details = '') => update({ notices: [...page.notices.filter((notice) => notice.id !== id), { id, details }] }),
         dismiss: (id) => update({ notices: page.notices.filter((notice) => notice.id !== id) }),
