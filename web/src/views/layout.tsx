@@ -1,6 +1,5 @@
 import type { TextField } from '../api';
 import { format } from '../format';
-import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { type Chunk, chunksOf, moveLayer, parseLayout, placeOf, writeLayout } from '../layout';
 import type { Actions, Page } from '../store';
@@ -132,7 +131,7 @@ export function Layout({ page, field, act }: Props) {
                 aria-describedby={described}
                 onChange={(event) => choose(event.currentTarget.value)}
             >
-                <option value="auto">{value === 'auto' ? chosenText(page, field) : t.adjust.auto}</option>
+                <option value="auto">{chosenText(page, field)}</option>
                 {(field.choices ?? []).map(({ id, label, help }) => (
                     <option key={id} value={id} selected={id === value} title={help}>
                         {label}

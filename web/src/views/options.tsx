@@ -87,9 +87,9 @@ export function matters(page: Page): (key: string) => boolean {
     return (key) => (groupOf(key) === 'pipeline' && !staged ? false : (rules[key] ?? (groupOf(key) !== 'experts' || experts)));
 }
 
-// The value that was chosen for a field on "auto", in words.
-export function chosenText({ catalog, answer }: Page, field: Field): string {
-    const value = answer?.job[field.key];
+// "auto", with the value that was chosen while the field is on it.
+export function chosenText({ catalog, job, answer }: Page, field: Field): string {
+    const value = job[field.key] === 'auto' ? answer?.job[field.key] : undefined;
     if (value === undefined || value === null || value === 'auto') return t.adjust.auto;
     if (typeof value === 'boolean') return t.adjust.chosen(value ? t.adjust.yes : t.adjust.no);
     if (typeof value === 'number') return t.adjust.chosen(format.count(value));
