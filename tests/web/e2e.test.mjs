@@ -433,7 +433,7 @@ describe('the best plans', () => {
         const rows = page.locator('.ranking tbody tr');
         await rows.first().waitFor();
         await page.getByText(/^List and map look at all plans, also at those that differ from what you have set \(TP 2\)\./).waitFor();
-        await page.getByRole('button', { name: 'Only plans with that' }).click();
+        await page.getByRole('button', { name: 'Only plans with TP 2' }).click();
         await eventually('tensor 2', async () => [...new Set(await page.locator('.ranking tbody tr > :nth-child(2)').allInnerTexts())].join(), '2');
         await eventually('the first is the plan above', () => plain(rows.first()), (text) => text.startsWith('1 above '));
     });

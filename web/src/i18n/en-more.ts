@@ -221,7 +221,7 @@ export const more = {
         putInShort: 'put in',
         search: 'What is searched',
         leaveOut: 'Left out',
-        onlySet: 'Only plans with that',
+        onlySet: (set: string) => `Only plans with ${set}`,
         opened: (set: string) => `List and map look at all plans, also at those that differ from what you have set (${set}).`,
         risk: 'Accepted risk',
         riskHelp: 'Of 100 runs with such an estimate, so many may run out of memory.',

@@ -77,7 +77,7 @@ export const en = {
         whyYours: 'You have set this plan yourself; nothing of it was chosen.',
         whyNothing: 'No plan of the search fits, so the one that needs the least memory is shown.',
         whyTie: (tie: string) =>
-            `${tie}; among them this one is the least exposed to what varies on real clusters: fewest context ranks, least traffic between nodes, smallest split.`,
+            `${tie}; among them this one is the least exposed to what varies on real clusters: fewest context ranks, least recomputation, less traffic between nodes, smallest split.`,
         whyAlone: 'Every other plan of the search takes longer, by more than the estimate can be wrong between two plans.',
         share: 'Share',
         shared: 'Link copied',
@@ -232,6 +232,7 @@ export const en = {
         reset: 'reset',
         backToAuto: (label: string) => `${label}: reset to auto`,
         ownValue: (label: string) => `${label}: a value of your own, or “auto”`,
+        allAuto: 'everything on “auto”',
         best: (plan: string, used: string, fit: string, time: string) => `Suggested: ${plan} (${used}\u00a0GB, ${fit}; ${time} a step)`,
         now: 'now',
         notPossible: 'not possible',

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import type { Alternatives, Degree, Estimate, IntegerField, KnobOption } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
+import { planAt, rows } from '../ranking';
 import { stepChange, wholePlan } from '../sentences';
-import { allAuto, DEGREES } from '../state';
+import { DEGREES } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
 import { MethodChoice, Options } from './options';
@@ -129,11 +130,14 @@ function DataParallel({ answer }: { answer: Estimate }) {
 // Back to what the search would choose, when the plan shown is another one.
 function Suggested({ page, best, act }: { page: Page; best: Alternatives['auto_plan']; act: Actions }) {
     if (!best) return null;
+    // The first plan of the list is what the search chooses when nothing is set; the list may still be on its way.
+    const { ranked, stale, only } = page.ranking;
+    const first = ranked && !stale && Object.keys(only).length === 0 && rows(ranked) > 0 ? planAt(ranked, 0) : null;
     return (
         <p>
-            <button type="button" class="chip best" onClick={() => act.change(allAuto(page.catalog), 'choose')}>
+            <button type="button" class="chip best" onClick={() => act.change(best.set, 'choose')}>
                 {t.adjust.best(
-                    wholePlan(page.catalog, best.set),
+                    first?.total_bytes === best.total_bytes ? wholePlan(page.catalog, first) : t.adjust.allAuto,
                     format.gb(best.total_bytes),
                     t.word[best.class],
                     format.duration(best.step_seconds),

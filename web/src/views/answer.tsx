@@ -229,12 +229,11 @@ function Why({ page, answer }: { page: Page; answer: Estimate }) {
     const { count } = answer.equally_good;
     const whose = whoseOf(page);
     const fits = answer.class !== 'does_not_fit';
-    const tie = count > 1 ? t.answer.whyTie(tieOf(count)) : t.answer.whyAlone;
+    const tie = count > 1 ? t.answer.whyTie(tieOf(count)) : whose === 'all' && t.answer.whyAlone;
     return (
         <>
             {{ all: t.answer.whyAll, mixed: t.answer.whyMixed, yours: t.answer.whyYours }[whose]}{' '}
-            {whose !== 'yours' && (fits ? (count > 1 || whose === 'all') && tie : t.answer.whyNothing)}{' '}
-            {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+            {whose !== 'yours' && (fits ? tie : t.answer.whyNothing)} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
         </>
     );
 }

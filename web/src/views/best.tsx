@@ -217,20 +217,24 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
 }
 
 // What the reader has set of the plan: the list is wider than that, until it is filtered by it.
-function Opened({ page, act }: { page: Page; act: Actions }) {
+function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Actions }) {
     const keys = RANKED_KEYS.filter((key) => page.job[key] !== undefined && page.job[key] !== 'auto');
-    const set = keys.map((key) => [key, page.job[key] ?? ''] as const);
+    const textsOf = (some: readonly string[]): string =>
+        filterTexts(page, Object.fromEntries(some.map((key) => [key, page.job[key] ?? ''])));
     if (keys.length === 0 || keys.length === RANKED_KEYS.length) return null;
+    const useful = keys.filter((key) => key in ranked.choices);
     const only = () => {
-        const filters = set.map(([key, value]) => withFilter({}, {}, key, value));
+        const filters = useful.map((key) => withFilter({}, {}, key, page.job[key] ?? ''));
         act.filter(Object.assign({}, ...filters.map(([degrees]) => degrees)), Object.assign({}, ...filters.map(([, list]) => list)));
     };
     return (
         <p class="note">
-            {m.best.opened(filterTexts(page, Object.fromEntries(set)))}{' '}
-            <button type="button" class="link" onClick={only}>
-                {m.best.onlySet}
-            </button>
+            {m.best.opened(textsOf(keys))}{' '}
+            {useful.length > 0 && (
+                <button type="button" class="link" onClick={only}>
+                    {m.best.onlySet(textsOf(useful))}
+                </button>
+            )}
         </p>
     );
 }
@@ -246,7 +250,7 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
             <h2 id="best-title">{m.best.title}</h2>
             <LeftOut page={page} act={act} />
             {ranking.stale && <p class="note">{m.heat.stale}</p>}
-            {ranked && <Opened page={page} act={act} />}
+            {ranked && <Opened page={page} ranked={ranked} act={act} />}
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
             {fits && <Scatter shown={shown} ranked={ranked} act={act} />}
             {ranked && (fits || filtered) && <ListFilters page={page} ranked={ranked} act={act} />}
