@@ -18,6 +18,8 @@ const types = {
     '.css': 'text/css; charset=utf-8', '.json': 'application/json', '.map': 'application/json', '.txt': 'text/plain; charset=utf-8',
     '.webmanifest': 'application/manifest+json', '.wasm': 'application/wasm', '.svg': 'image/svg+xml', '.png': 'image/png', '.ico': 'image/x-icon',
 };
+// A file whose name changes with its content may be kept; hosts of static files do the same, and every worker asks for its file again.
+const named = /-[\w-]{8}\.\w+$/;
 const compressible = /^text\/|json|javascript|wasm|svg/;
 
 // base: the path that the folder is served at ("/" or "/name/"). Resolves to {server, url}.
@@ -27,7 +29,7 @@ export function serveFolder(folder, port, { base = '/', host = '127.0.0.1' } = {
         const refuse = (status) => response.writeHead(status, { 'Content-Type': 'text/plain' }).end(`${status}\n`);
         if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
         try {
-            const { pathname } = new URL(request.url, 'http://localhost');
+            const { pathname } = new URL(request.url, `http://${host}`);
             if (!pathname.startsWith(base)) return refuse(404);
             let path = join(root, decodeURIComponent(pathname.slice(base.length)));
             if (pathname.endsWith('/')) path = join(path, 'index.html');
@@ -38,7 +40,7 @@ export function serveFolder(folder, port, { base = '/', host = '127.0.0.1' } = {
                 'Content-Security-Policy': contentSecurityPolicy,
                 'X-Content-Type-Options': 'nosniff',
                 'Referrer-Policy': 'no-referrer',
-                'Cache-Control': 'no-cache',
+                'Cache-Control': named.test(path) ? 'max-age=600' : 'no-cache',
                 Vary: 'Accept-Encoding',
             };
             if (/\bgzip\b/.test(request.headers['accept-encoding'] ?? '') && compressible.test(headers['Content-Type'])) {
@@ -52,7 +54,7 @@ export function serveFolder(folder, port, { base = '/', host = '127.0.0.1' } = {
     });
     return new Promise((done, fail) => {
         server.once('error', fail);
-        server.listen(port, host, () => done({ server, url: `http://localhost:${server.address().port}${base}` }));
+        server.listen(port, host, () => done({ server, url: `http://${host}:${server.address().port}${base}` }));
     });
 }
 

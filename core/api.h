@@ -7,7 +7,7 @@
 //   problem    {"field": "tensor_parallel",        the key of the request that is wrong ("" = the request as a whole; a nested key is
 //                                                  written "model.hidden_size")
 //               "rule": "heads_divide",            which rule: one of catalog().rules; "no_split" (no legal plan on these GPUs);
-//                                                  "cluster_has_other_gpu"; how reading failed: "syntax", "type", "range", "missing",
+//                                                  "cluster_has_other_gpu", "precision_needs_card" (fp8 on a card without it); how reading failed: "syntax", "type", "range", "missing",
 //                                                  "unknown", "unsupported", "version", "too_large"; or, among warnings,
 //                                                  "tensor_parallel_across_nodes", "sequence_beyond_model", "partly_used_node", "idle_stages",
 //                                               "sharding_with_pipeline", "offload_of_whole_optimizer"

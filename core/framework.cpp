@@ -33,4 +33,12 @@ Framework framework_of(const Plan& plan, const Gpu& gpu) {
     return f;
 }
 
+int norms_recomputed(const Model& model, const Plan& plan, const Framework& framework, bool expert_layer) {
+    const bool named = plan.recomputes(layernorm), joined = framework.transformer_engine && plan.fused_norms;
+    if (!joined) return named ? 2 : 0;
+    const bool before_attention = named && model.latent.kv_rank > 0;
+    const bool before_feed_forward = expert_layer ? named : plan.recomputes(mlp);
+    return (before_attention ? 1 : 0) + (before_feed_forward ? 1 : 0);
+}
+
 }  // namespace fourfold

@@ -40,4 +40,9 @@ struct Framework {
 // What the plan's framework, attention and loss mean on that card.
 Framework framework_of(const Plan& plan, const Gpu& gpu);
 
+// Of the two norms before a layer's attention and feed-forward part, how many selective recomputation computes again. Transformer Engine
+// joins a norm to the matrix behind it (Megatron-Core, gpt_layer_specs.py): such a norm is recomputed with its matrix alone. Apart stand
+// those in front of latent attention and of experts.
+int norms_recomputed(const Model& model, const Plan& plan, const Framework& framework, bool expert_layer);
+
 }  // namespace fourfold

@@ -102,6 +102,15 @@ static void read_stage(FieldReader& reader, Job& job, Problems& problems) {
     if (const auto stage = read_integer(*given, "stage", "The stage", {0, 1'999}, problems)) job.stage = *stage;
 }
 
+// Frameworks refuse fp8 where the card has none (Transformer Engine: compute capability 8.9 or higher), and the plan's rules do not see the
+// card.
+static void check_precision(const Plan& plan, const Gpu& gpu, Problems& problems) {
+    if ((plan.precision != Precision::fp8 && plan.precision != Precision::fp8_weights) || gpu.fp8_flop_per_s > 0) return;
+    problems.push_back({"precision", "precision_needs_card", kPrecisionChoices[static_cast<std::size_t>(plan.precision)].id,
+                        gpu.label + " cannot multiply in fp8: its tensor cores have no such format.",
+                        "Train in bf16, or choose a GPU with fp8, such as H100.", "bf16"});
+}
+
 static void read_share(FieldReader& reader, Job& job, Problems& problems) {
     constexpr std::int64_t kMostParts = 1'000;
     if (const Json* parts = reader.any("parts"))
@@ -145,6 +154,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     visit_fields(job.plan, reader);
     visit_fields(job.budget, reader);
     visit_fields(job.exploration, reader);
+    if (job.gpu != nullptr) check_precision(job.plan, *job.gpu, problems);
     switch (kind) {
         case Request::estimate:
             read_stage(reader, job, problems);
@@ -190,6 +200,7 @@ std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& 
     FieldReader reader(other, own);
     Plan plan = job.plan;
     visit_fields(plan, reader);
+    check_precision(plan, *job.gpu, own);
     reader.reject_unknown();
     for (Problem& problem : own) {
         problem.field = "other." + problem.field;

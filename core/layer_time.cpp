@@ -2,6 +2,8 @@
 //   rooflines: Cost::gemm and Cost::collective (cost.h)
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
 //   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
+//   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
+//   DeepSeek-V3, arXiv 2412.19437, section 2.2: layers that predict further tokens
 // Letters: letters.h, and those of machine and constants: cost.cpp.
 #include "layer_time.h"
 
@@ -20,7 +22,7 @@ constexpr Part kQkv{"q", "queries, keys and values"}, kOutput{"o", "output of at
     kDown{"d", "feed-forward, narrowing"}, kQueryDown{"r", "queries, down to their rank"}, kQuery{"q", "queries"},
     kKvDown{"l", "keys and values, down to their rank"}, kKvUp{"k", "keys and values, up from their rank"},
     kExpertUp{"x", "an expert, widening"}, kExpertDown{"y", "an expert, narrowing"}, kSharedUp{"s", "shared experts, widening"},
-    kSharedDown{"z", "shared experts, narrowing"}, kLogits{"v", "logits"};
+    kSharedDown{"z", "shared experts, narrowing"}, kLogits{"v", "logits"}, kJoin{"j", "what joins the inputs of a further token's layer"};
 
 template <class N>
 class LayerCost : Letters<N> {
@@ -88,9 +90,10 @@ class LayerCost : Letters<N> {
         const N q_rank = number("r_q", "rank of the queries", "values", as_double(m_.latent.q_rank)),
                 kv_rank = number("r_k", "rank of keys and values", "values", as_double(m_.latent.kv_rank));
         if (m_.latent.q_rank > 0) multiply(kQueryDown, M_, q_rank, h_, false);
-        multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
+        const Passes query = multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
         multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false);
-        multiply(kKvUp, M_, width(kKvUp, a_ * (nope() + value_width()) / t_), kv_rank, true);
+        const Passes kv_up = multiply(kKvUp, M_, width(kKvUp, a_ * (nope() + value_width()) / t_), kv_rank, true);
+        of_up_projections_ = query.forward + kv_up.forward;
         multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
     }
     N nope() const { return number("d_n", "width of a head without position", "values", as_double(m_.latent.nope_dim)); }
@@ -100,8 +103,9 @@ class LayerCost : Letters<N> {
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
         if (!expert) {
-            multiply(kUp, M_, width(kUp, g * f_ / t_), h_, true);
-            multiply(kDown, M_, h_, width(kDown, f_ / t_), false);
+            const Passes up = multiply(kUp, M_, width(kUp, g * f_ / t_), h_, true);
+            const Passes down = multiply(kDown, M_, h_, width(kDown, f_ / t_), false);
+            of_feed_forward_ = up.forward + down.forward;
             return;
         }
         const N here = number("n_x", "experts on this GPU", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
@@ -119,10 +123,12 @@ class LayerCost : Letters<N> {
                                     value_of(now_.multiply_backward) - value_of(backward_before));
         now_.multiply_forward = forward_before + here * forward;
         now_.multiply_backward = backward_before + here * backward;
+        of_feed_forward_ = here * forward;
         add(parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
         if (m_.experts.shared_ffn > 0) {
-            multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
-            multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
+            const Passes wider = multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
+            const Passes narrower = multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
+            of_shared_experts_ = wider.forward + narrower.forward;
         }
         if (p_.expert_parallel > 1) {
             const N one = seconds("J_1", "one exchange of tokens between the GPUs of the experts", exchange(2 * copies * h_));
@@ -151,7 +157,10 @@ class LayerCost : Letters<N> {
         const N s = L::s(), b = L::b(), c = L::c();
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
             const N rate = named<N>({"R_a", "rate of attention's forward pass", "FLOP/s"}, on_.of(&Timing::attention) * on_.peak_16());
-            const N flop = named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
+            const N flop =
+                has_window()
+                    ? named<N>({"O", "operations of attention that its mask leaves", "FLOP"}, 4 * b * s * attended() * heads * width / c)
+                    : named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
             const N tail = named<N>({"j", "time after most multiprocessors have finished, over the whole", ""},
                                     on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
             now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate * (1 + tail));
@@ -160,6 +169,7 @@ class LayerCost : Letters<N> {
             if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
             return;
         }
+        // every score is computed, whatever the mask hides
         const N rate = named<N>({"R_b", "rate of batched multiplications", "FLOP/s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
         const N flop = named<N>({"O", "operations of attention", "FLOP"}, 4 * b * s * s * heads * width);
         const N scores = named<N>({"s_a", "attention scores", ""}, b * heads * s * s);
@@ -169,14 +179,37 @@ class LayerCost : Letters<N> {
         now_.attention_backward = attention("A_b", "attention of a layer, backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
     }
+    bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
+    // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
+    // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on tiles of 128 queries, whose windows
+    // together reach 128 tokens further (assumed from the tiles' size: no published run tells it).
+    N attended() const {
+        using std::min;
+        constexpr double kTile = 128;
+        const N s = L::s(), w = number("s_w", m_.window.chunks ? "tokens of a chunk of attention" : "tokens of attention's window",
+                                       "tokens", as_double(m_.window.tokens));
+        const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + kTile);
+        const double share = windowed_share(m_);
+        const N part = number("y_w", "part of the layers whose attention has the window", "", share);
+        return named<N>({"s_m", "tokens that a token attends to, on average", "tokens"},
+                        share == 1 ? within : (1 - part) * (s / 2) + part * within);
+    }
     // The same in layers of both kinds, and so in one letter.
     static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
 
-    void element_wise(bool expert) {
-        const double norms = p_.fused_norms ? 1 : 2.5;
+    // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
+    double norm_values() const { return p_.fused_norms ? 4 : 10; }
+    double activation_values() const { return m_.gated ? 3 : 2; }
+    // Values of a token in rotary positions and in the copies of Q, K and V.
+    N head_values() const {
         const N k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
         const N per_head = 2 * (a_ + 2 * k) * d_;
-        const N qkv = m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;  // rotary positions, and the copies of Q, K and V
+        return m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;
+    }
+
+    void element_wise(bool expert) {
+        const double norms = p_.fused_norms ? 1 : 2.5;
+        const N qkv = head_values();
         N inner = f_;
         if (expert) inner = m_.experts.shared_ffn > 0 ? L::expert_ffn() * visits() + L::shared_ffn() : L::expert_ffn() * visits();
         const auto bytes = [&](const char* letter, const char* meaning, double norm_bytes, double activation) {
@@ -185,10 +218,42 @@ class LayerCost : Letters<N> {
             if (splits_sequence()) whole = whole / t_;
             return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
         };
-        const N forward = bytes("V_f", "bytes of element-wise work, forward", norms * 4, m_.gated ? 3 : 2),
+        const N forward = bytes("V_f", "bytes of element-wise work, forward", norm_values(), activation_values()),
                 backward = bytes("V_b", "bytes of element-wise work, backward", norms * 6, m_.gated ? 5 : 3.5);
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
+    }
+
+    // ---- selective recomputation
+    // What modules computed again cost: their forward pass, as it is counted above. (Recomputing "moe" takes its parts along.)
+    N of_modules(bool expert) const {
+        const auto again = [&](RecomputeModule module) { return p_.recomputes(module); };
+        const bool up = again(mla_up_proj) && L::latent(), whole = again(expert ? moe : mlp);
+        const bool shared = expert && !whole && again(shared_experts) && m_.experts.shared_ffn > 0;
+        N sum = 0.0;
+        if (again(core_attn)) add(sum, now_.recomputed), add(sum, cited(now_.context_forward));
+        if (up) add(sum, of_up_projections_);
+        if (whole) add(sum, of_feed_forward_);
+        if (shared || (whole && expert)) add(sum, of_shared_experts_);
+        const N bytes = element_wise_again(expert, up, whole, shared);
+        if (value_of(bytes) > 0) add(sum, bytes * on_.of(&Timing::element_wise) / on_.memory());
+        if (whole) add(sum, cited(now_.expert_forward));
+        // of the four exchanges of a forward pass one gathers attention's input, two are the feed-forward part's
+        const double exchanges = (up ? 1 : 0) + (whole || shared ? 2 : 0);
+        if (exchanges > 0) add(sum, exchanges * cited(now_.tensor_forward) / 4);
+        return sum;
+    }
+    N element_wise_again(bool expert, bool up, bool whole, bool shared) const {
+        N values = 0.0, inner = 0.0;
+        const double norms = norm_values() / 2 * norms_recomputed(m_, p_, fw_, expert);
+        if (norms > 0) add(values, splits_sequence() ? norms * h_ / t_ : norms * h_);
+        if (up) add(values, head_values() / t_);
+        if (whole && !expert) add(inner, f_);
+        if (expert && (whole || p_.recomputes(moe_act))) add(inner, L::expert_ffn() * visits());
+        if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
+        if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
+        if (value_of(values) == 0) return values;
+        return named<N>({"V_r", "bytes of element-wise work that is done again", "bytes", kind_}, 2 * M_ * values);
     }
 
     // ---- traffic
@@ -220,7 +285,8 @@ class LayerCost : Letters<N> {
             2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
 
-    // Ring attention: keys and values go round; what attention's own time does not hide is felt.
+    // Ring attention: keys and values go round; what attention's own time does not hide is felt. With a window all of them still go round,
+    // and the shorter attention hides less: time with a window never profits from a ring that would skip steps.
     void context_traffic() {
         using std::min;
         if (p_.context_parallel <= 1) return;
@@ -265,6 +331,7 @@ class LayerCost : Letters<N> {
         now_ = LayerTimeOf<N>{};
         kind_ = expert ? &kExpertLayer : nullptr;
         parameters_ = hides_input_ = hides_weight_ = 0.0;
+        of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
         attention_matrices();
         feed_forward_matrices(expert);
         attention_core();
@@ -276,6 +343,7 @@ class LayerCost : Letters<N> {
                                   total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),
                                          cited(now_.tensor_forward), cited(now_.context_forward), cited(now_.expert_forward)}));
         if (p_.recompute == Recompute::full) now_.recomputed = forward;
+        if (p_.recompute == Recompute::selective) now_.recomputed = of_modules(expert);
         if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "what a layer computes again", now_.recomputed);
         const N backward = of_kind(
             "B_0", "work and traffic of a layer, backward",
@@ -308,6 +376,23 @@ class LayerCost : Letters<N> {
         all.head =
             seconds("M_h", "logits and loss of a micro-batch, both passes", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
         all.embedding = seconds("M_e", "embedding of a micro-batch, both passes", embedding + 14 * v * h_ / on_.memory());
+        if (m_.multi_token_layers > 0) further_tokens(all);
+    }
+
+    // A layer that predicts a further token lies beside the head: it embeds, joins two inputs, is built like the last layer, and has logits
+    // and a loss of its own. (Its share of the optimizer's and the gradients' traffic is left out.)
+    void further_tokens(LayerTimesOf<N>& all) {
+        const bool expert = L::multi_token_is_expert();
+        const LayerTimeOf<N>& layer = expert ? all.expert : all.dense;
+        const N columns = width(kJoin, h_ / t_), rows = 2 * h_;
+        const N join = on_.gemm(Pass::forward, kJoin, rate_, M_, columns, rows) + on_.gemm(Pass::input, kJoin, rate_, M_, rows, columns) +
+                       on_.gemm(Pass::weight, kJoin, rate_, rows, columns, M_, p_.gradients_in_fp32 ? 8 : 4);
+        const N parameters = cited(expert ? all.parameters_expert : all.parameters_dense) + columns * rows;
+        const N each = all.embedding + join + cited(layer.forward) + cited(layer.backward) + all.head +
+                       on_.of(&Timing::accumulation) * parameters / on_.memory();
+        const N times = number("n_m", "layers that predict further tokens", "", as_double(m_.multi_token_layers));
+        all.head = seconds("M_m", "logits, loss and further tokens of a micro-batch, both passes",
+                           all.head + times * seconds("M_f", "one further token of a micro-batch, both passes", each));
     }
 
     const Framework& fw_;
@@ -317,7 +402,8 @@ class LayerCost : Letters<N> {
     LayerTimeOf<N> now_;
     const Part* kind_ = nullptr;  // of the layer at hand
     N parameters_ = 0.0;
-    N hides_input_ = 0.0, hides_weight_ = 0.0;  // work under which tensor-parallel traffic can hide
+    N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward
+    N hides_input_ = 0.0, hides_weight_ = 0.0;                                     // work under which tensor-parallel traffic can hide
 };
 
 }  // namespace

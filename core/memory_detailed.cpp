@@ -159,6 +159,8 @@ class Estimate : Letters<N> {
             return;
         }
         if (kept != Kept::every_layer && (kept == Kept::experts) != stage_.last_is_expert) return;
+        // a moment at which no such layer is alive (all wait for their weight gradients) has no backward pass that would need it
+        if ((stage_.last_is_expert ? stage_.experts.alive : stage_.dense.alive) < 1) return;
         N& again = item_is_attention(item) ? again_attention_ : again_feed_forward_;
         again = value_of(again) > 0 ? again + bytes : bytes;
     }
@@ -171,7 +173,7 @@ class Estimate : Letters<N> {
         const N outputs = (fp8() ? 2 : 4) * split_tokens() * h();
         add(Item::norm_activations,
             (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + 4 * m_.norms_per_layer * norm_parameters() * split_tokens());
-        add(Item::norm_outputs, outputs, p_.recomputes(layernorm));
+        norm_outputs(outputs);
         // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
         if (!p_.fused_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
         N out_width = d();
@@ -200,6 +202,18 @@ class Estimate : Letters<N> {
         } else
             add(Item::log_sum_exp, 4 * tokens() * a() / t(), p_.recomputes(core_attn));
         if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
+    }
+
+    // Of both norms together; layers of the two kinds may recompute different ones.
+    void norm_outputs(const N& both) {
+        const int dense = norms_recomputed(m_, p_, fw_, false), experts = norms_recomputed(m_, p_, fw_, true);
+        const auto add = [&](Kept kept, int again) {
+            if (again < 2) keep(Item::norm_outputs, kept, again == 0 ? both : both / 2);
+            if (again > 0) keep(Item::norm_outputs, kept, again == 2 ? both : both / 2, true);
+        };
+        if (dense == experts) return add(Kept::every_layer, dense);
+        add(Kept::dense, dense);
+        add(Kept::experts, experts);
     }
 
     void feed_forward_kept() {
@@ -232,10 +246,20 @@ class Estimate : Letters<N> {
         return sum;
     }
 
+    N all_layers(const PerLayer& one) const {
+        return one.bytes * (one.kept == Kept::every_layer ? alive_layers() : one.kept == Kept::dense ? alive_dense() : alive_experts());
+    }
+
     void activations() {
-        for (const PerLayer& one : kept_items()) {
-            const N layers = one.kept == Kept::every_layer ? alive_layers() : one.kept == Kept::dense ? alive_dense() : alive_experts();
-            if (value_of(layers) > 0) items_.add(one.item, one.bytes * layers);
+        const std::span<const PerLayer> all = kept_items();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            N bytes = all_layers(all[i]);
+            // an item of both kinds of layers stands in two neighbouring rows
+            if (i + 1 < all.size() && all[i + 1].item == all[i].item) {
+                const N others = all_layers(all[++i]);
+                bytes = value_of(bytes) == 0 ? others : value_of(others) == 0 ? bytes : bytes + others;
+            }
+            if (value_of(bytes) > 0) items_.add(all[i].item, bytes);
         }
         if (stage_.checkpoints > 0)
             items_.add(Item::checkpoints,

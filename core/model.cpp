@@ -6,6 +6,7 @@
 
 #include "config_reader.h"
 #include "model_families.h"
+#include "model_window.h"
 
 namespace fourfold {
 
@@ -258,6 +259,7 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     read_structure(read, *recognised.family, model);
     if (recognised.family->experts != nullptr) read_experts(read, recognised, model);
     if (recognised.family->latent()) read_latent(read, recognised.known, model);
+    read_window(read, recognised, config, model, report);
     if (problems.size() == problems_before) check_contradictions(read, *recognised.family, model);
     list_keys(given, config, report);
     if (problems.size() != problems_before) return std::nullopt;
@@ -308,6 +310,7 @@ Json canonical_config(const Model& model) {
             .add("v_head_dim", latent.value_dim);
     else
         config.add("head_dim", model.head_dim);
+    write_window(model, family, config);
     if (model.multi_token_layers > 0) config.add("num_nextn_predict_layers", std::int64_t{model.multi_token_layers});
     if (model.label != "Your model") config.add("_name_or_path", model.label);
     return config;

@@ -28,6 +28,13 @@ struct LatentAttention {
     std::int64_t value_dim = 0;  // values per head of V
 };
 
+// Attention to a part of the earlier tokens: tokens = 0 means that every layer attends to all of them.
+struct AttentionWindow {
+    std::int64_t tokens = 0;           // a token attends to so many, itself among them
+    bool chunks = false;               // to those of its own chunk of so many tokens alone; otherwise to the latest so many
+    std::vector<std::uint8_t> layers;  // per layer, 1 = with the window; empty = none
+};
+
 struct Model {
     std::string id;     // "" for a config that a user brought
     std::string label;  // as people call it
@@ -52,8 +59,12 @@ struct Model {
     Experts experts;
     std::vector<std::uint8_t> expert_layers;  // per layer, 1 = experts in the place of the dense feed-forward part; empty = none
     LatentAttention latent;
+    AttentionWindow window;
     int multi_token_layers = 0;  // extra layers that predict further tokens (MTP)
 };
+
+// The part of the layers whose attention has the window.
+double windowed_share(const Model& model);
 
 // What an import says about every key of the config.
 struct ImportReport {

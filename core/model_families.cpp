@@ -2,6 +2,7 @@
 #include "model_families.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace fourfold {
 
@@ -11,20 +12,23 @@ static constexpr ExpertFamily kQwen3{"num_experts", {128, 8, 768, 0, 0, 0}, fals
 static constexpr ExpertFamily kDeepSeekV2{"n_routed_experts", {64, 0, 1407, 0, 2, 0}, false, false, true};
 static constexpr ExpertFamily kDeepSeekV3{"n_routed_experts", {256, 8, 2048, 0, 1, 3}, false, true, true};
 
+static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
+    kQwenWindow{4096, 0, true};
+
 static constexpr Family kFamilies[] = {
-    // type        gated  tied   kv d    qkv    o+mlp  LayerNorm pos qk   norms  experts
+    // type        gated  tied   kv d    qkv    o+mlp  LayerNorm pos qk   norms  experts window
     {"llama", true, false, 0, 0, false, false, false, false, false, 2, nullptr},
-    {"mistral", true, false, 8, 0, false, false, false, false, false, 2, nullptr},
-    {"qwen2", true, false, 0, 0, true, false, false, false, false, 2, nullptr},
-    {"qwen3", true, false, 0, 128, false, false, false, false, true, 2, nullptr},
+    {"mistral", true, false, 8, 0, false, false, false, false, false, 2, nullptr, &kMistralWindow},
+    {"qwen2", true, false, 0, 0, true, false, false, false, false, 2, nullptr, &kQwenWindow},
+    {"qwen3", true, false, 0, 128, false, false, false, false, true, 2, nullptr, &kQwenWindow},
     {"gemma", true, true, 0, 256, false, false, false, false, false, 2, nullptr},
-    {"gemma2", true, true, 0, 256, false, false, false, false, false, 4, nullptr},
-    {"gemma3_text", true, true, 0, 256, false, false, false, false, true, 4, nullptr},
+    {"gemma2", true, true, 0, 256, false, false, false, false, false, 4, nullptr, &kGemma2Window},
+    {"gemma3_text", true, true, 0, 256, false, false, false, false, true, 4, nullptr, &kGemma3Window},
     {"gpt2", false, true, 0, 0, true, true, true, true, false, 2, nullptr},
     {"gpt_neox", false, false, 0, 0, true, true, true, false, false, 2, nullptr},
     {"mixtral", true, false, 8, 0, false, false, false, false, false, 2, &kMixtral},
-    {"qwen2_moe", true, false, 16, 0, true, false, false, false, false, 2, &kQwen2},
-    {"qwen3_moe", true, false, 4, 0, false, false, false, false, true, 2, &kQwen3},
+    {"qwen2_moe", true, false, 16, 0, true, false, false, false, false, 2, &kQwen2, &kQwenWindow},
+    {"qwen3_moe", true, false, 4, 0, false, false, false, false, true, 2, &kQwen3, &kQwenWindow},
     {"deepseek_v2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV2},
     {"deepseek_v3", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3},
 };
@@ -47,6 +51,13 @@ static constexpr Unsupported kUnsupported[] = {
     {"conv_L_cache", "has convolution layers"},
     {"is_encoder_decoder", "has an encoder beside the decoder"},
 };
+// Attention to a selection of tokens that no formula here describes.
+static constexpr Unsupported kCountedAsFull[] = {
+    {"index_topk", "an indexer chooses the tokens to attend to (sparse attention); short sequences are trained with all of them"},
+    {"attention_types", "its local layers attend to a window"},
+    {"blocksparse_block_size", "some layers attend to blocks of the tokens"},
+    {"sparse_config", "its layers attend to blocks of the tokens"},
+};
 // In a family without them.
 static constexpr Unsupported kExperts[] = {
     {"num_local_experts", "uses a mixture of experts, unlike its model_type"},
@@ -63,6 +74,13 @@ static bool is_set(const Json& config, std::string_view key) {
 const Family* family_of(std::string_view type) {
     const auto found = std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const Family& family) { return family.type == type; });
     return found == std::end(kFamilies) ? nullptr : &*found;
+}
+
+std::vector<Unsupported> counted_as_full(const Json& config) {
+    std::vector<Unsupported> found;
+    std::copy_if(std::begin(kCountedAsFull), std::end(kCountedAsFull), std::back_inserter(found),
+                 [&](const Unsupported& one) { return is_set(config, one.key); });
+    return found;
 }
 
 Recognised recognise(const std::string& type, const Json& config) {

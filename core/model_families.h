@@ -21,6 +21,13 @@ struct ExpertFamily {
     bool latent;  // multi-head latent attention
 };
 
+// Sliding-window attention: the defaults of the configuration class.
+struct WindowDefaults {
+    std::int64_t tokens;
+    std::int64_t full_every;  // every so many layers one attends to all tokens; 0 = none does
+    bool needs_flag;          // only with use_sliding_window, and only in layers from max_window_layers on
+};
+
 struct Family {
     std::string_view type;
     bool gated;
@@ -30,7 +37,8 @@ struct Family {
     bool qkv_bias, out_and_mlp_bias;  // biases where no key says otherwise
     bool layer_norm, learned_positions, qk_norm;
     int norms_per_layer;
-    const ExpertFamily* experts;  // nullptr = every layer is dense
+    const ExpertFamily* experts;             // nullptr = every layer is dense
+    const WindowDefaults* window = nullptr;  // nullptr = none without a key
 
     bool latent() const { return experts != nullptr && experts->latent; }
 };
@@ -54,5 +62,8 @@ struct Unsupported {
     std::string_view key, what;
 };
 std::vector<Unsupported> unsupported(const Family& family, const Json& config);
+
+// Attention to a selection of tokens that is counted as attention to all of them: key, and why.
+std::vector<Unsupported> counted_as_full(const Json& config);
 
 }  // namespace fourfold

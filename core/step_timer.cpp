@@ -33,15 +33,42 @@ double played_makespan(const Model& model, const Plan& p, const Machine& machine
     return (played ? played->makespan : pace.sum) + (m - few) * pace.most;
 }
 
+// Tokens that a token attends to, the average over sequence and layers. A causal mask leaves half of a square; with a window of w tokens,
+// w of every token but the first w, which see half as many.
+static double attended(const Model& m, double s, FlopConvention convention) {
+    const double w = std::min(number(m.window.tokens), s), part = windowed_share(m);
+    const bool causal = convention == FlopConvention::causal;
+    const double all = causal ? s / 2 : s;
+    const double within = !causal ? w : m.window.chunks ? w / 2 : w - w * w / (2 * s);
+    return part > 0 ? (1 - part) * all + part * within : all;
+}
+
+// Multiplications of a token with the weights of a layer's attention.
+static double attention_weights(const Model& m) {
+    const double h = number(m.hidden), a = number(m.heads);
+    const LatentAttention& l = m.latent;
+    if (l.kv_rank == 0) return 2 * h * (a + number(m.kv_heads)) * number(m.head_dim);
+    const double qk = number(l.nope_dim + l.rope_dim), rank = number(l.q_rank);
+    const double queries = rank > 0 ? rank * (h + a * qk) : h * a * qk;
+    const double down = h * number(l.kv_rank + l.rope_dim), up = number(l.kv_rank) * a * number(l.nope_dim + l.value_dim);
+    return queries + down + up + a * number(l.value_dim) * h;
+}
+
+// The router's own multiplications are not counted, as in Megatron-LM's count (0.3 % of DeepSeek-V3's).
 double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
-    const double h = number(m.hidden), L = number(m.layers), s = number(p.sequence_length), q = number(m.heads * m.head_dim) / h;
-    const double v = number(padded_vocabulary(m, p.tensor_parallel)), k = number(m.kv_heads) / number(m.heads);
-    double expert_layers = 0;  // there a token passes through its experts alone
-    for (const std::uint8_t expert : m.expert_layers) expert_layers += expert;
-    const double visited = number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
-    const double f = (number(m.ffn) * (L - expert_layers) + visited * expert_layers) / L;
-    const double scores = convention == FlopConvention::causal ? s / h / 2 : s / h;
-    return 12 * number(p.global_batch) * s * L * h * h * ((1 + k + scores) * q + f / h * (m.gated ? 1.5 : 1) + v / (2 * L * h));
+    const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2;
+    const double width = m.latent.kv_rank > 0 ? number(m.latent.nope_dim + m.latent.rope_dim + m.latent.value_dim) : 2 * number(m.head_dim);
+    const double attention = attention_weights(m) + attended(m, s, convention) * number(m.heads) * width;
+    const double dense = matrices * h * number(m.ffn);
+    const double expert = matrices * h * number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
+    const double with_experts = number(std::count(m.expert_layers.begin(), m.expert_layers.end(), 1));  // there, experts alone
+    const double logits = h * number(padded_vocabulary(m, p.tensor_parallel));
+    // a layer that predicts a further token: what joins its two inputs, a layer like the last one, and logits of its own
+    const bool ends_with_experts = with_experts > 0 && m.expert_layers.back() != 0;
+    const double further = 2 * h * h + attention + (ends_with_experts ? expert : dense) + logits;
+    const double per_token = number(m.layers) * attention + (number(m.layers) - with_experts) * dense + with_experts * expert + logits +
+                             m.multi_token_layers * further;
+    return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
 }
 
 constexpr std::size_t kPlaces = 128;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP

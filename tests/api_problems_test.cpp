@@ -272,3 +272,19 @@ TEST_CASE("the largest values of all fields together are finite") {
     CHECK(estimate_problems("{" + model + R"(, "gpus": 1048576, "sequence_length": 16777216, "gpus_per_node": 256})") == "");
     CHECK(import_problems(model.substr(9)) == "");
 }
+
+TEST_CASE("fp8 on a card without it is refused, as frameworks refuse it") {
+    for (const char* gpu : {"a100-sxm-40gb", "a100-sxm-80gb", "a100-pcie-40gb", "a100-pcie-80gb"})
+        for (const char* precision : {"fp8", "fp8_weights"}) {
+            CAPTURE(std::string(gpu));
+            const std::string request = std::string(R"({"gpu": ")") + gpu + R"(", "precision": ")" + precision + "\"}";
+            CHECK(problems_of(request) == std::string("precision precision_needs_card \"") + precision + "\" -> \"bf16\"");
+        }
+    CHECK(first_message(api::estimate(R"({"gpu": "a100-sxm-80gb", "precision": "fp8"})")) ==
+          "A100 SXM 80 GB cannot multiply in fp8: its tensor cores have no such format.");
+    for (const char* request : {R"({"gpu": "a100-sxm-80gb", "precision": "bf16"})", R"({"gpu": "h100-sxm-80gb", "precision": "fp8"})",
+                                R"({"gpu": "h20-sxm-96gb", "precision": "fp8"})"})
+        CHECK(problems_of(request) == "");
+    const Json versus = json(api::versus(R"({"gpu": "a100-sxm-80gb", "other": {"precision": "fp8"}})"));
+    CHECK(brief(at(versus, "problems")) == "other.precision precision_needs_card \"fp8\" -> \"bf16\"");
+}

@@ -124,7 +124,8 @@ TEST_CASE("what must be there: GPUs") {
     for (const Row& row :
          {Row{"a100-sxm-40gb", 40, 8}, Row{"a100-sxm-80gb", 80, 8}, Row{"a100-pcie-40gb", 40, 8}, Row{"a100-pcie-80gb", 80, 8},
           Row{"h100-sxm-80gb", 80, 8}, Row{"h100-sxm-94gb", 94, 4}, Row{"h100-pcie-80gb", 80, 8}, Row{"h100-nvl-94gb", 94, 8},
-          Row{"h200-sxm-141gb", 141, 8}, Row{"b200-sxm-180gb", 180, 8}, Row{"gb200-186gb", 186, 72}}) {
+          Row{"h200-sxm-141gb", 141, 8}, Row{"b200-sxm-180gb", 180, 8}, Row{"gb200-186gb", 186, 72}, Row{"h800-sxm-80gb", 80, 8},
+          Row{"h20-sxm-96gb", 96, 8}}) {
         CAPTURE(std::string(row.id));
         const Gpu* gpu = catalog().gpu(row.id);
         CHECK(gpu != nullptr);
@@ -140,9 +141,10 @@ TEST_CASE("what must be there: clusters and models") {
         const char* gpu;
         std::int64_t per_node;
     };
-    for (const Row& row : {Row{"dgx-a100-40gb", "a100-sxm-40gb", 8}, Row{"dgx-a100-80gb", "a100-sxm-80gb", 8},
-                           Row{"dgx-h100", "h100-sxm-80gb", 8}, Row{"abci-a", "a100-sxm-40gb", 8}, Row{"tsubame4", "h100-sxm-94gb", 4},
-                           Row{"dgx-b200", "b200-sxm-180gb", 8}, Row{"gb200-nvl72", "gb200-186gb", 72}}) {
+    for (const Row& row :
+         {Row{"dgx-a100-40gb", "a100-sxm-40gb", 8}, Row{"dgx-a100-80gb", "a100-sxm-80gb", 8}, Row{"dgx-h100", "h100-sxm-80gb", 8},
+          Row{"abci-a", "a100-sxm-40gb", 8}, Row{"tsubame4", "h100-sxm-94gb", 4}, Row{"dgx-b200", "b200-sxm-180gb", 8},
+          Row{"gb200-nvl72", "gb200-186gb", 72}, Row{"deepseek-h800", "h800-sxm-80gb", 8}, Row{"ant-h20", "h20-sxm-96gb", 8}}) {
         CAPTURE(std::string(row.id));
         const Cluster* cluster = catalog().cluster(row.id);
         CHECK(cluster != nullptr);
@@ -171,6 +173,17 @@ TEST_CASE("numbers come out in SI units: DGX H100") {
     CHECK(gpu->link_byte_per_s == 450e9);
     CHECK(cluster->nics_per_node == 8);
     CHECK(cluster->nic_byte_per_s == 50e9);  // 400 Gbit/s
+}
+
+TEST_CASE("H800 and H20: what sets them apart from H100") {
+    const Gpu &h100 = *catalog().gpu("h100-sxm-80gb"), &h800 = *catalog().gpu("h800-sxm-80gb"), &h20 = *catalog().gpu("h20-sxm-96gb");
+    CHECK((h800.architecture == Architecture::hopper && h20.architecture == Architecture::hopper));  // and so the shares fitted to H100
+    CHECK(h800.bf16_flop_per_s == h100.bf16_flop_per_s);
+    CHECK(h800.link_byte_per_s == 200e9);  // 400 GB/s both ways together
+    CHECK(h20.link_byte_per_s == 450e9);
+    CHECK(h20.bf16_flop_per_s == 148e12);
+    CHECK(h20.fp8_flop_per_s == 296e12);
+    CHECK(catalog().cluster("deepseek-h800")->nic_byte_per_s == 50e9);
 }
 
 // Bounds that only a slip of units or of sparsity would cross.

@@ -262,7 +262,8 @@ TEST_CASE("detailed: what can only save, saves; what can only cost, costs") {
         CHECK(at_most(changed([](Plan& p) { p.moments = Moments::bits16; }), changed([](Plan& p) { p.moments = Moments::fp32; })));
         CHECK(at_most(changed([](Plan& p) { p.optimizer_offload = 1; }), changed([](Plan& p) { p.optimizer_offload = 0.5; })));
         CHECK(at_most(changed([](Plan& p) { p.optimizer_offload = 0.5; }), changed([](Plan& p) { p.optimizer_offload = 0; })));
-        CHECK(at_most(changed([](Plan& p) { p.fused_norms = true; }), changed([](Plan& p) { p.fused_norms = false; })));
+        if (!c.plan.recomputes(layernorm))  // norms of single operations stand apart and can be recomputed, where joined ones cannot
+            CHECK(at_most(changed([](Plan& p) { p.fused_norms = true; }), changed([](Plan& p) { p.fused_norms = false; })));
         CHECK(at_most(changed([](Plan& p) { p.expert_imbalance = 1; }), changed([](Plan& p) { p.expert_imbalance = 2; })));
         CHECK(at_most(now, changed([](Plan& p) { p.sequence_length *= 2; })));
         CHECK(at_most(now, changed([](Plan& p) { p.micro_batch *= 2, p.global_batch *= 2; })));

@@ -21,7 +21,7 @@ export async function startChromium() {
         args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
             '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
-    browser.setDefaultTimeout(10_000);
+    browser.setDefaultTimeout(30_000);   // a machine that does much else is slow, not wrong
     return {
         browser,
         async stop() {

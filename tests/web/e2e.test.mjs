@@ -12,8 +12,8 @@ import { axeFile, openPage, startChromium } from './chromium.mjs';
 import { differences, goldenCases } from './golden.mjs';
 import { loadModule, root } from './module.mjs';
 
-// Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what the first sign of a reader adds.
-const FIRST_LOAD_LIMIT = 120 * 1024, MODULE_LIMIT = 280 * 1024;
+// Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what follows by itself.
+const FIRST_LOAD_LIMIT = 60 * 1024, MODULE_LIMIT = 310 * 1024;
 
 const names = {
     model: 'Model', gpus: 'Number of GPUs', gpu: 'GPU', sequence: 'Sequence length in tokens', batch: 'Sequences per batch',
@@ -25,6 +25,9 @@ const names = {
     searchTime: 'Time to search', someDiffer: 'Some nodes are slower', differs: /^Node that differs, row/, speed: /^Speed in %, row/, memory: /^Memory per GPU in GB, row/,
     paste: /Paste a config\.json/, configText: 'Contents of config.json', useModel: 'Use this model', cancel: 'Cancel', dismiss: 'Dismiss',
 };
+
+// Long enough for a machine that does much else; nobody waits for it where all is well.
+const WAIT_MS = 30_000;
 
 const dist = fileURLToPath(new URL('web/dist/', root));
 const llama = JSON.parse(readFileSync(new URL('core/data/models/llama-3.1-8b.json', root), 'utf8')).config;
@@ -45,7 +48,7 @@ after(async () => {
 
 // A test with pages that close at its end, when they must have been without fault.
 function pageTest(name, body) {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: 180_000 }, async () => {
         opened = [];
         try {
             await body();
@@ -77,7 +80,7 @@ const part = (page, label) => page.getByRole('group', { name: 'Memory of the ful
 async function eventually(what, read, wanted) {
     const holds = (value) => wanted instanceof RegExp ? wanted.test(value) : typeof wanted === 'function' ? wanted(value) : value === wanted;
     let value;
-    for (const end = Date.now() + 8000; Date.now() < end; await new Promise((next) => setTimeout(next, 30))) {
+    for (const end = Date.now() + WAIT_MS; Date.now() < end; await new Promise((next) => setTimeout(next, 30))) {
         value = await read();
         if (holds(value)) return value;
     }
@@ -1033,8 +1036,10 @@ describe('mistakes', () => {
         await page.getByRole('group', { name: 'Memory of the fullest GPU' }).waitFor();   // the bar of the last good answer
         assert.ok(await page.getByText('From the last run that could be worked out').isVisible());
         for (let i = 0; i < 4 && await page.locator('.problems').count() > 0; ++i) {
+            const problems = () => page.locator('.problems').allInnerTexts().then(String);
+            const before = await problems();
             await page.getByRole('button', { name: /^Set .* to / }).first().click();
-            await page.waitForTimeout(200);
+            await eventually('applied', problems, (now) => now !== before);
         }
         await headlineIs(page, /^(It fits|At risk|It does not fit)/);
     });
@@ -1052,12 +1057,17 @@ describe('mistakes', () => {
 
     pageTest('a half-typed number is not called a mistake at once', async () => {
         const page = await open();
+        // The page's own clock: from the key to the words, however slow the machine is.
+        const pause = page.evaluate(() => new Promise((told) => {
+            let typed;
+            addEventListener('input', () => { typed ??= performance.now(); }, true);
+            new MutationObserver(() => document.querySelector('.problems') && told(performance.now() - typed)).observe(document.body, { childList: true, subtree: true });
+        }));
         await field(page, names.gpus).fill('');
-        await page.waitForTimeout(150);
-        assert.equal(await page.locator('.problems').count(), 0);
+        assert.ok(await pause > 300);
         await field(page, names.gpus).fill('16');
         await addressHas(page, 'gpus=16');
-        assert.equal(await page.locator('.problems').count(), 0);
+        await eventually('mended', () => page.locator('.problems').count(), 0);
     });
 });
 
@@ -1125,7 +1135,7 @@ describe('a pasted config.json', () => {
             document.activeElement.dispatchEvent(event);
             return performance.now() - start;
         });
-        assert.ok(took < 1000, `${took} ms`);
+        assert.ok(took < 5000, `${took} ms`);
         await dialog.getByText(/10\.5 MB.*1 MB/).waitFor();
         await dialog.getByRole('button', { name: names.cancel }).click();
         await field(page, names.gpus).fill('16');
@@ -1376,7 +1386,13 @@ describe('placement on measured links', () => {
         await page.getByRole('combobox', { name: names.searchTime }).selectOption('30');
         await page.getByRole('checkbox', { name: names.joint }).check();
         await page.getByRole('button', { name: names.findPlacement }).click();
-        await eventually('progress', () => plain(section(page)), /moves tried, .* a second\./);
+        // Past the first round of one worker at least (60,000 moves for each plan): only a whole round ranks the plans.
+        const workers = await page.evaluate(() => Math.max(1, Math.min(4, navigator.hardwareConcurrency) - 1));
+        const moves = (text) => {
+            const [, number, million] = /([\d.,]+)( million)? moves tried, .* a second\./.exec(text) ?? [];
+            return Number((number ?? '0').replaceAll(',', '')) * (million ? 1e6 : 1);
+        };
+        await eventually('progress', () => plain(section(page)), (text) => moves(text) > workers * 11 * 60_000);
         await page.getByRole('button', { name: 'Stop', exact: true }).click();
         await page.getByText('Stopped: this is the best so far.').waitFor();
         assert.ok(await section(page).locator('pre').count() === 4);
@@ -1514,24 +1530,26 @@ describe('models with experts', () => {
 });
 
 describe('what is shipped', () => {
-    pageTest('the first load stays within its budget, and so does what comes with the first sign of a reader', async () => {
+    pageTest('what comes before the page is loaded stays within its budget, and so does what comes by itself afterwards', async () => {
         const one = await openPage(chromium.browser, served.url);
         opened.push(one);
-        const sizes = () => [...new Set(one.responses.map((response) => new URL(response.url()).pathname.replace('/fourfold/', '') || 'index.html'))]
-            .map((file) => [file, gzipSync(readFileSync(dist + file), { level: 9 }).length]);
+        const sizes = (names) => names.map((file) => [file || 'index.html', gzipSync(readFileSync(dist + (file || 'index.html')), { level: 9 }).length]);
         const total = (list) => list.reduce((sum, [, size]) => sum + size, 0);
         const told = (what, list, limit) => console.log(`${what}: ${(total(list) / 1024).toFixed(1)} KB of ${limit / 1024} KB, gzip -9: ${list.map(([file, size]) => `${file} ${(size / 1024).toFixed(1)}`).join(', ')}`);
-        await one.page.waitForLoadState('networkidle');
-        const first = sizes();
-        told('first load', first, FIRST_LOAD_LIMIT);
         assert.match(await plain(headline(one.page)), /^It fits\. .*\d+ of 80 GB/);
-        assert.ok(!first.some(([file]) => file.endsWith('.wasm')));
-        assert.ok(total(first) <= FIRST_LOAD_LIMIT);
-        await one.page.mouse.move(2, 2);
         await settled(one.page);
         await one.page.waitForLoadState('networkidle');
-        const more = sizes().filter(([file]) => !first.some(([known]) => known === file));
-        told('with the first sign of a reader', more, MODULE_LIMIT);
+        // Asked for before the page was loaded, or after.
+        const asked = await one.page.evaluate(() => {
+            const [page, ...files] = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+            return [page, ...files].map(({ name, startTime }) => [name.split('/fourfold/')[1].split('?')[0], startTime <= page.loadEventStart]);
+        });
+        const names = (wanted) => [...new Set(asked.filter(([, early]) => early === wanted).map(([file]) => file))];
+        const first = sizes(names(true)), more = sizes(names(false));
+        told('first load', first, FIRST_LOAD_LIMIT);
+        assert.ok(!first.some(([file]) => /\.wasm|example|worker/.test(file)), `${first}`);
+        assert.ok(total(first) <= FIRST_LOAD_LIMIT);
+        told('first load, by itself afterwards', more, MODULE_LIMIT);
         assert.ok(more.some(([file]) => file.endsWith('.wasm')) && more.some(([file]) => /worker/.test(file)), `${more}`);
         assert.ok(total(more) <= MODULE_LIMIT);
     });
@@ -1562,7 +1580,7 @@ describe('what is shipped', () => {
             const answers = [];
             for (const [id, { function: call, request: text }] of cases.entries()) {
                 const reply = await new Promise((done) => {
-                    thread.onmessage = ({ data }) => done(data);
+                    thread.onmessage = ({ data }) => data.id === id && done(data);
                     thread.postMessage({ id, call, text });
                 });
                 const value = reply.value;

@@ -58,9 +58,9 @@ for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus":
 
 test('a timeline of a pipeline: passes of a stage in order, cut to what can be drawn, quick enough to follow typing', () => {
     const request = { version: 1, model: 'llama-3.1-405b', gpus: 2016, pipeline_parallel: 63, tensor_parallel: 8, context_parallel: 1, micro_batch: 1, global_batch: 2048 };
-    const start = performance.now();
+    const start = process.cpuUsage();
     const { timeline, note } = JSON.parse(core.timeline(JSON.stringify(request)));
-    assert.ok(performance.now() - start < 1000);
+    assert.ok(process.cpuUsage(start).user < 1e6, 'more than a second of the processor');
     assert.equal(timeline.stages.length, 63);
     assert.match(note, /^Cut: /);
     assert.ok(timeline.micro_batches < timeline.all_micro_batches);
@@ -102,9 +102,9 @@ test('read_links: each fixture that the native tests read is read here, and 1,02
     const nodes = 1024;
     const row = (from) => Array.from({ length: nodes }, (_, to) => (from === to ? 0 : 20 + ((from * 7 + to * 13) % 101) * 0.0317)).join(',');
     const request = JSON.stringify({ text: Array.from({ length: nodes }, (_, from) => row(from)).join('\n'), unit: 'gbyte_per_s' });
-    const start = performance.now();
+    const start = process.cpuUsage();
     const text = core.read_links(request);
-    const milliseconds = performance.now() - start;
+    const milliseconds = process.cpuUsage(start).user / 1000;
     console.log(`read_links of 1,024 x 1,024 numbers: ${milliseconds.toFixed(0)} ms, ${(text.length / 1e6).toFixed(1)} MB answered`);
     assert.ok(milliseconds < 5000 && text.length < 9e6);
     assert.equal(JSON.parse(text).links.nodes.length, nodes);

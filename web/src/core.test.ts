@@ -19,11 +19,14 @@ class FakeWorker extends EventTarget {
 
 function fakeCore() {
     const workers: FakeWorker[] = [];
-    const core = new Core(() => {
-        const worker = new FakeWorker();
-        workers.push(worker);
-        return worker as unknown as Worker;
-    }, {} as WebAssembly.Module);
+    const core = new Core(
+        () => {
+            const worker = new FakeWorker();
+            workers.push(worker);
+            return worker as unknown as Worker;
+        },
+        async () => ({}) as WebAssembly.Module,
+    );
     return { core, workers };
 }
 
@@ -64,4 +67,25 @@ test('only the newest question waits, and stale answers are dropped', async () =
     open[1]?.resolve(40);
     await new Promise((resolve) => setTimeout(resolve));
     expect(shown).toEqual([40]);
+});
+
+test('a thread that is lost is replaced, and what it was asked is asked once more; the second loss is told', async () => {
+    const { core, workers } = fakeCore();
+    const asked = core.estimate({ gpus: 1 });
+    workers[0]?.dispatchEvent(new Event('error'));
+    expect(workers[0]?.terminated).toBe(true);
+    expect(workers[1]?.questions).toEqual(workers[0]?.questions);
+    workers[1]?.dispatchEvent(new Event('error'));
+    await expect(asked).rejects.toMatchObject({ askedTwice: true });
+    expect(workers.length).toBe(2);
+});
+
+test('a lost thread that was asked nothing is replaced by the next question', async () => {
+    const { core, workers } = fakeCore();
+    core.start();
+    workers[0]?.dispatchEvent(new Event('error'));
+    expect(workers.length).toBe(1);
+    const next = core.estimate({});
+    workers[1]?.reply({ id: 1, value: '"fine"' });
+    expect(await next).toBe('fine');
 });

@@ -1,4 +1,6 @@
-// The page's side of a worker: questions out, promises back. A worker that fails is replaced; what it was asked is rejected, once.
+// The page's side of a worker: questions out, promises back. A worker that fails is replaced. What it was asked is rejected when the
+// question itself broke the instance; when the thread was lost, it is asked once more.
+import { type Alive, watchOver } from './alive';
 import type {
     Alternatives,
     Calibrated,
@@ -19,19 +21,38 @@ import type {
 import type { Heat, HeatFilter } from './heat';
 import type { Call, Question, Reply } from './worker';
 
-export class CoreCrash extends Error {}
+export class CoreCrash extends Error {
+    constructor(
+        reason: string,
+        readonly askedTwice = false,
+    ) {
+        super(reason);
+    }
+}
 
-type Waiting = { resolve: (value: never) => void; reject: (error: CoreCrash) => void; told?: (progress: never) => void };
+interface Waiting {
+    question: Question;
+    askedTwice: boolean;
+    resolve(value: never): void;
+    reject(error: CoreCrash): void;
+    told?(progress: never): void;
+}
 
 export class Core {
     private worker: Worker | undefined;
+    private alive: Alive | undefined;
     private waiting = new Map<number, Waiting>();
     private lastId = 0;
 
     constructor(
         private readonly create: () => Worker,
-        private readonly module: WebAssembly.Module,
+        private readonly module: () => Promise<WebAssembly.Module>,
     ) {}
+
+    // Starts the thread before the first question.
+    start(): void {
+        this.running();
+    }
 
     catalog = (): Promise<Catalog> => this.read('catalog', '');
     importConfig = (text: string): Promise<Imported> => this.read('import_config', text);
@@ -76,7 +97,7 @@ export class Core {
         const id = ++this.lastId;
         const question: Question = { id, call, text, ...more };
         return new Promise((resolve, reject) => {
-            this.waiting.set(id, { resolve, reject, ...(told && { told }) });
+            this.waiting.set(id, { question, askedTwice: false, resolve, reject, ...(told && { told }) });
             this.running().postMessage(question);
         });
     }
@@ -84,32 +105,66 @@ export class Core {
     private running(): Worker {
         if (this.worker) return this.worker;
         const worker = this.create();
-        worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => this.receive(data));
-        worker.addEventListener('error', (event) => this.restart(event.message));
-        worker.addEventListener('messageerror', () => this.restart('an answer that cannot be read'));
-        worker.postMessage(this.module);
         this.worker = worker;
+        const lost = (reason: string): void => {
+            if (this.worker === worker) this.askAgain(reason);
+        };
+        worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => this.worker === worker && this.receive(data));
+        worker.addEventListener('error', (event) => lost(event.message ?? 'its file could not be fetched'));
+        worker.addEventListener('messageerror', () => lost('an answer that cannot be read'));
+        this.alive = watchOver(
+            () => this.waiting.size > 0,
+            () => lost('its thread was ended'),
+        );
+        // Without a module nothing can be answered: who made this says so, once, and not every question.
+        this.module().then(
+            (module) => worker.postMessage(module),
+            () => {},
+        );
         return worker;
     }
 
     private receive(reply: Reply): void {
-        // An instance that threw may be left in any state: never ask it again.
+        this.alive?.heard();
+        if ('lock' in reply) {
+            this.alive?.holds(reply.lock);
+            return;
+        }
+        const waiting = this.waiting.get(reply.id);
         if ('crash' in reply) {
+            // An instance that threw may be left in any state: never ask it again.
             this.restart(reply.crash);
         } else if ('progress' in reply) {
-            this.waiting.get(reply.id)?.told?.(reply.progress as never);
+            waiting?.told?.(reply.progress as never);
         } else {
-            this.waiting.get(reply.id)?.resolve(reply.value as never);
             this.waiting.delete(reply.id);
+            waiting?.resolve(reply.value as never);
         }
     }
 
-    private restart(reason: string): void {
+    private drop(): Waiting[] {
+        this.alive?.end();
         this.worker?.terminate();
         this.worker = undefined;
         const lost = [...this.waiting.values()];
         this.waiting.clear();
-        for (const { reject } of lost) reject(new CoreCrash(reason));
+        return lost;
+    }
+
+    private restart(reason: string): void {
+        for (const { reject, askedTwice } of this.drop()) reject(new CoreCrash(reason, askedTwice));
+    }
+
+    // The thread is gone, not because of an answer: once more, in a new one.
+    private askAgain(reason: string): void {
+        for (const one of this.drop()) {
+            if (one.askedTwice) {
+                one.reject(new CoreCrash(reason, true));
+                continue;
+            }
+            this.waiting.set(one.question.id, { ...one, askedTwice: true });
+            this.running().postMessage(one.question);
+        }
     }
 }
 
@@ -141,15 +196,4 @@ export function latestOnly<Question, Answer>(
         if (busy) next = { question };
         else run(question);
     };
-}
-
-// Streams while it compiles; a host that serves .wasm under another type gets the slower way.
-export async function compileModule(url: string): Promise<WebAssembly.Module> {
-    try {
-        return await WebAssembly.compileStreaming(fetch(url));
-    } catch {
-        const response = await fetch(url);
-        if (!response.ok) throw new CoreCrash(`${response.status} for ${url}`);
-        return WebAssembly.compile(await response.arrayBuffer());
-    }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TimeItem, TimeKind } from './api';
-import { createFormat, kindsOf, usableLocale } from './format';
+import { createFormat, kindsOf } from './format';
+import { usableLocale } from './locale';
 
 const en = createFormat('en');
 const de = createFormat('de');

@@ -2,6 +2,7 @@
 // with bytes, shares or counts.
 
 import type { TimeItem, TimeKind } from './api';
+import { usableLocale } from './locale';
 
 const GIB = 2 ** 30;
 const HOUR = 3600;
@@ -179,18 +180,6 @@ export function createFormat(locale: string): Format {
 }
 
 // Fixed English while the page is drawn at build time, the reader's own in the browser.
-// The reader's first language that can be one: some systems say "C", which Intl refuses with an exception.
-export function usableLocale(tags: readonly string[]): string {
-    for (const tag of tags) {
-        try {
-            return new Intl.NumberFormat(tag).resolvedOptions().locale;
-        } catch {
-            // the next one
-        }
-    }
-    return 'en';
-}
-
 export const format = createFormat(usableLocale(typeof document === 'undefined' ? [] : [navigator.language, ...navigator.languages]));
 
 // A part of the card that the core gives item by item only.

@@ -10,7 +10,3 @@ declare module 'fourfold-core' {
     }
     export default function create(options: Options): Promise<Fourfold>;
 }
-declare module 'fourfold-core.wasm?url' {
-    const url: string;
-    export default url;
-}

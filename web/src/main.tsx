@@ -1,10 +1,12 @@
 import './styles/index.css';
-import wasmUrl from 'fourfold-core.wasm?url';
 import { render } from 'preact';
 import { App } from './app';
-import { Core, compileModule } from './core';
+import type { Example } from './boot/types';
+import { Core } from './core';
 import { format } from './format';
+import { holdSection } from './hold';
 import { t } from './i18n';
+import type { Placing } from './placement';
 import { summaryOf } from './sentences';
 import { formatLink, type Job, type Pin, parseLink } from './state';
 import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
@@ -14,65 +16,98 @@ const MOST_PLACERS = 3; // workers that search for a placement; each starts when
 const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
+const { boot } = window;
+type Store = ReturnType<typeof createStore>;
 
-const SIGNS = ['pointermove', 'pointerdown', 'keydown', 'scroll', 'focusin', 'dragenter', 'popstate'];
-
-// The finished example needs no module: whoever only reads it is spared the download. It comes with the first sign of a reader, and at
-// once for a link to a run of its own.
-function firstSign(): Promise<void> {
-    return new Promise((resolve) => {
-        const seen = () => {
-            for (const sign of SIGNS) removeEventListener(sign, seen);
-            resolve();
-        };
-        for (const sign of SIGNS) addEventListener(sign, seen, { passive: true });
-    });
+interface Cores {
+    estimates: Core;
+    searches: Core;
+    placing: Placing;
 }
 
-async function start(): Promise<void> {
-    if (location.search.length <= 1) await firstSign();
-    const module = await compileModule(wasmUrl);
-    const createWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
-    const estimates = new Core(createWorker, module);
-    const searches = new Core(createWorker, module);
+// Each starts its thread with its first question; the estimates' is on its way while the module still comes.
+function createCores(): Cores {
+    const create = (): Core => new Core(() => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }), boot.module);
+    const estimates = create();
+    estimates.start();
+    const searches = create();
     // Instances of their own: a search of 30 seconds must not keep a ranking waiting, and its memory goes back with them.
-    const others = Math.min(MOST_PLACERS, navigator.hardwareConcurrency - 1);
-    const placers = Array.from({ length: Math.max(1, others) }, () => new Core(createWorker, module));
-    const measures = new Core(createWorker, module);
+    const placers = Array.from({ length: Math.max(1, Math.min(MOST_PLACERS, navigator.hardwareConcurrency - 1)) }, create);
+    const measures = create();
     const measure: Core['measure'] = async (text, said) => {
         const read = await measures.measure(text, said);
         if (text.length > LONG_MEASUREMENT) measures.end();
         return read;
     };
-    const placing = { measure, placers };
-    const catalog = await estimates.catalog();
-    const link = parseLink(location.search, catalog);
+    return { estimates, searches, placing: { measure, placers } };
+}
 
+// Writes the job into the address.
+function createAddress(catalog: Example['catalog']) {
     let timer = 0;
-    const jobChanged = (job: Job, how: How, pins: readonly Pin[]): void => {
+    let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
+    const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
         const url = formatLink(job, catalog, pins) + location.hash;
+        const replace = (): void => {
+            typed = performance.now();
+            history.replaceState(null, '', url);
+        };
         if (how === 'choose') history.pushState(null, '', url);
-        else timer = window.setTimeout(() => history.replaceState(null, '', url), TYPING_MS);
+        else if (performance.now() - typed > TYPING_MS) replace();
+        else timer = window.setTimeout(replace, TYPING_MS);
     };
-    // Once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
-    // drawn afterwards, never in between.
+    const follow = (store: Store): void =>
+        addEventListener('popstate', () => {
+            clearTimeout(timer);
+            const { job, pins } = parseLink(location.search, catalog);
+            if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
+            store.restorePins(pins);
+        });
+    return { changed, follow };
+}
+
+// The buttons of the answer speak of the run above it: pressed before the answer to a change is there, one waits for it.
+function holdButtons(job: () => Job) {
+    let last = { answer: null, problems: [] } as Pick<Page, 'answer' | 'problems'>;
+    let answered: Job | null = null;
+    const held = new Set<HTMLButtonElement>();
+    const hold = (event: MouseEvent): void => {
+        const button = event.target instanceof Element ? event.target.closest<HTMLButtonElement>('#answer button') : null;
+        if (!button || job() === answered) return;
+        event.stopPropagation();
+        event.preventDefault();
+        button.setAttribute('aria-busy', 'true');
+        held.add(button);
+    };
+    addEventListener('click', hold, true);
+    return {
+        drawn(page: Page): void {
+            if (page.answer === last.answer && page.problems === last.problems) return;
+            last = page;
+            answered = page.job;
+            queueMicrotask(() => {
+                for (const button of held) {
+                    held.delete(button);
+                    button.removeAttribute('aria-busy');
+                    if (button.isConnected) button.click();
+                }
+            });
+        },
+    };
+}
+
+// Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
+// drawn afterwards, never in between.
+function createDrawing({ estimates, searches, placing }: Cores, store: () => Store): (page: Page) => void {
     let newest: Page | null = null;
-    const draw = (page: Page): void => {
-        if (!newest) queueMicrotask(drawNewest);
-        newest = page;
-    };
-    const drawNewest = (): void => {
-        const page = newest as Page;
-        newest = null;
-        // The example stays on the screen until the first answer can take its place.
-        if (!page.answer && page.problems.length === 0) return;
-        delete document.documentElement.dataset.pending;
-        document.title = `${summaryOf(page)} – ${t.name}`;
+    let first = true;
+    const buttons = holdButtons(() => store().current().job);
+    const app = (page: Page): void =>
         render(
             <App
                 page={page}
-                act={store.actions}
+                act={store().actions}
                 importConfig={estimates.importConfig}
                 timeline={estimates.timeline}
                 calibrate={searches.calibrate}
@@ -80,29 +115,56 @@ async function start(): Promise<void> {
             />,
             root,
         );
+    const drawNewest = (): void => {
+        const page = newest as Page;
+        newest = null;
+        // What was built stays on the screen until the first answer can take its place.
+        if (!page.answer && page.problems.length === 0) return;
+        document.title = `${summaryOf(page)} – ${t.name}`;
+        if ((page.ranking.ranked && page.limits) || page.problems.length > 0) delete document.documentElement.dataset.filling;
+        buttons.drawn(page);
+        if (!first) {
+            app(page);
+            return;
+        }
+        first = false;
+        boot.ready(() => app(page));
+        // The views that come later come behind the module. Who needs one sooner asks again, and says so when it cannot be had.
+        boot.module()
+            .then(fetchMore)
+            .catch(() => {});
     };
-    const store = createStore(emptyPage(catalog, link.job), { estimates, searches, draw, jobChanged });
+    return (page) => {
+        if (!newest) queueMicrotask(drawNewest);
+        newest = page;
+    };
+}
+
+async function start(): Promise<void> {
+    holdSection();
+    await boot.wanted;
+    const cores = createCores();
+    // The example is live before the module is there: its answer was worked out when the page was built.
+    const example = await boot.example();
+    // A link's comes from the module, for which nobody waits who knows that it cannot be had.
+    const catalog = example?.catalog ?? (await Promise.all([cores.estimates.catalog(), boot.module()]))[0];
+    const link = parseLink(location.search, catalog);
+    const address = createAddress(catalog);
+    const draw = createDrawing(cores, () => store);
+    const initial = { ...emptyPage(catalog, link.job), answer: example?.answer ?? null, alternatives: example?.alternatives ?? null };
+    const store = createStore(initial, { ...cores, draw, jobChanged: address.changed });
     store.restore(link.job);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', link.unknown.join(', '));
     if (link.newer) store.actions.notify('newer');
     if (link.widened) store.actions.notify('widened');
-
-    addEventListener('popstate', () => {
-        clearTimeout(timer);
-        const { job, pins } = parseLink(location.search, catalog);
-        if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
-        store.restorePins(pins);
-    });
+    address.follow(store);
     takeDrops(store.actions);
-    for (const sign of ['pointermove', 'pointerdown', 'keydown']) {
-        // Whoever needs it asks again, and says so when it cannot be had.
-        addEventListener(sign, () => fetchMore().catch(() => {}), { once: true, passive: true });
-    }
+    await boot.module(); // the example is there without it, an answer is not
 }
 
 // A file dropped anywhere on the page opens the paste dialog with its text.
-function takeDrops(act: ReturnType<typeof createStore>['actions']): void {
+function takeDrops(act: Store['actions']): void {
     addEventListener('dragover', (event) => event.preventDefault());
     addEventListener('drop', async (event) => {
         event.preventDefault();
@@ -114,7 +176,7 @@ function takeDrops(act: ReturnType<typeof createStore>['actions']): void {
 
 start().catch((error: unknown) => {
     // The example stays readable; the reader learns that it is one.
-    delete document.documentElement.dataset.pending;
+    boot.failed();
     const notice = document.createElement('p');
     notice.className = 'failed';
     notice.setAttribute('role', 'alert');

@@ -202,7 +202,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         clearTimeout(lateTimer);
         update({ late: false });
         actions.notify('crash', error.message);
-        if (++crashes === 1) again();
+        if (++crashes === 1 && !error.askedTwice) again();
     };
 
     const actions: Actions = {

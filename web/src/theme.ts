@@ -1,4 +1,4 @@
-// The reader's choice of colours. public/boot.js applies it before the first paint; without a choice the system decides.
+// The reader's choice of colours. boot/boot.ts applies it before the first paint; without a choice the system decides.
 export const THEMES = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 

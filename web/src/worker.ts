@@ -1,5 +1,5 @@
-// One instance of the core in a thread of its own. The first message brings the compiled module; every further one is a question,
-// answered under the same id.
+// One instance of the core in a thread of its own. One message brings the compiled module; every other one is a question, answered under
+// the same id. Questions may come before the module.
 import createModule from 'fourfold-core';
 import type {
     Fourfold,
@@ -38,9 +38,26 @@ export interface Question {
     links?: LinkColumns; // a measurement that is not in the text
     seconds?: number; // when a placement must be done
 }
-export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string };
+export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string } | { lock: string }; // held as long as this thread lives
 
-let core: Promise<Fourfold> | undefined;
+let start = (_: WebAssembly.Module): void => {};
+const core = new Promise<WebAssembly.Module>((resolve) => {
+    start = resolve;
+}).then(instantiate);
+core.catch(() => {}); // every question meets it
+
+function instantiate(module: WebAssembly.Module): Promise<Fourfold> {
+    return new Promise((resolve, reject) => {
+        const instantiateWasm = (
+            imports: WebAssembly.Imports,
+            done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+        ) => {
+            WebAssembly.instantiate(module, imports).then((instance) => done(instance, module), reject);
+            return {};
+        };
+        createModule({ instantiateWasm }).then(resolve, reject);
+    });
+}
 
 function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const all = fourfold.search(text);
@@ -100,7 +117,6 @@ function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_
 
 async function answer(question: Question): Promise<unknown> {
     const { call, text, filter = {}, said } = question;
-    if (!core) throw new Error('asked before the module came');
     const fourfold = await core;
     if (call === 'search') return search(fourfold, text, filter);
     if (call === 'measure') return measure(fourfold, text, said);
@@ -115,16 +131,9 @@ const transferable = (value: unknown): Transferable[] => {
     return columns ? Object.values(columns as unknown as Record<string, { buffer: ArrayBuffer }>).map((column) => column.buffer) : [];
 };
 
-addEventListener('message', async ({ data }: MessageEvent<WebAssembly.Module | Question>) => {
-    if (data instanceof WebAssembly.Module) {
-        core = createModule({
-            instantiateWasm(imports, done) {
-                WebAssembly.instantiate(data, imports).then((instance) => done(instance, data));
-                return {};
-            },
-        });
-        return;
-    }
+addEventListener('message', async ({ data }: MessageEvent<WebAssembly.Module | Question | null>) => {
+    if (data instanceof WebAssembly.Module) return start(data);
+    if (typeof data?.id !== 'number') return; // not from the page's own side
     try {
         const value = await answer(data);
         postMessage({ id: data.id, value } satisfies Reply, { transfer: transferable(value) });
@@ -132,3 +141,17 @@ addEventListener('message', async ({ data }: MessageEvent<WebAssembly.Module | Q
         postMessage({ id: data.id, crash: String(error) } satisfies Reply);
     }
 });
+
+// The browser gives the lock to the page, which waits for it, when this thread has ended, however that came about: see alive.ts. Without
+// locks (an insecure address, a frame of no origin) the page has to go by how long nothing is heard.
+function holdLock(): void {
+    const lock = `fourfold-${crypto.randomUUID()}`;
+    const forever = new Promise<never>(() => {});
+    navigator.locks
+        .request(lock, () => {
+            postMessage({ lock } satisfies Reply);
+            return forever;
+        })
+        .catch(() => {});
+}
+if ('locks' in navigator && 'randomUUID' in crypto) holdLock();

@@ -1,6 +1,6 @@
 // The texts of the parts that come in a file of their own (views/more.tsx), so that the first load goes without them.
 import type { Fit } from '../api';
-import { plural } from './en';
+import { en, plural } from './en';
 
 export const more = {
     stages: {
@@ -202,7 +202,7 @@ export const more = {
         legend: { fits: 'fits', at_risk: 'at risk', does_not_fit: 'does not fit' } satisfies Record<Fit, string>,
     },
     best: {
-        title: 'Best configurations',
+        title: en.sections.best,
         finding: (plan: string, time: string) => `The best that fits: ${plan}, ${time} a step`,
         findingFiltered: (plan: string, time: string) => `With these filters the best that fits: ${plan}, ${time} a step`,
         none: (gpus: string) => `No plan fits on ${gpus} GPUs.`,
@@ -302,7 +302,7 @@ export const more = {
         notToBlame: 'The filter is not the reason: nothing fits without it either.',
     },
     sweep: {
-        title: 'How many GPUs?',
+        title: en.sections.gpus,
         finding: (from: string, to: string, percent: string) => `On ${to} GPUs each does ${percent} of the work that it does on ${from}`,
         one: (gpus: string) => `Only ${gpus} of these numbers of GPUs hold a plan that fits`,
         none: 'On none of these numbers of GPUs does a plan fit',
@@ -321,7 +321,7 @@ export const more = {
         table: 'The best plan for each number of GPUs',
     },
     compare: {
-        title: 'Compare',
+        title: en.sections.compare,
         region: 'Pinned plans side by side',
         empty: (button: string, most: string) =>
             `No plan is pinned yet. “${button}” beside the answer keeps a plan here and in the link, up to ${most} of them, to be compared side by side.`,
@@ -367,7 +367,7 @@ export const more = {
         copyMarkdown: 'Copy as Markdown',
     },
     limits: {
-        title: 'How far does it go?',
+        title: en.sections.limits,
         counting: 'Counting…',
         fewest: 'The fewest GPUs on which it fits:',
         gpus: (count: string) => `${count} GPUs`,
@@ -405,7 +405,7 @@ export const more = {
         take: (what: string) => `Take ${what}`,
     },
     placement: {
-        title: 'Placement on your own links',
+        title: en.sections.placement,
         intro: 'The estimates above take every network link of one kind for equally fast. Real ones are not: one bad cable, or a node behind a busy switch, and every training step waits for it. With the bandwidth measured between your nodes, the page finds which node should work on which part of the model, so that slow links carry little, and writes the file that tells your launcher (Slurm, MPI, torchrun).',
         open: 'Use a measurement of your links',
     },

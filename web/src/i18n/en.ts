@@ -44,6 +44,12 @@ export const en = {
         unknownGpu: (id: string) => `${id} (unknown)`,
     },
 
+    // Before the page can calculate.
+    boot: {
+        working: 'Working it out…',
+        taken: 'Taken. It is carried out as soon as the page can calculate.',
+    },
+
     verdict: {
         fits: 'It fits.',
         at_risk: 'At risk.',
@@ -276,8 +282,16 @@ export const en = {
     },
     letters: { tensor_parallel: 'TP', context_parallel: 'CP', pipeline_parallel: 'PP', micro_batch: 'MB' } satisfies Record<Degree, string>,
 
+    // The headings of the parts that come later: they stand in the built page.
+    sections: {
+        best: 'Best configurations',
+        gpus: 'How many GPUs?',
+        limits: 'How far does it go?',
+        placement: 'Placement on your own links',
+        plans: 'All plans, by number of GPUs',
+        compare: 'Compare',
+    },
     heat: {
-        title: 'All plans, by number of GPUs',
         loading: 'The plans are being worked out…',
         notYet: 'The plans appear here as soon as the run above is clear.',
     },

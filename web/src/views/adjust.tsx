@@ -4,7 +4,7 @@ import { format } from '../format';
 import { t } from '../i18n';
 import { planAt, rows } from '../ranking';
 import { stepChange, wholePlan } from '../sentences';
-import { DEGREES } from '../state';
+import { chosenKeys, DEGREES } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
 import { MethodChoice, Options } from './options';
@@ -129,13 +129,19 @@ function DataParallel({ answer }: { answer: Estimate }) {
 
 // Back to what the search would choose, when the plan shown is another one.
 function Suggested({ page, best, act }: { page: Page; best: Alternatives['auto_plan']; act: Actions }) {
-    if (!best) return null;
+    // The machine is the reader's: only what a search can choose goes back to it.
+    const keys = chosenKeys(page.catalog).filter((key) => best?.set[key] === 'auto');
+    if (!best || keys.length === 0) return null;
     // The first plan of the list is what the search chooses when nothing is set; the list may still be on its way.
     const { ranked, stale, only } = page.ranking;
     const first = ranked && !stale && Object.keys(only).length === 0 && rows(ranked) > 0 ? planAt(ranked, 0) : null;
     return (
         <p>
-            <button type="button" class="chip best" onClick={() => act.change(best.set, 'choose')}>
+            <button
+                type="button"
+                class="chip best"
+                onClick={() => act.change(Object.fromEntries(keys.map((key) => [key, 'auto'])), 'choose')}
+            >
                 {t.adjust.best(
                     first?.total_bytes === best.total_bytes ? wholePlan(page.catalog, first) : t.adjust.allAuto,
                     format.gb(best.total_bytes),

@@ -91,7 +91,7 @@ export function Plans({ page, act }: { page: Page; act: Actions }) {
     const subtitle = speed ? m.heat.subtitleSpeed : m.heat.subtitle;
     return (
         <section id="plans" class={page.heatStale ? 'plans stale' : 'plans'} aria-labelledby="plans-title">
-            <h2 id="plans-title">{t.heat.title}</h2>
+            <h2 id="plans-title">{t.sections.plans}</h2>
             {!heat ? (
                 <p class="note">{page.problems.length > 0 ? t.heat.notYet : t.heat.loading}</p>
             ) : (

@@ -96,6 +96,10 @@ export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Acti
     );
 }
 
+// In the order below. Their headings stand in the built page, so that its links lead somewhere from the first moment on.
+const SECTIONS = ['best', 'gpus', 'limits', 'placement', 'plans', 'compare'] as const;
+const OWN = new Set<string>(['placement', 'compare']); // these show no plans of the search
+
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
 export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; placing: Placing }) {
     const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
@@ -111,11 +115,17 @@ export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; pl
             </>
         );
     }
+    const plans = props.page.problems.length > 0 ? t.heat.notYet : t.heat.loading;
+    const note = (id: string): string => (failed ? t.later.failed : OWN.has(id) ? t.later.coming : plans);
     return (
-        <section id="plans" class="plans" aria-labelledby="plans-title">
-            <h2 id="plans-title">{t.heat.title}</h2>
-            <p class="note">{failed ? t.later.failed : props.page.problems.length > 0 ? t.heat.notYet : t.heat.loading}</p>
-        </section>
+        <>
+            {SECTIONS.map((id) => (
+                <section key={id} id={id} class="plans" aria-labelledby={`${id}-title`}>
+                    <h2 id={`${id}-title`}>{t.sections[id]}</h2>
+                    <p class="note">{note(id)}</p>
+                </section>
+            ))}
+        </>
     );
 }
 

@@ -1,0 +1,48 @@
+// Runs before the first paint, as a classic script in a file of its own: the strict Content-Security-Policy allows no inline code. The
+// reader's colours; the sentence of a link; the module on its way; and everything that is done before the app is there, kept for it.
+import { storedTheme } from '../theme';
+import { endLink, showLink } from './link';
+import { compileModule, fetchExample, whenWanted } from './load';
+import { record } from './record';
+import './types';
+
+const { dataset } = document.currentScript as HTMLScriptElement;
+const at = (file = ''): string => new URL(file, document.baseURI).href;
+const [moduleUrl, exampleUrl] = [at(dataset.module), at(dataset.example)];
+const hasLink = location.search.length > 1;
+
+const theme = storedTheme();
+if (theme !== 'auto') document.documentElement.dataset.theme = theme;
+document.documentElement.dataset.filling = ''; // until the later sections have their content: they keep its room free
+const kept = record(BOOT_DATA.words.taken);
+if (hasLink) showLink(BOOT_DATA);
+
+const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
+    let made: Promise<Value> | undefined;
+    return () => {
+        made ??= make();
+        return made;
+    };
+};
+const module = once(() => compileModule(moduleUrl));
+const example = once(() => (hasLink ? Promise.resolve(null) : fetchExample(exampleUrl)));
+const wanted = whenWanted(hasLink);
+wanted.then(() => Promise.all([example(), module()])).catch(() => {}); // whoever needs them meets the failure
+
+window.boot = {
+    wanted,
+    module,
+    example,
+    ready(draw) {
+        endLink();
+        draw();
+        kept.replay();
+    },
+    failed() {
+        document.querySelector('.working')?.remove();
+        delete document.documentElement.dataset.filling;
+        // The example's answer is not that of what a reader typed.
+        if (kept.changed()) document.documentElement.dataset.pending = 'sentence';
+        kept.giveUp();
+    },
+};

@@ -1,0 +1,50 @@
+// When the module and the example come, and how.
+import type { Example } from './types';
+
+const SIGNS = ['pointermove', 'pointerdown', 'keydown', 'scroll', 'focusin', 'dragenter', 'popstate'];
+const LATEST_IDLE_MS = 2000;
+
+// With the first sign of a reader, at the latest when the page is loaded and the browser idle; for a link to a run of its own, at once.
+// Whoever asked the browser to save data gets it with the first sign only.
+export function whenWanted(link: boolean): Promise<void> {
+    if (link) return Promise.resolve();
+    return new Promise((resolve) => {
+        // A mouse that happens to move while the page comes must not delay the first paint.
+        const sign = (): void => {
+            if (document.readyState === 'loading') addEventListener('DOMContentLoaded', begin, { once: true });
+            else begin();
+        };
+        const begin = (): void => {
+            for (const name of SIGNS) removeEventListener(name, sign);
+            resolve();
+        };
+        for (const name of SIGNS) addEventListener(name, sign, { passive: true });
+        const { connection } = navigator as { connection?: { saveData?: boolean } };
+        if (!connection?.saveData) addEventListener('load', () => whenIdle(begin), { once: true });
+    });
+}
+
+function whenIdle(then: () => void): void {
+    if (typeof requestIdleCallback === 'function') requestIdleCallback(then, { timeout: LATEST_IDLE_MS });
+    else setTimeout(then, LATEST_IDLE_MS / 10); // Safari
+}
+
+// Compiles while it is fetched. A host that serves .wasm under another type, or a line that broke, gets a second, slower try.
+export async function compileModule(url: string): Promise<WebAssembly.Module> {
+    try {
+        return await WebAssembly.compileStreaming(fetch(url));
+    } catch {
+        const response = await fetch(url);
+        if (!response.ok) throw new Error(`${response.status} for ${url}`);
+        return WebAssembly.compile(await response.arrayBuffer());
+    }
+}
+
+export async function fetchExample(url: string): Promise<Example | null> {
+    try {
+        const response = await fetch(url);
+        return response.ok ? await response.json() : null;
+    } catch {
+        return null;
+    }
+}

@@ -1,0 +1,38 @@
+import type { Alternatives, Catalog, Estimate } from '../api';
+
+// What the boot script (boot.ts, a classic script of its own) takes from the build and gives to the app (main.tsx).
+
+// Made from the catalogue and the words when the page is built: see prerender.tsx.
+export interface BootData {
+    models: Record<string, string>; // labels by id
+    numbers: Record<string, string>; // the number fields of the sentence: their names in a link, and their keys
+    words: {
+        name: string;
+        working: string;
+        taken: string;
+        ownModel: string;
+        unknownGpu: string; // % stands for its id
+    };
+}
+
+// The run that the page shows before any other, worked out when it was built.
+export interface Example {
+    catalog: Catalog;
+    answer: Estimate;
+    alternatives: Alternatives | null;
+}
+
+export interface Boot {
+    wanted: Promise<void>; // when to begin with all that reading the finished example does not need
+    module(): Promise<WebAssembly.Module>; // compiled while it is fetched; the same each time
+    example(): Promise<Example | null>; // null for a link to another run, or when it cannot be had
+    ready(draw: () => void): void; // draws the app, then carries out, in order, what the reader did before
+    failed(): void; // the app will never be there
+}
+
+declare global {
+    interface Window {
+        boot: Boot;
+    }
+    const BOOT_DATA: BootData;
+}

@@ -1,0 +1,26 @@
+// A section that the reader went to by its link stays at the top while the parts above it fill, until the reader moves on.
+const MOVES = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+
+export function holdSection(): void {
+    const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+    // Reloading, or coming back, the browser finds the old place itself.
+    let held = entry?.type === 'navigate' ? location.hash.slice(1) : '';
+    const main = document.querySelector('main');
+    for (const move of MOVES) {
+        addEventListener(
+            move,
+            () => {
+                held = '';
+            },
+            { capture: true, passive: true },
+        );
+    }
+    addEventListener('click', ({ target }) => {
+        const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href^="#"]') : null;
+        if (link) held = link.hash.slice(1);
+    });
+    const keep = (): void => {
+        if (held) document.getElementById(held)?.scrollIntoView({ behavior: 'instant' });
+    };
+    if (main) new ResizeObserver(keep).observe(main);
+}
