@@ -440,8 +440,8 @@ describe('the best plans', () => {
         const page = await open(`${job}&tp=2`);
         const rows = page.locator('.ranking tbody tr');
         await rows.first().waitFor();
-        await page.getByText(/^List and map look at all plans, also at those that differ from what you have set \(TP 2\)\./).waitFor();
-        await page.getByRole('button', { name: 'Only plans with TP 2' }).click();
+        await page.getByText(/^List and map look at all plans, also at those that differ from what you have set\./).waitFor();
+        await page.getByRole('button', { name: 'Filter by what you have set' }).click();
         await eventually('tensor 2', async () => [...new Set(await page.locator('.ranking tbody tr > :nth-child(2)').allInnerTexts())].join(), '2');
         await eventually('the first is the plan above', () => plain(rows.first()), (text) => text.startsWith('1 above '));
     });
@@ -896,7 +896,7 @@ describe('the layers of the stages', () => {
         const text = page.getByRole('textbox', { name: /Megatron’s notation/ });
         assert.equal(await text.inputValue(), 'Et*19|(t*21|)*2t*19L');
         await eventually('address', () => new URL(page.url()).searchParams.get('layout'), 'Et*19|(t*21|)*2t*19L');
-        assert.match(await plain(page.locator('.plan')), /layers 19, 2 × 21, 19/);
+        assert.match(await plain(page.locator('.plan')), /layers 19 \| 2 × 21 \| 19/);
         await eventually('the stages', () => plain(page.getByRole('list', { name: names.stages })), /19 layers, embedding .*21 layers .*19 layers, loss/);
         await text.fill('Et*19|t*21|t*21|t*18L');
         await headlineIs(page, /^(Cannot work|Not clear yet)\./);

@@ -110,7 +110,7 @@ export const choiceLabel = ({ fields }: Catalog, key: string, id: string): strin
 
 const MOST_RUNS = 5;
 
-// "layers 7, 14 × 8, 7"
+// "layers 7 | 14 × 8 | 7"
 export function layersText(layout: string): string {
     const chunks = parseLayout(layout);
     if (!chunks) return layout === 'front' ? t.plan.front : t.plan.uneven;
@@ -119,7 +119,7 @@ export function layersText(layout: string): string {
     const texts = runs.map(({ layers, count }) =>
         count > 1 ? t.plan.run(format.count(count), format.count(layers)) : format.count(layers),
     );
-    return t.plan.layers(texts.join(', '));
+    return t.plan.layers(texts.join(' | '));
 }
 
 function recomputeText({ recompute, recompute_layers }: Plan): string {

@@ -9,7 +9,7 @@ import { planAt, type Ranking, rows, settingsOf } from '../ranking';
 import { besides, labelOf, tieOf, wholePlan } from '../sentences';
 import { allAuto } from '../state';
 import type { Actions, Page } from '../store';
-import { filterTexts, ListFilters, NothingLeft } from './filters';
+import { ListFilters, NothingLeft } from './filters';
 import { LeftOut } from './left-out';
 import { Scatter } from './scatter';
 import { settled } from './settled';
@@ -219,8 +219,6 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
 // What the reader has set of the plan: the list is wider than that, until it is filtered by it.
 function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Actions }) {
     const keys = RANKED_KEYS.filter((key) => page.job[key] !== undefined && page.job[key] !== 'auto');
-    const textsOf = (some: readonly string[]): string =>
-        filterTexts(page, Object.fromEntries(some.map((key) => [key, page.job[key] ?? ''])));
     if (keys.length === 0 || keys.length === RANKED_KEYS.length) return null;
     const useful = keys.filter((key) => key in ranked.choices);
     const only = () => {
@@ -229,10 +227,10 @@ function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Action
     };
     return (
         <p class="note">
-            {m.best.opened(textsOf(keys))}{' '}
+            {m.best.opened}{' '}
             {useful.length > 0 && (
                 <button type="button" class="link" onClick={only}>
-                    {m.best.onlySet(textsOf(useful))}
+                    {m.best.onlySet}
                 </button>
             )}
         </p>
