@@ -1015,7 +1015,7 @@ describe('links', () => {
     });
 
     for (const query of ['?v=1&tp=banana', '?gpus=-8', '?gpus=1e9999', '?model=nobody', '?gpu=', '?seq=99999999999999999999', '?cluster=moon',
-        '?attn=%00', '?gpus=%F0%9F%A6%99', '?model=custom', '?model=custom&model.hidden_size=abc', '?grad32=maybe', '?attn=selective', '?offload=half', '?tokens=many', '?price=-1', '?rcm=everything', '?gpus=7&tp=2', `?model=${'x'.repeat(5000)}`]) {
+        '?attn=%00', '?gpus=%F0%9F%A6%99', '?model=custom', '?model=custom&model.hidden_size=abc', '?grad32=maybe', '?attn=selective', '?offload=half', '?tokens=many', '?price=-1', '?rcm=everything', '?gpus=7&tp=2', '?layout=nonsense', '?vp=many', '?vgroup=-1', '?rc=banana', '?sp=perhaps', '?without=everything', `?model=${'x'.repeat(5000)}`]) {
         pageTest(`a broken link tells which field is wrong: ${query.slice(0, 60)}`, async () => {
             const page = await open(query);
             await page.locator('.problems').waitFor();
