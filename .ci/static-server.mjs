@@ -4,7 +4,7 @@
 // Why not `vite preview`: it answers an unknown path with index.html, so that a wrong link to a file would pass every test; it
 // cannot serve below a path, which GitHub Pages does (/fourfold/); and the page must work from any host that only has files.
 import { createServer } from 'node:http';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { extname, join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -22,36 +22,46 @@ const types = {
 const named = /-[\w-]{8}\.\w+$/;
 const compressible = /^text\/|json|javascript|wasm|svg/;
 
+const common = {
+    'Content-Security-Policy': contentSecurityPolicy,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-cache',
+};
+
+// The file that a path names, or null: no hidden file (.git, .env), and nothing outside of the folder, also not through a link.
+async function fileAt(root, name) {
+    if (name.split(/[/\\]/).some((part) => part.startsWith('.'))) return null;
+    const path = await realpath(join(root, name));
+    return path.startsWith(root + sep) ? path : null;
+}
+
+async function answer(request, response, folder, base) {
+    const refuse = (status) => response.writeHead(status, { ...common, 'Content-Type': 'text/plain; charset=utf-8' }).end(`${status}\n`);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
+    try {
+        const { pathname } = new URL(request.url, 'http://127.0.0.1');
+        if (!pathname.startsWith(base)) return refuse(404);
+        const name = decodeURIComponent(pathname.slice(base.length)) + (pathname.endsWith('/') ? 'index.html' : '');
+        const path = await fileAt(await realpath(folder), name);
+        if (path === null) return refuse(404);
+        let body = await readFile(path);
+        const headers = { ...common, 'Content-Type': types[extname(path)] ?? 'application/octet-stream', Vary: 'Accept-Encoding' };
+        if (named.test(path)) headers['Cache-Control'] = 'max-age=600';
+        if (/\bgzip\b/.test(request.headers['accept-encoding'] ?? '') && compressible.test(headers['Content-Type'])) {
+            body = gzipSync(body);
+            headers['Content-Encoding'] = 'gzip';
+        }
+        response.writeHead(200, { ...headers, 'Content-Length': body.length }).end(request.method === 'HEAD' ? undefined : body);
+    } catch (error) {
+        refuse(error instanceof URIError ? 400 : 404);   // a missing file, a folder, a path that is no path
+    }
+}
+
 // base: the path that the folder is served at ("/" or "/name/"). Resolves to {server, url}.
 export function serveFolder(folder, port, { base = '/', host = '127.0.0.1' } = {}) {
     const root = resolve(folder);
-    const server = createServer(async (request, response) => {
-        const refuse = (status) => response.writeHead(status, { 'Content-Type': 'text/plain' }).end(`${status}\n`);
-        if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
-        try {
-            const { pathname } = new URL(request.url, `http://${host}`);
-            if (!pathname.startsWith(base)) return refuse(404);
-            let path = join(root, decodeURIComponent(pathname.slice(base.length)));
-            if (pathname.endsWith('/')) path = join(path, 'index.html');
-            if (!path.startsWith(root + sep)) return refuse(404);
-            let body = await readFile(path);
-            const headers = {
-                'Content-Type': types[extname(path)] ?? 'application/octet-stream',
-                'Content-Security-Policy': contentSecurityPolicy,
-                'X-Content-Type-Options': 'nosniff',
-                'Referrer-Policy': 'no-referrer',
-                'Cache-Control': named.test(path) ? 'max-age=600' : 'no-cache',
-                Vary: 'Accept-Encoding',
-            };
-            if (/\bgzip\b/.test(request.headers['accept-encoding'] ?? '') && compressible.test(headers['Content-Type'])) {
-                body = gzipSync(body);
-                headers['Content-Encoding'] = 'gzip';
-            }
-            response.writeHead(200, { ...headers, 'Content-Length': body.length }).end(request.method === 'HEAD' ? undefined : body);
-        } catch (error) {
-            refuse(error instanceof URIError ? 400 : 404);   // a missing file, a folder, a path that is no path
-        }
-    });
+    const server = createServer((request, response) => answer(request, response, root, base));
     return new Promise((done, fail) => {
         server.once('error', fail);
         server.listen(port, host, () => done({ server, url: `http://${host}:${server.address().port}${base}` }));

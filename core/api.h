@@ -5,17 +5,19 @@
 // input. Nothing that a user can type is an error of the program: a mistake comes back as a list of problems.
 //
 //   problem    {"field": "tensor_parallel",        the key of the request that is wrong ("" = the request as a whole; a nested key is
-//                                                  written "model.hidden_size")
+//                                                  written "model.hidden_size", an entry of a list "gpu_counts[1]", counted from 0)
 //               "rule": "heads_divide",            which rule: one of catalog().rules; "no_split" (no legal plan on these GPUs);
 //                                                  "cluster_has_other_gpu", "precision_needs_card" (fp8 on a card without it); how reading failed: "syntax", "type", "range", "missing",
 //                                                  "unknown", "unsupported", "version", "too_large"; or, among warnings,
 //                                                  "tensor_parallel_across_nodes", "sequence_beyond_model", "partly_used_node", "idle_stages",
-//                                               "sharding_with_pipeline", "offload_of_whole_optimizer"
+//                                               "sharding_with_pipeline", "offload_of_whole_optimizer", "faster_than_peak"
 //               "value": 3,                        what was given (numbers, short texts; null when there is none)
 //               "message": "…",                    one or two plain sentences: what was expected and why
 //               "suggestion": "…",                 what to do ("" when the message says it)
 //               "nearest": 4}                      the nearest value of that field with which every rule holds, else with which this
 //                                                  one does, or null
+// Of what a request can hold any number of (unknown keys, ids of a set, runs, units, links) the first 20 mistakes are listed, then one
+// problem of rule "range" that says how many there are.
 //
 // Units: keys ending in _bytes are bytes, "share" is a fraction of the card (0.7 = 70 %), everything else is a plain count unless its
 // key says otherwise. A card's size is its nominal one times 2^30 bytes: "80 GB" is 80 GiB, as the cited paper counts it.
@@ -33,7 +35,7 @@
 // Those that a reader meets first:
 //   "gpus" "gpus_per_node" "sequence_length" "global_batch"                              gpus_per_node may be "auto"
 //   "tensor_parallel" "context_parallel" "pipeline_parallel" "micro_batch"               "auto" is their default
-//   "virtual_stages" "schedule"         chunks per GPU (1 = not interleaved); "1f1b", "gpipe", "zb-h1", "zb-v"
+//   "virtual_stages" "schedule"         chunks per GPU (1 = not interleaved); "1f1b", "gpipe", "zb-h1", "zb-v", "dualpipe", "dualpipev"
 //   "zero" "shard_replicas"             "none", "optimizer" (ZeRO-1, the default), "gradients", "weights" (ZeRO-3, FSDP); HSDP's copies
 //   "recompute" "recompute_modules" "recompute_layers"     "none", "selective" (the modules), "full", "block" (of so many layers)
 //   "precision" "gradients_in_fp32" "moments" "optimizer_offload"
@@ -97,7 +99,7 @@ std::string import_config(std::string_view text);
 //                "bytes", "share", "items": [ITEM]}],     of the stage shown: groups sum to its bytes, items to their group
 //    "stages": [{"layers", "embedding": bool, "head": bool, "in_flight": micro-batches alive (a whole stage each, so 1.5 is possible),
 //                "bytes", "share", "static_bytes" (between steps), "groups": {"weights": bytes, …}}],       one per stage; fujii2024: the first
-//    "curve": null | {"micro_batches": shown (all, or enough to see the pattern; then "cut": true), "cut",
+//    "curve": null | {"micro_batches": shown (all, or enough to see the pattern and the fullest moment; then "cut": true), "cut",
 //                "start": […], "end": […] in forward passes of the stage, "bytes": […], "after": […] (once it is done), "kind": ["F"|"B"|"W"], "micro_batch": […],
 //                "chunk": […]}              the stage shown, per operation of its schedule; a backward pass drawn twice as long as a forward pass
 //    "time": TIME (below)
@@ -245,7 +247,8 @@ std::string limits(std::string_view request);
 //    "set": {keys of the job: new values}, "not_identifiable": [keys of constants on which these runs do not depend],
 //    "before", "after": null (no rows) | {"mean_error", "worst_error"} of |ratio - 1|,
 //    "warnings": [problem],   rule "does_not_fit": the estimate of memory says that this run cannot have fitted
-//    "text": {"header": as given, else the usual one, "line": the job's plan in those columns, its time left open; "" without a legal one},
+//    "text": {"header": as given ("" of more than 200 columns), else the usual one, "line": the job's plan in those columns, its time
+//             left open; "" without a legal one},
 //    "remove": {keys of the job that take its calibration away; empty without one}}
 //   {"ok": false, "problems": [all of them; field "runs[3].step_seconds", counted from 0], "text", "remove" (these two when the job was read)}
 // Besides broken rules a row is refused whose time is not above 0, below what the arithmetic takes at the card's peak, above 50 times the
@@ -295,7 +298,8 @@ std::string read_links(std::string_view request);
 //    "positions": [{"position", "unit", "name", "stages": [first, last], "data_ranks": [first, last]}],
 //    "moves", "moves_accepted", "restarts", "stopped": bool, "curve": [[moves, best seconds]] (at most 201),
 //    "critical":   {"default": BINDS, "best": BINDS}   which links set the pace
-//    "files":      [{"id": "slurm"|"openmpi_rankfile"|"hostfile"|"torchrun", "name", "text", "how": one line}],  [] where units are GPUs
+//    "files":      [{"id": "slurm"|"openmpi_rankfile"|"hostfile"|"torchrun", "name", "text", "how": one line}],  [] where units are GPUs or a placed node
+//                  has a name that no launcher can read: letters, digits, ".", "-" and "_" may stand there
 //    "warnings":   [problem],    rule "does_not_fit": what stands at a unit needs more memory than it has; no order was found without
 //    "suggestion": null | {"set": {keys of the job: new values}, "label", "seconds": of a placement with it}: layers split unevenly, where that
 //                  saves a hundredth or more

@@ -14,7 +14,8 @@ constexpr const char* kTime = "step_seconds";
 constexpr double kFarOff = 50;  // times the estimate: another unit, or another plan
 constexpr double kRepeats =
     1.2;  // repeated runs of a plan differ by 0.1 to 2 % in the published tables; by a fifth, something else differs
-constexpr std::size_t kFully = 20;  // rows whose broken rules are looked at for the nearest value that works, which takes its time
+constexpr std::size_t kMostColumns = 200;  // more than there are keys: such a header is wrong, and it is not given back
+constexpr std::size_t kFully = 20;         // rows whose broken rules are looked at for the nearest value that works, which takes its time
 
 // Every key that a row may have, with its short name: {"key", "link"}.
 Json known_columns() {
@@ -84,33 +85,63 @@ std::string lower(std::string_view text) {
 std::string count(std::size_t value) { return grouped(static_cast<std::int64_t>(value)); }
 std::string path(std::size_t index) { return joined({"runs[", std::to_string(index), "]"}); }
 
-void read_header(std::string_view line, const std::string& name, RunColumns& columns, Problems& problems) {
-    const Json known = known_columns();
-    std::vector<std::string_view> candidates = {kTime};
-    for (const Json& field : known)
-        for (const char* key : {"key", "link"}) candidates.push_back(word_at(field, key));
-    columns = {{}, {}, separator_of(line)};
-    bool has_time = false;
-    for (const std::string_view cell : cells_of(line, columns.separator)) {
-        const std::string word = lower(cell);
-        std::string key = word == kTime ? word : "";
-        has_time = has_time || word == kTime;
-        for (const Json& field : known)
-            if (word == word_at(field, "key") || word == word_at(field, "link")) key = word_at(field, "key");
-        columns.names.emplace_back(cell);
-        const Json given = shown(Json(cell));
-        if (key.empty()) {
-            const std::string_view near = closest(word, candidates);
-            const std::string advice = near.empty() ? "Leave it out." : joined({"Did you mean ", near, "?"});
-            report(problems, "runs_text", "unknown", given,
-                   joined({name, ": \"", *given.get_ptr<const Json::string_t*>(), "\" is not a column that Fourfold knows."}), advice);
-        }
-        for (const std::string& before : columns.keys)
-            if (!key.empty() && before == key)
-                report(problems, "runs_text", "unknown", given, joined({name, ": ", key, " is there twice."}), "Leave one out.");
-        columns.keys.push_back(key);
+// What the names of columns may be, and which keys were named before.
+class ColumnNames {
+ public:
+    ColumnNames() {
+        add(kTime, kTime);
+        for (const Json& field : known_)
+            for (const char* name : {"key", "link"}) add(word_at(field, name), word_at(field, "key"));
     }
-    if (!has_time)
+    // nullptr: no key has this name.
+    const std::string_view* key_of(std::string_view name) const {
+        const auto found = std::find(names_.begin(), names_.end(), name);
+        return found == names_.end() ? nullptr : &keys_[static_cast<std::size_t>(found - names_.begin())];
+    }
+    std::string_view closest_to(std::string_view name) const { return closest(name, names_); }
+    // Whether the key is named for the first time.
+    bool take(std::string_view key) {
+        const bool fresh = !has(key);
+        if (fresh) taken_.push_back(key);
+        return fresh;
+    }
+    bool has(std::string_view key) const { return std::find(taken_.begin(), taken_.end(), key) != taken_.end(); }
+
+ private:
+    void add(std::string_view name, std::string_view key) {
+        names_.push_back(name);
+        keys_.push_back(key);
+    }
+    const Json known_ = known_columns();
+    std::vector<std::string_view> names_, keys_, taken_;
+};
+
+// One problem for each column that is not known or there twice: a line may have a hundred thousand of them.
+void read_column(std::string_view cell, const std::string& line, ColumnNames& known, RunColumns& columns, FirstProblems& problems) {
+    const std::string word = lower(cell);
+    const std::string_view* key = known.key_of(word);
+    columns.names.emplace_back(cell);
+    columns.keys.emplace_back(key == nullptr ? std::string_view() : *key);
+    if (key != nullptr && known.take(*key)) return;
+    if (!problems.keeps_more()) return problems.count();
+    const Json given = shown(Json(cell));
+    const std::string said = joined({line, ": \"", *given.get_ptr<const Json::string_t*>(), "\""});
+    const std::string_view near = key == nullptr ? known.closest_to(word) : std::string_view();
+    if (key != nullptr)
+        problems.add("", "unknown", given, joined({line, ": ", *key, " is there twice."}), "Leave one out.");
+    else
+        problems.add("", "unknown", given, joined({said, " is not a column that Fourfold knows."}),
+                     near.empty() ? std::string("Leave it out.") : joined({"Did you mean ", near, "?"}));
+}
+
+void read_header(std::string_view line, const std::string& name, RunColumns& columns, Problems& problems) {
+    ColumnNames known;
+    FirstProblems found("runs_text");
+    columns = {{}, {}, separator_of(line)};
+    for (const std::string_view cell : cells_of(line, columns.separator)) read_column(cell, name, known, columns, found);
+    found.move_to(problems);
+    if (columns.names.size() > kMostColumns) columns.names.clear(), columns.keys.clear();
+    if (!known.has(kTime))
         report(problems, "runs_text", "missing", nullptr, joined({name, ": no column is called ", kTime, "."}),
                "The first line names the columns, like gpus,tp,pp,cp,mb,step_seconds.");
 }
@@ -219,16 +250,16 @@ void check_time(const Job& job, MeasuredStep& step, Problems& found) {
 }
 
 // The same plan measured twice must agree: each row that took much longer than the fastest of its plan is a problem.
-void find_contradictions(const std::vector<MeasuredStep>& steps, Problems& problems) {
+void find_contradictions(const std::vector<MeasuredStep>& steps, FirstProblems& problems) {
     for (const MeasuredStep& one : steps) {
         const MeasuredStep* fastest = &one;
         for (const MeasuredStep& other : steps)
             if (other.key == one.key && other.measured < fastest->measured) fastest = &other;
         if (one.measured > kRepeats * fastest->measured)
-            report(problems, joined({path(one.index), ".", kTime}), "contradictory", one.measured,
-                   joined({one.name, " and ", fastest->name, " are the same plan, but took ", seconds_text(one.measured), " and ",
-                           seconds_text(fastest->measured), "."}),
-                   "Keep the one that is right, or say in which setting they differ.");
+            problems.keep({joined({path(one.index), ".", kTime}), "contradictory", one.measured,
+                           joined({one.name, " and ", fastest->name, " are the same plan, but took ", seconds_text(one.measured), " and ",
+                                   seconds_text(fastest->measured), "."}),
+                           "Keep the one that is right, or say in which setting they differ.", nullptr});
     }
 }
 
@@ -272,38 +303,46 @@ Plan uncalibrated(const Plan& plan) {
     return result;
 }
 
+// A row's plan and time, or what is wrong with them; `illegal_before` rows were.
+static Problems read_run(const Given& given, const Job& job, std::size_t illegal_before, MeasuredStep& step) {
+    Problems found = given.wrong;
+    if (!found.empty()) return found;
+    if (given.row.is_object())
+        read_fields(given.row, step, found);
+    else
+        report(found, "", "type", shown(given.row), "A run is an object, like {\"tensor_parallel\": 8, \"step_seconds\": 12.3}.", "");
+    if (found.empty()) check_plan(job, step, illegal_before, found);
+    if (found.empty()) check_time(job, step, found);
+    return found;
+}
+
 RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
     RunsRead result;
     result.columns = {{"gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch", kTime},
                       {"gpus", "tp", "pp", "cp", "mb", kTime},
                       ','};
     const Plan base = uncalibrated(job.plan);
+    FirstProblems all(request.contains("runs") ? "runs" : "runs_text");
     std::size_t illegal = 0, index = 0;
     for (const Given& given : given_runs(request, result.columns, problems)) {
-        const std::size_t here = index++;
-        MeasuredStep step{here, given.name, {}, base, 0, 0, true};
-        Problems found = given.wrong;
-        if (!found.empty())
-            ++illegal;
-        else if (given.row.is_object())
-            read_fields(given.row, step, found);
-        else
-            report(found, "", "type", shown(given.row), "A run is an object, like {\"tensor_parallel\": 8, \"step_seconds\": 12.3}.", "");
-        if (found.empty()) check_plan(job, step, illegal, found);
-        if (!found.empty()) ++illegal;
-        if (found.empty()) check_time(job, step, found);
+        MeasuredStep step{index++, given.name, {}, base, 0, 0, true};
+        Problems found = read_run(given, job, illegal, step);
         for (Problem& problem : found) {
-            problem.field = joined({path(here), problem.field.empty() ? "" : ".", problem.field});
+            problem.field = under(path(step.index), problem.field);
             problem.message = joined({given.name, ": ", problem.message});
-            problems.push_back(std::move(problem));
+            all.keep(std::move(problem));
         }
-        if (!found.empty()) continue;
-        Json all = Json::object();
-        visit_fields(std::as_const(step.plan), FieldWriter(all));
-        step.key = all.dump();
+        if (!found.empty()) {
+            ++illegal;
+            continue;
+        }
+        Json fields = Json::object();
+        visit_fields(std::as_const(step.plan), FieldWriter(fields));
+        step.key = fields.dump();
         result.steps.push_back(std::move(step));
     }
-    find_contradictions(result.steps, problems);
+    find_contradictions(result.steps, all);
+    all.move_to(problems);
     return result;
 }
 

@@ -9,7 +9,7 @@
 namespace fourfold {
 
 struct Curve {
-    std::int64_t micro_batches = 0;  // shown: all of the step's, or enough to see the pattern
+    std::int64_t micro_batches = 0;  // shown: all of the step's, or enough to see the pattern and the fullest moment
     std::vector<Op> ops;             // of the stage, in order
     std::vector<double> start, end;  // in forward passes of a stage with the average number of layers; a backward pass takes two
     std::vector<double> bytes;       // allocated, at most, while the operation runs

@@ -39,6 +39,32 @@ static std::string shortened(const std::string& text, std::size_t bytes) {
     return text.substr(0, bytes) + "…";
 }
 
+std::string under(std::string_view path, std::string_view field) {
+    const bool joins = path.empty() || field.empty() || field.front() == '[';
+    return std::string(path) + (joins ? "" : ".") + std::string(field);
+}
+
+void FirstProblems::add(std::string_view key, const char* rule, Json value, std::string message, std::string_view suggestion,
+                        Json nearest) {
+    if (!keeps_more()) return count();
+    keep({under(field_, key), rule, std::move(value), std::move(message), std::string(suggestion), std::move(nearest)});
+}
+
+void FirstProblems::keep(Problem problem) {
+    if (keeps_more()) list_.push_back(std::move(problem));
+    ++count_;
+}
+
+void FirstProblems::move_to(Problems& problems) {
+    const auto listed = static_cast<std::int64_t>(list_.size()), all = static_cast<std::int64_t>(count_);
+    for (Problem& problem : list_) problems.push_back(std::move(problem));
+    if (all > listed)
+        problems.push_back(
+            {field_, "range", all, grouped(all) + " things are wrong; the first " + grouped(listed) + " are listed.", "", nullptr});
+    list_.clear();
+    count_ = 0;
+}
+
 Json shown(const Json& value) {
     if (const auto* text = value.get_ptr<const Json::string_t*>()) return shortened(*text, 80);
     if (const auto* flag = value.get_ptr<const Json::boolean_t*>()) return *flag;
@@ -86,12 +112,24 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
 // nlohmann's own builder of values, which also remembers where the text stopped being JSON.
 struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
     explicit Builder(Json& value) : json_sax_dom_parser(value, false) {}
-    bool parse_error(std::size_t at, const std::string&, const Json::exception&) {
+    bool parse_error(std::size_t at, const std::string& token, const Json::exception& error) {
+        constexpr int kNumberOverflow = 406;
         position = at;
+        if (error.id == kNumberOverflow) too_large = token;
         return false;
     }
     std::size_t position = 0;
+    std::string too_large;  // the number that no double holds
 };
+
+// "line 2, column 7" of the character at `offset`.
+static std::string place_in(std::string_view text, std::size_t offset) {
+    const std::string_view before = text.substr(0, offset);
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const std::size_t newline = before.rfind('\n');
+    const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
 
 std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems) {
     if (text.size() > max_bytes) {
@@ -107,16 +145,20 @@ std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems
     const std::size_t zero = text.find('\0');  // the parser would take it for the end
     if (is_json && zero == std::string_view::npos) return value;
     if (is_json) builder.position = zero + 1;
+    const std::size_t read = std::min(builder.position, text.size());
+    if (const std::string& number = builder.too_large; !number.empty()) {
+        problems.push_back({"", "range", shown(number),
+                            "The number " + shortened(number, 40) + " at " + place_in(text, read - std::min(number.size(), read)) +
+                                " is too large: numbers up to 1.8e308 can be read.",
+                            "Write a smaller number.", nullptr});
+        return std::nullopt;
+    }
     // the position counts what was read, the end of the text included
-    const std::string_view before = text.substr(0, std::min(builder.position > 0 ? builder.position - 1 : 0, text.size()));
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    const std::size_t newline = before.rfind('\n');
-    const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;
-    problems.push_back({"", "syntax", nullptr,
-                        text.empty() ? "There is no text to read."
-                                     : "This is not valid JSON: reading stopped at line " + std::to_string(line) + ", column " +
-                                           std::to_string(column) + ".",
-                        "Paste the whole file, from the first { to the last }.", nullptr});
+    const std::size_t stopped = std::min(builder.position > 0 ? builder.position - 1 : 0, text.size());
+    problems.push_back(
+        {"", "syntax", nullptr,
+         text.empty() ? "There is no text to read." : "This is not valid JSON: reading stopped at " + place_in(text, stopped) + ".",
+         "Paste the whole file, from the first { to the last }.", nullptr});
     return std::nullopt;
 }
 
@@ -203,10 +245,27 @@ void FieldReader::number(const Field& field, double& value, Bounds bounds) {
         value = *number;
 }
 
+static Problem unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices) {
+    std::string all;
+    std::vector<std::string_view> ids;
+    for (const Choice& choice : choices) {
+        all += (all.empty() ? "" : ", ") + std::string(choice.id);
+        ids.push_back(choice.id);
+    }
+    const std::string_view near = closest(given, ids);
+    return {std::string(field.key),
+            "range",
+            shown(given),
+            std::string(field.label) + " must be one of: " + all + ".",
+            near.empty() ? "" : "Did you mean " + std::string(near) + "?",
+            near.empty() ? Json() : Json(near)};
+}
+
 void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const Choice> choices) {
     const std::string* given = text(field.key);
     if (given == nullptr) return;
     value = 0;
+    FirstProblems unknown(field.key);
     for (std::size_t from = 0; from < given->size();) {
         const std::size_t to = std::min(given->find(',', from), given->size());
         const std::string_view id = std::string_view(*given).substr(from, to - from);
@@ -214,9 +273,12 @@ void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const 
         const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& one) { return one.id == id; });
         if (known != choices.end())
             value |= 1U << static_cast<unsigned>(known - choices.begin());
+        else if (unknown.keeps_more())
+            unknown.keep(unknown_choice(field, std::string(id), choices));
         else
-            unknown_choice(field, std::string(id), choices);
+            unknown.count();
     }
+    unknown.move_to(problems_);
 }
 
 void FieldReader::boolean(const Field& field, bool& value) {
@@ -233,31 +295,25 @@ void FieldReader::choice_index(const Field& field, int& index, std::span<const C
         index = static_cast<int>(i);
         return;
     }
-    unknown_choice(field, *given, choices);
-}
-
-void FieldReader::unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices) {
-    std::string all;
-    std::vector<std::string_view> ids;
-    for (const Choice& choice : choices) {
-        all += (all.empty() ? "" : ", ") + std::string(choice.id);
-        ids.push_back(choice.id);
-    }
-    const std::string_view near = closest(given, ids);
-    problems_.push_back({std::string(field.key), "range", shown(given), std::string(field.label) + " must be one of: " + all + ".",
-                         near.empty() ? "" : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
+    problems_.push_back(unknown_choice(field, *given, choices));
 }
 
 void FieldReader::reject_unknown() {
-    constexpr std::size_t kMost = 20;  // a pasted novel need not be answered line by line
-    std::size_t count = 0;
+    FirstProblems unknown("");
+    reject_unknown(unknown);
+    unknown.move_to(problems_);
+}
+
+void FieldReader::reject_unknown(FirstProblems& unknown) {
     for (const auto& [key, value] : object_.items()) {
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-        if (++count > kMost) return;
+        if (!unknown.keeps_more()) {
+            unknown.count();
+            continue;
+        }
         const std::string_view near = closest(key, known_);
-        problems_.push_back(
-            {shortened(key, 80), "unknown", shown(value), "\"" + shortened(key, 80) + "\" is not a field that Fourfold knows.",
-             near.empty() ? "Leave it out." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
+        unknown.add(shortened(key, 80), "unknown", shown(value), "\"" + shortened(key, 80) + "\" is not a field that Fourfold knows.",
+                    near.empty() ? "Leave it out." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near));
     }
 }
 

@@ -49,6 +49,30 @@ using Problems = std::vector<Problem>;
 Json to_json(const Problem& problem);
 Json to_json(const Problems& problems);
 
+// The path of a field inside of what lies at `path`: "units[2]" and "name" give "units[2].name". Either may be empty.
+std::string under(std::string_view path, std::string_view field);
+
+// Problems of which there may be a million: keeps the first 20 and counts the rest.
+class FirstProblems {
+ public:
+    static constexpr std::size_t kMost = 20;
+    explicit FirstProblems(std::string_view field) : field_(field) {}  // where the list lies in the request
+    bool empty() const { return count_ == 0; }
+    bool keeps_more() const { return list_.size() < kMost; }  // else the text of a problem need not be made
+    void count() { ++count_; }
+    // A problem at `key` inside of the field.
+    void add(std::string_view key, const char* rule, Json value, std::string message, std::string_view suggestion, Json nearest = nullptr);
+    // A problem that names its whole path.
+    void keep(Problem problem);
+    // Moves them to `problems`, with one more that says how many there were when some were left out.
+    void move_to(Problems& problems);
+
+ private:
+    std::string field_;
+    Problems list_;
+    std::size_t count_ = 0;
+};
+
 // What was given, short enough to show: numbers, booleans, texts up to 80 characters; null for anything else.
 Json shown(const Json& value);
 
@@ -65,7 +89,8 @@ std::string grouped(std::int64_t value);
 // starts with it, else "".
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);
 
-// Parses `text`; on failure returns nullopt and adds a "syntax" problem that names line and column, or "too_large" above `max_bytes`.
+// Parses `text`; on failure returns nullopt and adds a problem that names line and column ("syntax", or "range" for a
+// number that no double holds), or "too_large" above `max_bytes`.
 std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems);
 
 // Reading one value. `field` is its path, `name` what people call it; each way to be wrong has its own message.
@@ -120,10 +145,10 @@ class FieldReader {
     const Json* any(std::string_view key);
     // Call last: every key that nobody asked for is a problem.
     void reject_unknown();
+    void reject_unknown(FirstProblems& unknown);
 
  private:
     void choice_index(const Field& field, int& index, std::span<const Choice> choices);
-    void unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices);
     const Json& object_;
     Problems& problems_;
     std::vector<std::string_view> known_;

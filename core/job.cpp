@@ -89,7 +89,7 @@ static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
         return;
     }
     for (std::size_t i = 0; i < given->size(); ++i) {
-        const auto count = read_integer((*given)[i], "gpu_counts." + std::to_string(i), "Each GPU count", {1, kMaxGpus}, problems);
+        const auto count = read_integer((*given)[i], "gpu_counts[" + std::to_string(i) + "]", "Each GPU count", {1, kMaxGpus}, problems);
         if (count && std::find(job.gpu_counts.begin(), job.gpu_counts.end(), *count) == job.gpu_counts.end())
             insert_sorted(job.gpu_counts, *count, [](std::int64_t a, std::int64_t b) { return a < b; });
     }
@@ -203,7 +203,7 @@ std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& 
     check_precision(plan, *job.gpu, own);
     reader.reject_unknown();
     for (Problem& problem : own) {
-        problem.field = "other." + problem.field;
+        problem.field = under("other", problem.field);
         problems.push_back(std::move(problem));
     }
     if (!own.empty()) return std::nullopt;

@@ -147,8 +147,7 @@ std::optional<Largest> largest_batch(const SearchSpace& space) {
     if (!does_fit(start)) return std::nullopt;
     // the batches that this plan can share out evenly
     const Plan& p = start->plan;
-    const std::int64_t step =
-        p.micro_batch * p.data_parallel() * (p.schedule_kind() == ScheduleKind::interleaved ? p.pipeline_parallel : 1);
+    const std::int64_t step = p.micro_batch * p.data_parallel() * row_of(p.schedule_kind()).multiple(p.pipeline_parallel);
     return Bisection(space, &Plan::global_batch, step, kMostBatch).run();
 }
 

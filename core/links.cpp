@@ -16,6 +16,7 @@ constexpr double kSlowest = 1e3, kFastest = 1e15;  // B/s: a modem, and a hundre
 constexpr double kLongestLatency = 10;             // s
 
 std::string_view short_name(std::string_view name) { return name.substr(0, 80); }
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 std::string count_text(std::size_t count) { return grouped(static_cast<std::int64_t>(count)); }
 
 // What a matrix of the JSON form holds: its key, the factor to SI and the range of what is off the diagonal.
@@ -90,12 +91,11 @@ class ObjectReader {
     }
 
     void reject_unknown() {
-        Problems found;
-        FieldReader reader(json_, found);
+        Problems none;
+        FieldReader reader(json_, none);
         for (const char* known : {keys_.nodes, keys_.gpus, keys_.rates, keys_.latencies})
             if (known != nullptr) reader.any(known);
-        reader.reject_unknown();
-        for (Problem& p : found) problems_.add(p.field, p.rule.c_str(), std::move(p.value), std::move(p.message), p.suggestion);
+        reader.reject_unknown(problems_);
     }
 
     void read_matrix(const Json& rows, const Quantity& quantity, std::vector<double>& values) {
@@ -188,24 +188,6 @@ Json matrix(const std::vector<double>& values, std::size_t n, double scale) {
 
 }  // namespace
 
-void FirstProblems::add(std::string_view key, const char* rule, Json value, std::string message, std::string_view suggestion) {
-    ++count_;
-    if (!keeps_more()) return;
-    std::string field = joined({field_, field_.empty() || key.empty() ? "" : ".", key});
-    list_.push_back({std::move(field), rule, std::move(value), std::move(message), std::string(suggestion), nullptr});
-}
-
-void FirstProblems::move_to(Problems& problems) {
-    const std::size_t left = count_ - list_.size();
-    for (Problem& p : list_) problems.push_back(std::move(p));
-    if (left > 0)
-        problems.push_back({field_, "range", static_cast<std::int64_t>(count_),
-                            joined({count_text(count_), " things are wrong; the first ", count_text(list_.size()), " are listed."}), "",
-                            nullptr});
-    list_.clear();
-    count_ = 0;
-}
-
 void check_names(const std::vector<std::string>& names, std::string_view key, FirstProblems& problems) {
     if (names.size() < kFewestUnits || names.size() > kMostUnits) {
         problems.add(key, "range", static_cast<std::int64_t>(names.size()),
@@ -218,6 +200,9 @@ void check_names(const std::vector<std::string>& names, std::string_view key, Fi
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string number = count_text(i + 1);
         if (names[i].empty()) problems.add(key, "missing", nullptr, joined({"Name ", number, " is empty."}), "Give every unit a name.");
+        if (std::any_of(names[i].begin(), names[i].end(), is_control))
+            problems.add(key, "range", nullptr, joined({"Name ", number, " holds a line break, a tab or another control character."}),
+                         "Write the name of the host alone.");
         if (names[i].size() > kLongestName)
             problems.add(key, "range", nullptr, joined({"Name ", number, " has more than ", count_text(kLongestName), " bytes."}),
                          "Shorten it.");

@@ -36,24 +36,6 @@ std::optional<Links> links_from_json(const Json& json, std::string_view field, P
 Json links_to_json(const Links& links);
 
 // ---- for the readers of other formats
-// Problems of which there may be a million: keeps the first 20 and counts the rest.
-class FirstProblems {
- public:
-    static constexpr std::size_t kMost = 20;
-    explicit FirstProblems(std::string_view field) : field_(field) {}
-    bool empty() const { return count_ == 0; }
-    bool keeps_more() const { return list_.size() < kMost; }  // else the text of a problem need not be made
-    void count() { ++count_; }
-    void add(std::string_view key, const char* rule, Json value, std::string message, std::string_view suggestion);
-    // Moves them to `problems`, with one more that says how many were left out.
-    void move_to(Problems& problems);
-
- private:
-    std::string field_;
-    Problems list_;
-    std::size_t count_ = 0;
-};
-
 // The keys of an object that holds links.
 struct LinkKeys {
     const char* nodes = "nodes";

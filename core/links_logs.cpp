@@ -77,11 +77,8 @@ class NcclReader {
         const auto column = [&](std::initializer_list<std::string_view> names) {
             return static_cast<std::size_t>(std::find_first_of(words_.begin(), words_.end(), names.begin(), names.end()) - words_.begin());
         };
-        if (const std::size_t rate = column({"busbw"}); rate < words_.size()) {
-            rate_ = rate;
-            time_ = column({"time", "cputime"});
-            wrong_ = rate + 1;
-        }
+        const std::size_t rate = column({"busbw"}), time = column({"time", "cputime"});
+        if (rate < words_.size() && time < words_.size()) rate_ = rate, time_ = time, wrong_ = rate + 1;
     }
 
     // "Rank  0 Group  0 Pid 1234 on host device  0 [0x07] NVIDIA H100"; versions before 2.13 have no group.
@@ -98,7 +95,7 @@ class NcclReader {
 
     void read_data() {
         const auto bytes = size_of(words_);
-        if (!bytes || run_.hosts.empty() || words_.size() <= rate_) return;
+        if (!bytes || run_.hosts.empty() || words_.size() <= std::max(rate_, time_)) return;
         const auto time = number_of(words_[time_]), rate = number_of(words_[rate_]);
         if (!time || !rate || !(*time > 0)) return;
         if (*bytes > 0 && *bytes >= run_.largest) {

@@ -75,6 +75,10 @@ class MatrixReader {
     Measured read(std::string_view text) {
         read_rows(text);
         if (!lines_.empty()) arrange();
+        if (header_is_a_row()) {
+            name_words_of_header();
+            return {};
+        }
         if (lines_.size() < kFewestUnits) {
             problems_.add("text", "missing", nullptr, "No matrix was found: at least two rows of numbers are needed.",
                           "Paste one row per sender, with the numbers separated by commas, tabs or spaces.");
@@ -137,6 +141,7 @@ class MatrixReader {
             for (std::size_t i = 1; i < cells.size(); ++i)
                 if (read_cell(cells[i], separator_).is_text) {
                     header_ = cells;
+                    header_line_ = number;
                     find_units(line, said_);
                     return;
                 }
@@ -210,6 +215,23 @@ class MatrixReader {
         width_ = columns_ - (named_ ? 1 : 0);
         if (width_ == rows + 1 && last_is_empty) --width_;  // a separator behind the last value
         if (!named_) odd_.insert(odd_.begin(), odd_first_.begin(), odd_first_.end());
+    }
+
+    // A line with numbers was taken for the row of names because a word stands in it; now a row is missing, or the names do not match.
+    bool header_is_a_row() const {
+        const auto is_number = [](std::string_view cell) { return number_of(cell).has_value(); };
+        const std::size_t names = text_on_left_ > 0 ? 1 : 0;
+        if (header_.size() != columns_ || columns_ != lines_.size() + 1 + names) return false;
+        if (names == 0 && std::equal(first_.begin(), first_.end(), header_.begin() + 1)) return false;
+        return std::any_of(header_.begin() + static_cast<std::ptrdiff_t>(names), header_.end(), is_number);
+    }
+
+    void name_words_of_header() {
+        for (std::size_t i = text_on_left_ > 0 ? 1 : 0; i < header_.size(); ++i)
+            if (read_cell(header_[i], separator_).is_text)
+                problems_.add("text", "type", shown(std::string(header_[i])),
+                              joined({"Line ", text_of(header_line_), ": \"", header_[i].substr(0, 40), "\" is not a number."}),
+                              "Leave the place of a link that was not measured empty, or write -.");
     }
 
     bool looks_like_prose() {
@@ -361,7 +383,7 @@ class MatrixReader {
     std::vector<Place> odd_, odd_first_, other_units_;
     std::vector<const Unit*> said_;
     const Unit* cell_unit_ = nullptr;
-    std::size_t columns_ = 0, width_ = 0, lines_left_out_ = 0, text_cells_ = 0, text_on_left_ = 0, cells_ = 0;
+    std::size_t columns_ = 0, width_ = 0, header_line_ = 0, lines_left_out_ = 0, text_cells_ = 0, text_on_left_ = 0, cells_ = 0;
     bool last_is_empty_ = true, named_ = false;
 };
 

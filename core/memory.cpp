@@ -36,6 +36,7 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
      "https://docs.nvidia.com/deeplearning/performance/dl-performance-memory-limited/index.html"},
     {"Liu, Zaharia, Abbeel: Ring Attention with Blockwise Transformers (2023)", "https://arxiv.org/abs/2310.01889"},
     {"Yim et al.: Pipette (2024)", "https://arxiv.org/abs/2405.18093"},
+    {"DeepSeek-V3 (2024)", "https://arxiv.org/abs/2412.19437"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 

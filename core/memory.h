@@ -93,6 +93,7 @@ enum class Paper {
     memory_guide,
     ring,
     pipette,
+    dualpipe,
     count
 };
 struct ItemText {

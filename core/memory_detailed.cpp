@@ -62,7 +62,8 @@ class Estimate : Letters<N> {
         const N X = has_experts ? named<N>({"X", "parameters of this GPU's experts", ""}, parameters_.routed()) : N(0.0);
         const auto over = [&](std::int64_t ranks) {
             return p_.shards_optimizer()
-                       ? std::max(1.0, std::floor(as_double(p_.gpus / (ranks * p_.pipeline_parallel)) / as_double(p_.shard_replicas)))
+                       ? std::max(1.0, std::floor(as_double(p_.weight_copies() * (p_.gpus / (ranks * p_.pipeline_parallel))) /
+                                                  as_double(p_.shard_replicas)))
                        : 1.0;
         };
         const N S = number("S", "GPUs that share the optimizer's state", "GPUs", over(p_.tensor_parallel));
@@ -142,7 +143,7 @@ class Estimate : Letters<N> {
             items_.add(Item::global_buffer, gathers && value_of(gather) > value_of(scores) ? gather : scores);
         } else if (gathers)
             items_.add(Item::global_buffer, gather);
-        if (p_.pipeline_parallel > 1) between_steps_ += 2 * as_double(p_.virtual_stages) * value_of(flowing());
+        if (p_.pipeline_parallel > 1) between_steps_ += 2 * as_double(p_.pieces_per_stage()) * value_of(flowing());
     }
 
     // ---- what a layer keeps for its backward pass (Korthikanti et al., section 4), or would keep if it were not recomputed
@@ -329,7 +330,7 @@ class Estimate : Letters<N> {
     }
 
     void temporaries() {
-        if (p_.pipeline_parallel > 1) items_.add(Item::pipeline_buffers, (p_.virtual_stages == 1 ? 2 : 3) * flowing());
+        if (p_.pipeline_parallel > 1) items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? 2 : 3) * flowing());
         if (fw_.creates_attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
         gathered(stage_.has_head);
         const bool has_layers = stage_.layers() > 0;
@@ -387,12 +388,15 @@ Stage fullest_moment(const Model& model, const Plan& plan, const Framework& fram
 // layers differ. (A test compares this with looking at every stage.)
 Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known) {
     const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
-    const bool bends = plan.schedule == PipelineSchedule::zero_bubble_h1 || plan.schedule == PipelineSchedule::zero_bubble_v;
+    const ScheduleRow& schedule = row_of(plan.schedule_kind());
+    const bool bends = schedule.splits_backward;
+    // with two directions the second half of the stages mirrors the first
+    const std::int32_t different = schedule.route == Route::two_ways ? stages / 2 : stages;
     const Stages all(model, plan);
     const bool alike = all.alike();
     Fullest fullest{0, 0};
-    for (std::int32_t stage = 0; stage < stages; ++stage) {
-        if (alike && stage == 2) stage = std::max(2, stages - (bends ? 2 : 1));
+    for (std::int32_t stage = 0; stage < different; ++stage) {
+        if (alike && stage == 2) stage = std::max(2, different - (bends ? 2 : 1));
         const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage, known)).peak_bytes;
         if (bytes > fullest.bytes) fullest = {bytes, stage};
     }

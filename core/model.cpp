@@ -130,7 +130,7 @@ std::vector<std::uint8_t> read_expert_layers(ConfigReader& read, const ExpertDef
     if (named != nullptr && !named->is_array())
         read.problem(name, "type", shown(*named), read.path(name) + " must be a list of layers, counted from 0.", "", nullptr);
     for (std::size_t i = 0; named != nullptr && named->is_array() && i < named->size(); ++i) {
-        const auto layer = read.integer((*named)[i], std::string(name) + "." + std::to_string(i), {0, most - 1});
+        const auto layer = read.integer((*named)[i], std::string(name) + "[" + std::to_string(i) + "]", {0, most - 1});
         if (!layer) break;  // the first mistake in a list is enough
         if (*layer < layers) list[static_cast<std::size_t>(*layer)] = 0;
     }

@@ -69,7 +69,7 @@ Json used_notes(const Job& job) {
     list.push_back(
         note("gradients", p.gradients_in_fp32 ? "Gradients added up in fp32 (4 bytes)." : "Gradients kept in 16 bits (2 bytes)."));
     if (p.pipeline_parallel > 1) {
-        const ScheduleText& schedule = text(p.schedule_kind());
+        const ScheduleRow& schedule = row_of(p.schedule_kind());
         list.push_back(note("schedule", std::string(schedule.label) +
                                             (p.virtual_stages > 1 ? ", " + grouped(p.virtual_stages) + " chunks per GPU: " : ": ") +
                                             std::string(schedule.summary)));
@@ -126,8 +126,7 @@ static void settings_left_out(const Plan& p, Json& list) {
     if (p.precision != Precision::bf16 && p.precision != Precision::fp16) list.push_back(note("precision", "fp8."));
     if (p.moments != Moments::fp32 || p.optimizer_offload > 0) list.push_back(note("moments", "Smaller or offloaded optimizer states."));
     if (!p.sequence_parallel && p.tensor_parallel > 1) list.push_back(note("sequence", "Training without sequence parallelism."));
-    if (p.schedule != PipelineSchedule::one_f_one_b && p.pipeline_parallel > 1)
-        list.push_back(note("schedule", "Schedules other than 1F1B."));
+    if (p.schedule != ScheduleKind::one_f_one_b && p.pipeline_parallel > 1) list.push_back(note("schedule", "Schedules other than 1F1B."));
     if (p.first_stage_layers > 0 || p.last_stage_layers > 0 || p.count_embedding_as_layer || p.count_loss_as_layer)
         list.push_back(note("layers", "Uneven first or last stages."));
 }

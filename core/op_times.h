@@ -10,7 +10,9 @@ namespace fourfold {
 // stage sum to the seconds of one micro-batch that step_time counts for it.
 //   layers       their own forward and backward times; recomputation belongs to the backward pass
 //   the CPU      seconds per micro-batch, spread over them in proportion
-//   W            where the schedule splits the backward pass: half of what is not recomputed, as in step_time, and adding up gradients
+//   W            where the schedule splits the backward pass: half of what is neither recomputed nor traffic to the experts, as in
+//                step_time, and adding up gradients
+//   traffic      of the experts, which overlapped pairs hide (schedule.h)
 //   both ends    embedding and head: a third each for forward, backward and weights, one matrix multiplication each
 OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                  const Stages& stages);

@@ -226,13 +226,14 @@ Json describe_files(const PlacementRequest& r, const Found& found) {
 
 Json describe_warnings(const PlacementRequest& r, const Found& found) {
     Problems warnings;
-    for (std::uint32_t k = 0; !r.links.gpus && k < found.shape.positions; ++k) {
-        const std::string& name = r.links.names[found.result.placement[k]];
-        if (is_host_name(name)) continue;
-        warnings.push_back({"links.nodes", "range", shown(Json(name)), "Not every name of the measurement is a host's name.",
-                            "Put the hosts' names into the files before you use them.", nullptr});
-        break;
-    }
+    std::uint32_t odd = kMostUnits;  // the first placed unit that no file can name
+    for (std::uint32_t k = 0; !r.links.gpus && k < found.shape.positions; ++k)
+        if (const std::uint32_t unit = found.result.placement[k]; !is_host_name(r.links.names[unit])) odd = std::min(odd, unit);
+    if (odd < kMostUnits)
+        warnings.push_back({"links.nodes[" + std::to_string(odd) + "]", "range", shown(Json(r.links.names[odd])),
+                            "This name cannot stand in a launcher's file, so no files were written: a host's name has letters, digits, "
+                            "points, hyphens and underscores only.",
+                            "Give the nodes the names of their hosts.", nullptr});
     if (!r.bare)
         for (std::uint32_t k = 0; !found.fits() && k < found.shape.positions; ++k) {
             const std::uint32_t unit = found.result.placement[k];

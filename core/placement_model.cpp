@@ -148,7 +148,7 @@ void add_data(const Job& job, const Plan& p, const Measured& measured, const Lay
         if (p.zero == Zero::weights) {  // FSDP, for every micro-batch
             legs.push_back(leg(gathered, 1, p.overlap_parameters, step.forward));
             legs.push_back(leg(gathered + reduced, 2, p.overlap_gradients, step.backward));
-            for (DataLeg& one : legs) one.times = number(p.micro_batches());
+            for (DataLeg& one : legs) one.times = number(p.micro_batches_per_direction());
         } else {
             legs.push_back(reduce);
             if (p.shards_optimizer()) legs.push_back(leg(gathered, 1, p.overlap_parameters, step.forward));

@@ -65,24 +65,23 @@ static void read_bare(const Json& given, PlacementRequest& r, Problems& problems
     if (own.empty() && p.inner_dp > 1 && inside <= 0)
         own.push_back({"inside_gbyte_per_s", "missing", nullptr, "With inner_dp above 1 the rate inside a unit counts.",
                        "Give inside_gbyte_per_s.", nullptr});
-    for (Problem& problem : own) problem.field = "pipette." + problem.field, problems.push_back(std::move(problem));
+    for (Problem& problem : own) problem.field = under("pipette", problem.field), problems.push_back(std::move(problem));
     p.hand_over_bytes = hand_over * kGiga, p.data_bytes = data * kGiga, p.inside_byte_per_s = inside * kGiga;
     r.bare = p;
 }
 
 // [{"name", "speed", "memory_gib"}]: units that differ; those that are not named are as the profile says.
-static void read_units(const Json& given, PlacementRequest& r, Problems& problems) {
+static void read_units(const Json& given, PlacementRequest& r, FirstProblems& problems) {
     if (!given.is_array() || given.size() > kMostUnits) {
-        problems.push_back(
-            {"units", "type", nullptr, "\"units\" must be a list of objects with a name, a speed, a memory_gib.", "", nullptr});
+        problems.keep({"units", "type", nullptr, "\"units\" must be a list of objects with a name, a speed, a memory_gib.", "", nullptr});
         return;
     }
     constexpr double kGibi = 1024.0 * 1024 * 1024;
     std::vector<bool> seen(r.links.size());
     for (std::size_t i = 0; i < given.size(); ++i) {
-        const std::string path = "units." + std::to_string(i);
+        const std::string path = "units[" + std::to_string(i) + "]";
         if (!given[i].is_object()) {
-            problems.push_back({path, "type", shown(given[i]), "Each unit is an object with a name, a speed, a memory_gib.", "", nullptr});
+            problems.keep({path, "type", shown(given[i]), "Each unit is an object with a name, a speed, a memory_gib.", "", nullptr});
             continue;
         }
         Problems own;
@@ -106,7 +105,7 @@ static void read_units(const Json& given, PlacementRequest& r, Problems& problem
             if (speed != 1) r.speeds.resize(names.size(), 1), r.speeds[unit] = speed;
             if (memory > 0) r.memory_bytes.resize(names.size(), 0), r.memory_bytes[unit] = memory * kGibi;
         }
-        for (Problem& problem : own) problem.field = path + "." + problem.field, problems.push_back(std::move(problem));
+        for (Problem& problem : own) problem.field = under(path, problem.field), problems.keep(std::move(problem));
     }
 }
 
@@ -151,8 +150,9 @@ static void read_candidates(const Json& given, PlacementRequest& r, Problems& pr
         problems.push_back({"candidates", "type", nullptr, "\"candidates\" must be a list of 1 to 20 plans.", "", nullptr});
         return;
     }
+    FirstProblems found("candidates");
     for (std::size_t i = 0; i < given.size(); ++i) {
-        const std::string path = "candidates." + std::to_string(i);
+        const std::string path = "candidates[" + std::to_string(i) + "]";
         Problems own;
         Job trial = r.job;
         if (given[i].is_object()) {
@@ -164,10 +164,10 @@ static void read_candidates(const Json& given, PlacementRequest& r, Problems& pr
         } else {
             own.push_back({"", "type", shown(given[i]), "Each candidate is an object with fields of the plan.", "", nullptr});
         }
-        for (Problem& problem : own)
-            problem.field = path + (problem.field.empty() ? "" : "." + problem.field), problems.push_back(std::move(problem));
+        for (Problem& problem : own) problem.field = under(path, problem.field), found.keep(std::move(problem));
         r.candidates.push_back(trial.plan);
     }
+    found.move_to(problems);
 }
 
 std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns columns, Problems& problems) {
@@ -189,7 +189,11 @@ std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns c
     read_objective(request, r, problems);
     read_budget(request, r, problems);
     if (r.links.size() == 0) return std::nullopt;
-    if (const auto units = request.find("units"); units != request.end()) read_units(*units, r, problems);
+    if (const auto units = request.find("units"); units != request.end()) {
+        FirstProblems found("units");
+        read_units(*units, r, found);
+        found.move_to(problems);
+    }
     if (problems.size() != before) return std::nullopt;
     if (r.bare) {
         for (const char* key : {"candidates", "units"})

@@ -24,12 +24,14 @@ static constexpr Choice kLosses[] = {
     {"te_fused", "Fused (Transformer Engine)", "Works in place: 2 bytes per logit."},
     {"gathered", "Gathered vocabulary", "Every GPU holds the logits of the whole vocabulary: 14 bytes each."},
 };
-static constexpr Choice kSchedules[] = {
-    {"1f1b", "1F1B", "Each stage alternates one forward and one backward pass; interleaved with several chunks per GPU."},
-    {"gpipe", "GPipe", "All forward passes, then all backward passes: every micro-batch is kept."},
-    {"zb-h1", "Zero bubble H1", "1F1B with the backward pass split in two, so that stages wait less."},
-    {"zb-v", "Zero bubble V", "Two chunks per GPU in a V, backward passes split: hardly any waiting."},
-};
+static const auto kSchedules = [] {
+    std::array<Choice, kChosenSchedules> choices{};
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const ScheduleRow& row = row_of(static_cast<ScheduleKind>(i));
+        choices[i] = {row.id, row.label, row.help};
+    }
+    return choices;
+}();
 static constexpr Choice kZeros[] = {
     {"none", "Nothing (ZeRO-0)", "Every GPU holds the whole optimizer state of its weights."},
     {"optimizer", "Optimizer state (ZeRO-1)", "Megatron's distributed optimizer."},
@@ -88,10 +90,11 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
     {"context_needs_flash", "split the sequence without flash attention", "attention"},
     {"interleaving_needs_stages", "interleave a pipeline of one stage", "virtual_stages"},
     {"schedule_has_chunks", "have the wrong number of chunks for the schedule", "virtual_stages"},
+    {"schedule_needs_stages", "have the wrong number of stages for the schedule", "pipeline_parallel"},
     {"replicas_divide", "do not hold whole copies of the shards", "shard_replicas"},
     {"batch_divides", "do not divide the batch", "micro_batch"},
     {"interleaving_needs_batches", "interleave with an uneven number of micro-batches", "virtual_stages"},
-    {"schedule_needs_batches", "have too few micro-batches for the schedule", "global_batch"},
+    {"schedule_needs_batches", "have the wrong number of micro-batches for the schedule", "global_batch"},
 }};
 
 const RuleText& text(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
@@ -108,6 +111,8 @@ static bool holds(Rule wanted, const Model& model, const Plan& plan) {
     });
     return result;
 }
+
+static std::string schedule_name(const Plan& p) { return "\"" + std::string(row_of(p.schedule).label) + "\""; }
 
 static std::string explain(Rule rule, const Model& m, const Plan& p) {
     const std::string tp = grouped(p.tensor_parallel), cp = grouped(p.context_parallel), pp = grouped(p.pipeline_parallel);
@@ -148,8 +153,12 @@ static std::string explain(Rule rule, const Model& m, const Plan& p) {
         case Rule::interleaving_needs_stages:
             return grouped(p.virtual_stages) + " chunks per GPU need at least two pipeline stages.";
         case Rule::schedule_has_chunks:
-            return p.schedule == PipelineSchedule::zero_bubble_v ? "The schedule \"zero bubble V\" has two chunks per GPU."
-                                                                 : "Only 1F1B and \"zero bubble V\" have several chunks per GPU.";
+            return row_of(p.schedule).chunks == 2
+                       ? "The schedule " + schedule_name(p) + " has two chunks per GPU."
+                       : "The schedule " + schedule_name(p) + " has one chunk per GPU: only 1F1B and the V schedules have several.";
+        case Rule::schedule_needs_stages:
+            return "The schedule " + schedule_name(p) +
+                   " needs an even number of pipeline stages: micro-batches from both ends meet in the middle.";
         case Rule::replicas_divide:
             return grouped(p.gpus / std::max<std::int64_t>(p.tensor_parallel * p.pipeline_parallel, 1)) +
                    " data- and context-parallel GPUs cannot hold " + grouped(p.shard_replicas) + " whole copies of the shards.";
@@ -160,7 +169,10 @@ static std::string explain(Rule rule, const Model& m, const Plan& p) {
         case Rule::interleaving_needs_batches:
             return "The interleaved schedule needs the micro-batches per step to be a multiple of the " + pp + " pipeline stages.";
         case Rule::schedule_needs_batches:
-            return "The schedule \"zero bubble V\" needs at least two micro-batches per step for each of the " + pp + " pipeline stages.";
+            return "The schedule " + schedule_name(p) + " needs " +
+                   (row_of(p.schedule).batches_by > 1 ? "an even number of micro-batches per step, and at least two"
+                                                      : "at least two micro-batches per step") +
+                   " for each of the " + pp + " pipeline stages.";
         case Rule::count:
             break;
     }

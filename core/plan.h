@@ -17,7 +17,6 @@ namespace fourfold {
 enum class FrameworkKind { megatron_2025, megatron_2024, pytorch };
 enum class Attention { automatic, flash, cudnn, plain };
 enum class Loss { automatic, plain, native_fused, te_fused, gathered };
-enum class PipelineSchedule { one_f_one_b, gpipe, zero_bubble_h1, zero_bubble_v };
 enum class Zero { none, optimizer, gradients, weights };
 enum class Recompute { none, selective, full, block };
 enum class Precision { bf16, fp16, fp8, fp8_weights };
@@ -33,6 +32,8 @@ enum RecomputeModule : std::uint32_t {
     shared_experts = 32,
     mla_up_proj = 64
 };
+
+using PipelineSchedule = ScheduleKind;  // its former name in a plan
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
     kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices;
@@ -58,7 +59,7 @@ struct Plan {
     FrameworkKind framework = FrameworkKind::megatron_2025;
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
-    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    ScheduleKind schedule = ScheduleKind::one_f_one_b;
     Zero zero = Zero::optimizer;
     Recompute recompute = Recompute::none;
     Precision precision = Precision::bf16;
@@ -87,11 +88,12 @@ struct Plan {
     // Scores are kept unless attention never writes them or they are computed again.
     bool keeps_scores() const { return attention == Attention::plain && !recomputes(core_attn); }
     ScheduleKind schedule_kind() const {
-        constexpr ScheduleKind kKinds[] = {ScheduleKind::one_f_one_b, ScheduleKind::gpipe, ScheduleKind::zero_bubble_h1,
-                                           ScheduleKind::zero_bubble_v};
-        return schedule == PipelineSchedule::one_f_one_b && virtual_stages > 1 ? ScheduleKind::interleaved
-                                                                               : kKinds[static_cast<std::size_t>(schedule)];
+        return schedule == ScheduleKind::one_f_one_b && virtual_stages > 1 ? ScheduleKind::interleaved : schedule;
     }
+    // Copies of the weights that the stages of a pipeline hold together (DualPipe: one per direction).
+    std::int64_t weight_copies() const { return row_of(schedule).copies; }
+    std::int64_t pieces_per_stage() const { return virtual_stages * weight_copies(); }
+    std::int64_t micro_batches_per_direction() const { return micro_batches() / weight_copies(); }
 };
 
 static_assert(std::is_trivially_copyable_v<Plan>, "a search copies plans by the million");
@@ -233,6 +235,7 @@ enum class Rule {
     context_needs_flash,
     interleaving_needs_stages,
     schedule_has_chunks,
+    schedule_needs_stages,
     replicas_divide,
     batch_divides,
     interleaving_needs_batches,
@@ -263,23 +266,24 @@ bool check_split_rules(const Model& m, const Plan& p, Require&& require) {
     const bool split = p.sequence_parallel;
     const std::int64_t pieces = p.context_parallel * (split ? p.tensor_parallel : 1);
     const bool even = p.sequence_length % pieces == 0 && (p.context_parallel == 1 || p.sequence_length % (2 * p.context_parallel) == 0);
-    const bool v_shaped = p.schedule == PipelineSchedule::zero_bubble_v;
+    const ScheduleRow& schedule = row_of(p.schedule_kind());
     return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
            require(Rule::expert_gpus_divide,
                    m.experts.count == 0 || p.gpus % (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) == 0) &&
            require(Rule::layers_divide, layers_per_chunk(m, p).has_value()) && require(Rule::sequence_divides, even) &&
            require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
            require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
-           require(Rule::schedule_has_chunks, p.schedule == PipelineSchedule::one_f_one_b || p.virtual_stages == (v_shaped ? 2 : 1)) &&
+           require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
+           require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0) &&
            require(Rule::replicas_divide, p.gpus / (p.tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0);
 }
 template <class Require>
 bool check_batch_rules(const Model&, const Plan& p, Require&& require) {
     const std::int64_t at_once = p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1), m = p.global_batch / at_once;
-    const bool interleaved = p.virtual_stages > 1 && p.schedule == PipelineSchedule::one_f_one_b;
+    const ScheduleRow& schedule = row_of(p.schedule_kind());
+    const bool interleaved = schedule.batches_by == 0, takes = schedule.takes(p.pipeline_parallel, m);
     return require(Rule::batch_divides, p.global_batch % at_once == 0) &&
-           require(Rule::interleaving_needs_batches, !interleaved || m % p.pipeline_parallel == 0) &&
-           require(Rule::schedule_needs_batches, p.schedule != PipelineSchedule::zero_bubble_v || m >= 2 * p.pipeline_parallel);
+           require(Rule::interleaving_needs_batches, !interleaved || takes) && require(Rule::schedule_needs_batches, interleaved || takes);
 }
 template <class Require>
 bool check_rules(const Model& m, const Plan& p, Require&& require) {

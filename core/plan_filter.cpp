@@ -55,7 +55,7 @@ PlanFilter read_filter(const Json& only, Problems& problems) {
     for (const FilterField& field : kFilterFieldList) reader.any(field.key);  // to be suggested for a mistyped one
     reader.reject_unknown();
     for (Problem& problem : own) {
-        problem.field = "only." + problem.field;
+        problem.field = under("only", problem.field);
         problems.push_back(std::move(problem));
     }
     return filter;

@@ -12,6 +12,7 @@ bool is_host_name(std::string_view name) {
 }
 
 std::vector<RankFile> rank_files(std::span<const std::string> hosts, std::int64_t ranks_per_host, std::int64_t ranks) {
+    if (!std::all_of(hosts.begin(), hosts.end(), [](const std::string& host) { return is_host_name(host); })) return {};
     std::string slurm, rankfile, hostfile, torchrun;
     std::int64_t rank = 0;
     const std::string nodes = std::to_string(hosts.size());

@@ -386,8 +386,10 @@ Json estimate_answer(const Job& job, const std::vector<std::string>& chosen) {
     answer["used"] = used_notes(job);
     answer["assumed"] = assumed_notes(job);
     answer["not_counted"] = not_counted_notes(job);
-    answer["warnings"] = to_json(warnings(job.model, p));
     answer["time"] = describe_time(job);
+    Problems list = warnings(job.model, p);
+    warn_of_impossible_time(job, answer["time"]["step_seconds"].get<double>(), list);
+    answer["warnings"] = to_json(list);
     answer["auto_plan"] = auto_plan(job, chosen);
     return answer;
 }

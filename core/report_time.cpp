@@ -1,5 +1,6 @@
 #include "report_time.h"
 
+#include "calibration.h"
 #include "report.h"
 #include "step_time.h"
 
@@ -23,10 +24,11 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
     return rates;
 }
 
-// Zero-bubble schedules have a paper of their own.
+// Schedules that split the backward pass have papers of their own.
 const Source& source_of(const Plan& p, TimeItem item) {
-    const bool zero_bubble = p.schedule == PipelineSchedule::zero_bubble_h1 || p.schedule == PipelineSchedule::zero_bubble_v;
-    return source(item == TimeItem::bubble && zero_bubble ? Paper::zero_bubble : text(item).paper);
+    const ScheduleRow& schedule = row_of(p.schedule_kind());
+    if (item != TimeItem::bubble || !schedule.splits_backward) return source(text(item).paper);
+    return source(schedule.overlaps ? Paper::dualpipe : Paper::zero_bubble);
 }
 
 Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double step_seconds) {
@@ -75,6 +77,18 @@ Json describe_time(const Job& job) {
         .add("items", std::move(items))
         .add("stage_seconds", step.stage_seconds)
         .add("run", describe_run(job, p, step.seconds, band));
+}
+
+void warn_of_impossible_time(const Job& job, double step_seconds, Problems& warnings) {
+    const Plan& p = job.plan;
+    const double peak = machine_of(*job.gpu, job.cluster, p).peak * static_cast<double>(p.gpus);
+    const double least = model_flop(job.model, p, FlopConvention::causal) / peak;
+    if (!p.is_calibrated() || step_seconds >= least) return;
+    const bool by_factor = p.time_factor < 1;
+    warnings.push_back({by_factor ? "time_factor" : "site", "faster_than_peak", by_factor ? Json(p.time_factor) : Json("own"),
+                        "With this calibration a step takes " + number_text(step_seconds, 3) + " s; its arithmetic alone takes " +
+                            number_text(least, 3) + " s at the cards' peak, so no card is that fast.",
+                        "Check the measured steps behind the calibration, or take it away.", nullptr});
 }
 
 }  // namespace fourfold

@@ -3,6 +3,11 @@
 //   1F1B                Narayanan et al. 2019 (PipeDream, SOSP), with the flush of Narayanan et al. 2021, arXiv 2104.04473
 //   interleaved 1F1B    Narayanan et al. 2021, arXiv 2104.04473, section 2.2
 //   ZB-H1, ZB-V         Qi et al. 2023 (Zero Bubble Pipeline Parallelism), arXiv 2401.10241, sections 2.2 and 6
+//   DualPipe            DeepSeek-AI 2024 (DeepSeek-V3), arXiv 2412.19437, section 3.2.1 and figure 5;
+//   https://github.com/deepseek-ai/DualPipe DualPipeV           the same repository, after Sea AI Lab's "Cut-in-half";
+//   torch.distributed.pipelining has it, too
+// Which framework has which: Megatron-Core d98e8a64dd, core/pipeline_parallel/schedules.py (1F1B, interleaved);
+// torch.distributed.pipelining.schedules (ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B, ScheduleZBVZeroBubble, ScheduleDualPipeV).
 #include "schedule.h"
 
 #include <algorithm>
@@ -12,34 +17,6 @@
 
 namespace fourfold {
 
-static constexpr std::array<ScheduleText, kScheduleKinds> kTexts = {{
-    {"gpipe", "GPipe", "All forward passes, then all backward passes: simple, and every micro-batch is kept.",
-     "https://arxiv.org/abs/1811.06965"},
-    {"1f1b", "1F1B", "Each stage alternates one forward and one backward pass, so that few micro-batches are kept.",
-     "https://arxiv.org/abs/2104.04473"},
-    {"interleaved", "Interleaved 1F1B", "Every GPU holds several smaller pieces of the model: less waiting, more traffic and memory.",
-     "https://arxiv.org/abs/2104.04473"},
-    {"zb-h1", "Zero bubble H1", "The backward pass is split in two; the half that nobody waits for fills the gaps. Memory as 1F1B.",
-     "https://arxiv.org/abs/2401.10241"},
-    {"zb-v", "Zero bubble V", "Two pieces per GPU in a V, backward passes split: hardly any waiting, memory even over the stages.",
-     "https://arxiv.org/abs/2401.10241"},
-}};
-const ScheduleText& text(ScheduleKind kind) { return kTexts[static_cast<std::size_t>(kind)]; }
-
-std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches) {
-    if (kind == ScheduleKind::interleaved) {
-        if (stages < 2) return "the interleaved schedule needs at least two stages";
-        if (micro_batches % stages != 0) return "the interleaved schedule needs the micro-batches to be a multiple of the stages";
-        return "";
-    }
-    if (kind == ScheduleKind::zero_bubble_v) {
-        if (chunks != 2) return "the V schedule has two pieces per GPU";
-        if (micro_batches < 2 * stages) return "the V schedule needs at least twice as many micro-batches as stages";
-        return "";
-    }
-    return chunks == 1 ? "" : "only the interleaved and the V schedule have several pieces per GPU";
-}
-
 namespace {
 
 // Appends operations of one stage, numbering the micro-batches of each kind and chunk as they come.
@@ -47,15 +24,20 @@ class Writer {
  public:
     explicit Writer(std::vector<Op>& ops) : ops_(ops) {}
     void forward(std::int32_t chunk = 0) { add(OpKind::forward, chunk); }
-    void backward(std::int32_t chunk = 0) { add(OpKind::backward, chunk); }
-    void weight(std::int32_t chunk = 0) { add(OpKind::weight, chunk); }
+    void backward(std::int32_t chunk = 0, bool joined = false) { add(OpKind::backward, chunk, joined); }
+    void weight(std::int32_t chunk = 0, bool joined = false) { add(OpKind::weight, chunk, joined); }
     std::int32_t done(OpKind kind, std::int32_t chunk = 0) const {
         return next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)];
     }
+    // Chunk 1 works on micro-batches from this one on.
+    void second_chunk_from(std::int32_t micro_batch) {
+        for (auto& of_kind : next_) of_kind[1] = micro_batch;
+    }
 
  private:
-    void add(OpKind kind, std::int32_t chunk) {
-        ops_.push_back({kind, next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)]++, chunk});
+    void add(OpKind kind, std::int32_t chunk, bool joined = false) {
+        ops_.push_back(
+            {kind, next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)]++, static_cast<std::int16_t>(chunk), joined});
     }
     std::vector<Op>& ops_;
     std::array<std::array<std::int32_t, 2>, 3> next_{};  // kind, chunk (schedules numbered this way have at most two)
@@ -82,7 +64,7 @@ void one_f_one_b(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
 Op interleaved_op(const Schedule& s, OpKind kind, std::int32_t i) {
     const std::int32_t group = i / (s.stages * s.chunks), within = i % (s.stages * s.chunks);
     const std::int32_t chunk = within / s.stages;
-    return {kind, group * s.stages + within % s.stages, kind == OpKind::forward ? chunk : s.chunks - 1 - chunk};
+    return {kind, group * s.stages + within % s.stages, static_cast<std::int16_t>(kind == OpKind::forward ? chunk : s.chunks - 1 - chunk)};
 }
 
 void interleaved(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
@@ -145,32 +127,205 @@ void zero_bubble_v(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) 
     while (write.done(OpKind::weight, 0) < write.done(OpKind::backward, 0)) write.weight(0);
 }
 
+// What DualPipe and DualPipeV share. `near` is the chunk whose forward comes first on this stage, `far` the other one, in which the same or
+// other micro-batches come back.
+class DualWriter {
+ public:
+    DualWriter(std::vector<Op>& ops, std::int32_t near_chunk, std::int32_t second_chunk_from) : write_(ops), near_(near_chunk) {
+        write_.second_chunk_from(second_chunk_from);
+    }
+    enum Which : std::uint8_t { near, far };
+    void forward(Which which) { write_.forward(chunk(which)); }
+    // Not split, or only its half that others wait for; W then comes with weight().
+    void backward(Which which, bool split = false) {
+        write_.backward(chunk(which));
+        if (split)
+            waiting_.push_back(chunk(which));
+        else
+            write_.weight(chunk(which), true);
+    }
+    void weight() { write_.weight(waiting_[oldest_++]); }
+    void pair(Which forward, Which backward) {
+        write_.forward(chunk(forward));
+        write_.backward(chunk(backward), true);
+        write_.weight(chunk(backward), true);
+    }
+
+ private:
+    std::int32_t chunk(Which which) const { return which == near ? near_ : 1 - near_; }
+    Writer write_;
+    std::int32_t near_;
+    std::vector<std::int32_t> waiting_;  // chunks of the W to come
+    std::size_t oldest_ = 0;
+};
+
+// The eight steps of the published code. `depth` stages lie between the end where near micro-batches enter and the point where they turn or
+// meet those from the other end; `i` of them lie before this one; `each` micro-batches pass per chunk.
+void dual_steps(DualWriter& write, std::int32_t depth, std::int32_t i, std::int32_t each) {
+    using enum DualWriter::Which;
+    const std::int32_t behind = depth - i - 1;
+    for (std::int32_t k = 0; k < 2 * behind; ++k) write.forward(near);
+    for (std::int32_t k = 0; k <= i; ++k) {
+        write.forward(near);
+        write.forward(far);
+    }
+    for (std::int32_t k = 0; k < behind; ++k) {
+        write.backward(far, true);
+        write.weight();
+        write.forward(far);
+    }
+    for (std::int32_t k = 0; k < each - 2 * depth + i + 1; ++k) {
+        if (k == 0 && behind == 0) {  // not a pair: the neighbour waits for this forward
+            write.forward(near);
+            write.backward(far);
+        } else
+            write.pair(near, far);
+        write.pair(far, near);
+    }
+    for (std::int32_t k = 0; k < behind; ++k) {
+        write.backward(far);
+        write.pair(far, near);
+    }
+    for (std::int32_t k = 0; k < 2 * (i + 1); ++k)  // the later half split
+        write.backward(k % 2 == 0 ? far : near, k >= i + 1);
+    for (std::int32_t k = 0; k < behind; ++k) {
+        write.weight();
+        write.backward(near, true);
+    }
+    for (std::int32_t k = 0; k <= i; ++k) write.weight();
+}
+
+// Both ends feed micro-batches; on the second half of the stages those of the reverse direction come first.
+void dualpipe(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
+    const bool second_half = stage >= s.stages / 2;
+    DualWriter write(ops, second_half ? 1 : 0, s.micro_batches / 2);
+    dual_steps(write, s.stages / 2, second_half ? s.stages - 1 - stage : stage, s.micro_batches / 2);
+}
+
+void dualpipe_v(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
+    DualWriter write(ops, 0, 0);
+    dual_steps(write, s.stages, stage, s.micro_batches);
+}
+
 }  // namespace
 
-static constexpr void (*kGenerators[])(const Schedule&, std::int32_t, std::vector<Op>&) = {gpipe, one_f_one_b, interleaved, zero_bubble_h1,
-                                                                                           zero_bubble_v};
+constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
+    {.id = "1f1b",
+     .label = "1F1B",
+     .summary = "Each stage alternates one forward and one backward pass, so that few micro-batches are kept.",
+     .help = "Each stage alternates one forward and one backward pass; interleaved with several chunks per GPU.",
+     .source = "https://arxiv.org/abs/2104.04473",
+     .generate = one_f_one_b,
+     .frameworks = kMegatronCore | kPyTorch},
+    {.id = "gpipe",
+     .label = "GPipe",
+     .summary = "All forward passes, then all backward passes: simple, and every micro-batch is kept.",
+     .help = "All forward passes, then all backward passes: every micro-batch is kept.",
+     .source = "https://arxiv.org/abs/1811.06965",
+     .generate = gpipe,
+     .frameworks = kPyTorch},
+    {.id = "zb-h1",
+     .label = "Zero bubble H1",
+     .summary = "The backward pass is split in two; the half that nobody waits for fills the gaps. Memory as 1F1B.",
+     .help = "1F1B with the backward pass split in two, so that stages wait less.",
+     .source = "https://arxiv.org/abs/2401.10241",
+     .generate = zero_bubble_h1,
+     .splits_backward = true,
+     .played = true},
+    {.id = "zb-v",
+     .label = "Zero bubble V",
+     .summary = "Two pieces per GPU in a V, backward passes split: hardly any waiting, memory even over the stages.",
+     .help = "Two chunks per GPU in a V, backward passes split: hardly any waiting.",
+     .source = "https://arxiv.org/abs/2401.10241",
+     .generate = zero_bubble_v,
+     .route = Route::v_shaped,
+     .chunks = 2,
+     .splits_backward = true,
+     .played = true,
+     .fewest_each = 2,
+     .frameworks = kPyTorch},
+    {.id = "dualpipe",
+     .label = "DualPipe",
+     .summary =
+         "Micro-batches enter at both ends, and the traffic of one hides under the work of another. Every GPU holds two pieces of the "
+         "model, so that there are two copies of the weights.",
+     .help = "DeepSeek's schedule: micro-batches enter at both ends, traffic hides under work; two copies of the weights.",
+     .source = "https://arxiv.org/abs/2412.19437",
+     .generate = dualpipe,
+     .route = Route::two_ways,
+     .copies = 2,
+     .splits_backward = true,
+     .overlaps = true,
+     .played = true,
+     .fewest_each = 2,
+     .stages_by = 2,
+     .batches_by = 2},
+    {.id = "dualpipev",
+     .label = "DualPipeV",
+     .summary =
+         "DualPipe cut in half: two pieces per GPU in a V, one copy of the weights, and the traffic of one micro-batch hides under the "
+         "work of another.",
+     .help = "DualPipe in a V: two chunks per GPU, one copy of the weights, traffic hides under work.",
+     .source = "https://github.com/deepseek-ai/DualPipe",
+     .generate = dualpipe_v,
+     .route = Route::v_shaped,
+     .chunks = 2,
+     .splits_backward = true,
+     .overlaps = true,
+     .played = true,
+     .fewest_each = 2,
+     .frameworks = kPyTorch},
+    {.id = "interleaved",
+     .label = "Interleaved 1F1B",
+     .summary = "Every GPU holds several smaller pieces of the model: less waiting, more traffic and memory.",
+     .help = "",
+     .source = "https://arxiv.org/abs/2104.04473",
+     .generate = interleaved,
+     .chunks = 0,
+     .batches_by = 0,
+     .frameworks = kMegatronCore | kPyTorch},
+}};
+
+std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches) {
+    const ScheduleRow& row = row_of(kind);
+    if (row.chunks == 0 && stages < 2) return "the interleaved schedule needs at least two stages";
+    if (row.chunks != 0 && chunks != static_cast<std::int64_t>(row.chunks) * row.copies)
+        return chunks == 1 ? "this schedule has two pieces per GPU"
+                           : "only interleaved, V-shaped and two-way schedules have several pieces per GPU";
+    if (stages % row.stages_by != 0) return "this schedule needs an even number of stages";
+    if (micro_batches < row.fewest_each * stages) return "this schedule needs at least twice as many micro-batches as stages";
+    if (micro_batches % row.multiple(stages) != 0)
+        return row.batches_by == 0 ? "the interleaved schedule needs the micro-batches to be a multiple of the stages"
+                                   : "this schedule needs an even number of micro-batches";
+    return "";
+}
 
 static Schedule empty_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
-    const bool splits = kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v;
-    Schedule schedule{stages, chunks, micro_batches, splits, kind == ScheduleKind::zero_bubble_v, {}};
+    Schedule schedule{stages, chunks, micro_batches, row_of(kind).splits_backward, row_of(kind).route, {}};
     schedule.ops.resize(static_cast<std::size_t>(stages));
     return schedule;
 }
 
 Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
     Schedule schedule = empty_schedule(kind, stages, chunks, micro_batches);
-    for (std::int32_t stage = 0; stage < stages; ++stage)
-        kGenerators[static_cast<std::size_t>(kind)](schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
+    for (std::int32_t stage = 0; stage < stages; ++stage) {
+        auto& ops = schedule.ops[static_cast<std::size_t>(stage)];
+        ops.reserve(static_cast<std::size_t>(row_of(kind).operations(1, chunks) * micro_batches));
+        row_of(kind).generate(schedule, stage, ops);
+    }
     return schedule;
 }
 
 // More micro-batches only repeat the same moments.
-static std::int32_t most_that_differ(std::int32_t stages) { return 3 * stages + 3; }
+static std::int32_t most_that_differ(ScheduleKind kind, std::int32_t stages) {
+    const std::int32_t most = 3 * stages + 3, by = std::max(1, row_of(kind).batches_by);
+    return (most + by - 1) / by * by;
+}
 
 std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
                                       std::int32_t stage) {
-    Schedule schedule = empty_schedule(kind, stages, chunks, std::min(micro_batches, most_that_differ(stages)));
-    kGenerators[static_cast<std::size_t>(kind)](schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
+    Schedule schedule = empty_schedule(kind, stages, chunks, std::min(micro_batches, most_that_differ(kind, stages)));
+    row_of(kind).generate(schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
     const auto nowhere_more = [](const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
         for (std::size_t i = 0; i < a.size(); ++i)
             if (a[i] > b[i]) return false;
@@ -236,76 +391,11 @@ const std::vector<InFlight>& KnownMoments::of(ScheduleKind kind, std::int32_t st
                                               std::int32_t stage) {
     constexpr std::size_t kPlaces = 64;
     if (known_.empty()) known_.resize(kPlaces);
-    const std::int32_t enough = std::min(micro_batches, most_that_differ(stages));
+    const std::int32_t enough = std::min(micro_batches, most_that_differ(kind, stages));
     Known& known = known_[static_cast<std::size_t>(stage + 5 * stages + 29 * enough + 13 * static_cast<std::int32_t>(kind)) % kPlaces];
     if (known.kind != kind || known.stages != stages || known.chunks != chunks || known.micro_batches != enough || known.stage != stage)
         known = {kind, stages, chunks, enough, stage, fullest_moments(kind, stages, chunks, enough, stage)};
     return known.moments;
-}
-
-// Each stage works down its list; a stage that cannot go on is taken up again when a neighbour has finished something.
-std::optional<Played> play(const Schedule& s, const OpTimes& times) {
-    const auto stages = static_cast<std::size_t>(s.stages), m = static_cast<std::size_t>(s.micro_batches);
-    const std::size_t positions = stages * static_cast<std::size_t>(s.chunks);
-    constexpr double kNever = -1;
-    std::vector<double> forward_end(positions * m, kNever), backward_end(positions * m, kNever);  // by position, micro-batch
-    Played played;
-    played.start.resize(stages);
-    played.end.resize(stages);
-    played.busy.assign(stages, 0);
-    std::vector<std::size_t> next(stages, 0);
-    std::vector<std::int32_t> stage_of(positions);
-    for (std::int32_t stage = 0; stage < s.stages; ++stage)
-        for (std::int32_t chunk = 0; chunk < s.chunks; ++chunk) stage_of[static_cast<std::size_t>(s.position(stage, chunk))] = stage;
-
-    // When the data for `op` is there; kNever while it is not.
-    const auto ready = [&](std::int32_t stage, const Op& op) {
-        const auto at = static_cast<std::size_t>(s.position(stage, op.chunk)), mb = static_cast<std::size_t>(op.micro_batch);
-        const auto arrival = [&](double end, std::size_t from) {
-            return end == kNever ? kNever : end + (stage_of[from] == stage ? 0 : times.transfer);
-        };
-        switch (op.kind) {
-            case OpKind::forward:
-                return at == 0 ? 0.0 : arrival(forward_end[(at - 1) * m + mb], at - 1);
-            case OpKind::backward:
-                if (forward_end[at * m + mb] == kNever) return kNever;
-                return at + 1 == positions ? forward_end[at * m + mb] : arrival(backward_end[(at + 1) * m + mb], at + 1);
-            case OpKind::weight:
-                break;
-        }
-        return backward_end[at * m + mb];
-    };
-
-    std::size_t left = 0;
-    for (const auto& ops : s.ops) left += ops.size();
-    for (bool progress = true; left > 0 && progress;) {
-        progress = false;
-        for (std::size_t stage = 0; stage < stages; ++stage) {
-            while (next[stage] < s.ops[stage].size()) {
-                const Op& op = s.ops[stage][next[stage]];
-                const double data = ready(static_cast<std::int32_t>(stage), op);
-                if (data == kNever) break;
-                const std::size_t piece = stage * static_cast<std::size_t>(s.chunks) + static_cast<std::size_t>(op.chunk);
-                const double duration = op.kind == OpKind::forward    ? times.forward[piece]
-                                        : op.kind == OpKind::backward ? times.backward[piece]
-                                                                      : times.weight[piece];
-                const double start = std::max(data, played.end[stage].empty() ? 0.0 : played.end[stage].back());
-                played.start[stage].push_back(start);
-                played.end[stage].push_back(start + duration);
-                played.busy[stage] += duration;
-                played.makespan = std::max(played.makespan, start + duration);
-                const std::size_t slot = static_cast<std::size_t>(s.position(static_cast<std::int32_t>(stage), op.chunk)) * m +
-                                         static_cast<std::size_t>(op.micro_batch);
-                if (op.kind == OpKind::forward) forward_end[slot] = start + duration;
-                if (op.kind == OpKind::backward) backward_end[slot] = start + duration;
-                ++next[stage];
-                --left;
-                progress = true;
-            }
-        }
-    }
-    if (left > 0) return std::nullopt;
-    return played;
 }
 
 }  // namespace fourfold

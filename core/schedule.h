@@ -1,6 +1,7 @@
 // A pipeline schedule is, per stage, an ordered list of operations. Everything else is read off it: how many micro-batches a stage holds at
 // once by counting along the list, step time and bubble by playing it. Closed forms from papers are tests (tests/schedule_test.cpp).
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,34 +19,77 @@ enum class OpKind : std::uint8_t {
 struct Op {
     OpKind kind;
     std::int32_t micro_batch;  // 0 … micro_batches-1
-    std::int32_t chunk;        // which of the stage's pieces of the model, 0 … chunks-1
+    std::int16_t chunk;        // which of the stage's pieces of the model, 0 … chunks-1
+    // Runs as one with the operation before it: both start when the data of both are there, and their results leave together. F with B and
+    // W joined is an overlapped pair; B with W joined is a backward pass that is not split.
+    bool joined = false;
     bool operator==(const Op&) const = default;
 };
 
-enum class ScheduleKind : std::uint8_t { gpipe, one_f_one_b, interleaved, zero_bubble_h1, zero_bubble_v };
+// A request names one of the first kChosenSchedules; "1f1b" with several chunks is the interleaved one (Plan::schedule_kind).
+enum class ScheduleKind : std::uint8_t { one_f_one_b, gpipe, zero_bubble_h1, zero_bubble_v, dualpipe, dualpipe_v, interleaved };
+inline constexpr std::int32_t kChosenSchedules = 6, kScheduleKinds = 7;
+
+// How a micro-batch passes through the stages.
+enum class Route : std::uint8_t {
+    straight,  // from the first stage to the last, then through the next chunk from the first again
+    v_shaped,  // every second chunk backwards, so that the last piece of the model lies on the first stage
+    two_ways   // half of the micro-batches from the first stage to the last, the other half from the last to the first, each half through a
+               // copy of the model of its own: chunk 0 and chunk 1
+};
+// Where in the model the piece (stage, chunk) lies: 0 is the embedding's.
+constexpr std::int32_t position_of(Route route, std::int32_t stages, std::int32_t stage, std::int32_t chunk) {
+    if (route == Route::straight || chunk % 2 == 0) return route == Route::two_ways ? stage : chunk * stages + stage;
+    return route == Route::two_ways ? stages - 1 - stage : (chunk + 1) * stages - 1 - stage;
+}
 
 struct Schedule {
     std::int32_t stages = 1;         // p
-    std::int32_t chunks = 1;         // V, pieces of the model per stage
+    std::int32_t chunks = 1;         // pieces of the model per stage
     std::int32_t micro_batches = 1;  // m
     bool splits_backward = false;    // B and W are operations of their own
-    bool v_shaped = false;           // the second chunk runs through the stages backwards, so that the last stage is the first GPU
+    Route route = Route::straight;
     std::vector<std::vector<Op>> ops;
 
-    // Where in the model the piece (stage, chunk) lies: 0 is the embedding's, stages*chunks-1 the head's.
-    std::int32_t position(std::int32_t stage, std::int32_t chunk) const {
-        return v_shaped && chunk % 2 == 1 ? (chunk + 1) * stages - 1 - stage : chunk * stages + stage;
+    std::int32_t position(std::int32_t stage, std::int32_t chunk) const { return position_of(route, stages, stage, chunk); }
+    // Into how many pieces the model is cut; the last one is the head's.
+    std::int32_t pieces() const { return route == Route::two_ways ? stages : stages * chunks; }
+};
+
+// Bits of ScheduleRow::frameworks.
+enum ScheduleFramework : std::uint8_t { kMegatronCore = 1, kPyTorch = 2 };
+
+// One row per schedule, in the order of the enum; a new one is one generator and one row. Everything else asks the row.
+struct ScheduleRow {
+    std::string_view id, label, summary;
+    std::string_view help;    // beside the choice in the form
+    std::string_view source;  // its paper
+    void (*generate)(const Schedule& schedule, std::int32_t stage, std::vector<Op>& ops);
+    Route route = Route::straight;
+    std::int32_t chunks = 1;       // Plan::virtual_stages that it takes; 0 = any
+    std::int32_t copies = 1;       // of the weights: a stage holds copies * virtual_stages pieces
+    bool splits_backward = false;  // B and W are operations of their own
+    bool overlaps = false;         // F of one micro-batch and B of another run as a pair, traffic of one under the work of the other
+    bool played = false;           // its step time has no closed form
+    std::int32_t fewest_each = 0;  // micro-batches per stage that it needs
+    std::int32_t stages_by = 1;    // the stages are a multiple of this
+    std::int32_t batches_by = 1;   // the micro-batches are a multiple of this; 0 = of the stages
+    std::uint8_t frameworks = 0;   // which have it, ScheduleFramework; 0 = the code of its authors alone
+
+    // The micro-batches of a step are a multiple of this.
+    constexpr std::int64_t multiple(std::int64_t stages) const { return batches_by == 0 ? stages : batches_by; }
+    constexpr bool takes(std::int64_t stages, std::int64_t micro_batches) const {
+        return (batches_by == 1 || micro_batches % multiple(stages) == 0) && micro_batches >= fewest_each * stages;
+    }
+    // Operations of all stages for one micro-batch; `pieces` per stage.
+    constexpr std::int64_t operations(std::int64_t stages, std::int64_t pieces) const {
+        return stages * pieces / copies * (splits_backward ? 3 : 2);
     }
 };
+extern const std::array<ScheduleRow, kScheduleKinds> kScheduleRows;
+inline const ScheduleRow& row_of(ScheduleKind kind) { return kScheduleRows[static_cast<std::size_t>(kind)]; }
 
-// One row per schedule; a new one is one generator and one row.
-struct ScheduleText {
-    std::string_view id, label, summary, source;
-};
-const ScheduleText& text(ScheduleKind kind);
-inline constexpr std::int32_t kScheduleKinds = 5;
-
-// Why such a schedule does not exist, or "": interleaving needs p > 1 and m a multiple of p; ZB-V has two chunks and needs m >= 2p.
+// Why such a schedule does not exist, or "". `chunks` are a stage's pieces of the model.
 std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches);
 
 // The operations of every stage; the caller has checked schedule_obstacle. O(p*V*m) time and memory.
@@ -57,6 +101,15 @@ struct InFlight {
     std::vector<std::int32_t> until_backward;  // per chunk
     std::vector<std::int32_t> until_weight;    // per chunk; B done, W not; all 0 in schedules that do not split the backward pass
 };
+// What is held once operation `i` is done, given what was held while it ran. A backward pass that is not split leaves nothing behind.
+inline void finish(const Schedule& schedule, std::span<const Op> ops, std::size_t i, InFlight& now) {
+    const auto chunk = static_cast<std::size_t>(ops[i].chunk);
+    if (ops[i].kind == OpKind::weight && !ops[i].joined) --now.until_weight[chunk];
+    if (ops[i].kind != OpKind::backward) return;
+    const bool whole = i + 1 < ops.size() && ops[i + 1].joined && ops[i + 1].kind == OpKind::weight;
+    --now.until_backward[chunk];
+    if (schedule.splits_backward && !whole) ++now.until_weight[chunk];
+}
 // After each operation of `stage`, in order; `visit(index of the operation, in flight while it runs)`. An activation counts from the start
 // of its forward to the end of its last operation.
 template <class Visit>
@@ -65,14 +118,9 @@ void count_in_flight(const Schedule& schedule, std::int32_t stage, Visit&& visit
     InFlight now{std::vector<std::int32_t>(chunks), std::vector<std::int32_t>(chunks)};
     const auto& ops = schedule.ops[static_cast<std::size_t>(stage)];
     for (std::size_t i = 0; i < ops.size(); ++i) {
-        const auto chunk = static_cast<std::size_t>(ops[i].chunk);
-        if (ops[i].kind == OpKind::forward) ++now.until_backward[chunk];
+        if (ops[i].kind == OpKind::forward) ++now.until_backward[static_cast<std::size_t>(ops[i].chunk)];
         visit(i, now);
-        if (ops[i].kind == OpKind::backward) {
-            --now.until_backward[chunk];
-            if (schedule.splits_backward) ++now.until_weight[chunk];
-        }
-        if (ops[i].kind == OpKind::weight) --now.until_weight[chunk];
+        finish(schedule, ops, i, now);
     }
 }
 
@@ -98,7 +146,7 @@ class KnownMoments {
 
  private:
     struct Known {
-        ScheduleKind kind = ScheduleKind::gpipe;
+        ScheduleKind kind = ScheduleKind::one_f_one_b;
         std::int32_t stages = 0, chunks = 0, micro_batches = 0, stage = 0;
         std::vector<InFlight> moments;
     };
@@ -111,13 +159,24 @@ struct OpTimes {
     std::vector<double> forward, backward,
         weight;           // index stage*chunks + chunk; `weight` unused unless the schedule splits the backward pass
     double transfer = 0;  // delays the receiver; does not occupy either stage
+    // Of forward and backward: traffic that the work of another micro-batch can hide. Empty = none.
+    std::vector<double> forward_traffic, backward_traffic;
+
+    // Seconds of an overlapped pair: F of one piece with B and W of another, of two micro-batches. Their work takes turns on the GPU; the
+    // traffic of both, and handing on the results of `hand_overs` of the two, runs beside it. The longer of the two counts. Derived from
+    // arXiv 2412.19437, section 3.2.1: in a pair, all-to-all and pipeline traffic are hidden fully, at a ratio of about 1:1. Without
+    // traffic a pair takes F + B + W.
+    double pair(std::size_t forward_piece, std::size_t backward_piece, int hand_overs) const;
 };
 struct Played {
-    std::vector<std::vector<double>> start, end;  // seconds, per stage and operation
+    std::vector<std::vector<double>> start, end;  // seconds, per stage and operation; joined operations share out their time in order
     double makespan = 0;
     std::vector<double> busy;  // seconds of work per stage
 };
 // Runs every list as early as its own order and the data allow. nullopt = deadlock: some stage waits for what can never come.
 std::optional<Played> play(const Schedule& schedule, const OpTimes& times);
+
+// Seconds for which every further micro-batch occupies a stage once the schedule repeats itself.
+double repeating_seconds(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, const OpTimes& times, std::int32_t stage);
 
 }  // namespace fourfold

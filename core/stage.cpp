@@ -15,12 +15,13 @@ Stages::Stages(const Model& model, const Plan& plan, const StageLayers& layers)
       plan_(plan),
       given_(layers),
       stages_(narrow(plan.pipeline_parallel)),
-      chunks_(narrow(plan.virtual_stages)),
-      micro_batches_(narrow(std::max<std::int64_t>(plan.micro_batches(), 1))) {
+      chunks_(narrow(plan.pieces_per_stage())),
+      micro_batches_(narrow(std::max<std::int64_t>(plan.micro_batches(), 1))),
+      pieces_(stages_ * narrow(plan.virtual_stages)),
+      route_(row_of(plan.schedule_kind()).route) {
     if (layers.empty()) even_ = layers_per_chunk(model, plan).value_or(LayersPerChunk{});
     if (model.expert_layers.empty()) return;
-    const auto pieces = static_cast<std::size_t>(stages_) * static_cast<std::size_t>(chunks_);
-    std::vector<std::int64_t> here(pieces);
+    std::vector<std::int64_t> here(static_cast<std::size_t>(pieces_));
     for (std::int32_t stage = 0; stage < stages_; ++stage)
         for (std::int32_t chunk = 0; chunk < chunks_; ++chunk)
             here[static_cast<std::size_t>(position(stage, chunk))] = layers_of(stage, chunk);
@@ -31,16 +32,14 @@ Stages::Stages(const Model& model, const Plan& plan, const StageLayers& layers)
     }
 }
 
-std::int32_t Stages::position(std::int32_t stage, std::int32_t chunk) const {
-    const bool backwards = plan_.schedule == PipelineSchedule::zero_bubble_v && chunk % 2 == 1;
-    return backwards ? (chunk + 1) * stages_ - 1 - stage : chunk * stages_ + stage;
-}
+std::int32_t Stages::position(std::int32_t stage, std::int32_t chunk) const { return position_of(route_, stages_, stage, chunk); }
 
 std::int64_t Stages::layers_of(std::int32_t stage, std::int32_t chunk) const {
+    if (route_ == Route::two_ways && chunk == 1) return layers_of(stages_ - 1 - stage, 0);  // both directions split the model alike
     if (!given_.empty()) return given_[static_cast<std::size_t>(stage)][static_cast<std::size_t>(chunk)];
     const std::int32_t at = position(stage, chunk);
     const std::int64_t each = stage == 0 ? even_.first : stage + 1 == stages_ ? even_.last : even_.middle;
-    return each - (plan_.count_embedding_as_layer && at == 0 ? 1 : 0) - (plan_.count_loss_as_layer && at + 1 == stages_ * chunks_ ? 1 : 0);
+    return each - (plan_.count_embedding_as_layer && at == 0 ? 1 : 0) - (plan_.count_loss_as_layer && at + 1 == pieces_ ? 1 : 0);
 }
 
 void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here, double alive, double waiting) const {
@@ -77,7 +76,7 @@ Stage Stages::at(std::int32_t stage, std::span<const std::int32_t> alive, std::s
             result.has_embedding = true;
             result.first_chunk = now;
         }
-        if (where + 1 == stages_ * chunks_) result.has_head = true;
+        if (where + 1 == pieces_) result.has_head = true;
         if (here == 0 || where < last_position) continue;
         last_position = where;
         result.last_is_expert = !first_layer_.empty() && is_expert(first_layer_[static_cast<std::size_t>(where)] + here - 1);
@@ -108,10 +107,7 @@ static ScheduleKind schedule_of(const Plan& plan, std::int32_t stages) {
     return stages == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind();
 }
 
-bool Stages::splits_backward() const {
-    const ScheduleKind kind = schedule_of(plan_, stages_);
-    return kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v;
-}
+bool Stages::splits_backward() const { return row_of(schedule_of(plan_, stages_)).splits_backward; }
 
 Stage Stages::fullest(std::int32_t stage) const {
     std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read

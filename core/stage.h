@@ -48,8 +48,9 @@ class Stages {
     // Whether all stages but those at the ends hold the same.
     bool alike() const;
     std::int64_t layers_of(std::int32_t stage, std::int32_t chunk) const;
-    // Where in the model a piece lies: 0 is the embedding's.
+    // Where in the model a piece lies: 0 is the embedding's, pieces() - 1 the head's.
     std::int32_t position(std::int32_t stage, std::int32_t chunk) const;
+    std::int32_t pieces() const { return pieces_; }
 
  private:
     void count_chunk(Stage& stage, std::int32_t position, std::int64_t here, double alive, double waiting) const;
@@ -59,7 +60,9 @@ class Stages {
     const Model& model_;
     const Plan& plan_;
     const StageLayers& given_;
-    std::int32_t stages_, chunks_, micro_batches_;
+    std::int32_t stages_, chunks_, micro_batches_;  // chunks: pieces per stage, of all directions
+    std::int32_t pieces_;                           // of the model
+    Route route_;
     std::vector<std::int64_t> first_layer_;  // by position; only where layers differ (expert_layers)
     LayersPerChunk even_{};
 };

@@ -41,7 +41,7 @@ class StepCost : Letters<N> {
         if (s.dense.held > 0) add(sum, layers_seconds(s.dense, nullptr, dense_layers(s), layers_.dense));
         if (s.experts.held > 0) add(sum, layers_seconds(s.experts, &kExpertLayer, expert_layers(s), layers_.expert));
         add(sum, accumulation(s, cited(layers_.parameters_dense), cited(layers_.parameters_expert)));
-        add(sum, on_.of(&Timing::micro_batch));
+        add(sum, each_way(on_.of(&Timing::micro_batch)));
         if (s.has_embedding) add(sum, cited(layers_.embedding));
         if (s.has_head) add(sum, cited(layers_.head));
         return sum;
@@ -98,7 +98,7 @@ class StepCost : Letters<N> {
         return pace;
     }
 
-    StepTime<N> run(const Stages& stages, const Pace& pace, double played) {
+    StepTime<N> run(const Stages& stages, const Pace& pace, const PlayedStep& played) {
         slow_ = &pace.slowest;
         n_ = dense_layers(*slow_);
         x_ = expert_layers(*slow_);
@@ -168,7 +168,7 @@ class StepCost : Letters<N> {
         item(TimeItem::context_traffic) = all_layers(d.context_forward + d.context_backward, e.context_forward + e.context_backward);
         item(TimeItem::expert_traffic) = all_layers(d.expert_forward + d.expert_backward, e.expert_forward + e.expert_backward);
         item(TimeItem::recomputation) = all_layers(recomputed(slow_->dense, nullptr, d), recomputed(slow_->experts, &kExpertLayer, e));
-        item(TimeItem::host) = all_layers(waiting(d), waiting(e)) + micro_batches_ * on_.of(&Timing::micro_batch);
+        item(TimeItem::host) = all_layers(waiting(d), waiting(e)) + micro_batches_ * each_way(on_.of(&Timing::micro_batch));
     }
     void of_stage() {
         item(TimeItem::accumulation) = micro_batches_ * accumulation(*slow_, layers_.parameters_dense, layers_.parameters_expert);
@@ -199,7 +199,7 @@ class StepCost : Letters<N> {
     }
 
     // How long the stages take together, and the transfers on the critical path (Pipette).
-    void of_pipeline(const Pace& pace, double played) {
+    void of_pipeline(const Pace& pace, const PlayedStep& played) {
         item(TimeItem::bubble) = item(TimeItem::pipeline_traffic) = 0.0;
         if (p_.pipeline_parallel == 1) return;
         const N& m = micro_batches_;
@@ -211,12 +211,15 @@ class StepCost : Letters<N> {
         const bool interleaved = p_.schedule_kind() == ScheduleKind::interleaved;
         N together = 0.0;
         if (is_played(p_))
-            together = number("Y_a", "the stages together, played operation by operation", "s", played);
+            together = number("Y_a", "the stages together, played operation by operation", "s", played.together);
         else if (interleaved)
             together = m * slowest + (all_stages(pace) - slowest) / chunks();
+        else if (p_.weight_copies() > 1)
+            together = m * slowest + (all_stages(pace) - slowest) / copies_of_weights();
         else
             together = all_stages(pace) + (m - 1) * slowest;
         item(TimeItem::bubble) = together - m * slowest;
+        if (is_played(p_) && row_of(p_.schedule_kind()).overlaps) return of_pairs(played);
         N times = 2 * (p - 1);
         if (interleaved)
             times = times + (p_.overlap_pipeline ? 2 * m * chunks() * kOverlappedTransfer : 2 * m * chunks());
@@ -224,6 +227,17 @@ class StepCost : Letters<N> {
             times = times + (p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1));
         item(TimeItem::pipeline_traffic) = hand_over * times;
     }
+    // Overlapped pairs hide traffic of the experts, and that between stages except at the ends of a step (schedule.h).
+    void of_pairs(const PlayedStep& played) {
+        item(TimeItem::pipeline_traffic) = number("Y_x", "what hand-overs add, played operation by operation", "s", played.transfers);
+        if (played.hidden <= 0) return;
+        const N hidden = number("Y_h", "traffic of the experts that overlapped pairs hide, played", "s", played.hidden);
+        item(TimeItem::expert_traffic) = item(TimeItem::expert_traffic) - hidden;
+        item(TimeItem::bubble) = item(TimeItem::bubble) + hidden;
+    }
+    // The copies of the weights that a pipeline of two directions holds: a stage works on a micro-batch of each in turn.
+    N copies_of_weights() const { return number("w", "directions of the pipeline", "", as_double(p_.weight_copies())); }
+    N each_way(const N& one) const { return p_.weight_copies() > 1 ? copies_of_weights() * one : one; }
     N chunks() const { return number("V", "chunks per GPU", "", as_double(p_.virtual_stages)); }
 
     // ---- once per step
@@ -234,7 +248,9 @@ class StepCost : Letters<N> {
     Copies copies() const {
         using std::log2, std::max;
         const double ranks = value_of(ranks_), node = as_double(hw_.gpus_per_node);
-        const double within = std::max(1.0, std::min(ranks, std::floor(node / as_double(p_.tensor_parallel))));
+        // the other direction's copy lies on another stage: within the node only where the node holds the whole pipeline
+        const double near_ranks = as_double(p_.gpus) > node ? ranks / as_double(p_.weight_copies()) : ranks;
+        const double within = std::max(1.0, std::min(near_ranks, std::floor(node / as_double(p_.tensor_parallel))));
         const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_parallel);
         const N near = number("D_n", "of them within one node", "GPUs", within);
         const N nodes = named<N>({"D_m", "nodes that each of them reaches over the network", ""}, ranks_ / near);
@@ -313,7 +329,7 @@ class StepCost : Letters<N> {
         constexpr double kLongest = 0.1;  // seconds: stalls longer than this are not seen
         N& stalls = item(TimeItem::stalls);
         stalls = 0.0;
-        if (p_.gpus > 1) stalls = micro_batches_ * (kLongest * log(1 + on_.of(&Timing::stall) * (gpus() / t_ - 1) / kLongest));
+        if (p_.gpus > 1) stalls = each_way(micro_batches_) * (kLongest * log(1 + on_.of(&Timing::stall) * (gpus() / t_ - 1) / kLongest));
         result_.seconds = 0;
         for (const N& one : result_.items) result_.seconds += value_of(one);
         if (p_.gpus <= hw_.gpus_per_node) return;
@@ -340,8 +356,12 @@ class StepCost : Letters<N> {
     const Stage* slow_ = nullptr;
     const N t_ = L::t(), vocabulary_ = L::v() / t_ * L::h();
     const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
-    const N ranks_ = number("D", "GPUs with the same weights (DP times CP)", "GPUs", as_double(p_.data_parallel() * p_.context_parallel));
-    const N micro_batches_ = number("m", "micro-batches per step", "", as_double(p_.micro_batches()));
+    const N ranks_ = p_.weight_copies() == 1 ? number("D", "GPUs with the same weights (DP times CP)", "GPUs",
+                                                      as_double(p_.data_parallel() * p_.context_parallel))
+                                             : number("D", "GPUs with the same weights (DP times CP, in both directions)", "GPUs",
+                                                      as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
+    const N micro_batches_ = number("m", p_.weight_copies() == 1 ? "micro-batches per step" : "micro-batches per step and direction", "",
+                                    as_double(p_.micro_batches_per_direction()));
     N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
     StepTime<N> result_;
 };
@@ -354,6 +374,8 @@ LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
         to.forward = from.forward.value();
         to.backward = from.backward.value();
         to.recomputed = from.recomputed.value();
+        to.expert_forward = from.expert_forward.value();
+        to.expert_backward = from.expert_backward.value();
     };
     copy(plain.dense, traced.dense);
     copy(plain.expert, traced.expert);
@@ -386,6 +408,8 @@ double stage_parameters(const Model& model, const Plan& plan, const Machine& mac
 }
 PipelineWeights pipeline_weights(const Plan& p) {
     const auto m = static_cast<double>(p.micro_batches()), chunks = static_cast<double>(p.virtual_stages);
+    if (row_of(p.schedule_kind()).overlaps)  // the pairs hide transfers but those of filling and draining
+        return {0, static_cast<double>(p.micro_batches_per_direction()), chunks, 0, false};
     if (is_played(p)) return {0, m, 1, m - 1, false};
     if (p.pipeline_parallel > 1 && p.schedule_kind() == ScheduleKind::interleaved)
         return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1), true};
@@ -406,10 +430,10 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
     if constexpr (std::is_same_v<N, Traced>) {
         const LayerTimes plain = values_of(layers);
         const Pace pace = pace_of(model, p, hw, k, plain, stages, true);
-        return cost.run(stages, pace, played ? played_makespan(model, p, hw, k, plain, stages, pace) : 0);
+        return cost.run(stages, pace, played ? played_step(model, p, hw, k, plain, stages, pace) : PlayedStep{});
     } else {
         const Pace pace = cost.find_pace(stages, false);
-        return cost.run(stages, pace, played ? played_makespan(model, p, hw, k, layers, stages, pace) : 0);
+        return cost.run(stages, pace, played ? played_step(model, p, hw, k, layers, stages, pace) : PlayedStep{});
     }
 }
 #ifdef FOURFOLD_TRACED

@@ -71,9 +71,14 @@ struct Pace {
 Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
              const Stages& stages, bool with_stage_seconds);
 
-// Schedules that have no closed form are played: how long the stages take together, without transfers.
+// Schedules that have no closed form are played.
 bool is_played(const Plan& plan);
-double played_makespan(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+struct PlayedStep {
+    double together = 0;   // seconds of all stages, without transfers
+    double transfers = 0;  // what transfers add; only where pairs hide the rest of them, else 0
+    double hidden = 0;     // traffic of the stage that sets the pace, all micro-batches, that overlapped pairs hide
+};
+PlayedStep played_step(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                        const Stages& stages, const Pace& pace);
 
 // Seconds of handing a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.

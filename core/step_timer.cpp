@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "op_times.h"
 
@@ -15,22 +16,40 @@ static double number(std::int64_t value) { return static_cast<double>(value); }
 
 bool is_played(const Plan& p) {
     constexpr std::int64_t kMostPlayed = 48;  // stages; longer pipelines exist on paper alone, and take 1F1B's time at most
-    const ScheduleKind kind = p.schedule_kind();
-    return (kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v) && p.pipeline_parallel > 1 &&
-           p.pipeline_parallel <= kMostPlayed;
+    return row_of(p.schedule_kind()).played && p.pipeline_parallel > 1 && p.pipeline_parallel <= kMostPlayed;
 }
 
 // Played up to where it repeats itself; every further micro-batch takes the slowest stage's time.
-double played_makespan(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+PlayedStep played_step(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                        const Stages& stages, const Pace& pace) {
-    const double m = number(p.micro_batches());
+    const ScheduleKind kind = p.schedule_kind();
+    const auto count = static_cast<std::int32_t>(p.pipeline_parallel), chunks = static_cast<std::int32_t>(p.pieces_per_stage());
+    const double m = number(p.micro_batches()), copies = number(p.weight_copies());
     const auto few = static_cast<std::int32_t>(std::min(m, 4 * number(p.pipeline_parallel)));
     OpTimes times = op_times(model, p, machine, timing, layers, stages);
-    times.transfer = 0;
-    const auto played = play(
-        make_schedule(p.schedule_kind(), static_cast<std::int32_t>(p.pipeline_parallel), static_cast<std::int32_t>(p.virtual_stages), few),
-        times);
-    return (played ? played->makespan : pace.sum) + (m - few) * pace.most;
+    const double transfer = std::exchange(times.transfer, 0);
+    const Schedule schedule = make_schedule(kind, count, chunks, few);
+    const auto played = play(schedule, times);
+    if (!played || !row_of(kind).overlaps) return {(played ? played->makespan : pace.sum) + (m - few) * pace.most};
+
+    // pairs hide traffic: a further micro-batch takes less than its operations one by one
+    PlayedStep step;
+    double repeating = 0, hidden = 0;
+    for (std::int32_t stage = count - 1; stage >= 0; --stage) {
+        const double seconds = repeating_seconds(kind, count, chunks, times, stage);
+        repeating = std::max(repeating, seconds);
+        double work = 0;  // of a micro-batch in each direction
+        for (auto i = static_cast<std::size_t>(stage * chunks); i < static_cast<std::size_t>((stage + 1) * chunks); ++i)
+            work += times.forward[i] + times.backward[i] + times.weight[i];
+        if (work >= pace.most * (1 - 1e-9))  // the first stage that sets the pace
+            hidden = work * m / copies - played->busy[static_cast<std::size_t>(stage)] - (m - few) * seconds;
+    }
+    times.transfer = transfer;
+    const auto with_transfers = play(schedule, times);
+    step.together = played->makespan + (m - few) * repeating;
+    step.transfers = with_transfers ? std::max(0.0, with_transfers->makespan - played->makespan) : 0;
+    step.hidden = std::max(0.0, hidden);
+    return step;
 }
 
 // Tokens that a token attends to, the average over sequence and layers. A causal mask leaves half of a square; with a window of w tokens,

@@ -12,7 +12,6 @@ namespace fourfold {
 static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
 static ScheduleKind kind_of(const Plan& plan) { return plan.pipeline_parallel == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind(); }
-static bool splits_backward(ScheduleKind kind) { return kind == ScheduleKind::zero_bubble_h1 || kind == ScheduleKind::zero_bubble_v; }
 
 double Timeline::bubble_share() const {
     double work = 0;
@@ -20,15 +19,11 @@ double Timeline::bubble_share() const {
     return makespan > 0 ? std::max(0.0, 1 - work / (makespan * schedule.stages)) : 0;
 }
 
-static std::int64_t per_micro_batch(ScheduleKind kind, std::int64_t stages, std::int64_t chunks) {
-    return stages * chunks * (splits_backward(kind) ? 3 : 2);
-}
-
 std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches) {
     if (stages > kMostStages) return 0;
     const std::int64_t wanted = stages * std::max<std::int64_t>(4, (16 + stages - 1) / stages);  // a multiple of p where it must be one
-    std::int64_t most = kMostDrawn / per_micro_batch(kind, stages, chunks);
-    if (kind == ScheduleKind::interleaved) most = most / stages * stages;
+    const ScheduleRow& row = row_of(kind);
+    const std::int64_t most = kMostDrawn / row.operations(stages, chunks) / row.multiple(stages) * row.multiple(stages);
     const std::int64_t drawn = std::min({micro_batches, wanted, most});
     return drawn > 0 && schedule_obstacle(kind, stages, chunks, drawn).empty() ? drawn : 0;
 }
@@ -46,7 +41,7 @@ std::optional<double> makespan_of(ScheduleKind kind, std::int32_t stages, std::i
 std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
                                      const OpTimes& times) {
     constexpr std::int64_t kMostPlayed = 150'000;  // operations, which take 44 bytes each while they are played
-    const std::int64_t most = kMostPlayed / per_micro_batch(kind, stages, chunks);
+    const std::int64_t most = kMostPlayed / row_of(kind).operations(stages, chunks);
     if (micro_batches <= most) return makespan_of(kind, stages, chunks, micro_batches, times);
     const std::int64_t part = most / stages * stages, half = most / 2 / stages * stages;  // multiples of p where they must be
     const auto to_part = makespan_of(kind, stages, chunks, part, times), to_half = makespan_of(kind, stages, chunks, half, times);
@@ -70,8 +65,12 @@ std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, st
     const auto makespan = drawn == micro_batches ? line.played.makespan : whole_makespan(kind, stages, chunks, micro_batches, times);
     if (!makespan) return std::nullopt;
     line.makespan = *makespan;
-    for (const double seconds : line.played.busy)
-        line.busy.push_back(seconds * static_cast<double>(micro_batches) / static_cast<double>(drawn));
+    for (std::int32_t stage = 0; stage < stages; ++stage) {
+        const double seconds = line.played.busy[static_cast<std::size_t>(stage)];
+        line.busy.push_back(row_of(kind).overlaps ? seconds + static_cast<double>(micro_batches - drawn) *
+                                                                  repeating_seconds(kind, stages, chunks, times, stage)
+                                                  : seconds * static_cast<double>(micro_batches) / static_cast<double>(drawn));
+    }
     const double most = *std::max_element(line.busy.begin(), line.busy.end());
     const auto slow = [most](double seconds) { return seconds >= 0.999 * most; };
     line.slowest = narrow(std::find_if(line.busy.begin(), line.busy.end(), slow) - line.busy.begin());
@@ -103,7 +102,7 @@ static Json describe_stage(const Timeline& line, std::size_t stage) {
 static Json describe(const Timeline& line) {
     Json stages = Json::array();
     for (std::size_t i = 0; i < line.busy.size(); ++i) stages.push_back(describe_stage(line, i));
-    const ScheduleText& schedule = text(line.kind);
+    const ScheduleRow& schedule = row_of(line.kind);
     return Object()
         .add("schedule", Object().add("label", schedule.label).add("summary", schedule.summary))
         .add("micro_batches", std::int64_t{line.schedule.micro_batches})
@@ -118,10 +117,17 @@ static Json describe(const Timeline& line) {
         .add("stages", std::move(stages));
 }
 
+// The calibration's factor counts for every operation, as it does for the step.
+static void multiply(OpTimes& times, double factor) {
+    for (auto* list : {&times.forward, &times.backward, &times.weight})
+        for (double& seconds : *list) seconds *= factor;
+    times.transfer *= factor;
+}
+
 static std::string note_of(const std::optional<Timeline>& line, const Plan& plan) {
     if (!line)
         return "This pipeline has more passes than a picture can show: " + grouped(plan.pipeline_parallel) + " stages" +
-               (plan.virtual_stages > 1 ? " of " + grouped(plan.virtual_stages) + " chunks" : "") + ".";
+               (plan.pieces_per_stage() > 1 ? " of " + grouped(plan.pieces_per_stage()) + " chunks" : "") + ".";
     const std::int64_t drawn = line->schedule.micro_batches, all = line->all_micro_batches;
     if (drawn == all) return "";
     const std::string beginning =
@@ -137,10 +143,12 @@ Json timeline_answer(const Job& job) {
     const Machine machine = machine_of(*job.gpu, job.cluster, plan);
     const Timing timing = timing_of(machine, job.cluster, plan, framework.attention);
     std::optional<Timeline> line;
-    if (plan.pipeline_parallel <= kMostStages)
-        line = play_timeline(
-            kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.virtual_stages), plan.micro_batches(),
-            op_times(job.model, plan, machine, timing, layer_times(job.model, plan, framework, machine, timing), Stages(job.model, plan)));
+    if (plan.pipeline_parallel <= kMostStages) {
+        const LayerTimes layers = layer_times(job.model, plan, framework, machine, timing);
+        OpTimes times = op_times(job.model, plan, machine, timing, layers, Stages(job.model, plan));
+        multiply(times, plan.time_factor);
+        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(), times);
+    }
     return Object()
         .add("ok", true)
         .add("job", to_json(job))

@@ -125,10 +125,33 @@ TEST_CASE("numbers of every wrong kind, in every whole-number field") {
     }
 }
 
-TEST_CASE("numbers beyond a double are not valid, and never come out as null") {
-    CHECK(problems_of(R"({"gpus": 1e999})") == "(all) syntax null -> null");
-    CHECK(problems_of(R"({"gpus": -1e999})") == "(all) syntax null -> null");
-    CHECK(import_problems(R"({"model_type": "llama", "hidden_size": 1e999})") == "(all) syntax null -> null");
+TEST_CASE("numbers beyond a double are too large, and never come out as null") {
+    CHECK(problems_of(R"({"gpus": 1e999})") == "(all) range \"1e999\" -> null");
+    CHECK(problems_of(R"({"gpus": -1e999})") == "(all) range \"-1e999\" -> null");
+    CHECK(import_problems(R"({"model_type": "llama", "hidden_size": 1e999})") == "(all) range \"1e999\" -> null");
+}
+
+TEST_CASE("90,000 unknown ids, or 50,000 unknown keys, are answered briefly: the first 20 and how many there are") {
+    Json ids = json("{}"), keys = json("{}");
+    std::string list;
+    for (int i = 0; i < 90'000; ++i) {
+        list += "id" + std::to_string(i) + ",";
+        if (i < 50'000) keys["key" + std::to_string(i)] = i;
+    }
+    for (const char* field : {"recompute_modules", "explore"}) {
+        ids = {{field, list}};
+        const std::string answer = api::estimate(ids.dump());
+        CHECK(answer.size() < 20'000);
+        const Json problems = json(answer)["problems"];
+        REQUIRE(problems.size() == 21);
+        CHECK(problems[20]["field"] == field);
+        CHECK(problems[20]["value"] == 90'000);
+    }
+    const std::string answer = api::estimate(keys.dump());
+    CHECK(answer.size() < 20'000);
+    const Json problems = json(answer)["problems"];
+    REQUIRE(problems.size() == 21);
+    CHECK(problems[20]["message"] == "50,000 things are wrong; the first 20 are listed.");
 }
 
 TEST_CASE("unknown keys and ids, with what was meant") {
@@ -256,10 +279,10 @@ TEST_CASE("search: GPU counts of every wrong kind") {
     CHECK(with("\"auto\"") == "gpu_counts type null -> null");
     CHECK(with("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]") == "gpu_counts type null -> null");
     CHECK(with("[8, 0, \"x\", 1.5, 1e300]") ==
-          "gpu_counts.1 range 0 -> 1\n"
-          "gpu_counts.2 type \"x\" -> null\n"
-          "gpu_counts.3 range 1.5 -> 2\n"
-          "gpu_counts.4 range 1e+300 -> 1048576");
+          "gpu_counts[1] range 0 -> 1\n"
+          "gpu_counts[2] type \"x\" -> null\n"
+          "gpu_counts[3] range 1.5 -> 2\n"
+          "gpu_counts[4] range 1e+300 -> 1048576");
     CHECK(estimate_problems(R"({"gpu_counts": [8]})").find("gpu_counts unknown") == 0);
 }
 

@@ -108,6 +108,19 @@ TEST_CASE("a calibration in the plan: the factor is on every term, the constants
     CHECK(found);
 }
 
+TEST_CASE("a calibration that makes a step shorter than its arithmetic is warned of") {
+    Json job = kJob;
+    job.update(json(R"({"tensor_parallel": 2, "pipeline_parallel": 1, "micro_batch": 1})"));
+    CHECK(json(api::estimate(job.dump()))["warnings"].empty());
+    job["time_factor"] = 0.9;
+    CHECK(json(api::estimate(job.dump()))["warnings"].empty());
+    job["time_factor"] = 0.2;
+    const Json answer = json(api::estimate(job.dump()));
+    CHECK(brief(answer["warnings"]) == "time_factor faster_than_peak 0.2 -> null");
+    CHECK(answer["time"]["rates"][1]["mfu"].get<double>() > 1);
+    CHECK(tests::answer_defect(answer.dump(), "estimate") == "");
+}
+
 TEST_CASE("no run, one run, two runs: nothing is rescaled, and why") {
     const Json runs = runs_on(Json::object(), first(plans(), 3), 1.3);
     const Json none = calibrated(kJob);
@@ -240,6 +253,32 @@ TEST_CASE("runs as a text: commas, tabs, semicolons, spaces; short names; decima
           "runs[1].tensor_parallel kv_heads_divide 3 -> 4\nruns[1].tensor_parallel ffn_divides 3 -> 4\n"
           "runs[1].gpus gpus_divide 64 -> 63\nruns[1].tensor_parallel sequence_divides 3 -> 4");
     CHECK(seconds("tp;pp;mb;step_seconds\n2;1;1;1,024") == "runs[0].step_seconds type \"1,024\" -> null");
+}
+
+TEST_CASE("a header of very many columns is answered briefly: one problem each, the first 20, and how many there are") {
+    const auto answer_to = [](const char* cell, int count) {
+        Json request = kJob;
+        std::string text;
+        for (int i = 0; i < count; ++i) text += std::string(cell) + ",";
+        request["runs_text"] = text + "step_seconds\n1";
+        return calibrated(request);
+    };
+    for (const auto& [cell, count, wrong] : {std::tuple("tp", 2'000, 1'999), std::tuple("nonsense", 100'000, 100'000)}) {
+        const Json answer = answer_to(cell, count);
+        REQUIRE(answer["problems"].size() == 21);
+        CHECK(answer["problems"][20]["field"] == "runs_text");
+        CHECK(answer["problems"][20]["value"] == wrong);
+        CHECK(answer.dump().size() < 10'000);
+    }
+}
+
+TEST_CASE("of hundreds of wrong runs the first 20 problems are told, and how many there are") {
+    Json runs = Json::array();
+    for (int i = 0; i < 300; ++i) runs.push_back({{"tensor_parallel", 3}, {"step_seconds", 0}});
+    const Json problems = calibrated(with_runs(runs))["problems"];
+    REQUIRE(problems.size() == 21);
+    CHECK(problems[0]["field"] == "runs[0].step_seconds");
+    CHECK(brief(Json::array({problems[20]})) == "runs range 300 -> null");
 }
 
 TEST_CASE("the line for the plan above is in the reader's columns") {

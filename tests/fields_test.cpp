@@ -154,10 +154,19 @@ TEST_CASE("all problems come back at once") {
           "zer unknown 1 -> \"zero\"");
 }
 
-TEST_CASE("hundreds of unknown keys are answered with twenty") {
+TEST_CASE("the path of a field inside of a list, an object, or nothing") {
+    CHECK(under("units[2]", "name") == "units[2].name");
+    CHECK(under("units", "[2]") == "units[2]");
+    CHECK(under("units", "") == "units");
+    CHECK(under("", "name") == "name");
+}
+
+TEST_CASE("hundreds of unknown keys are answered with the first twenty and their number") {
     Json object = Json::object();
     for (int i = 0; i < 500; ++i) object["unknown-" + std::to_string(i)] = i;
-    CHECK(plan_problems(object.dump().c_str()).size() == 20);
+    const Problems problems = plan_problems(object.dump().c_str());
+    REQUIRE(problems.size() == 21);
+    CHECK((problems[19].rule == "unknown" && problems[20].rule == "range" && problems[20].value == 500));
 }
 
 TEST_CASE("long keys and values are shortened between characters") {

@@ -64,6 +64,19 @@ TEST_CASE("syntax errors name line and column") {
     CHECK(syntax_message("[1, 2 // two\n]") == place(1, 7));
 }
 
+TEST_CASE("a number that no double holds is named with its place") {
+    const auto message = [](const char* text) {
+        Problems problems;
+        CHECK_FALSE(parse(text, 1'000, problems).has_value());
+        REQUIRE(problems.size() == 1);
+        CHECK(problems[0].rule == "range");
+        return problems[0].message;
+    };
+    CHECK(message("{\"gpus\": 1e999}") == "The number 1e999 at line 1, column 10 is too large: numbers up to 1.8e308 can be read.");
+    CHECK(message("[1,\n -2e400, x") == "The number -2e400 at line 2, column 2 is too large: numbers up to 1.8e308 can be read.");
+    CHECK(message("1e999") == "The number 1e999 at line 1, column 1 is too large: numbers up to 1.8e308 can be read.");
+}
+
 TEST_CASE("other texts that are not JSON") {
     CHECK(syntax_message("") == "There is no text to read.");
     for (const char* text :

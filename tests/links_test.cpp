@@ -240,8 +240,12 @@ TEST_CASE("read_links: what is wrong with a matrix, all at once") {
           "text range: From c to b (row 3, column 2): 1e+99 GB/s cannot be a link's bandwidth.");
     CHECK(wrong("1 2 3\n4 5 6") == "text square: The matrix is not square: it has 2 rows of numbers and 3 columns.");
     CHECK(wrong("3 1 4\n1 5 9\n2 6 5\n3 5 8") == "text square: The matrix is not square: it has 4 rows of numbers and 3 columns.");
+    CHECK(wrong("# GB/s\n0 abc\n6 0") == "text type: Line 2: \"abc\" is not a number.");
+    CHECK(wrong("0 abc 3\n4 0 5\n6 7 0") == "text type: Line 1: \"abc\" is not a number.");
+    CHECK(wrong("x,0,fast\ny,6,0") == "text type: Line 1: \"fast\" is not a number.");
     CHECK(wrong("0 2 3\n4 0 6\n7 8") == "text square: Line 3 has 2 values; 3 were expected, as in the first row.");
     CHECK(wrong("a,b,a\n0,1,2\n1,0,2\n1,2,0") == "text unknown: \"a\" is there twice: as name 1 and as name 3.");
+    CHECK(problems(read("\"a\x01\",b\n0,1\n1,0", "gbyte_per_s")) == "text range null -> null");
     CHECK(wrong("a,,c\n0,1,2\n1,0,2\n1,2,0") == "text missing: Name 2 is empty.");
     CHECK(wrong("n,a,b\nb,0,1\na,1,0") ==
           "text unknown: Row 1 is called \"b\", column 1 \"a\".\ntext unknown: Row 2 is called \"a\", column 2 \"b\".");
@@ -305,6 +309,17 @@ TEST_CASE("read_links: nccl-tests, pair by pair") {
     std::string other = text;
     other.replace(other.find("starting: sendrecv_perf"), 23, "starting: all_reduce_pe");
     CHECK(messages(read(other)) == "text pairs: The run at line 2 is another test than sendrecv_perf.");
+}
+
+TEST_CASE("read_links: a header of nccl-tests without a column of times is none, and nothing beyond a line is read") {
+    const std::string text = fixture("nccl");
+    std::string odd = text;
+    for (std::size_t at = 0; (at = odd.find("    time ", at)) != std::string::npos; at += 4) odd.replace(at, 8, "        ");
+    CHECK(odd != text);
+    ask({{"text", odd}});
+    const std::string ranks = "# Using devices\n# Rank 0 x x on a device 0\n# Rank 1 x x on b device 0\n";
+    for (const char* table : {"# busbw\n8 1\n", "# x x x busbw\n8 1 1 1\n"})
+        CHECK(messages(read(ranks + table)).find("text missing: 1 pair was measured in neither direction") == 0);
 }
 
 TEST_CASE("read_links: OSU's logs, and how they say their pair") {

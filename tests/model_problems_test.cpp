@@ -172,8 +172,8 @@ TEST_CASE("experts that contradict themselves or the layers") {
     CHECK(with_experts("qwen3_moe", R"("num_experts": 8.5, "moe_intermediate_size": 0)") ==
           "num_experts range 8.5 -> 9\n"
           "moe_intermediate_size range 0 -> 1");
-    CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": [0, 32])") == "mlp_only_layers.1 range 32 -> 31");
-    CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": [-1, 99, "x"])") == "mlp_only_layers.0 range -1 -> 0");
+    CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": [0, 32])") == "mlp_only_layers[1] range 32 -> 31");
+    CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": [-1, 99, "x"])") == "mlp_only_layers[0] range -1 -> 0");
     CHECK(with_experts("qwen3_moe", R"("mlp_only_layers": 3)") == "mlp_only_layers type 3 -> null");
     CHECK(with_experts("qwen3_moe", R"("decoder_sparse_step": 0)") == "decoder_sparse_step range 0 -> 1");
     CHECK(with_experts("qwen2_moe", R"("shared_expert_intermediate_size": -5)") == "shared_expert_intermediate_size range -5 -> 0");

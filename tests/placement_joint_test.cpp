@@ -160,11 +160,11 @@ TEST_CASE("place of several plans: what is wrong with one is named with its numb
     const std::string all =
         problems({kPlans[0], {{"tensor_parallel", 3}}, {{"heads", 2}}, {{"pipeline_parallel", "x"}}, 5, {{"micro_batch", 7}}});
     for (const char* line :
-         {"candidates.1.tensor_parallel heads_divide 3 -> ", "candidates.2.heads unknown 2 -> ",
-          "candidates.3.pipeline_parallel type \"x\" -> ", "candidates.4 type 5 -> ", "candidates.5.micro_batch batch_divides 7 -> "})
+         {"candidates[1].tensor_parallel heads_divide 3 -> ", "candidates[2].heads unknown 2 -> ",
+          "candidates[3].pipeline_parallel type \"x\" -> ", "candidates[4] type 5 -> ", "candidates[5].micro_batch batch_divides 7 -> "})
         CHECK_MESSAGE(has(all, line), all);
-    CHECK_FALSE(has(all, "candidates.0"));
-    CHECK(problems(Json::array({Json{{"gpus", 40}}})) == "candidates.0.gpus range 5 -> null");
+    CHECK_FALSE(has(all, "candidates[0]"));
+    CHECK(problems(Json::array({Json{{"gpus", 40}}})) == "candidates[0].gpus range 5 -> null");
     CHECK(problems(Json::array()) == "candidates type null -> null");
     CHECK(problems(nullptr) == "candidates type null -> null");
     CHECK(problems(Json(std::vector<Json>(21, kPlans[0]))) == "candidates type null -> null");

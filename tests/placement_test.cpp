@@ -361,11 +361,11 @@ TEST_CASE("place of the API: what is wrong is named, all at once") {
     request["links"] = links_to_json(links_of(7, 1e9));
     CHECK(problems(request.dump()) == "gpus range 8 -> null");
     request["units"] = json(R"([{"name": "elsewhere"}, {"name": "n1", "speed": 0}, 3])");
-    CHECK(problems(request.dump()).find("units.0.name range") == 0);
+    CHECK(problems(request.dump()).find("units[0].name range") == 0);
     request.erase("units");
     request["links"] = links_to_json(links_of(8, 1e9));
     request["candidates"] = json(R"([{"tensor_parallel": 3}, 1])");
-    CHECK(problems(request.dump()).find("candidates.0.") == 0);
+    CHECK(problems(request.dump()).find("candidates[0].") == 0);
     request["links"]["gbyte_per_s"][2][1] = -1;
     CHECK_FALSE(problems(request.dump()).empty());
 }

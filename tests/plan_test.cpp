@@ -82,6 +82,20 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
     CHECK(broken(R"({"schedule": "gpipe", "virtual_stages": 2})") == "virtual_stages schedule_has_chunks 2 -> 1");
     CHECK(broken(R"({"schedule": "zb-v"})") == "virtual_stages schedule_has_chunks 1 -> 2");
     CHECK(broken(R"({"schedule": "zb-v", "virtual_stages": 2, "global_batch": 12})") == "global_batch schedule_needs_batches 12 -> 16");
+    CHECK(broken(R"({"schedule": "dualpipe"})") == "");
+    CHECK(broken(R"({"schedule": "dualpipe", "virtual_stages": 2})") == "virtual_stages schedule_has_chunks 2 -> 1");
+    CHECK(broken(R"({"schedule": "dualpipe", "pipeline_parallel": 1, "gpus": 8, "tensor_parallel": 8})") ==
+          "pipeline_parallel schedule_needs_stages 1 -> 2");
+    CHECK(
+        broken(
+            R"({"schedule": "dualpipe", "tensor_parallel": 1, "pipeline_parallel": 3, "gpus": 24, "global_batch": 96, "first_stage_layers": 10})") ==
+        "pipeline_parallel schedule_needs_stages 3 -> 2");
+    CHECK(broken(R"({"schedule": "dualpipe", "global_batch": 12})") == "global_batch schedule_needs_batches 12 -> 16");
+    CHECK(broken(R"({"schedule": "dualpipe", "global_batch": 20})") == "global_batch schedule_needs_batches 20 -> 24");
+    CHECK(broken(R"({"schedule": "dualpipev"})") == "virtual_stages schedule_has_chunks 1 -> 2");
+    CHECK(broken(R"({"schedule": "dualpipev", "virtual_stages": 2, "global_batch": 12})") ==
+          "global_batch schedule_needs_batches 12 -> 16");
+    CHECK(broken(R"({"schedule": "dualpipev", "virtual_stages": 2, "global_batch": 20})") == "");
     CHECK(broken(R"({"shard_replicas": 3})") == "shard_replicas replicas_divide 3 -> 4");
     CHECK(broken(R"({"first_stage_layers": 31, "pipeline_parallel": 4, "gpus": 32})") == "pipeline_parallel layers_divide 4 -> 2");
     CHECK(broken(R"({"first_stage_layers": 7, "last_stage_layers": 5, "pipeline_parallel": 4, "gpus": 32})") == "");

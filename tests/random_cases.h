@@ -92,8 +92,12 @@ inline Plan random_plan(Random& random) {
     plan.optimizer_offload = random.one_of<double>({0, 0, 0.5, 1});
     plan.framework = random.one_of({FrameworkKind::megatron_2025, FrameworkKind::megatron_2024, FrameworkKind::pytorch});
     plan.loss = random.one_of({Loss::automatic, Loss::plain, Loss::native_fused, Loss::te_fused, Loss::gathered});
-    plan.schedule = random.one_of({PipelineSchedule::one_f_one_b, PipelineSchedule::one_f_one_b, PipelineSchedule::gpipe,
-                                   PipelineSchedule::zero_bubble_h1, PipelineSchedule::zero_bubble_v});
+    plan.schedule = random.one_of({ScheduleKind::one_f_one_b, ScheduleKind::one_f_one_b, ScheduleKind::gpipe, ScheduleKind::zero_bubble_h1,
+                                   ScheduleKind::zero_bubble_v});
+    if ((plan.recompute_modules & mla_up_proj) != 0) {  // half of those that split the backward pass
+        if (plan.schedule == ScheduleKind::zero_bubble_h1) plan.schedule = ScheduleKind::dualpipe;
+        if (plan.schedule == ScheduleKind::zero_bubble_v) plan.schedule = ScheduleKind::dualpipe_v;
+    }
     plan.expert_imbalance = random.one_of<double>({1, 1, 1.5});
     plan.sequence_parallel = random.from(0, 4) != 0;
     plan.fused_norms = random.coin();
@@ -111,11 +115,11 @@ inline Plan random_legal_plan(Random& random, const Model& model) {
            (model.kv_heads % plan.tensor_parallel != 0 && plan.tensor_parallel % model.kv_heads != 0));
     if (plan.attention == Attention::plain) plan.context_parallel = 1;
     plan.pipeline_parallel = random_divisor(random, model.layers, 32);
-    const bool bends = plan.schedule == PipelineSchedule::zero_bubble_v;
-    if (plan.pipeline_parallel == 1 || (bends && model.layers / plan.pipeline_parallel % 2 != 0))
-        plan.schedule = PipelineSchedule::one_f_one_b;
+    if (plan.pipeline_parallel % row_of(plan.schedule).stages_by != 0) plan.schedule = ScheduleKind::zero_bubble_h1;
+    if (plan.pipeline_parallel == 1 || model.layers / plan.pipeline_parallel % row_of(plan.schedule).chunks != 0)
+        plan.schedule = ScheduleKind::one_f_one_b;
     plan.virtual_stages = plan.pipeline_parallel == 1 ? 1 : random_divisor(random, model.layers / plan.pipeline_parallel, 8);
-    if (plan.schedule != PipelineSchedule::one_f_one_b) plan.virtual_stages = plan.schedule == PipelineSchedule::zero_bubble_v ? 2 : 1;
+    if (plan.schedule != ScheduleKind::one_f_one_b) plan.virtual_stages = row_of(plan.schedule).chunks;
     std::int64_t data_parallel = random.from(1, 48);
     if (model.experts.count > 0) {
         plan.expert_parallel = random_divisor(random, model.experts.count, 16);
@@ -126,7 +130,8 @@ inline Plan random_legal_plan(Random& random, const Model& model) {
     plan.shard_replicas = random_divisor(random, data_parallel, 4);
     plan.sequence_length = 2 * plan.context_parallel * plan.tensor_parallel * random.from(1, 300);
     plan.micro_batch = random.from(1, 6);
-    plan.global_batch = plan.micro_batch * data_parallel * random.from(1, 12) * (plan.virtual_stages > 1 ? 2 * plan.pipeline_parallel : 1);
+    plan.global_batch =
+        plan.micro_batch * data_parallel * random.from(1, 12) * (plan.pieces_per_stage() > 1 ? 2 * plan.pipeline_parallel : 1);
     return plan;
 }
 

@@ -47,6 +47,26 @@ TEST_CASE("rank files: names that launchers do not read as one host") {
         CHECK_FALSE(is_host_name(name));
 }
 
+TEST_CASE("rank files: none are written with a name that could add a line, a host or a command") {
+    for (const char* name :
+         {"n1\nevil", "n1 slots=64", "n1#", "$(reboot)", "`id`", "n1;id", "n1\"", "n1'", "n[1-9]", "n1,n2", "*", "\\n"}) {
+        CAPTURE(std::string(name));
+        const std::string hosts[] = {"n0", name};
+        CHECK(rank_files(hosts, 8, 16).empty());
+        Json request = json(R"({"model": "llama-3.1-8b", "gpus": 16, "gpus_per_node": 8, "tensor_parallel": 2, "context_parallel": 1,
+                                "pipeline_parallel": 2, "micro_batch": 1, "global_batch": 16, "moves": 100})");
+        request["links"] = {{"nodes", {"n0", name}}, {"gbyte_per_s", {{0, 10}, {10, 0}}}};
+        const Json answer = json(api::place(request.dump()));
+        if (std::string_view(name).find('\n') != std::string_view::npos) {
+            CHECK(tests::brief(answer["problems"]) == "links.nodes range null -> null");
+            continue;
+        }
+        CHECK(answer["files"].empty());
+        CHECK(answer["warnings"][0]["field"] == "links.nodes[1]");
+        CHECK(answer["warnings"][0]["value"] == name);
+    }
+}
+
 TEST_CASE("place: 20 GPUs in nodes of 8 are three hosts, the last half filled; names that are no hosts' are told") {
     Json request = json(R"({"model": "llama-3.1-8b", "gpus": 20, "gpus_per_node": 8, "tensor_parallel": 2, "context_parallel": 1,
                             "pipeline_parallel": 2, "micro_batch": 1, "global_batch": 20, "moves": 1000})");
@@ -63,5 +83,5 @@ TEST_CASE("place: 20 GPUs in nodes of 8 are three hosts, the last half filled; n
     const Json warned = json(api::place(request.dump()));
     REQUIRE(warned["ok"] == true);
     REQUIRE(warned["warnings"].size() == 1);
-    CHECK(tests::brief(warned["warnings"]) == "links.nodes range \"rack 1 node 2\" -> null");
+    CHECK(tests::brief(warned["warnings"]) == "links.nodes[1] range \"rack 1 node 2\" -> null");
 }

@@ -37,7 +37,7 @@ TEST_CASE("layers per chunk: even, uneven ends, embedding and loss as layers") {
     CHECK(text(model_of(31), p) == "none");
     p.last_stage_layers = 4;
     CHECK(text(model_of(18), p) == "3 2 2");
-    p.first_stage_layers = 5;  // two chunks cannot share five layers
+    p.first_stage_layers = 6;  // two chunks cannot share five layers
     CHECK(text(model_of(17), p) == "none");
     p = plan_of(2, 1, 8);
     p.first_stage_layers = 3;
@@ -74,17 +74,17 @@ TEST_CASE("1F1B: the first stage keeps as many micro-batches as there are stages
 TEST_CASE("GPipe keeps every micro-batch; a pipeline of one stage never more than one") {
     const Model m = model_of(32);
     Plan p = plan_of(4, 1, 16);
-    p.schedule = PipelineSchedule::gpipe;
+    p.schedule = ScheduleKind::gpipe;
     CHECK(Stages(m, p).moments(3)[0].dense.alive == 8 * 16);
     p = plan_of(1, 1, 16);
-    p.schedule = PipelineSchedule::gpipe;
+    p.schedule = ScheduleKind::gpipe;
     CHECK(Stages(m, p).moments(0)[0].dense.alive == 32);
 }
 
 TEST_CASE("the V schedule puts embedding and head on one GPU") {
     const Model m = model_of(32);
     Plan p = plan_of(4, 2, 16);
-    p.schedule = PipelineSchedule::zero_bubble_v;
+    p.schedule = ScheduleKind::zero_bubble_v;
     const Stages stages(m, p);
     CHECK(stages.moments(0)[0].has_embedding);
     CHECK(stages.moments(0)[0].has_head);
@@ -92,6 +92,33 @@ TEST_CASE("the V schedule puts embedding and head on one GPU") {
     CHECK(stages.position(3, 0) == 3);
     CHECK(stages.position(3, 1) == 4);
     CHECK(stages.position(0, 1) == 7);
+}
+
+TEST_CASE("DualPipe: every stage holds its own piece and that of its mirror image, split alike; DualPipeV one copy of the model") {
+    const Model m = model_of(32);
+    Plan p = plan_of(4, 1, 16);
+    p.schedule = ScheduleKind::dualpipe;
+    p.first_stage_layers = 5;
+    const Stages stages(m, p);
+    CHECK(stages.pieces() == 4);
+    double layers = 0;
+    for (std::int32_t i = 0; i < 4; ++i) {
+        CHECK(stages.position(i, 0) == i);
+        CHECK(stages.position(i, 1) == 3 - i);
+        CHECK(stages.layers_of(i, 1) == stages.layers_of(3 - i, 0));
+        const Stage rest = stages.at_rest(i);
+        layers += rest.layers();
+        CHECK(rest.has_embedding == (i == 0 || i == 3));
+        CHECK(rest.has_head == (i == 0 || i == 3));
+    }
+    CHECK(stages.layers_of(3, 1) == 5);
+    CHECK(layers == 2 * 32);
+    p = plan_of(4, 2, 16);
+    p.schedule = ScheduleKind::dualpipe_v;
+    layers = 0;
+    for (std::int32_t i = 0; i < 4; ++i) layers += Stages(m, p).at_rest(i).layers();
+    CHECK(layers == 32);
+    CHECK(Stages(m, p).position(0, 1) == 7);
 }
 
 TEST_CASE("recomputation: units, blocks, and what is alive at once") {

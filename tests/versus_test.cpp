@@ -80,4 +80,6 @@ TEST_CASE("versus: bad input names the field of the other plan") {
     CHECK(two["problems"][0]["field"] == "other.tensor_parallel");
     CHECK(two["problems"][1]["field"] == "other.colour");
     CHECK(Json::parse(api::versus("nonsense"))["ok"] == false);
+    for (const char* text : {"", "nonsense", "{}", "{\"other\": 3}", "{\"tensor_parallel\": 3}", "{\"gpus\": 0}"})
+        CHECK(tests::answer_defect(api::versus(text), "versus") == "");
 }

@@ -1,13 +1,14 @@
-// Whatever text comes in, a function of the core answers with the JSON that api.h promises. One executable per function
-// (tests/CMakeLists.txt):
-//   cmake --preset fuzz && cmake --build --preset fuzz
+// Whatever comes in, a function of the core answers with the JSON that api.h promises. One executable; the environment says which target:
+//   cmake --preset asan && cmake --build --preset asan
 //   mkdir -p build/corpus/estimate
-//   build/fuzz/tests/fuzz_estimate -max_total_time=180 -max_len=4096 build/corpus/estimate tests/fuzz/corpus/estimate
-// read_measurement is read_links with the bytes as they come for its "text"; tests/links holds its seeds.
+//   FOURFOLD_FUZZ_TARGET=estimate build/asan/tests/fourfold_fuzz -max_total_time=180 -max_len=4096 build/corpus/estimate
+//       tests/fuzz/corpus/estimate
+// ctest --preset asan --label-regex fuzz runs each target for ten seconds.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
-#include <type_traits>
 
 #include "../answer_schema.h"
 #include "api.h"
@@ -15,37 +16,176 @@
 namespace {
 
 using namespace fourfold::api;
+using fourfold::Json;
+using fourfold::tests::answer_defect;
 
-[[maybe_unused]] std::string answer(const std::string& text) { return text; }
-[[maybe_unused]] std::string answer(const SearchAnswer& search) { return search.summary; }
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-[[maybe_unused]] std::string read_measurement(std::string_view text) {
-    for (const char* unit : {"auto", "gbyte_per_s"}) {
-        const fourfold::Json request = {{"text", text}, {"unit", unit}};
-        std::string read = read_links(request.dump(-1, ' ', false, fourfold::Json::error_handler_t::replace));
-        if (read.find("\"ok\":true") != std::string::npos || unit[0] == 'g') return read;
-    }
-    return "";
+// ---- requests as text
+template <std::string (*function)(std::string_view)>
+std::string answer_to(std::string_view text) {
+    return function(text);
 }
+std::string search_summary(std::string_view text) { return search(text).summary; }
 
 // Ten billion moves may be asked for; the search ends when it asks for the third time.
-[[maybe_unused]] bool twice(void* asked, const std::string&) { return ++*static_cast<int*>(asked) < 3; }
+bool twice(void* asked, const std::string&) { return ++*static_cast<int*>(asked) < 3; }
+std::string place_briefly(std::string_view text, LinkColumns columns) {
+    int asked = 0;
+    return place(text, &twice, &asked, std::move(columns));
+}
+std::string place_text(std::string_view text) { return place_briefly(text, {}); }
 
-template <class Function>
-auto call(Function function, std::string_view text) {
-    if constexpr (std::is_invocable_v<Function, std::string_view>) {
-        return function(text);
-    } else {
-        int asked = 0;
-        return function(text, &twice, &asked, LinkColumns{});
+// The bytes as they come are the measurement; tests/links holds seeds.
+std::string read_measurement(std::string_view text) {
+    std::string read;
+    for (const char* unit : {"auto", "gbyte_per_s"}) {
+        read = read_links(dump({{"text", text}, {"unit", unit}}));
+        if (read.find("\"ok\":true") != std::string::npos) break;
     }
+    return read;
+}
+
+// The bytes as they come are a table of runs.
+std::string calibrate_table(std::string_view text) {
+    return calibrate(dump({{"gpus", 64}, {"context_parallel", 1}, {"global_batch", 512}, {"runs_text", text}}));
+}
+
+// ---- requests made of bytes, so that what needs many things to be right is reached
+class Bytes {
+ public:
+    explicit Bytes(std::string_view data) : data_(data) {}
+    bool empty() const { return data_.empty(); }
+    std::size_t below(std::size_t count) {
+        if (data_.empty()) return 0;
+        const auto byte = static_cast<unsigned char>(data_.front());
+        data_.remove_prefix(1);
+        return byte % count;
+    }
+    double number() {  // any eight bytes: also infinity, NaN and what is neither normal nor 0
+        double value = 0;
+        const std::size_t taken = std::min(data_.size(), sizeof value);
+        std::memcpy(&value, data_.data(), taken);
+        data_.remove_prefix(taken);
+        return value;
+    }
+    std::string_view rest() const { return data_; }
+
+ private:
+    std::string_view data_;
+};
+
+// Matrices beside the text: two counts of numbers, the numbers, and behind them the request.
+std::string place_columns(std::string_view data) {
+    Bytes bytes(data);
+    LinkColumns columns;
+    columns.gbyte_per_s.resize(bytes.below(50));
+    columns.latency_us.resize(bytes.below(50));
+    for (auto* column : {&columns.gbyte_per_s, &columns.latency_us})
+        for (double& number : *column) number = bytes.number();
+    return place_briefly(bytes.rest(), std::move(columns));
+}
+
+// Ten plans and more with times around the estimate, where the constants of a site are fitted; each byte moves one of the times.
+std::string calibration_fit(std::string_view data) {
+    constexpr int kPlans[][4] = {{64, 1, 8, 1},  {64, 2, 4, 1},  {64, 2, 2, 2},  {64, 4, 1, 1},  {64, 8, 1, 4},
+                                 {64, 1, 4, 2},  {128, 1, 4, 1}, {128, 4, 2, 1}, {128, 2, 1, 1}, {256, 1, 1, 1},
+                                 {256, 4, 4, 1}, {32, 1, 2, 1},  {16, 2, 1, 2},  {16, 1, 16, 1}};
+    constexpr double kSeconds[] = {10.28, 8.87, 7.5,  8.43, 9.8,   8.49,  4.42,
+                                   4.69,  3.58, 1.68, 2.87, 13.29, 26.07, 52.15};  // about what is estimated for these plans
+    constexpr const char* kClusters[] = {"", "dgx-h100"};
+    Bytes bytes(data);
+    Json request = {{"gpu", "h100-sxm-80gb"}, {"gpus", 64}, {"global_batch", 512}, {"context_parallel", 1}, {"runs", Json::array()}};
+    request["cluster"] = kClusters[bytes.below(std::size(kClusters))];
+    const std::size_t count = 1 + bytes.below(std::size(kPlans));
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto& [gpus, tensor, pipeline, micro_batch] = kPlans[i];
+        request["runs"].push_back({{"gpus", gpus},
+                                   {"tensor_parallel", tensor},
+                                   {"pipeline_parallel", pipeline},
+                                   {"micro_batch", micro_batch},
+                                   {"step_seconds", kSeconds[i] * (0.7 + 0.02 * static_cast<double>(bytes.below(128)))}});
+    }
+    return calibrate(dump(request));
+}
+
+// A request made of what catalog() offers: its models, GPUs and fields, with values that the fields allow. Such a request may break the
+// rules of a plan, but it must be readable.
+Json value_of(const Json& field, Bytes& bytes) {
+    const std::string type = field["type"];
+    if (type == "boolean") return bytes.below(2) == 1;
+    if (type == "choice") return field["choices"][bytes.below(field["choices"].size())]["id"];
+    if (type == "set") {
+        std::string ids;
+        for (const Json& choice : field["choices"])
+            if (bytes.below(2) == 1) ids += (ids.empty() ? "" : ",") + choice["id"].get<std::string>();
+        return ids;
+    }
+    if (type == "integer" && field["auto"] == true && bytes.below(4) == 0) return "auto";
+    const double min = field["min"], max = field["max"];
+    const auto part = static_cast<double>(bytes.below(256)) / 255;
+    if (type == "number") return min + (max - min) * part * part;
+    const auto least = field["min"].get<std::int64_t>(), most = field["max"].get<std::int64_t>();
+    return bytes.below(8) == 0 ? most : std::min<std::int64_t>(most, least + (std::int64_t{1} << bytes.below(12)) - 1);
+}
+std::string catalog_fields(std::string_view data) {
+    static const Json known = fourfold::tests::json(catalog());
+    Bytes bytes(data);
+    Json request = {{"model", known["models"][bytes.below(known["models"].size())]["id"]},
+                    {"gpu", known["gpus"][bytes.below(known["gpus"].size())]["id"]},
+                    {"method", known["methods"][bytes.below(known["methods"].size())]["id"]}};
+    while (!bytes.empty()) {
+        const Json& field = known["fields"][bytes.below(known["fields"].size())];
+        request[field["key"].get<std::string>()] = value_of(field, bytes);
+    }
+    const std::string answer = estimate(dump(request));
+    if (const Json read = fourfold::tests::json(answer); read["ok"] == false && read["job"].is_null())
+        return "what the catalog offers was not readable: " + dump(request) + answer;
+    return answer;
+}
+
+struct Target {
+    const char* name;
+    std::string (*answer)(std::string_view data);
+    const char* shape;  // of an answer that succeeds
+};
+constexpr Target kTargets[] = {
+    {"estimate", answer_to<estimate>, "estimate"},
+    {"import_config", answer_to<import_config>, "model"},
+    {"search", search_summary, "search"},
+    {"rank", answer_to<rank>, "rank"},
+    {"merge_rankings", answer_to<merge_rankings>, "rank"},
+    {"versus", answer_to<versus>, "versus"},
+    {"timeline", answer_to<timeline>, "timeline"},
+    {"limits", answer_to<limits>, "limits"},
+    {"calibrate", answer_to<calibrate>, "calibrate"},
+    {"calibrate_table", calibrate_table, "calibrate"},
+    {"calibration_fit", calibration_fit, "calibrate"},
+    {"read_links", answer_to<read_links>, "read_links"},
+    {"read_measurement", read_measurement, "read_links"},
+    {"place", place_text, "place"},
+    {"place_columns", place_columns, "place"},
+    {"catalog_fields", catalog_fields, "estimate"},
+};
+
+const Target& chosen() {
+    static const Target& target = [&]() -> const Target& {
+        const char* name = std::getenv("FOURFOLD_FUZZ_TARGET");
+        for (const Target& one : kTargets)
+            if (name != nullptr && std::strcmp(name, one.name) == 0) return one;
+        std::fprintf(stderr, "FOURFOLD_FUZZ_TARGET must be one of:");
+        for (const Target& one : kTargets) std::fprintf(stderr, " %s", one.name);
+        std::fprintf(stderr, "\n");
+        std::exit(2);
+    }();
+    return target;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    const std::string defect = fourfold::tests::answer_defect(answer(call(&FOURFOLD_FUNCTION, text)), FOURFOLD_SHAPE);
+    const std::string defect = answer_defect(chosen().answer(text), chosen().shape);
     if (!defect.empty()) {
         std::fprintf(stderr, "%s\n", defect.c_str());
         std::abort();

@@ -617,6 +617,7 @@ export interface Placed {
     ok: true;
     job: { [key: string]: Json };
     objective: { id: string; label: string };
+    units: 'nodes' | 'gpus';
     default_seconds: number;
     best_seconds: number;
     gain_share: number;

@@ -8,7 +8,7 @@ import { holdSection } from './hold';
 import { t } from './i18n';
 import type { Placing } from './placement';
 import { summaryOf } from './sentences';
-import { formatLink, type Job, type Pin, parseLink } from './state';
+import { formatLink, type Job, type Pin, parseLink, unknownParts } from './state';
 import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
 import { fetchMore } from './views/later';
 
@@ -155,7 +155,7 @@ async function start(): Promise<void> {
     const store = createStore(initial, { ...cores, draw, jobChanged: address.changed });
     store.restore(link.job);
     store.restorePins(link.pins);
-    if (link.unknown.length > 0) store.actions.notify('unknown', link.unknown.join(', '));
+    if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
     if (link.newer) store.actions.notify('newer');
     if (link.widened) store.actions.notify('widened');
     address.follow(store);

@@ -45,8 +45,8 @@ export function withPasted(rows: readonly UnitRow[], id: number, pasted: readonl
     return rows.flatMap((row) => (row.id === id ? pasted.map((cells, i) => ({ ...cells, id: i === 0 ? id : fresh + i - 1 })) : [row]));
 }
 
-// Which row a problem belongs to, and which of its cells: "units.2.memory_gib".
-const FIELD = /^units\.(\d+)(?:\.(\w+))?$/;
+// Which row a problem belongs to, and which of its cells: "units[2].memory_gib".
+const FIELD = /^units\[(\d+)\](?:\.(\w+))?$/;
 export type Cell = 'name' | 'speed' | 'memory';
 const CELLS: Readonly<Record<string, Cell>> = { name: 'name', speed: 'speed', memory_gib: 'memory' };
 

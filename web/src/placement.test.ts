@@ -221,7 +221,7 @@ test('pasted lines become rows, in place of the one pasted into', () => {
 test('problems stand at their rows until these change', () => {
     const problem = (field: string) => ({ field, rule: 'range', value: null, message: field, suggestion: '', nearest: null });
     const asked = [row(3, 'a'), row(7, 'b', 'x', 'y')];
-    const problems = ['units.0.name', 'units.1.speed', 'units.1.memory_gib', 'gpus', 'units.9.name'].map(problem);
+    const problems = ['units[0].name', 'units[1].speed', 'units[1].memory_gib', 'gpus', 'units[9].name'].map(problem);
     const cells = (now: UnitRow[]) => [...problemsByRow(problems, asked, now)].map(([id, list]) => [id, list.map(({ cell }) => cell)]);
     expect(cells(asked)).toEqual([
         [3, ['name']],

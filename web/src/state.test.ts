@@ -1,6 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Catalog, Field } from './api';
-import { chosenKeys, configOf, defaults, formatLink, isPinned, type Job, MAX_PINS, parseLink, pinOf, request, withConfig } from './state';
+import {
+    chosenKeys,
+    configOf,
+    defaults,
+    formatLink,
+    isPinned,
+    type Job,
+    MAX_PINS,
+    parseLink,
+    pinOf,
+    request,
+    unknownParts,
+    withConfig,
+} from './state';
 
 const integer = (key: string, link: string, initial: number | 'auto'): Field => ({
     key,
@@ -389,4 +402,14 @@ describe('pinned plans', () => {
         const newer = { ...catalog, fields: [...catalog.fields, integer('expert_parallel', 'ep', 'auto')] };
         expect(parseLink(`${main}&pin=${text}`, newer).pins[0]?.job.expert_parallel).toBe('auto');
     });
+});
+
+test('a notice names the first unknown parts of a link, each cut short', () => {
+    expect(unknownParts(['speed', 'model.hidden_size'])).toBe('speed, model.hidden_size');
+    expect(unknownParts(['x'.repeat(1_000)])).toBe(`${'x'.repeat(60)}…`);
+    const query = Array.from({ length: 5_000 }, (_, i) => `nobody-${i}-${'k'.repeat(100)}=1`).join('&');
+    const { unknown } = parseLink(`?${query}`, catalog);
+    expect(unknown.length).toBe(5_000);
+    expect(unknownParts(unknown).length).toBeLessThan(700);
+    expect(unknownParts(unknown)).toMatch(/, … \(\+4990\)$/);
 });

@@ -32,7 +32,7 @@ const CONFIG_PREFIX = 'model.';
 const NAMED = ['model', 'gpu', 'cluster', 'method'] as const; // keys that are their own short name
 const ALWAYS_WRITTEN = new Set(['model', 'gpu', 'gpus', 'sequence_length', 'global_batch']);
 const PIN = 'pin'; // may stand in a link several times
-const MOST_NAMED = 60; // characters of a broken pin that are shown
+const MOST_NAMED = 60; // characters of a broken pin, or of an unknown part, that are shown
 const TRACKING = /^(utm_.*|fbclid|gclid|ref)$/; // appended by the sites that carry a link, not by its author
 
 export const isConfigKey = (key: string): boolean => key.startsWith(CONFIG_PREFIX);
@@ -46,6 +46,15 @@ export function defaults(catalog: Catalog): Job {
     };
     for (const field of catalog.fields) job[field.key] = field.default;
     return job;
+}
+
+const MOST_UNKNOWN = 10; // parts of a link that a notice names
+
+// The unknown parts of a link for a notice: the first ones, each cut to a length that can be read, and how many more there are.
+export function unknownParts(unknown: readonly string[]): string {
+    const named = unknown.slice(0, MOST_UNKNOWN).map((part) => (part.length > MOST_NAMED ? `${part.slice(0, MOST_NAMED)}…` : part));
+    if (unknown.length > named.length) named.push(`… (+${unknown.length - named.length})`);
+    return named.join(', ');
 }
 
 const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);

@@ -52,7 +52,7 @@ export const more = {
         card: (size: string) => `${size}\u00a0GB card`,
         held: 'held between steps',
         cut: (count: string) =>
-            `The first ${count} micro-batches of the step are drawn as a whole; the middle of the step repeats this pattern.`,
+            `${count} micro-batches of the step are drawn; those that are left out, in its middle, repeat this pattern.`,
         none: 'This method knows the worst moment only, not the course of a step. Choose the other method to see it.',
         hint: 'Point at a pass, or move with the arrow keys.',
     },

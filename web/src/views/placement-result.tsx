@@ -331,7 +331,8 @@ export function Result({ page, act, found, plans, measured, units, stale }: Resu
             <Pictures answer={answer} measured={measured} differences={differences} />
             <Table title={p.result.positions} label={title} rows={() => positionTable(answer, measured.names, differences)} />
             {spare.length > 0 && <p class="note">{p.result.spare(spare.join(', '))}</p>}
-            {answer.files.length > 0 ? <Files files={answer.files} /> : <p class="note">{p.result.noFiles}</p>}
+            {answer.files.length > 0 && <Files files={answer.files} />}
+            {answer.units === 'gpus' && <p class="note">{p.result.noFiles}</p>}
         </div>
     );
 }

@@ -5,7 +5,7 @@ import { labelOf } from '../sentences';
 import type { Actions, Page } from '../store';
 
 // A key of the request and the field on the page that holds it: all keys of a pasted model belong to the model's field.
-const fieldOf = (problem: Problem): string => problem.field.split('.')[0] ?? '';
+const fieldOf = (problem: Problem): string => problem.field.split(/[.[]/)[0] ?? '';
 export const problemId = (index: number): string => `problem-${index}`;
 
 // For a field: is it wrong, and which texts of the list say why.
