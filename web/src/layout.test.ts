@@ -39,22 +39,27 @@ test('a chunk stands on a stage; in a V-shaped schedule the second one runs back
 
 describe('the chunks of an answer', () => {
     const job = { layout: 'equal', pipeline_parallel: 4, virtual_stages: 2, schedule: '1f1b' };
-    const counts = (changes: object, stages: number[]) => chunksOf({ ...job, ...changes }, stages)?.map((chunk) => chunk.layers);
+    const counts = (changes: object, stages: number[], { head = 3, config = {} } = {}) =>
+        chunksOf({
+            job: { ...job, ...changes },
+            model: { label: '', parameters: 1, config },
+            stages: stages.map((count, stage) => ({ layers: count, head: stage === head })),
+        })?.map((chunk) => chunk.layers);
+    const ends = { count_embedding_as_layer: true, count_loss_as_layer: true };
     test('are even, but for ends that count as layers', () => {
         expect(counts({}, [8, 8, 8, 8])).toEqual([4, 4, 4, 4, 4, 4, 4, 4]);
-        expect(counts({ count_embedding_as_layer: true, count_loss_as_layer: true }, [7, 8, 8, 7])).toEqual([3, 4, 4, 4, 4, 4, 4, 3]);
+        expect(counts(ends, [7, 8, 8, 7])).toEqual([3, 4, 4, 4, 4, 4, 4, 3]);
         expect(counts({ virtual_stages: 1 }, [6, 10, 10, 6])).toEqual([6, 10, 10, 6]);
-        expect(counts({ schedule: 'zb-v', count_embedding_as_layer: true, count_loss_as_layer: true }, [6, 8, 8, 8])).toEqual([
-            3, 4, 4, 4, 4, 4, 4, 3,
-        ]);
+        expect(counts(ends, [6, 8, 8, 8], { head: 0 })).toEqual([3, 4, 4, 4, 4, 4, 4, 3]); // in a V both ends lie on the first stage
     });
     test('are those of the text where there is one', () => {
         expect(counts({ layout: 'Et|tt|tt|t|t|t|t|tL' }, [2, 3, 3, 2])).toEqual([1, 2, 2, 1, 1, 1, 1, 1]);
     });
-    test('are not known with one stage, or where the answer tells of one stage only', () => {
+    test('are not known with one stage, where the answer tells of one stage only, or where stages hold a layer twice', () => {
         expect(counts({ pipeline_parallel: 1 }, [32])).toBeUndefined();
         expect(counts({}, [8])).toBeUndefined();
         expect(counts({ layout: 'Et|tL' }, [1, 1, 0, 0])).toBeUndefined();
+        expect(counts({}, [8, 8, 8, 8], { config: { num_hidden_layers: 16 } })).toBeUndefined();
     });
 });
 

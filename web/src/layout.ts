@@ -1,7 +1,7 @@
 // Which layers stand on which chunk of the pipeline, in Megatron's notation (--pipeline-model-parallel-layout): chunks in the order of the
 // model with "|" between them; E embedding, t layer, m multi-token prediction, L loss; "t*7" and "(tt|)*14" repeat. Whether a layout works is
 // the core's to say; here it is only read, drawn and written.
-import type { Json } from './api';
+import type { Estimate, Stage } from './api';
 
 export interface Chunk {
     embedding: boolean;
@@ -66,36 +66,42 @@ export function placeOf(position: number, stages: number, vShaped: boolean): { s
     return { stage: vShaped && chunk % 2 === 1 ? stages - 1 - inside : inside, chunk };
 }
 
-type Resolved = { readonly [key: string]: Json }; // the job of an answer
+// What of an answer says where its layers stand.
+export type Answered = Pick<Estimate, 'job' | 'model'> & { stages: readonly Pick<Stage, 'layers' | 'head'>[] };
+
+// Then the end of the model lies on the first stage.
+export const isVShaped = ({ stages }: Answered): boolean => stages[0]?.head === true && stages.at(-1)?.head === false;
 
 // With as many layers on every chunk: what a layout of the reader's own starts from.
-function evenChunks(job: Resolved, stageLayers: readonly number[], predictions: number): Chunk[] | null {
-    const stages = stageLayers.length;
+function evenChunks(answer: Answered): Chunk[] | null {
+    const { job, model, stages } = answer;
     const perStage = Number(job.virtual_stages);
-    const last = stages * perStage - 1;
+    const last = stages.length * perStage - 1;
     const missing = (position: number): number =>
         Number(position === 0 && job.count_embedding_as_layer === true) + Number(position === last && job.count_loss_as_layer === true);
-    const stageOf = (position: number): number => placeOf(position, stages, job.schedule === 'zb-v').stage;
+    const vShaped = isVShaped(answer);
+    const stageOf = (position: number): number => placeOf(position, stages.length, vShaped).stage;
     const positions = Array.from({ length: last + 1 }, (_, position) => position);
-    const ofStage = stageLayers.map((layers, stage) =>
+    const ofStage = stages.map(({ layers }, stage) =>
         positions.filter((position) => stageOf(position) === stage).reduce((sum, position) => sum + missing(position), layers),
     );
     const chunks = positions.map((position) => ({
         embedding: position === 0,
         layers: (ofStage[stageOf(position)] ?? 0) / perStage - missing(position),
-        predictions: position === last ? predictions : 0,
+        predictions: position === last ? Number(model.config.num_nextn_predict_layers ?? 0) : 0,
         loss: position === last,
     }));
     return chunks.every(({ layers }) => Number.isInteger(layers) && layers >= 0) ? chunks : null;
 }
 
-// The chunks of a plan that was worked out, of a model with so many layers of multi-token prediction; null where the answer does not know
-// every stage.
-export function chunksOf(job: Resolved, stageLayers: readonly number[], predictions = 0): Chunk[] | null {
-    const stages = Number(job.pipeline_parallel);
-    if (stages < 2 || stageLayers.length !== stages) return null;
-    const chunks = parseLayout(String(job.layout)) ?? evenChunks(job, stageLayers, predictions);
-    return chunks?.length === stages * Number(job.virtual_stages) ? chunks : null;
+// The chunks of a plan that was worked out; null where the answer does not know every stage, or a stage holds more than its share.
+export function chunksOf(answer: Answered): Chunk[] | null {
+    const { job, model, stages } = answer;
+    if (stages.length < 2 || stages.length !== Number(job.pipeline_parallel)) return null;
+    const chunks = parseLayout(String(job.layout)) ?? evenChunks(answer);
+    const all = chunks?.reduce((sum, { layers }) => sum + layers, 0);
+    const whole = chunks?.length === stages.length * Number(job.virtual_stages) && all === Number(model.config.num_hidden_layers ?? all);
+    return whole ? chunks : null;
 }
 
 // One layer from a chunk to its neighbour in the model: the next one, or for the last the one before. null where there is none to take.

@@ -1,7 +1,7 @@
 import type { TextField } from '../api';
 import { format } from '../format';
 import { m } from '../i18n/more';
-import { type Chunk, chunksOf, moveLayer, parseLayout, placeOf, writeLayout } from '../layout';
+import { type Chunk, chunksOf, isVShaped, moveLayer, parseLayout, placeOf, writeLayout } from '../layout';
 import type { Actions, Page } from '../store';
 import { chosenText } from './options';
 import { problemAttributes } from './problems';
@@ -19,12 +19,7 @@ const MOST_STEPPERS = 64; // chunks; of more the text alone can be edited
 // The chunks of the text as it is being edited, else those of the plan shown.
 function chunksNow({ job, answer }: Page): Chunk[] | null {
     const written = parseLayout(String(job.layout));
-    if (written || !answer) return written;
-    return chunksOf(
-        answer.job,
-        answer.stages.map(({ layers }) => layers),
-        Number(answer.model.config.num_nextn_predict_layers ?? 0),
-    );
+    return written ?? (answer && chunksOf(answer));
 }
 
 interface CellProps {
@@ -66,7 +61,7 @@ function Strip({ page, chunks, act }: { page: Page; chunks: readonly Chunk[]; ac
     const stages = Number(job.pipeline_parallel);
     const perStage = Math.round(chunks.length / stages);
     if (stages * perStage !== chunks.length) return null;
-    const places = chunks.map((_, position) => placeOf(position, stages, job.schedule === 'zb-v'));
+    const places = chunks.map((_, position) => placeOf(position, stages, page.answer !== null && isVShaped(page.answer)));
     const name = (position: number): string => {
         const { stage = 0, chunk = 0 } = places[position] ?? {};
         const [stageText, chunkText] = [format.count(stage + 1), format.count(chunk + 1)];
