@@ -13,7 +13,7 @@ import { differences, goldenCases } from './golden.mjs';
 import { loadModule, root } from './module.mjs';
 
 // Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what follows by itself.
-const FIRST_LOAD_LIMIT = 60 * 1024, MODULE_LIMIT = 310 * 1024;
+const FIRST_LOAD_LIMIT = 60 * 1024, MODULE_LIMIT = 350 * 1024;
 
 const names = {
     model: 'Model', gpus: 'Number of GPUs', gpu: 'GPU', sequence: 'Sequence length in tokens', batch: 'Sequences per batch',
@@ -553,13 +553,13 @@ describe('the best plans', () => {
         assert.match(await plain(said), /^Left out of the search: .*zero-bubble.*, .*16-bit/i);
         await said.getByRole('button').first().click();
         await addressHas(page, 'without=small_states');
-        await eventually('more combinations', () => plain(funnel), (text) => text !== before);
-        assert.doesNotMatch(await plain(said), /zero-bubble/i);
+        await eventually('without it', () => plain(said), (text) => !/zero-bubble/i.test(text));
         await folded(page, 'What is searched').click();
         const box = (name) => page.locator('.explore').getByLabel(name);
         await box(/16-bit/i).uncheck();
         await addressHas(page, 'without=');
         await eventually('everything', () => plain(said), 'Nothing is left out of the search.');
+        await eventually('another search', () => plain(funnel), (text) => text !== before);
         await box(/interleav/i).check();
         await addressHas(page, 'without=interleaving');
         await page.getByLabel('Accepted risk').selectOption('0.5');
@@ -804,7 +804,7 @@ describe('stages and the step', () => {
         await page.locator('.step').getByText('As a table').click();
         const { curve: { bytes } } = answerOf('llama-70b-64-h100');
         assert.ok((await plain(page.locator('.step table'))).includes(`forward 1 1 0 1 ${gib(bytes[0])} forward 2 1 1 2 ${gib(bytes[1])} `));
-        assert.ok(await page.getByText('the middle of the step repeats').isVisible());
+        assert.ok(await page.getByText('those that are left out, in its middle, repeat this pattern').isVisible());
     });
 
     pageTest('the timeline tells every pass and every wait, zooms by keyboard and by dragging, and follows the plan', async () => {
@@ -896,7 +896,7 @@ describe('the layers of the stages', () => {
         const text = page.getByRole('textbox', { name: /Megatron’s notation/ });
         assert.equal(await text.inputValue(), 'Et*19|(t*21|)*2t*19L');
         await eventually('address', () => new URL(page.url()).searchParams.get('layout'), 'Et*19|(t*21|)*2t*19L');
-        assert.match(await plain(page.locator('.plan')), /layers 19 \| 2 × 21 \| 19/);
+        await eventually('the plan', () => planLine(page), /layers 19 \| 2 × 21 \| 19/);
         await eventually('the stages', () => plain(page.getByRole('list', { name: names.stages })), /19 layers, embedding .*21 layers .*19 layers, loss/);
         await text.fill('Et*19|t*21|t*21|t*18L');
         await headlineIs(page, /^(Cannot work|Not clear yet)\./);
