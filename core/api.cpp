@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "alternatives.h"
 #include "calibration.h"
 #include "catalog.h"
+#include "heat_map.h"
 #include "job.h"
 #include "job_limits.h"
 #include "links_read.h"
 #include "placement.h"
+#include "ranking.h"
 #include "report.h"
 #include "timeline.h"
 #include "versus.h"
@@ -47,6 +50,12 @@ std::string catalog() {
     visit_fields(budget, describe);
     const Exploration exploration;
     visit_fields(exploration, describe);
+    Json before = Json::object();  // what a field meant in version 1 when it was absent
+    const Plan old_defaults = open_plan(1);
+    visit_fields(old_defaults, FieldWriter(before));
+    for (Json& field : describe.fields)
+        if (const auto old = before.find(field["key"].get_ref<const std::string&>()); old != before.end() && *old != field["default"])
+            field["default_1"] = *old;
     return dump(Object()
                     .add("version", kVersion)
                     .add("gpus", std::move(gpus))
@@ -86,6 +95,16 @@ std::string estimate(std::string_view request) {
     if (!chosen) return failure(problems, fourfold::to_json(*job));
 
     return dump(estimate_answer(*job, *chosen));
+}
+
+// ---- alternatives
+std::string alternatives(std::string_view request) {
+    Problems problems;
+    const auto asked = read_job(request, Request::estimate, problems);
+    if (!asked) return failure(problems, nullptr);
+    Job shown = *asked;
+    if (!resolve(shown, problems)) return failure(problems, fourfold::to_json(shown));
+    return dump(alternatives_answer(*asked, shown));
 }
 
 // ---- timeline
@@ -132,79 +151,41 @@ SearchAnswer search(std::string_view request) {
     Problems problems;
     const auto job = read_job(request, Request::search, problems);
     if (!job) return {failure(problems), {}};
-    SearchOutcome outcome = search_all(job->space(), job->gpu_counts);
-
-    Json rejected = Json::array(), chosen = Json::array();
-    using Broken = std::pair<std::int64_t, Rule>;
-    std::vector<Broken> broken;
-    for (std::size_t i = 0; i < outcome.counts.rejected.size(); ++i)
-        if (outcome.counts.rejected[i] > 0)
-            insert_sorted(broken, Broken{outcome.counts.rejected[i], static_cast<Rule>(i)},
-                          [](const Broken& a, const Broken& b) { return a.first > b.first; });
-    for (const auto& [count, rule] : broken) rejected.push_back(Object().add("rule", text(rule).id).add("count", count));
-    Json sizes = Json::array();
-    double base = 0;  // tokens per second and GPU
-    for (std::size_t i = 0; i < job->gpu_counts.size(); ++i) {
-        Json size = Object().add("gpus", job->gpu_counts[i]).add("entry", nullptr).add("efficiency", nullptr).add("run", nullptr);
-        if (const std::int64_t entry = outcome.fastest[i]; entry >= 0) {
-            const auto at = static_cast<std::size_t>(entry);
-            const double speed = outcome.columns.tokens_per_s_per_gpu[at];
-            if (base == 0) base = speed;
-            Plan plan = job->plan;
-            plan.gpus = job->gpu_counts[i];
-            size["entry"] = entry;
-            size["efficiency"] = speed / base;
-            size["run"] = describe_run(*job, plan, outcome.columns.step_seconds[at], {1, 1, ""});
-        }
-        sizes.push_back(std::move(size));
-    }
-    for (std::size_t i = 0; i < job->gpu_counts.size(); ++i)
-        if (outcome.chosen[i] >= 0) chosen.push_back(Object().add("gpus", job->gpu_counts[i]).add("row", outcome.chosen[i]));
-    const auto& by_fit = outcome.counts.by_fit;
-    return {dump(Object()
-                     .add("ok", true)
-                     .add("job", fourfold::to_json(*job))
-                     .add("gpu_counts", job->gpu_counts)
-                     .add("card_bytes", job->gpu->memory_bytes)
-                     .add("line_share", kLineShare)
-                     .add("candidates", outcome.counts.candidates)
-                     .add("legal", outcome.counts.legal())
-                     .add("fits", by_fit[0])
-                     .add("at_risk", by_fit[1])
-                     .add("does_not_fit", by_fit[2])
-                     .add("rejected", std::move(rejected))
-                     .add("auto", std::move(chosen))
-                     .add("sizes", std::move(sizes))),
-            std::move(outcome.columns)};
+    HeatMap map = heat_map(*job);
+    return {dump(map.summary), std::move(map.columns)};
 }
 
-// ---- ranking
 std::string rank(std::string_view request) {
     Problems problems;
     const auto job = read_job(request, Request::rank, problems);
-    if (!job) return failure(problems);
-    Json answer = rank_part(job->space(), job->exploration, job->filter, job->share);
-    answer["ok"] = true;
-    return dump(answer);
-}
-
-std::string merge_rankings(std::string_view text) {
-    constexpr std::size_t kMaxBytes = 16'000'000;
-    Problems problems;
-    const auto parts = parse(text, kMaxBytes, problems);
-    auto whole = parts ? merge_parts(*parts, problems) : std::nullopt;
-    if (!whole) return failure(problems);
-    (*whole)["ok"] = true;
-    return dump(*whole);
+    return job ? dump(ranking_answer(job->space(), job->filter)) : failure(problems);
 }
 
 std::string versus(std::string_view request) {
     Problems problems;
     auto job = read_job(request, Request::versus, problems);
     if (!job) return failure(problems);
+    const Job asked = *job;
     if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
-    const auto other = read_other(request, *job, problems);
+    const auto other = read_other(request, asked, problems);
     return other ? dump(versus_answer(*job, *other)) : failure(problems);
+}
+
+double benchmark_estimates(std::int32_t count) {
+    const Catalog& c = fourfold::catalog();
+    if (c.models.empty()) return 0;
+    Plan plan;
+    double sum = 0;
+    for (std::int32_t i = 0; i < count; ++i) {
+        plan.tensor_parallel = std::int64_t{1} << (i & 3);
+        plan.pipeline_parallel = std::int64_t{1} << ((i >> 2) & 3);
+        plan.context_parallel = std::int64_t{1} << ((i >> 4) & 1);
+        plan.micro_batch = std::int64_t{1} << ((i >> 5) & 1);
+        plan.gpus = 4 * plan.model_parallel();
+        const Model& model = c.models[static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(c.models.size())].model;
+        sum += fujii2024<double>(model, plan).total();
+    }
+    return sum;
 }
 
 }  // namespace fourfold::api

@@ -25,7 +25,8 @@
 // ------------------------------------------------------------------------------------------------ the job (a request's common part)
 // A flat object of at most 1 MB. Every key may be left out and then takes its default; an unknown key is a problem; of two equal keys the
 // last one counts.
-//   "version"             1. A larger number is refused ("version").
+//   "version"             2 (the default). 1 = as requests of version 1 meant it: what catalog().fields gives as "default_1" where a field is
+//                         absent. A larger number is refused ("version").
 //   "model"               id from catalog().models, or a Hugging Face config object (what config.json holds).
 //   "gpu"                 id from catalog().gpus.
 //   "cluster"             id from catalog().clusters, or "" (none). It must be made of that GPU; it sets gpus_per_node's default.
@@ -34,23 +35,35 @@
 // or "auto" where it says so; a "number" field need not be whole; a "choice" is one of its ids, a "set" a text of ids with commas between.
 // Those that a reader meets first:
 //   "gpus" "gpus_per_node" "sequence_length" "global_batch"                              gpus_per_node may be "auto"
-//   "tensor_parallel" "context_parallel" "pipeline_parallel" "micro_batch"               "auto" is their default
-//   "virtual_stages" "schedule"         chunks per GPU (1 = not interleaved); "1f1b", "gpipe", "zb-h1", "zb-v", "dualpipe", "dualpipev"
-//   "zero" "shard_replicas"             "none", "optimizer" (ZeRO-1, the default), "gradients", "weights" (ZeRO-3, FSDP); HSDP's copies
+//   "tensor_parallel" "context_parallel" "pipeline_parallel" "micro_batch"               "auto" is their default, and of all down to "moments"
+//   "schedule" "virtual_stages"         "1f1b", "gpipe", "zb-h1", "zb-v", "dualpipe", "dualpipev"; chunks per GPU (1 = not
+//                                       interleaved)
+//   "virtual_stage_group"               micro-batches that pass through a chunk in a row; "auto" = PP
+//   "layout"                            which layers stand on which chunk: "equal", "front" (the first chunks hold one layer more), or as
+//                                       Megatron's --pipeline-model-parallel-layout: "Et*7|(t*8|)*14t*7L" is 126 layers on 16 chunks (E the
+//                                       embedding, t a layer, m a layer that predicts further tokens, L the loss, | the border of two chunks).
+//                                       The older "first_stage_layers", "last_stage_layers", "count_embedding_as_layer" and
+//                                       "count_loss_as_layer" go with "equal".
+//   "zero" "shard_replicas"             "none", "optimizer" (ZeRO-1), "gradients", "weights" (ZeRO-3, FSDP); HSDP's copies
 //   "recompute" "recompute_modules" "recompute_layers"     "none", "selective" (the modules), "full", "block" (of so many layers)
-//   "precision" "gradients_in_fp32" "moments" "optimizer_offload"
 //   "expert_parallel" "expert_tensor_parallel" "expert_imbalance"
+//   "sequence_parallel" "moments"
+//   "precision" "gradients_in_fp32" "optimizer_offload"
 //   "time_factor" "site" "site_…"       a calibration with runs of one's own, as calibrate() proposes it: a factor on every time; with the
 //                                       site "own", its constants
 //   "token_budget" "price_per_gpu_hour" "watts_per_gpu"    numbers; 0 = not asked for
-//   "explore" "risk"                    what rank() varies, and the risk of running out of memory that it accepts
+//   "leave_out" "risk"                  what the search leaves out, although it may be chosen; the risk of running out of memory that it accepts
 //   "framework" "attention" "loss"      whose kernels and habits are counted; "auto" = as that framework does on that GPU
 // "fujii2024" knows only part of them; not_counted of its answers says which of those set it leaves out.
-// "auto" = the fastest plan whose estimate fits (class "fits"); of equally fast ones the smallest split (TP*CP*PP, then fewest pipeline
-// stages, then fewest context ranks), then the largest micro-batch. When no plan fits, the one with the lowest estimate. What is set is
-// kept. "expert_parallel" on "auto" (the default) is, plan by plan, the smallest power of two with which it fits; 1 without experts. The
-// candidates are those of search(); when none of them is legal, every divisor is tried. gpus_per_node "auto" is the cluster's, or without
-// one the GPU's usual number.
+//
+// "auto": what is set is kept, all that is on "auto" is searched, and the answer is the first plan of rank(), whoever asks. A plan may be
+// chosen when its probability to run is at least 1 - "risk" (by fujii2024: when it fits). Plans are ordered by time; those within "tie_width"
+// of the fastest, which the estimate cannot tell apart, by how little they are exposed to what varies on real clusters: fewest context ranks,
+// least recomputation, less traffic between nodes (in powers of two), the smallest split. The space: TP up to a node; CP and micro-batch
+// whatever divides sequence and batch; PP up to the layers; up to 32 chunks per GPU; layers equal, or balanced by time and moved where memory
+// wants it so; EP whatever divides the experts, ETP 1 or TP; ZeRO-1, with PyTorch all of ZeRO; sequence parallelism; of recomputation and
+// 16-bit states as little as makes a plan fit. When none fits, the plan with the lowest estimate. gpus_per_node
+// "auto" is the cluster's, or without one the GPU's usual number.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -60,14 +73,14 @@
 namespace fourfold::api {
 
 // catalog() -> everything that the page must know before the first question:
-//   {"version": 1,
+//   {"version": 2,
 //    "gpus":     [{"id", "label", "memory_gib", "gpus_per_node", "bf16_dense_tflop_per_s", …, "sources": [{"title", "url", "fields": […]}]}],
 //    "clusters": [{"id", "label", "gpu", "gpus_per_node", …, "sources"}],
 //    "models":   [{"id", "label", "parameters" (exact count), "max_position_embeddings", "sources"}],
 //    "methods":  [{"id", "label", "summary", "source": {"title", "url"}, "limits": [texts: what this method is known not to count]}],
-//    "fields":   [{"key", "link" (its short name in a link), "type": "integer"|"number"|"boolean"|"choice"|"set", "label", "help", "unit", "default",
-//                  "min", "max" (integers, numbers), "choices": [{"id", "label", "help"}] (choices, sets), "auto": true when "auto" is
-//                  allowed (integers)}],
+//    "fields":   [{"key", "link" (its short name in a link), "type": "integer"|"number"|"boolean"|"choice"|"set"|"text", "label", "help", "unit", "default",
+//                  "min", "max" (integers, numbers), "choices": [{"id", "label", "help"}] (choices, sets, texts), "auto": true when "auto" is
+//                  allowed, "default_1": where requests of version 1 meant something else}],
 //    "rules":    [{"id", "label" (what such a plan breaks, for "3,960 do not divide the GPUs")}]}
 std::string catalog();
 
@@ -82,7 +95,9 @@ std::string import_config(std::string_view text);
 // the plan does not have, are the fullest one.
 //   {"ok": true,
 //    "job": {every key of the job, with "auto" replaced by the number chosen; "model" is the id, or the config as import_config returns it},
-//    "auto": [which of the degrees were chosen],
+//    "auto": [keys of the fields that were chosen],
+//    "equally_good": {"count": plans as fast as the one chosen, within what the estimate can tell, this one included (0: it does not fit),
+//                     "width": 0.015},
 //    "model": {"label", "parameters", "config": {as import_config returns it}}, "gpu": {"id", "label", "memory_gib"},
 //    "method": {as in catalog().methods},
 //    "data_parallel": 4, "micro_batches": 256 (per step and pipeline), "padded_vocabulary": 128256,
@@ -109,16 +124,7 @@ std::string import_config(std::string_view text);
 //    "used":        [{"id", "text"}]      what was taken from the request
 //    "assumed":     [{"id", "text", "field": key that changes it, or ""}]
 //    "not_counted": [{"id", "text"}]
-//    "warnings":    [problem]             legal but unusual or slow (rule "tensor_parallel_across_nodes", …)
-//    "changes":     [{"set": {keys of the job: new values}, "label" ("Recompute every layer"), "touches" (what else it changes, or ""),
-//                     "saved_bytes", BRIEF}]
-//                                         single changes that lower the fullest GPU's bytes: first those that cost no time, most
-//                                         saved first, then by bytes saved per second lost
-//    "knobs":  [{"field": "tensor_parallel", "value": 2, "options": [{"value": 1, "legal": true, BRIEF, "change_bytes": +-, "problem": null}
-//                                         what each neighbour of each degree would do, alone;
-//                | {"value": 3, "legal": false, "problem": problem}]}],        for an illegal one, the first rule that it breaks
-//    "auto_plan": null | {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch", BRIEF}}
-//                                         the plan "auto" would choose; null when it is the plan shown
+//    "warnings":    [problem]}            legal but unusual or slow (rule "tensor_parallel_across_nodes", …)
 //   BRIEF "total_bytes", "share", "class", "probability", "step_seconds"
 //   TIME {"step_seconds", "low_seconds", "high_seconds" (nine of ten measured runs of that kind lie between), "basis" (which runs),
 //            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "rates": [{"id": "full"|"causal", "label", "help", "tflop_per_s_per_gpu",
@@ -139,6 +145,19 @@ std::string import_config(std::string_view text);
 //   {"ok": false, "problems": [all of them], "job": the part of the job that could be read, or null}
 std::string estimate(std::string_view request);
 
+// alternatives(as estimate takes it; "stage" changes nothing) -> what else the reader could do. Each is told as it comes out once it is set:
+// what the job leaves on "auto" is searched again.
+//   {"ok": true, "job": {as in estimate},
+//    "changes":   [{"set": {keys of the job: new values}, "label" ("Recompute every layer"), "touches" (what else it changes, or ""),
+//                   "saved_bytes", BRIEF}]    single changes that lower the fullest GPU's bytes: first those that cost no time, most saved first,
+//                                             then by bytes saved per second lost
+//    "knobs":     [{"field": "tensor_parallel", "value": 2 (as shown), "options": [{"value": 1, "legal": true, BRIEF, "change_bytes": +-,
+//                   "problem": null} | {"value": 3, "legal": false, "problem": problem | null}]}],   for an illegal one, the first rule it breaks
+//    "auto_plan": null | {"set": {keys that the reader set, each "auto"}, BRIEF}}    what letting all of them go would lead to; null when that
+//                                             is the plan shown
+//   {"ok": false, "problems": […], "job": as in estimate}
+std::string alternatives(std::string_view request);
+
 // timeline(as estimate takes it; "stage" changes nothing) -> the pipeline of one step: what every stage does when, and when it waits.
 //   {"ok": true, "job": {as in estimate},
 //    "basis": one sentence: what the picture counts, "note": "" or one or two sentences: how it was cut, or why there is none
@@ -153,10 +172,12 @@ std::string estimate(std::string_view request);
 //   {"ok": false, "problems": […], "job": as in estimate}
 std::string timeline(std::string_view request);
 
-// search(job + {"gpu_counts": [8, 16, …]}) -> every legal (TP, CP, PP, micro-batch) for every GPU count.
-// Degrees that the job sets are kept; those on "auto" range over: TP every whole number up to gpus_per_node, PP up to the layers, CP and
-// micro-batch powers of two. gpu_counts defaults to gpus/4 … gpus*8 in doublings (whole numbers only); at most 16 counts.
+// search(job + {"gpu_counts": [8, 16, …]}) -> every legal (TP, CP, PP, micro-batch) for every GPU count, each with the best plan over all else
+// that is on "auto"; where none fits, with the one that needs least. Of CP and micro-batches on
+// "auto", powers of two and the best ones have entries. The entry of the plan that rank() puts first is that very plan.
+// gpu_counts defaults to gpus/4 … gpus*8 in doublings (whole numbers only); at most 16 counts.
 //   summary {"ok": true, "job": …, "gpu_counts": […], "card_bytes", "line_share", "candidates", "legal", "fits", "at_risk", "does_not_fit",
+//                     (the last four count entries, "candidates" and "rejected" all combinations, as in rank)
 //            "rejected": [{"rule": id, "count": n}] (most first; every candidate is counted once, under the first rule it breaks),
 //            "auto": [{"gpus", "row"}] (the row that "auto" would choose for each count),
 //            "sizes": [{"gpus", "entry" (the fastest that fits, or null; then the rest is null too), "efficiency" (its tokens/s per GPU over those
@@ -176,33 +197,29 @@ struct SearchAnswer {
 SearchAnswer search(std::string_view request);
 
 
-// rank(job + {"part": 0, "parts": 8, "only": {…}}) -> the fastest plans on the job's GPUs, of a space that is wider than the degrees.
-// Degrees that the job sets are kept, those on "auto" range as in search(); besides, what the job's "explore" names is varied, whatever the
-// job says of it: a text of ids with commas between ("virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers";
-// catalog().fields has their labels). A plan is ranked when its probability to run is at least 1 - "risk" (by fujii2024: when it fits).
-// "only" leaves plans out of that space, wherever they would stand: {"tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch",
-// "expert_parallel", "virtual_stages", "schedule", "recompute", "zero", "sequence_parallel", "count_loss_as_layer": the value wanted (named as the
-// job's keys), "memory_at_most_gib": on the fullest GPU}, each key as one likes. A plan without tensor parallelism passes either value of
-// "sequence_parallel": it has no effect there.
-// "parts" (default 1, at most 1,000) cuts the space; part i answers for its share alone, in the same form; merge_rankings puts any parts together.
-//   {"ok": true, "gpus", "candidates", "legal", "filtered" (legal, but left out by "only"), "ranked", "does_not_fit" (the rest of the legal),
-//    "rejected": [{"rule", "count"}] (most first),
+// rank(job + {"only": {…}}) -> the fastest plans of all that the job leaves on "auto", in the order that "auto" goes by (above).
+// "only" narrows the list: {"tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch", "expert_parallel",
+// "expert_tensor_parallel", "virtual_stages", "schedule", "recompute", "zero", "sequence_parallel": the value wanted, as if the job set it;
+// "memory_at_most_gib": on the fullest GPU}, each key as one likes.
+//   {"ok": true, "gpus",
+//    "candidates" (combinations of TP, EP, ETP, CP, PP, micro-batch, schedule, chunks, split of the layers, ZeRO, sequence parallelism),
+//    "rejected": [{"rule", "count"}] (most first), "legal" (the rest of them),
+//    and of the legal ones: "filtered" (left out by "only"), "slower" (a lower bound of their time, or it, says that they cannot be among the
+//    listed; their memory was not looked at), "does_not_fit", "ranked" (fit, and were looked at),
+//    "looked_at" (step times that were worked out),
+//    "equally_good": so many of the first rows are as fast as the fastest, within what the estimate can tell; "tie_width": 0.015,
 //    "choices": {each key of "only" but the memory: [every value that a legal plan has, whether "only" leaves it out or not]},
 //    "excluding": [keys of "only": when nothing is ranked, those of which each alone, let go, would leave something],
-//    "plans": {"tensor_parallel": […], "context_parallel", "pipeline_parallel", "data_parallel", "micro_batch", "expert_parallel", "virtual_stages",
-//              "schedule", "recompute", "recompute_layers", "zero", "sequence_parallel", "count_embedding_as_layer",
-//              "count_loss_as_layer" (named as the job's keys), "order", "total_bytes",
-//              "share", "class", "probability", "step_seconds", "tokens_per_s"},   a list each: the 200 fastest, then the rest of the front;
-//              {} when nothing is ranked
-//    "front": [indices into these lists: ranked plans that no other beats in both memory and time],
-//    "closest": null | {the same keys, one value each}}   the lowest estimate among legal plans that are not ranked; with "only", of those that
-//              have the values wanted
-//   "recompute": "block" stands with the fewest layers with which the plan can be ranked, so that it may take more below a limit of memory.
+//    "plans": {"tensor_parallel": […], "context_parallel", "pipeline_parallel", "data_parallel", "micro_batch", "expert_parallel",
+//              "expert_tensor_parallel", "virtual_stages", "schedule", "layout", "recompute", "recompute_layers", "zero", "moments",
+//              "sequence_parallel" (named as the job's keys), "total_bytes", "share", "class", "probability", "step_seconds", "tokens_per_s",
+//              "tie": the number of the row's group of equally fast plans},   a list each: the first 200; {} when nothing is ranked
+//    "front": [rows that no other row beats in both memory and time, fastest first],
+//    "closest": null | {the same keys but "tie", one value each}}   when nothing is ranked: the plan that needs least
 std::string rank(std::string_view request);
-// merge_rankings([answers of rank]) -> one answer of the same form.
-std::string merge_rankings(std::string_view parts);
 
-// versus(job + {"other": {fields of the plan, "auto" allowed}}) -> the job's plan against the same with these fields changed.
+// versus(job + {"other": {fields of the plan, "auto" allowed}}) -> the job's plan against the same with these fields changed;
+// what the job leaves on "auto" is chosen anew for it.
 //   {"ok": true, "plan": SIDE, "other": SIDE | {"ok": false, "problems"},
 //    "outcome": "breaks_rule" | "does_not_fit" (the other, while the plan does) | "slower" | "faster" | "as_fast" (the other),
 //    and unless it breaks a rule: "seconds", "seconds_share" (of the plan's step), "bytes": what the other takes more (negative: less)
@@ -224,7 +241,7 @@ std::string versus(std::string_view request);
 //    "models":   [{"id", "label", "parameters", "fits": bool, "plan": PLAN | null, and BRIEF unless the plan is null}]      the catalogue's on the
 //                 job's GPUs, largest first; of one that does not fit, the plan that needs least; null: no legal plan
 //    "searched": {"from_gpus", "to_gpus", "note"}}               which numbers of GPUs were tried, and what was kept
-//   PLAN {"tensor_parallel", "context_parallel", "pipeline_parallel", "data_parallel", "expert_parallel", "micro_batch"}
+//   PLAN {"data_parallel", and every key that may be "auto", with its value: "tensor_parallel", …, "layout", "recompute", …}
 //   {"ok": false, "problems": […]}
 std::string limits(std::string_view request);
 

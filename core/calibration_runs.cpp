@@ -212,6 +212,7 @@ void read_fields(const Json& row, MeasuredStep& step, Problems& found) {
 // Says which degrees are still open, else which rules the plan breaks: fully, while there are few such rows.
 void check_plan(const Job& job, MeasuredStep& step, std::size_t illegal_before, Problems& found) {
     Plan& p = step.plan;
+    close_options(p);
     if (p.gpus_per_node == kAuto) p.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
     if (p.expert_parallel == kAuto && job.model.experts.count == 0) p.expert_parallel = 1;
     const std::pair<const char*, std::int64_t> degrees[] = {{"tensor_parallel", p.tensor_parallel},

@@ -1,5 +1,7 @@
 #include "changes.h"
 
+#include "job.h"
+
 #include <algorithm>
 
 namespace fourfold {
@@ -13,15 +15,16 @@ constexpr double kNoTime = 0.001;  // of a step: less is no difference that the 
 
 class Proposals {
  public:
-    Proposals(const SearchSpace& space, const Estimated& now) : space_(space), now_(now) {}
+    Proposals(const SearchSpace& space, const Plan& shown, const Estimated& now) : space_(space), shown_(shown), now_(now) {}
 
-    // `change` edits a copy of the plan.
+    // `change` edits a copy of the plan as it was asked for.
     template <class Edit>
     void add(std::string label, std::string_view touches, Edit&& change) {
         Plan plan = space_.plan;
         change(plan);
-        if (!is_legal(space_.model, plan)) return;
-        const Estimated after = estimated(space_, plan);
+        const auto chosen = choose({space_.model, plan, space_.gpu, space_.method, space_.cluster, space_.exploration});
+        if (!chosen) return;
+        const Estimated& after = chosen->estimate;
         const double saved = now_.bytes - after.bytes;
         if (saved < 0.01 * space_.gpu.memory_bytes) return;
         const double free = kNoTime * now_.seconds;
@@ -34,7 +37,7 @@ class Proposals {
     }
     // The next larger value of a degree that keeps every rule, up to four times the present one.
     void grow(std::int64_t Plan::*degree, std::string_view name, std::string_view touches) {
-        Plan trial = space_.plan;
+        Plan trial = shown_;
         const std::int64_t now = trial.*degree;
         for (std::int64_t value = now + 1; value <= 4 * now; ++value) {
             trial.*degree = value;
@@ -54,8 +57,15 @@ class Proposals {
         return changed;
     }
     const SearchSpace& space_;
+    const Plan& shown_;
     const Estimated& now_;
 };
+
+// A field that may be open is set.
+Plan& close(Plan& plan, Open bit) {
+    plan.open &= ~bit;
+    return plan;
+}
 
 void propose_degrees(Proposals& propose, const Plan& plan) {
     propose.grow(&Plan::tensor_parallel, "Tensor parallel", kTraffic);
@@ -70,56 +80,76 @@ void propose_degrees(Proposals& propose, const Plan& plan) {
     }
     propose.add("Use " + grouped(2 * plan.gpus) + " GPUs", "Twice as many to pay for; at best twice as fast.",
                 [](Plan& p) { p.gpus *= 2; });
-    propose.add("No interleaving", "More waiting at the ends of a step.", [](Plan& p) { p.virtual_stages = 1; });
-    propose.add("1F1B schedule", "", [](Plan& p) { p.schedule = PipelineSchedule::one_f_one_b; });
+    if (plan.virtual_stages > 1)
+        propose.add("No interleaving", "More waiting at the ends of a step.", [](Plan& p) { p.virtual_stages = 1; });
+    if (plan.schedule != ScheduleKind::one_f_one_b)
+        propose.add("1F1B schedule", "", [](Plan& p) { close(p, open_schedule).schedule = ScheduleKind::one_f_one_b; });
 }
 
 void propose_recomputation(Proposals& propose, const Model& model, const Plan& plan) {
     if (plan.recompute == Recompute::none) {
-        propose.add("Recompute attention only", kSomeCompute, [](Plan& p) { p.recompute = Recompute::selective; });
+        propose.add("Recompute attention only", kSomeCompute, [](Plan& p) { close(p, open_recompute).recompute = Recompute::selective; });
         propose.add("Recompute half of the layers", "About a sixth more computing.", [&](Plan& p) {
-            p.recompute = Recompute::block;
-            p.recompute_layers = std::max<std::int64_t>(1, model.layers / (p.pipeline_parallel * p.virtual_stages) / 2);
+            close(p, open_recompute).recompute = Recompute::block;
+            p.recompute_layers = std::max<std::int64_t>(1, model.layers / plan.chunks() / 2);
         });
     }
     if (plan.recompute != Recompute::full)
         propose.add("Recompute every layer", kSlowerCompute, [](Plan& p) {
-            p.recompute = Recompute::full;
+            close(p, open_recompute).recompute = Recompute::full;
             p.recompute_layers = 1;
         });
 }
 
 void propose_states(Proposals& propose, const Plan& plan) {
     const auto zero = [&](Zero stage, const char* label, std::string_view touches) {
-        if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { p.zero = stage; });
+        if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { close(p, open_zero).zero = stage; });
     };
     zero(Zero::optimizer, "Share out the optimizer's state (ZeRO-1)", "Weights are gathered once per step.");
     if (plan.framework == FrameworkKind::pytorch) {
         zero(Zero::gradients, "Share out gradients too (ZeRO-2)", "Gradients travel once per micro-batch.");
         zero(Zero::weights, "Share out weights too (FSDP)", "Weights are gathered in every forward and backward pass.");
     }
-    propose.add("One copy of the shards", "Traffic between all data-parallel GPUs.", [](Plan& p) { p.shard_replicas = 1; });
-    propose.add("Gradients in 16 bits", "Sums of gradients lose digits.", [](Plan& p) { p.gradients_in_fp32 = false; });
+    if (plan.shard_replicas > 1)
+        propose.add("One copy of the shards", "Traffic between all data-parallel GPUs.", [](Plan& p) { p.shard_replicas = 1; });
+    if (plan.gradients_in_fp32)
+        propose.add("Gradients in 16 bits", "Sums of gradients lose digits.", [](Plan& p) { p.gradients_in_fp32 = false; });
     if (plan.moments == Moments::fp32)
-        propose.add("Adam's averages in 16 bits", "Needs a precision-aware optimizer.", [](Plan& p) { p.moments = Moments::bits16; });
-    propose.add("Optimizer in host memory", "Gradients and weights cross PCIe every step.", [](Plan& p) { p.optimizer_offload = 1; });
+        propose.add("Adam's averages in 16 bits", "Needs a precision-aware optimizer.",
+                    [](Plan& p) { close(p, open_moments).moments = Moments::bits16; });
+    if (plan.optimizer_offload < 1)
+        propose.add("Optimizer in host memory", "Gradients and weights cross PCIe every step.", [](Plan& p) { p.optimizer_offload = 1; });
 }
 
-void propose_kernels(Proposals& propose) {
-    propose.add("Flash attention", "", [](Plan& p) { p.attention = Attention::flash; });
-    propose.add("Fused loss (Transformer Engine)", "Needs a recent Transformer Engine.", [](Plan& p) { p.loss = Loss::te_fused; });
-    propose.add("Sequence parallelism", "", [](Plan& p) { p.sequence_parallel = true; });
-    propose.add("Fused norms", "", [](Plan& p) { p.fused_norms = true; });
+void propose_kernels(Proposals& propose, const Plan& plan) {
+    if (plan.attention == Attention::plain) propose.add("Flash attention", "", [](Plan& p) { p.attention = Attention::flash; });
+    if (plan.loss != Loss::te_fused)
+        propose.add("Fused loss (Transformer Engine)", "Needs a recent Transformer Engine.", [](Plan& p) { p.loss = Loss::te_fused; });
+    if (!plan.sequence_parallel)
+        propose.add("Sequence parallelism", "", [](Plan& p) { close(p, open_sequence_parallel).sequence_parallel = true; });
+    if (!plan.fused_norms) propose.add("Fused norms", "", [](Plan& p) { p.fused_norms = true; });
+}
+
+// All that the reader has set of the split, left to the search.
+void propose_search(Proposals& propose, const Plan& asked) {
+    const Plan open = open_plan();
+    Plan trial = asked;
+    for (std::int64_t Plan::*degree : {&Plan::tensor_parallel, &Plan::context_parallel, &Plan::pipeline_parallel, &Plan::micro_batch,
+                                       &Plan::virtual_stages, &Plan::expert_parallel, &Plan::expert_tensor_parallel})
+        trial.*degree = open.*degree;
+    trial.open |= open_schedule | open_layout;
+    propose.add("Let the search choose the split", "All that you set of it changes.", [&](Plan& p) { p = trial; });
 }
 
 }  // namespace
 
-std::vector<Change> changes_that_save(const SearchSpace& space, const Estimated& now) {
-    Proposals propose(space, now);
-    propose_degrees(propose, space.plan);
-    propose_recomputation(propose, space.model, space.plan);
-    propose_states(propose, space.plan);
-    propose_kernels(propose);
+std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& shown, const Estimated& now) {
+    Proposals propose(space, shown, now);
+    propose_search(propose, space.plan);
+    propose_degrees(propose, shown);
+    propose_recomputation(propose, space.model, shown);
+    propose_states(propose, shown);
+    propose_kernels(propose, shown);
     return std::move(propose.list);
 }
 

@@ -17,7 +17,7 @@ struct Change {
 };
 
 // All that save at least one percent of the card: first those that cost no time, most saved first, then by bytes saved per second lost.
-// `space.plan`, estimated as `now`, is legal and complete.
-std::vector<Change> changes_that_save(const SearchSpace& space, const Estimated& now);
+// `shown`, estimated as `now`, is the plan that the space's plan leads to; what the latter leaves open is searched again with each change.
+std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& shown, const Estimated& now);
 
 }  // namespace fourfold

@@ -287,6 +287,13 @@ void FieldReader::boolean(const Field& field, bool& value) {
     if (const auto flag = read_boolean(*given, field.key, field.label, problems_)) value = *flag;
 }
 
+bool FieldReader::is_auto(const Field& field, std::uint32_t& open, std::uint32_t bit) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return (open & bit) != 0;
+    open = *given == "auto" ? open | bit : open & ~bit;
+    return (open & bit) != 0;
+}
+
 void FieldReader::choice_index(const Field& field, int& index, std::span<const Choice> choices) {
     const std::string* given = text(field.key);
     if (given == nullptr) return;
@@ -344,6 +351,19 @@ void FieldDescriber::number(const Field& field, double initial, Bounds bounds) {
 }
 
 void FieldDescriber::boolean(const Field& field, bool initial) { begin(field, "boolean")["default"] = initial; }
+
+void FieldDescriber::text(const Field& field, const std::string& initial, std::span<const Choice> choices) {
+    Json& entry = begin(field, "text");
+    entry["default"] = initial;
+    entry["auto"] = true;
+    list(entry, choices);
+}
+
+void FieldDescriber::allow_auto(std::uint32_t open, std::uint32_t bit) {
+    Json& entry = fields.back();
+    entry["auto"] = true;
+    if ((open & bit) != 0) entry["default"] = "auto";
+}
 
 void FieldDescriber::list(Json& entry, std::span<const Choice> choices) {
     entry["choices"] = Json::array();

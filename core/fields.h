@@ -126,18 +126,32 @@ constexpr std::int64_t kAuto = 0;
 // The three visitors. A struct's visit_fields(struct, visitor) calls, per field, one of
 //   integer(field, value, range, allow_auto)   number(field, value, bounds)   boolean(field, value)
 //   choice(field, value as index, choices)     set(field, value as bits, choices): a text of ids, "core_attn,mlp"
+//   notation(field, struct, choices): a text that set_notation(struct, text, problems) reads and notation_of(struct) writes
+// A boolean or a choice that may be "auto" has a bit of its own in a mask: boolean(field, value, mask, bit), choice(field, value, choices,
+// mask, bit). While the bit is set the value is the core's to choose.
 class FieldReader {
  public:
     FieldReader(const Json& object, Problems& problems) : object_(object), problems_(problems) {}
     void integer(const Field& field, std::int64_t& value, Range range, bool allow_auto = false);
     void number(const Field& field, double& value, Bounds bounds);
     void boolean(const Field& field, bool& value);
+    void boolean(const Field& field, bool& value, std::uint32_t& open, std::uint32_t bit) {
+        if (!is_auto(field, open, bit)) boolean(field, value);
+    }
     void set(const Field& field, std::uint32_t& value, std::span<const Choice> choices);
     template <class Enum>
     void choice(const Field& field, Enum& value, std::span<const Choice> choices) {
         int index = static_cast<int>(value);
         choice_index(field, index, choices);
         value = static_cast<Enum>(index);
+    }
+    template <class Enum>
+    void choice(const Field& field, Enum& value, std::span<const Choice> choices, std::uint32_t& open, std::uint32_t bit) {
+        if (!is_auto(field, open, bit)) choice(field, value, choices);
+    }
+    template <class Owner>
+    void notation(const Field& field, Owner& owner, std::span<const Choice>) {
+        if (const std::string* given = text(field.key)) set_notation(owner, *given, problems_);
     }
     // A text field that is no part of a struct's list (ids of models and GPUs); nullptr when absent or not a text.
     const std::string* text(std::string_view key);
@@ -148,6 +162,8 @@ class FieldReader {
     void reject_unknown(FirstProblems& unknown);
 
  private:
+    // Whether the field stays, or is now, the core's to choose; a field that is absent keeps its bit.
+    bool is_auto(const Field& field, std::uint32_t& open, std::uint32_t bit);
     void choice_index(const Field& field, int& index, std::span<const Choice> choices);
     const Json& object_;
     Problems& problems_;
@@ -165,12 +181,26 @@ class FieldWriter {
     }
     void number(const Field& field, double value, Bounds) { object_[std::string(field.key)] = value; }
     void boolean(const Field& field, bool value) { object_[std::string(field.key)] = value; }
+    void boolean(const Field& field, bool value, std::uint32_t open, std::uint32_t bit) {
+        object_[std::string(field.key)] = (open & bit) != 0 ? Json("auto") : Json(value);
+    }
     void set(const Field& field, std::uint32_t value, std::span<const Choice> choices) {
         object_[std::string(field.key)] = set_text(value, choices);
     }
     template <class Enum>
     void choice(const Field& field, Enum value, std::span<const Choice> choices) {
         object_[std::string(field.key)] = choices[static_cast<std::size_t>(value)].id;
+    }
+    template <class Enum>
+    void choice(const Field& field, Enum value, std::span<const Choice> choices, std::uint32_t open, std::uint32_t bit) {
+        if ((open & bit) != 0)
+            object_[std::string(field.key)] = "auto";
+        else
+            choice(field, value, choices);
+    }
+    template <class Owner>
+    void notation(const Field& field, const Owner& owner, std::span<const Choice>) {
+        object_[std::string(field.key)] = notation_of(owner);
     }
 
  private:
@@ -182,15 +212,30 @@ class FieldDescriber {
     void integer(const Field& field, std::int64_t initial, Range range, bool allow_auto = false);
     void number(const Field& field, double initial, Bounds bounds);
     void boolean(const Field& field, bool initial);
+    void boolean(const Field& field, bool initial, std::uint32_t open, std::uint32_t bit) {
+        boolean(field, initial);
+        allow_auto(open, bit);
+    }
     void set(const Field& field, std::uint32_t initial, std::span<const Choice> choices);
     template <class Enum>
     void choice(const Field& field, Enum initial, std::span<const Choice> choices) {
         choice_index(field, static_cast<int>(initial), choices);
     }
+    template <class Enum>
+    void choice(const Field& field, Enum initial, std::span<const Choice> choices, std::uint32_t open, std::uint32_t bit) {
+        choice(field, initial, choices);
+        allow_auto(open, bit);
+    }
+    template <class Owner>
+    void notation(const Field& field, const Owner& owner, std::span<const Choice> choices) {
+        text(field, notation_of(owner), choices);
+    }
     Json fields = Json::array();
 
  private:
     Json& begin(const Field& field, std::string_view type);
+    void text(const Field& field, const std::string& initial, std::span<const Choice> choices);
+    void allow_auto(std::uint32_t open, std::uint32_t bit);
     static void list(Json& entry, std::span<const Choice> choices);
     void choice_index(const Field& field, int initial, std::span<const Choice> choices);
 };

@@ -56,15 +56,16 @@ static void read_which_model(FieldReader& reader, Job& job, Problems& problems) 
     if (known != nullptr) job.model = known->model;
 }
 
-static void read_version(FieldReader& reader, Problems& problems) {
+static std::int64_t read_version(FieldReader& reader, Problems& problems) {
     const Json* given = reader.any("version");
-    if (given == nullptr) return;
+    if (given == nullptr) return kVersion;
     const auto version = read_integer(*given, "version", "The version", {1, 1'000'000'000}, problems);
     if (version && *version > kVersion)
         problems.push_back(
             {"version", "version", *version,
              "This was made by a newer Fourfold (version " + grouped(*version) + "; this one reads " + grouped(kVersion) + ").",
              "Reload the page to get the newest one.", kVersion});
+    return version.value_or(kVersion);
 }
 
 // gpus/4 … gpus*8 in doublings.
@@ -111,14 +112,6 @@ static void check_precision(const Plan& plan, const Gpu& gpu, Problems& problems
                         "Train in bf16, or choose a GPU with fp8, such as H100.", "bf16"});
 }
 
-static void read_share(FieldReader& reader, Job& job, Problems& problems) {
-    constexpr std::int64_t kMostParts = 1'000;
-    if (const Json* parts = reader.any("parts"))
-        job.share.parts = read_integer(*parts, "parts", "The number of parts", {1, kMostParts}, problems).value_or(1);
-    if (const Json* part = reader.any("part"))
-        job.share.part = read_integer(*part, "part", "The part", {0, job.share.parts - 1}, problems).value_or(0);
-}
-
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
     const auto request = parse(text, kMaxRequestBytes, problems);
     if (!request) return std::nullopt;
@@ -134,7 +127,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     }
     Job job;
     FieldReader reader(request, problems);
-    read_version(reader, problems);
+    job.plan = open_plan(read_version(reader, problems));
     read_which_model(reader, job, problems);
     job.gpu = pick(
         reader, "gpu", "h100-sxm-80gb", catalog().gpus, [](const Gpu& g) -> const std::string& { return g.id; }, problems);
@@ -163,7 +156,6 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
             read_gpu_counts(reader, job, problems);
             break;
         case Request::rank:
-            read_share(reader, job, problems);
             if (const Json* only = reader.any("only")) job.filter = read_filter(*only, problems);
             break;
         case Request::limits:
@@ -182,6 +174,9 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
             break;
     }
     reader.reject_unknown();
+    if (problems.size() != problems_before) return std::nullopt;
+    if (job.plan.layout)
+        if (auto problem = layout_problem(*job.plan.layout, job.model)) problems.push_back(std::move(*problem));
     if (problems.size() != problems_before) return std::nullopt;
     if (job.plan.gpus_per_node == kAuto)
         job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
@@ -224,26 +219,67 @@ Json to_json(const Job& job) {
     return object;
 }
 
-constexpr std::pair<const char*, std::int64_t Plan::*> kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
-                                                                     {"context_parallel", &Plan::context_parallel},
-                                                                     {"pipeline_parallel", &Plan::pipeline_parallel},
-                                                                     {"micro_batch", &Plan::micro_batch},
-                                                                     {"expert_parallel", &Plan::expert_parallel}};
+// ---- what is open
+namespace {
 
-constexpr std::size_t kSplitDegrees = 4;  // the first of them
+struct OpenDegree {
+    const char* key;
+    std::int64_t Plan::*value;
+};
+constexpr OpenDegree kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
+                                   {"context_parallel", &Plan::context_parallel},
+                                   {"pipeline_parallel", &Plan::pipeline_parallel},
+                                   {"micro_batch", &Plan::micro_batch},
+                                   {"virtual_stages", &Plan::virtual_stages},
+                                   {"expert_parallel", &Plan::expert_parallel},
+                                   {"expert_tensor_parallel", &Plan::expert_tensor_parallel},
+                                   {"recompute_layers", &Plan::recompute_layers},
+                                   {"virtual_stage_group", &Plan::virtual_stage_group}};
+struct OpenField {
+    const char* key;
+    std::uint32_t bit;
+};
+constexpr OpenField kFields[] = {{"schedule", open_schedule},   {"layout", open_layout},   {"zero", open_zero},
+                                 {"recompute", open_recompute}, {"moments", open_moments}, {"sequence_parallel", open_sequence_parallel}};
+
+}  // namespace
+
+std::vector<std::string> open_keys(const Plan& plan) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : kDegrees)
+        if (plan.*value == kAuto) keys.emplace_back(key);
+    for (const auto& [key, bit] : kFields)
+        if ((plan.open & bit) != 0) keys.emplace_back(key);
+    return keys;
+}
+
+namespace {
+
+// What is open set to what asks for least: if no plan is legal, this one breaks a rule too.
+Plan least_plan(const Plan& given) {
+    Plan least = given;
+    for (const auto& [key, value] : kDegrees)
+        if (least.*value == kAuto && value != &Plan::virtual_stage_group) least.*value = 1;
+    close_options(least);
+    if ((given.open & open_layout) != 0 && !has_uneven_ends(least)) least.split = Split::front;
+    if ((given.open & open_sequence_parallel) != 0) least.sequence_parallel = false;
+    return least;
+}
 
 // Whatever the degrees: when no split of these GPUs is legal, that is the first thing to say, with the nearest GPU count that has one.
-static std::optional<Problem> no_split(const Job& job) {
+std::optional<Problem> no_split(const Job& job) {
     constexpr std::int64_t kFurthest = 64;
     Job trial = job;
+    trial.plan.layout = nullptr;
     for (const auto& [key, degree] : kDegrees) trial.plan.*degree = kAuto;
-    if (choose(trial.space())) return std::nullopt;
+    trial.plan.open = open_everything;
+    if (has_legal_plan(trial.space())) return std::nullopt;
     Json nearest;
     for (std::int64_t distance = 1; distance <= kFurthest && nearest.is_null(); ++distance) {
         for (const std::int64_t gpus : {job.plan.gpus - distance, job.plan.gpus + distance}) {
             if (gpus < 1 || gpus > kMaxGpus || !nearest.is_null()) continue;
             trial.plan.gpus = gpus;
-            if (choose(trial.space())) nearest = gpus;
+            if (has_legal_plan(trial.space())) nearest = gpus;
         }
     }
     return Problem{"gpus",
@@ -255,25 +291,22 @@ static std::optional<Problem> no_split(const Job& job) {
                    std::move(nearest)};
 }
 
-std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems) {
-    std::vector<std::string> chosen;
-    if (job.model.experts.count == 0 && job.plan.expert_parallel == kAuto) job.plan.expert_parallel = 1;
-    Plan least = job.plan;  // what is left open set to 1: if no plan is legal, this one breaks a rule too
-    for (const auto& [key, degree] : kDegrees) {
-        if (job.plan.*degree != kAuto) continue;
-        chosen.emplace_back(key);
-        least.*degree = 1;
-    }
-    if (chosen.empty()) {
-        if (is_legal(job.model, job.plan)) return chosen;
-    } else if (const auto best = choose(job.space())) {
-        job.plan = best->plan;
-        return chosen;
+}  // namespace
+
+std::optional<Resolved> resolve(Job& job, Problems& problems) {
+    const std::vector<std::string> open = open_keys(job.plan);
+    constexpr std::size_t kSplitDegrees = 4;  // the first of kDegrees
+    const auto open_degrees = static_cast<std::size_t>(
+        std::count_if(kDegrees, kDegrees + kSplitDegrees, [&](const auto& d) { return job.plan.*d.value == kAuto; }));
+    if (auto chosen = choose(job.space())) {
+        job.plan = std::move(chosen->estimate.plan);
+        if (job.plan.virtual_stage_group == kAuto) job.plan.virtual_stage_group = job.plan.pipeline_parallel;
+        return Resolved{open, chosen->equally_good};
     }
     if (auto problem = no_split(job)) problems.push_back(std::move(*problem));
     // without another number of GPUs that works, the rules say what else stands in the way
-    if (problems.empty() || problems.back().nearest.is_null() || chosen.size() < kSplitDegrees)
-        for (Problem& problem : broken_rules(job.model, least)) problems.push_back(std::move(problem));
+    if (problems.empty() || problems.back().nearest.is_null() || open_degrees < kSplitDegrees)
+        for (Problem& problem : broken_rules(job.model, least_plan(job.plan))) problems.push_back(std::move(problem));
     return std::nullopt;
 }
 

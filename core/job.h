@@ -14,7 +14,7 @@
 
 namespace fourfold {
 
-inline constexpr std::int64_t kVersion = 1;  // of requests and links
+inline constexpr std::int64_t kVersion = 2;  // of requests and links
 inline constexpr std::size_t kMaxRequestBytes = 1'000'000;
 
 // What a run of so many tokens is to be priced at; 0 = not asked for.
@@ -36,10 +36,13 @@ void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove
              b.watts_per_gpu, {0, 1e4});
 }
 
-// The plan of a request that says nothing about it.
-inline Plan open_plan() {
+// The plan of a request that says nothing about it: all that can be chosen is. Requests of version 1 left less open.
+inline Plan open_plan(std::int64_t version = 2) {
     Plan plan;
     plan.expert_parallel = kAuto;
+    if (version == 1) return plan;
+    plan.virtual_stages = plan.expert_tensor_parallel = plan.recompute_layers = kAuto;
+    plan.open = open_everything;
     return plan;
 }
 
@@ -54,11 +57,10 @@ struct Job {
     Exploration exploration;
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
-    Share share;                           // rank alone
     PlanFilter filter;                     // rank alone
     double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
 
-    SearchSpace space() const { return {model, plan, *gpu, method, cluster}; }
+    SearchSpace space() const { return {model, plan, *gpu, method, cluster, exploration}; }
 };
 
 enum class Request { estimate, search, rank, versus, limits, calibrate, place };
@@ -67,14 +69,22 @@ enum class Request { estimate, search, rank, versus, limits, calibrate, place };
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
 std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems);
 
-// The plan of `job` (resolved) with what a request's "other" sets instead; "auto" is allowed where the job allows it. Problems are about
+// The plan of `job` as it was asked for, with what a request's "other" sets instead: what is on "auto" is chosen anew. Problems are about
 // "other.<field>".
 std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems);
 
 // The job with every key written out.
 Json to_json(const Job& job);
 
-// Replaces every kAuto by the number chosen and returns the keys that were; nullopt and problems when the plan is or must be illegal.
-std::optional<std::vector<std::string>> resolve(Job& job, Problems& problems);
+// Keys of the fields that are left to the core.
+std::vector<std::string> open_keys(const Plan& plan);
+
+// What the core chose for a job.
+struct Resolved {
+    std::vector<std::string> chosen;  // keys of the fields that were open
+    std::int64_t equally_good = 1;  // plans that the estimate cannot tell apart from the one chosen, this one included; 0: it does not fit
+};
+// Chooses all that is open (search.h); nullopt and problems when the plan is or must be illegal.
+std::optional<Resolved> resolve(Job& job, Problems& problems);
 
 }  // namespace fourfold

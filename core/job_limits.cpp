@@ -15,10 +15,14 @@ namespace {
 constexpr std::int64_t kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216;
 constexpr double kSecondsPerDay = 86'400;
 
-std::optional<Estimated> choose_with(const SearchSpace& space, const Plan& plan) {
-    return choose({space.model, plan, space.gpu, space.method, space.cluster});
+SearchSpace space_with(const SearchSpace& space, const Plan& plan) {
+    return {space.model, plan, space.gpu, space.method, space.cluster, space.exploration};
 }
-bool does_fit(const std::optional<Estimated>& e) { return e && e->verdict.fit == Fit::fits; }
+// The first plan of the ranking with `plan` in the place of the space's; nullopt where none fits.
+std::optional<Estimated> best_with(const SearchSpace& space, const Plan& plan) {
+    auto best = best_plan(space_with(space, plan));
+    return best ? std::optional(std::move(best->estimate)) : std::nullopt;
+}
 
 // The largest multiple of `step` up to `most` that halving and bisection find: `value` fits, the next multiple does not. More than one such
 // border is possible, since numbers must divide: the doublings of `step`, which divide best, are tried from above, and the first that fits
@@ -35,19 +39,17 @@ class Bisection {
         while (doubling >= step_ && !take(doubling)) doubling /= 2;
         if (!found_) return found_;
         for (std::int64_t further = found_->value / 2; further >= step_; further /= 2) take(found_->value + further);
-        found_->limited_by = at(found_->value + step_) ? LimitedBy::memory : LimitedBy::rules;
+        plan_.*field_ = found_->value + step_;
+        found_->limited_by = has_legal_plan(space_with(space_, plan_)) ? LimitedBy::memory : LimitedBy::rules;
         return found_;
     }
 
  private:
-    std::optional<Estimated> at(std::int64_t value) {
-        plan_.*field_ = value;
-        return choose_with(space_, plan_);
-    }
     bool take(std::int64_t value) {
         if (value > most_) return false;
-        const auto best = at(value);
-        if (!does_fit(best)) return false;
+        plan_.*field_ = value;
+        const auto best = best_with(space_, plan_);
+        if (!best) return false;
         found_ = Largest{value, step_, *best, LimitedBy::range};
         return true;
     }
@@ -64,10 +66,11 @@ class Bisection {
 std::vector<std::int64_t> gpu_counts_to_try(const Plan& plan) {
     const std::int64_t node = plan.gpus_per_node;
     std::vector<std::int64_t> counts;
-    for (std::int64_t part = 1; part < node; ++part)
-        if (node % part == 0) counts.push_back(part);
-    for (std::int64_t nodes = 1; nodes * node <= kMostGpus; nodes = nodes < kWholeNodes ? nodes + 1 : 2 * nodes)
-        counts.push_back(nodes * node);
+    for (std::int64_t gpus = 1; gpus < kOneByOne; ++gpus) counts.push_back(gpus);
+    for (std::int64_t nodes = 1, step = 1; nodes * node <= kMostGpus; nodes += step) {
+        if (nodes >= 2 * kStepsPerDoubling * step) step *= 2;
+        if (nodes * node >= kOneByOne) counts.push_back(nodes * node);
+    }
     if (!std::binary_search(counts.begin(), counts.end(), plan.gpus))
         insert_sorted(counts, plan.gpus, [](std::int64_t a, std::int64_t b) { return a < b; });
     return counts;
@@ -77,7 +80,8 @@ double least_gpus_to_fit(const Job& job) {
     if (job.method == Method::fujii2024) return 0;  // it does not count every parameter
     const Plan& p = job.plan;
     constexpr double kMoments[] = {8, 4, 2};
-    const double optimizer = 4 + kMoments[static_cast<std::size_t>(p.moments)];
+    const bool narrow = (p.open & open_moments) != 0 && (job.exploration.left_out & without_small_states) == 0;
+    const double optimizer = 4 + (narrow ? 4 : kMoments[static_cast<std::size_t>(p.moments)]);
     const double per_parameter = 2 + (p.gradients_in_fp32 ? 4 : 2) + (1 - p.optimizer_offload) * optimizer;
     return static_cast<double>(parameter_count(job.model)) * per_parameter / job.gpu->memory_bytes;
 }
@@ -91,14 +95,11 @@ double least_gpus_in_time(const Job& job) {
     return 6 * met * job.budget.tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
 }
 
-// Whether so many GPUs can be shared out at all: tensor parallel divides the heads, context parallel the sequence, pipeline parallel the
-// layers, data parallel the batch (plan.h). Rules out most numbers at the price of four divisions.
+// Whether so many GPUs can be shared out at all: tensor parallel divides the heads, context parallel the sequence, data parallel the batch;
+// a pipeline has as many stages as layers at most (plan.h). Rules out many numbers at the price of three divisions.
 static bool may_divide(const Job& job, std::int64_t gpus) {
-    const Plan& p = job.plan;
-    if (p.first_stage_layers > 0 || p.last_stage_layers > 0) return true;  // such stages need not divide the layers
-    const std::int64_t layers = job.model.layers + (p.count_embedding_as_layer ? 1 : 0) + (p.count_loss_as_layer ? 1 : 0);
-    for (const std::int64_t whole : {job.model.heads, p.sequence_length, layers, p.global_batch}) gpus /= std::gcd(gpus, whole);
-    return gpus == 1;
+    for (const std::int64_t whole : {job.model.heads, job.plan.sequence_length, job.plan.global_batch}) gpus /= std::gcd(gpus, whole);
+    return gpus <= job.model.layers;
 }
 
 FewestGpus fewest_gpus(const Job& job) {
@@ -111,8 +112,8 @@ FewestGpus fewest_gpus(const Job& job) {
         const double least = found.fits ? std::max(least_to_fit, least_in_time) : least_to_fit;
         if (static_cast<double>(gpus) < least || !may_divide(job, gpus)) continue;
         plan.gpus = gpus;
-        const auto best = choose_with(job.space(), plan);
-        if (!does_fit(best)) continue;
+        const auto best = best_with(job.space(), plan);
+        if (!best) continue;
         if (!found.fits) found.fits = best;
         if (!timed) continue;
         const double days = training_run(job.budget, best->plan, best->seconds).days;
@@ -130,21 +131,21 @@ std::optional<Largest> largest_micro_batch(const SearchSpace& space) {
     for (std::int64_t value = std::min(plan.global_batch, kMostMicroBatch); value >= 1; --value) {
         if (plan.global_batch % value != 0) continue;
         plan.micro_batch = value;
-        const auto best = choose_with(space, plan);
-        if (does_fit(best)) return Largest{value, 1, *best, limited_by};
-        limited_by = best || limited_by == LimitedBy::memory ? LimitedBy::memory : LimitedBy::rules;
+        if (const auto best = best_with(space, plan)) return Largest{value, 1, *best, limited_by};
+        const bool legal = limited_by != LimitedBy::memory && has_legal_plan(space_with(space, plan));
+        limited_by = legal || limited_by == LimitedBy::memory ? LimitedBy::memory : LimitedBy::rules;
     }
     return std::nullopt;
 }
 
 std::optional<Largest> largest_batch(const SearchSpace& space) {
     Plan plan = space.plan;
-    auto start = choose_with(space, plan);
-    while (!does_fit(start) && plan.global_batch % 2 == 0) {
+    auto start = best_with(space, plan);
+    while (!start && plan.global_batch % 2 == 0) {
         plan.global_batch /= 2;
-        start = choose_with(space, plan);
+        start = best_with(space, plan);
     }
-    if (!does_fit(start)) return std::nullopt;
+    if (!start) return std::nullopt;
     // the batches that this plan can share out evenly
     const Plan& p = start->plan;
     const std::int64_t step = p.micro_batch * p.data_parallel() * row_of(p.schedule_kind()).multiple(p.pipeline_parallel);
@@ -163,14 +164,12 @@ std::optional<Largest> largest_sequence(const SearchSpace& space) {
 // ---- as text
 namespace {
 
+// All that a search chooses, so that the plan can be set as it is told.
 Json describe_plan(const Plan& p) {
-    return Object()
-        .add("tensor_parallel", p.tensor_parallel)
-        .add("context_parallel", p.context_parallel)
-        .add("pipeline_parallel", p.pipeline_parallel)
-        .add("data_parallel", p.data_parallel())
-        .add("expert_parallel", p.expert_parallel)
-        .add("micro_batch", p.micro_batch);
+    Json all = Json::object(), plan = Object().add("data_parallel", p.data_parallel());
+    visit_fields(p, FieldWriter(all));
+    for (const std::string& key : open_keys(open_plan())) plan[key] = std::move(all[key]);
+    return plan;
 }
 
 void add_plan(Json& object, const Estimated& e) {
@@ -247,14 +246,14 @@ Json describe_models(const Job& job) {
         insert_sorted(models, &m.model, [](const Model* a, const Model* b) { return parameter_count(*a) > parameter_count(*b); });
     Json list = Json::array();
     for (const Model* model : models) {
-        const auto best = choose({*model, job.plan, *job.gpu, job.method, job.cluster});
+        const auto best = choose({*model, job.plan, *job.gpu, job.method, job.cluster, job.exploration});
         Json entry = Object()
                          .add("id", model->id)
                          .add("label", model->label)
                          .add("parameters", parameter_count(*model))
-                         .add("fits", does_fit(best))
+                         .add("fits", best && best->fits())
                          .add("plan", nullptr);
-        if (best) add_plan(entry, *best);
+        if (best) add_plan(entry, best->estimate);
         list.push_back(std::move(entry));
     }
     return list;
@@ -273,14 +272,14 @@ std::string kept_degrees(const Job& job) {
     return kept;
 }
 
-std::string searched_note(const Job& job, std::int64_t most) {
-    const std::int64_t node = job.plan.gpus_per_node, one_by_one = std::min(kWholeNodes, kMostGpus / node) * node;
-    std::string note =
-        "Tried: " + std::string(node > 1 ? "parts of a node, then whole nodes of " + grouped(node) + " GPUs" : "every number");
-    note += " up to " + grouped(one_by_one) + " GPUs";
-    if (most > one_by_one) note += ", doublings up to " + grouped(kMostGpus);
+std::string searched_note(const Job& job) {
+    const std::int64_t node = job.plan.gpus_per_node;
+    std::string note = "Tried: every number below " + grouped(kOneByOne) + ", then " +
+                       (node > 1 ? "whole nodes of " + grouped(node) + " GPUs" : std::string("every number")) + " one by one up to " +
+                       grouped(2 * kStepsPerDoubling * node) + " GPUs, from there in steps of a " + grouped(kStepsPerDoubling) +
+                       "th up to " + grouped(kMostGpus);
     note += ". A batch stays at " + grouped(job.plan.global_batch) + (job.plan.global_batch == 1 ? " sequence" : " sequences") +
-            ", and all other settings as they are, recomputation too.";
+            ", and all that is set as it is.";
     const std::string kept = kept_degrees(job);
     if (!kept.empty()) note += " Kept as set: " + kept + "; with these on \"auto\" there may be more room.";
     return note;
@@ -302,8 +301,7 @@ Json limits_answer(const Job& job) {
         .add("largest_batch", describe_largest(batch, batch ? batch_note(*batch) : ""))
         .add("largest_sequence", describe_largest(sequence, sequence ? sequence_note(job, *sequence) : ""))
         .add("models", describe_models(job))
-        .add("searched",
-             Object().add("from_gpus", counts.front()).add("to_gpus", counts.back()).add("note", searched_note(job, counts.back())));
+        .add("searched", Object().add("from_gpus", counts.front()).add("to_gpus", counts.back()).add("note", searched_note(job)));
 }
 
 }  // namespace fourfold

@@ -1,6 +1,6 @@
 // The reverse questions: how few GPUs, how large a micro-batch, batch, sequence or model. (Not "limits.h": that is the C library's.)
-// Each is answered with the fastest plan that fits there (choose(), search.h); degrees that the job sets are kept, those on "auto" are
-// chosen anew at every value tried.
+// Each is answered with the first plan of the ranking there (search.h): what the job sets is kept, what it leaves open is searched again at
+// every value tried.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace fourfold {
 
-// The numbers of GPUs that are tried, ascending: what divides a node; whole nodes, one by one up to kWholeNodes of them and doubled from
-// there up to kMostGpus; and the number that the plan has.
-inline constexpr std::int64_t kWholeNodes = 2'048, kMostGpus = 131'072;
+// The numbers of GPUs that are tried, ascending: every one below kOneByOne; whole nodes, one by one up to twice kStepsPerDoubling of them
+// and in as many steps per doubling from there up to kMostGpus; and the number that the plan has.
+inline constexpr std::int64_t kOneByOne = 64, kStepsPerDoubling = 32, kMostGpus = 131'072;
 std::vector<std::int64_t> gpu_counts_to_try(const Plan& plan);
 
 // The first of those numbers at which a plan fits, and, when the job has a token budget and a number of days, at which the fastest plan

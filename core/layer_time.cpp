@@ -124,6 +124,8 @@ class LayerCost : Letters<N> {
         now_.multiply_forward = forward_before + here * forward;
         now_.multiply_backward = backward_before + here * backward;
         of_feed_forward_ = here * forward;
+        now_.routed_forward = value_of(here) * value_of(forward);
+        now_.routed_backward = value_of(here) * value_of(backward);
         add(parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
         if (m_.experts.shared_ffn > 0) {
             const Passes wider = multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);

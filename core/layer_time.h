@@ -21,7 +21,8 @@ struct LayerTimeOf {
     N context_forward = 0.0, context_backward = 0.0;
     N expert_forward = 0.0, expert_backward = 0.0;
     N recomputed = 0.0;  // computed again: part of the backward pass, or, where "block" recomputes some layers alone, beside it
-    N forward = 0.0, backward = 0.0;  // all of these, and what the CPU adds
+    N forward = 0.0, backward = 0.0;                 // all of these, and what the CPU adds
+    double routed_forward = 0, routed_backward = 0;  // of the multiplications: what the routed experts take
 };
 template <class N>
 struct LayerTimesOf {

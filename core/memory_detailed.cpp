@@ -207,14 +207,14 @@ class Estimate : Letters<N> {
 
     // Of both norms together; layers of the two kinds may recompute different ones.
     void norm_outputs(const N& both) {
-        const int dense = norms_recomputed(m_, p_, fw_, false), experts = norms_recomputed(m_, p_, fw_, true);
+        const int dense = norms_recomputed(m_, p_, fw_, false), with_experts = norms_recomputed(m_, p_, fw_, true);
         const auto add = [&](Kept kept, int again) {
             if (again < 2) keep(Item::norm_outputs, kept, again == 0 ? both : both / 2);
             if (again > 0) keep(Item::norm_outputs, kept, again == 2 ? both : both / 2, true);
         };
-        if (dense == experts) return add(Kept::every_layer, dense);
+        if (dense == with_experts) return add(Kept::every_layer, dense);
         add(Kept::dense, dense);
-        add(Kept::experts, experts);
+        add(Kept::experts, with_experts);
     }
 
     void feed_forward_kept() {
@@ -384,8 +384,8 @@ Stage fullest_moment(const Model& model, const Plan& plan, const Framework& fram
     return moments[fullest];
 }
 
-// Middle stages are alike but for fewer and fewer micro-batches in flight, so that those next to the ends stand for all; unless their
-// layers differ. (A test compares this with looking at every stage.)
+// Stages that hold the same differ in their micro-batches in flight alone, which become fewer from stage to stage: the first of them stands
+// for all; where a schedule bends back, the last one too. (A test compares this with looking at every stage.)
 Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known) {
     const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
     const ScheduleRow& schedule = row_of(plan.schedule_kind());
@@ -393,12 +393,16 @@ Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& fra
     // with two directions the second half of the stages mirrors the first
     const std::int32_t different = schedule.route == Route::two_ways ? stages / 2 : stages;
     const Stages all(model, plan);
-    const bool alike = all.alike();
     Fullest fullest{0, 0};
-    for (std::int32_t stage = 0; stage < different; ++stage) {
-        if (alike && stage == 2) stage = std::max(2, different - (bends ? 2 : 1));
+    const auto look_at = [&](std::int32_t stage) {
         const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage, known)).peak_bytes;
         if (bytes > fullest.bytes) fullest = {bytes, stage};
+    };
+    for (std::int32_t stage = 0; stage < different;) {
+        const std::int32_t next = std::min(all.next_different(stage), different);
+        look_at(stage);
+        if (bends && next - stage > 1) look_at(next - 1);
+        stage = next;
     }
     return fullest;
 }

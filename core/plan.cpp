@@ -77,6 +77,27 @@ const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices
                               kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
                               kSiteChoices = kSites;
 
+// ---- the layout's text
+void set_notation(Plan& plan, const std::string& text, Problems& problems) {
+    plan.layout = nullptr;
+    plan.open &= ~open_layout;
+    if (text == "auto") {
+        plan.open |= open_layout;
+        return;
+    }
+    for (std::size_t i = 0; i < kSplitChoices.size(); ++i)
+        if (kSplitChoices[i].id == text) {
+            plan.split = static_cast<Split>(i);
+            return;
+        }
+    if (auto layout = read_layout(text, problems)) plan.layout = std::make_shared<const Layout>(std::move(*layout));
+}
+
+std::string notation_of(const Plan& plan) {
+    if (plan.layout) return layout_text(*plan.layout);
+    return (plan.open & open_layout) != 0 ? "auto" : std::string(kSplitChoices[static_cast<std::size_t>(plan.split)].id);
+}
+
 // ---- rules
 static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRules = {{
     {"heads_divide", "do not divide the attention heads", "tensor_parallel"},
@@ -85,7 +106,7 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
     {"experts_divide", "do not divide the experts", "expert_parallel"},
     {"gpus_divide", "do not divide the GPUs", "gpus"},
     {"expert_gpus_divide", "do not share out the experts evenly", "expert_parallel"},
-    {"layers_divide", "do not divide the layers", "pipeline_parallel"},
+    {"layers_divide", "do not share out the layers", "pipeline_parallel"},
     {"sequence_divides", "do not divide the sequence", "context_parallel"},
     {"context_needs_flash", "split the sequence without flash attention", "attention"},
     {"interleaving_needs_stages", "interleave a pipeline of one stage", "virtual_stages"},
@@ -98,6 +119,19 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
 }};
 
 const RuleText& text(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
+
+void close_options(Plan& plan) {
+    const Plan closed;
+    if ((plan.open & open_schedule) != 0) plan.schedule = closed.schedule;
+    if ((plan.open & open_layout) != 0) plan.layout = nullptr, plan.split = closed.split;
+    if ((plan.open & open_zero) != 0) plan.zero = closed.zero;
+    if ((plan.open & open_recompute) != 0) plan.recompute = closed.recompute;
+    if ((plan.open & open_moments) != 0) plan.moments = closed.moments;
+    if ((plan.open & open_sequence_parallel) != 0) plan.sequence_parallel = closed.sequence_parallel;
+    plan.open = 0;
+    for (std::int64_t Plan::*number : {&Plan::virtual_stages, &Plan::expert_tensor_parallel, &Plan::recompute_layers})
+        if (plan.*number == kAuto) plan.*number = 1;
+}
 
 bool is_legal(const Model& model, const Plan& plan) {
     return check_rules(model, plan, [](Rule, bool holds) { return holds; });
@@ -138,6 +172,12 @@ static std::string explain(Rule rule, const Model& m, const Plan& p) {
             return grouped(p.gpus) + " GPUs cannot be divided by TP × CP × PP = " + tp + " × " + cp + " × " + pp + " = " +
                    grouped(p.model_parallel()) + ": every copy of the model takes that many.";
         case Rule::layers_divide:
+            if (p.layout)
+                return "The layout has " + grouped(static_cast<std::int64_t>(p.layout->chunks())) + " chunks; " + pp +
+                       " pipeline stages with " + grouped(p.virtual_stages) + (p.virtual_stages == 1 ? " chunk" : " chunks") +
+                       " each have " + grouped(p.chunks()) + ".";
+            if (p.split == Split::front)
+                return "The " + grouped(m.layers) + " layers are fewer than the " + grouped(p.chunks()) + " chunks of the pipeline.";
             return "The " + grouped(m.layers) + " layers" +
                    (p.count_embedding_as_layer || p.count_loss_as_layer ? " and what counts as one" : "") +
                    (p.first_stage_layers > 0 ? ", " + grouped(p.first_stage_layers) + " in the first stage," : "") +
@@ -167,6 +207,10 @@ static std::string explain(Rule rule, const Model& m, const Plan& p) {
                    " copies of the model in micro-batches of " + grouped(p.micro_batch) + ": it must be a multiple of " +
                    grouped(p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1)) + ".";
         case Rule::interleaving_needs_batches:
+            if (p.framework == FrameworkKind::megatron_2025)
+                return "The interleaved schedule passes micro-batches on in groups of " + grouped(p.group_of_micro_batches()) +
+                       ": a group, and what is left of the " + grouped(p.micro_batches()) + " micro-batches per step after whole groups, " +
+                       "must not be smaller than the " + pp + " pipeline stages.";
             return "The interleaved schedule needs the micro-batches per step to be a multiple of the " + pp + " pipeline stages.";
         case Rule::schedule_needs_batches:
             return "The schedule " + schedule_name(p) + " needs " +

@@ -8,6 +8,7 @@
 
 #include "fields.h"
 #include "hardware.h"
+#include "layout.h"
 #include "model.h"
 #include "schedule.h"
 
@@ -33,12 +34,21 @@ enum RecomputeModule : std::uint32_t {
     mla_up_proj = 64
 };
 
-using PipelineSchedule = ScheduleKind;  // its former name in a plan
-
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
     kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices;
 
-// Every whole number that may be "auto" may be kAuto until search.h has chosen it.
+// What else than whole numbers may be "auto": bits of Plan::open.
+enum Open : std::uint32_t {
+    open_schedule = 1,
+    open_layout = 2,
+    open_zero = 4,
+    open_recompute = 8,
+    open_moments = 16,
+    open_sequence_parallel = 32,
+    open_everything = 63
+};
+
+// Every whole number that may be "auto" may be kAuto, and every other field may have its bit set in `open`, until search.h has chosen it.
 struct Plan {
     std::int64_t gpus = 8;
     std::int64_t gpus_per_node = kAuto;
@@ -47,8 +57,9 @@ struct Plan {
     std::int64_t tensor_parallel = kAuto;
     std::int64_t context_parallel = kAuto;
     std::int64_t pipeline_parallel = kAuto;
-    std::int64_t micro_batch = kAuto;                            // sequences that pass through a GPU at once
-    std::int64_t virtual_stages = 1;                             // model chunks per GPU in the interleaved schedule
+    std::int64_t micro_batch = kAuto;          // sequences that pass through a GPU at once
+    std::int64_t virtual_stages = 1;           // model chunks per GPU in the interleaved schedule
+    std::int64_t virtual_stage_group = kAuto;  // micro-batches that pass through a chunk before the next chunk's turn; kAuto = PP
     std::int64_t first_stage_layers = 0, last_stage_layers = 0;  // 0 = as many as the other stages
     std::int64_t expert_parallel = 1;                            // a request that does not set it means "auto" (job.h)
     std::int64_t expert_tensor_parallel = 1;
@@ -56,6 +67,9 @@ struct Plan {
     std::int64_t recompute_layers = 1;  // full: layers per unit; block: layers of each chunk
     double expert_imbalance = 1;        // fullest GPU's routed tokens over the average
     double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory
+    std::uint32_t open = 0;             // bits of Open
+    LayoutPointer layout;               // layers chunk by chunk; none: as `split` says
+    Split split = Split::equal;
     FrameworkKind framework = FrameworkKind::megatron_2025;
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
@@ -81,6 +95,8 @@ struct Plan {
 
     std::int64_t model_parallel() const { return tensor_parallel * context_parallel * pipeline_parallel; }
     std::int64_t data_parallel() const { return gpus / model_parallel(); }
+    std::int64_t chunks() const { return pipeline_parallel * virtual_stages; }  // of the whole pipeline
+    std::int64_t group_of_micro_batches() const { return virtual_stage_group == kAuto ? pipeline_parallel : virtual_stage_group; }
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
     bool is_calibrated() const { return time_factor != 1 || site == SiteKind::own; }
     bool shards_optimizer() const { return zero != Zero::none; }
@@ -96,28 +112,29 @@ struct Plan {
     std::int64_t micro_batches_per_direction() const { return micro_batches() / weight_copies(); }
 };
 
-static_assert(std::is_trivially_copyable_v<Plan>, "a search copies plans by the million");
-
 // Rows of the embedding as Megatron pads them, so that every GPU of a tensor group gets a multiple of 128.
 inline std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor_parallel) {
     const std::int64_t multiple = 128 * tensor_parallel;
     return (model.vocabulary + multiple - 1) / multiple * multiple;
 }
 
-// Layers of a chunk (a piece of the model: a stage has virtual_stages of them) in the first, in the middle, and in the last stage.
-// Uneven ends are given as layers of the stage (Megatron: --decoder-first-pipeline-num-layers), or come from counting the embedding or the
-// loss as a layer (--account-for-embedding-in-pipeline-split), which takes one layer from the very first or the very last chunk.
-// nullopt when the layers cannot be shared out so.
+// Layers of a chunk in the first, in the middle, and in the last stage, where all chunks are equal or the older fields move layers between
+// the ends: uneven ends are given as layers of the stage (Megatron: --decoder-first-pipeline-num-layers), or come from counting the
+// embedding or the loss as a layer (--account-for-embedding-in-pipeline-split), which takes one layer from the very first or the very last
+// chunk. nullopt when the layers cannot be shared out so.
 struct LayersPerChunk {
     std::int64_t first, middle, last;
 };
+inline bool has_uneven_ends(const Plan& p) {
+    return p.first_stage_layers > 0 || p.last_stage_layers > 0 || p.count_embedding_as_layer || p.count_loss_as_layer;
+}
 inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan& p) {
     const std::int64_t V = p.virtual_stages, first = p.first_stage_layers, last = p.last_stage_layers;
     const std::int64_t middle = p.pipeline_parallel - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0);
     const std::int64_t extra = (p.count_embedding_as_layer ? 1 : 0) + (p.count_loss_as_layer ? 1 : 0);
     if (first == 0 && last == 0) {  // the usual case, and the search's
-        if ((m.layers + extra) % (p.pipeline_parallel * V) != 0) return std::nullopt;
-        const std::int64_t each = (m.layers + extra) / (p.pipeline_parallel * V);
+        if ((m.layers + extra) % p.chunks() != 0) return std::nullopt;
+        const std::int64_t each = (m.layers + extra) / p.chunks();
         return LayersPerChunk{each, each, each};
     }
     const std::int64_t rest = m.layers - first - last;
@@ -126,6 +143,15 @@ inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan
     const std::int64_t each = middle == 0 ? 0 : rest / (middle * V);
     return LayersPerChunk{first > 0 ? first / V : each, each, last > 0 ? last / V : each};
 }
+// Whether the plan's chunks hold the model's layers, each once.
+inline bool holds_layers(const Model& m, const Plan& p) {
+    if (p.layout) return static_cast<std::int64_t>(p.layout->chunks()) == p.chunks() && p.layout->layers() == m.layers;
+    return p.split == Split::front ? p.chunks() <= m.layers : layers_per_chunk(m, p).has_value();
+}
+
+// "layout" of a request: "auto", an id of kSplitChoices, or Megatron's notation.
+void set_notation(Plan& plan, const std::string& text, Problems& problems);
+std::string notation_of(const Plan& plan);
 
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
 template <class AnyPlan, class Visitor>
@@ -147,11 +173,21 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
               true);
     v.integer({"virtual_stages", "vp", "Chunks per GPU (virtual pipeline)",
                "With more than one, every GPU holds several smaller pieces of the pipeline (interleaved schedule).", "chunks"},
-              p.virtual_stages, {1, 128});
+              p.virtual_stages, {1, 128}, true);
+    v.integer({"virtual_stage_group", "vgroup", "Micro-batches per chunk in a row",
+               "How many micro-batches pass through one chunk before the next chunk's turn; \"auto\": as many as there are stages.",
+               "micro-batches"},
+              p.virtual_stage_group, {1, 65'536}, true);
     v.integer({"gpus_per_node", "node", "GPUs per node", "GPUs in one machine, joined by fast links.", "GPUs"}, p.gpus_per_node, {1, 256},
               true);
     v.choice({"schedule", "sched", "Pipeline schedule", "In which order a stage works on its micro-batches.", ""}, p.schedule,
-             kScheduleChoices);
+             kScheduleChoices, p.open, open_schedule);
+    v.notation(
+        {"layout", "layout", "Layers per stage",
+         "Which layers stand on which chunk, as Megatron's --pipeline-model-parallel-layout says it: E embedding, t a layer, m a layer "
+         "that predicts further tokens, L loss, | the border between two chunks.",
+         ""},
+        p, kSplitChoices);
     v.integer({"first_stage_layers", "first", "Layers of the first stage", "0 = as many as the other stages.", "layers"},
               p.first_stage_layers, {0, 2'000});
     v.integer({"last_stage_layers", "last", "Layers of the last stage", "0 = as many as the other stages.", "layers"}, p.last_stage_layers,
@@ -160,29 +196,29 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
               p.count_embedding_as_layer);
     v.boolean({"count_loss_as_layer", "lossl", "Loss counts as a layer", "The last stage then gets one layer less.", ""},
               p.count_loss_as_layer);
-    v.choice({"zero", "zero", "ZeRO / FSDP", "What data-parallel GPUs share out instead of each holding a copy.", ""}, p.zero,
-             kZeroChoices);
+    v.choice({"zero", "zero", "ZeRO / FSDP", "What data-parallel GPUs share out instead of each holding a copy.", ""}, p.zero, kZeroChoices,
+             p.open, open_zero);
     v.integer({"shard_replicas", "hsdp", "Copies of the shards (HSDP)",
                "1 = shared out over all data- and context-parallel GPUs; 2 = over half of them, twice.", "copies"},
               p.shard_replicas, {1, 1'048'576});
     v.choice({"recompute", "rc", "Recompute activations", "Save memory by computing again in the backward pass.", ""}, p.recompute,
-             kRecomputeChoices);
+             kRecomputeChoices, p.open, open_recompute);
     v.set({"recompute_modules", "rcm", "Recompute which parts", "For \"selective\".", ""}, p.recompute_modules, kModuleChoices);
     v.integer({"recompute_layers", "rcl", "Recompute: layers",
                "\"Full\": layers between two checkpoints. \"Block\": how many layers of each chunk are recomputed.", "layers"},
-              p.recompute_layers, {1, 2'000});
+              p.recompute_layers, {1, 2'000}, true);
     v.choice({"precision", "dtype", "Precision", "Number format of weights and activations.", ""}, p.precision, kPrecisionChoices);
     v.boolean({"gradients_in_fp32", "grad32", "Gradients in fp32", "Gradients are added up with 4 bytes each instead of 2.", ""},
               p.gradients_in_fp32);
     v.choice({"moments", "adam", "Adam's averages", "Number format of the optimizer's two running averages.", ""}, p.moments,
-             kMomentsChoices);
+             kMomentsChoices, p.open, open_moments);
     v.number({"optimizer_offload", "offload", "Optimizer in host memory",
               "Fraction of the optimizer's state kept in the node's own memory.", "fraction"},
              p.optimizer_offload, {0, 1});
     v.integer({"expert_parallel", "ep", "Expert parallel (EP)", "The experts of a layer are shared out over this many GPUs.", "GPUs"},
               p.expert_parallel, {1, 4'096}, true);
     v.integer({"expert_tensor_parallel", "etp", "Expert tensor parallel (ETP)", "Every expert is split over this many GPUs.", "GPUs"},
-              p.expert_tensor_parallel, {1, 1'024});
+              p.expert_tensor_parallel, {1, 1'024}, true);
     v.number({"expert_imbalance", "imbalance", "Expert imbalance",
               "Tokens that reach the fullest GPU's experts over the average; 1 = perfectly even.", "times"},
              p.expert_imbalance, {1, 64});
@@ -192,7 +228,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"loss", "loss", "Loss", "How the loss is computed from the logits.", ""}, p.loss, kLossChoices);
     v.boolean({"sequence_parallel", "sp", "Sequence parallel (SP)",
                "What tensor parallelism leaves whole is split along the sequence, over the same GPUs.", ""},
-              p.sequence_parallel);
+              p.sequence_parallel, p.open, open_sequence_parallel);
     v.choice({"site", "site", "How quiet the cluster is", "What other jobs and the machine itself add.", ""}, p.site, kSiteChoices);
     // a calibration, so that a link carries it too
     v.number({"time_factor", "factor", "Measured over estimated", "Every time is multiplied by this. It comes from runs of your own.", ""},
@@ -254,42 +290,73 @@ const RuleText& text(Rule rule);
 // core/transformer/transformer_config.py, core/pipeline_parallel/schedules.py; Megatron pads and splits evenly, so remainders are errors.
 template <class Require>
 bool check_tensor_rules(const Model& m, const Plan& p, Require&& require) {
-    const std::int64_t t = p.tensor_parallel, e = p.expert_tensor_parallel;
-    const bool experts =
-        m.experts.count > 0 ? m.experts.count % p.expert_parallel == 0 && m.experts.ffn % e == 0 : p.expert_parallel == 1 && e == 1;
+    const std::int64_t t = p.tensor_parallel;
     return require(Rule::heads_divide, m.heads % t == 0) && require(Rule::kv_heads_divide, m.kv_heads % t == 0 || t % m.kv_heads == 0) &&
-           require(Rule::ffn_divides, m.ffn % t == 0 && m.experts.shared_ffn % t == 0) && require(Rule::experts_divide, experts);
+           require(Rule::ffn_divides, m.ffn % t == 0 && m.experts.shared_ffn % t == 0);
 }
 template <class Require>
-bool check_split_rules(const Model& m, const Plan& p, Require&& require) {
-    // ring attention cuts a sequence into 2*CP pieces to share the causal work evenly; sequence parallelism cuts each rank's part by TP
-    const bool split = p.sequence_parallel;
-    const std::int64_t pieces = p.context_parallel * (split ? p.tensor_parallel : 1);
-    const bool even = p.sequence_length % pieces == 0 && (p.context_parallel == 1 || p.sequence_length % (2 * p.context_parallel) == 0);
-    const ScheduleRow& schedule = row_of(p.schedule_kind());
-    return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
+bool check_expert_rules(const Model& m, const Plan& p, Require&& require) {
+    const std::int64_t e = p.expert_tensor_parallel;
+    return require(Rule::experts_divide, m.experts.count > 0 ? m.experts.count % p.expert_parallel == 0 && m.experts.ffn % e == 0
+                                                             : p.expert_parallel == 1 && e == 1) &&
            require(Rule::expert_gpus_divide,
-                   m.experts.count == 0 || p.gpus % (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) == 0) &&
-           require(Rule::layers_divide, layers_per_chunk(m, p).has_value()) && require(Rule::sequence_divides, even) &&
+                   m.experts.count == 0 || p.gpus % (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) == 0);
+}
+// Whether a sequence can be cut so. Ring attention cuts it into 2*CP pieces to share the causal work evenly; sequence parallelism cuts each
+// rank's part by TP.
+inline bool cuts_sequence(const Plan& p, bool sequence_parallel) {
+    const std::int64_t pieces = p.context_parallel * (sequence_parallel ? p.tensor_parallel : 1);
+    return p.sequence_length % pieces == 0 && (p.context_parallel == 1 || p.sequence_length % (2 * p.context_parallel) == 0);
+}
+template <class Require>
+bool check_split_rules(const Model&, const Plan& p, Require&& require) {
+    return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
+           require(Rule::sequence_divides, cuts_sequence(p, p.sequence_parallel)) &&
            require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
-           require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
-           require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
-           require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0) &&
            require(Rule::replicas_divide, p.gpus / (p.tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0);
 }
 template <class Require>
 bool check_batch_rules(const Model&, const Plan& p, Require&& require) {
-    const std::int64_t at_once = p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1), m = p.global_batch / at_once;
+    const std::int64_t at_once = p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1);
+    return require(Rule::batch_divides, p.global_batch % at_once == 0);
+}
+// Whether so many micro-batches can be interleaved. Megatron-Core from 0.11 on works in groups (microbatch_group_size_per_virtual_
+// pipeline_stage, at least PP): the last group may be smaller, but not smaller than PP (core/pipeline_parallel/schedules.py, the checks at
+// the beginning of forward_backward_pipelining_with_interleaving). Others need a multiple of PP.
+inline bool interleaves(const Plan& p, std::int64_t micro_batches) {
+    const std::int64_t stages = p.pipeline_parallel, group = p.group_of_micro_batches();
+    if (p.framework != FrameworkKind::megatron_2025) return group == stages && micro_batches % stages == 0;
+    const std::int64_t rest = micro_batches % group;
+    return group >= stages && micro_batches >= group && (rest == 0 || rest >= stages);
+}
+// Of schedule, chunks and layers: of the plan without its micro-batches, and with them.
+template <class Require>
+bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
     const ScheduleRow& schedule = row_of(p.schedule_kind());
-    const bool interleaved = schedule.batches_by == 0, takes = schedule.takes(p.pipeline_parallel, m);
-    return require(Rule::batch_divides, p.global_batch % at_once == 0) &&
-           require(Rule::interleaving_needs_batches, !interleaved || takes) && require(Rule::schedule_needs_batches, interleaved || takes);
+    return require(Rule::layers_divide, holds_layers(m, p)) &&
+           require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
+           require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
+           require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0);
+}
+template <class Require>
+bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {
+    const std::int64_t m = p.micro_batches();
+    const ScheduleKind kind = p.schedule_kind();
+    const bool interleaved = kind == ScheduleKind::interleaved;
+    return require(Rule::interleaving_needs_batches, !interleaved || interleaves(p, m)) &&
+           require(Rule::schedule_needs_batches, interleaved || row_of(kind).takes(p.pipeline_parallel, m));
 }
 template <class Require>
 bool check_rules(const Model& m, const Plan& p, Require&& require) {
     const bool copies_are_whole = p.gpus % p.model_parallel() == 0;  // otherwise there is no data-parallel size to judge a batch by
-    return check_tensor_rules(m, p, require) && check_split_rules(m, p, require) && (!copies_are_whole || check_batch_rules(m, p, require));
+    return check_tensor_rules(m, p, require) && check_expert_rules(m, p, require) && check_split_rules(m, p, require) &&
+           check_pipeline_rules(m, p, require) &&
+           (!copies_are_whole || (check_batch_rules(m, p, require) && check_schedule_rules(m, p, require)));
 }
+
+// Every field that is open but the degrees of TP, CP, PP, EP and the micro-batch, as it was meant before it could be chosen: 1F1B, one
+// chunk per GPU, equal layers, ZeRO-1, nothing recomputed.
+void close_options(Plan& plan);
 
 bool is_legal(const Model& model, const Plan& plan);
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "changes.h"
 #include "curve.h"
 #include "notes.h"
 #include "report_time.h"
+#include "tie.h"
 
 namespace fourfold {
 
@@ -224,81 +224,6 @@ Json compare(const Job& job, const GroupBytes& here) {
     return result;
 }
 
-// ---- neighbours
-// What each neighbour of each degree would do, with everything else as it is.
-Json knob(const Job& job, double total, const char* field, std::int64_t Plan::*degree, std::int64_t most, bool only_powers) {
-    constexpr std::ptrdiff_t kBefore = 2, kShown = 6;
-    Plan trial = job.plan;
-    const std::int64_t current = job.plan.*degree;
-    std::vector<std::int64_t> values;
-    for (std::int64_t v = 1; v <= std::max(most, current); ++v) {
-        const bool power_of_two = (v & (v - 1)) == 0;
-        trial.*degree = v;
-        if (v == current || (v <= most && (power_of_two || (!only_powers && is_legal(job.model, trial))))) values.push_back(v);
-    }
-    const auto here = std::find(values.begin(), values.end(), current) - values.begin();
-    const auto size = static_cast<std::ptrdiff_t>(values.size());
-    const auto first = std::max<std::ptrdiff_t>(0, std::min(here - kBefore, size - kShown));
-    Json options = Json::array();
-    for (std::ptrdiff_t i = first; i < std::min(first + kShown, size); ++i) {
-        trial.*degree = values[static_cast<std::size_t>(i)];
-        const bool legal = is_legal(job.model, trial);
-        Json option = Object().add("value", trial.*degree).add("legal", legal);
-        if (legal) {
-            const Estimated e = estimated(job.space(), trial);
-            add_brief(option, e);
-            option["change_bytes"] = e.bytes - total;
-        }
-        option["problem"] = legal ? Json() : to_json(first_broken_rule(job.model, trial));
-        options.push_back(std::move(option));
-    }
-    return Object().add("field", field).add("value", job.plan.*degree).add("options", std::move(options));
-}
-
-Json knobs(const Job& job, double total) {
-    const Plan& p = job.plan;
-    return Json::array({
-        knob(job, total, "tensor_parallel", &Plan::tensor_parallel, std::min(p.gpus, p.gpus_per_node), false),
-        knob(job, total, "pipeline_parallel", &Plan::pipeline_parallel, std::min(p.gpus, job.model.layers), false),
-        knob(job, total, "context_parallel", &Plan::context_parallel, std::min<std::int64_t>(p.gpus, 4'096), true),
-        knob(job, total, "micro_batch", &Plan::micro_batch, std::min<std::int64_t>(p.global_batch, 65'536), true),
-    });
-}
-
-// The plan that "auto" would choose with no degree set; null when it is the one shown.
-Json auto_plan(const Job& job, const std::vector<std::string>& chosen) {
-    Plan open = job.plan;
-    open.tensor_parallel = open.context_parallel = open.pipeline_parallel = open.micro_batch = kAuto;
-    if (std::find(chosen.begin(), chosen.end(), "expert_parallel") != chosen.end()) open.expert_parallel = kAuto;
-    const auto best = choose({job.model, open, *job.gpu, job.method, job.cluster});
-    if (!best) return nullptr;
-    const Plan &b = best->plan, &p = job.plan;
-    if (b.tensor_parallel == p.tensor_parallel && b.context_parallel == p.context_parallel && b.pipeline_parallel == p.pipeline_parallel &&
-        b.micro_batch == p.micro_batch)
-        return nullptr;
-    Json plan = Object()
-                    .add("tensor_parallel", b.tensor_parallel)
-                    .add("context_parallel", b.context_parallel)
-                    .add("pipeline_parallel", b.pipeline_parallel)
-                    .add("micro_batch", b.micro_batch);
-    add_brief(plan, *best);
-    return plan;
-}
-
-Json describe_changes(const Job& job, const Estimated& now) {
-    Json list = Json::array();
-    for (Change& change : changes_that_save(job.space(), now)) {
-        Json entry = Object()
-                         .add("set", std::move(change.set))
-                         .add("label", change.label)
-                         .add("touches", change.touches)
-                         .add("saved_bytes", change.saved_bytes);
-        add_brief(entry, change.after);
-        list.push_back(std::move(entry));
-    }
-    return list;
-}
-
 Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
     if (memory.host_bytes == 0) return nullptr;
     return Object()
@@ -347,8 +272,6 @@ void add_memory(Json& answer, const Job& job) {
     answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
     answer["host"] = describe_host(job, memory);
     answer["comparison"] = compare(job, fullest->groups);
-    answer["changes"] = describe_changes(job, estimate);
-    answer["knobs"] = knobs(job, total);
 }
 
 }  // namespace
@@ -366,13 +289,14 @@ Json describe_run(const Job& job, const Plan& plan, double step_seconds, const B
         .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(run.energy_kwh) : Json());
 }
 
-Json estimate_answer(const Job& job, const std::vector<std::string>& chosen) {
+Json estimate_answer(const Job& job, const Resolved& resolved) {
     const Plan& p = job.plan;
     Json answer =
         Object()
             .add("ok", true)
             .add("job", to_json(job))
-            .add("auto", chosen)
+            .add("auto", resolved.chosen)
+            .add("equally_good", Object().add("count", resolved.equally_good).add("width", kTieWidth))
             .add("model", Object()
                               .add("label", job.model.label)
                               .add("parameters", parameter_count(job.model))
@@ -390,7 +314,6 @@ Json estimate_answer(const Job& job, const std::vector<std::string>& chosen) {
     Problems list = warnings(job.model, p);
     warn_of_impossible_time(job, answer["time"]["step_seconds"].get<double>(), list);
     answer["warnings"] = to_json(list);
-    answer["auto_plan"] = auto_plan(job, chosen);
     return answer;
 }
 

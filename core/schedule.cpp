@@ -60,16 +60,18 @@ void one_f_one_b(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
     for (std::int32_t i = 0; i < warm_up; ++i) write.backward();
 }
 
-// The i-th forward of a stage: groups of p micro-batches pass through chunk 0, then chunk 1, …; backwards likewise from the last chunk.
+// The i-th forward of a stage: groups of g micro-batches pass through chunk 0, then chunk 1, …; backwards likewise from the last chunk.
+// What is left after whole groups is one smaller group.
 Op interleaved_op(const Schedule& s, OpKind kind, std::int32_t i) {
-    const std::int32_t group = i / (s.stages * s.chunks), within = i % (s.stages * s.chunks);
-    const std::int32_t chunk = within / s.stages;
-    return {kind, group * s.stages + within % s.stages, static_cast<std::int16_t>(kind == OpKind::forward ? chunk : s.chunks - 1 - chunk)};
+    const std::int32_t whole = s.micro_batches / s.group, round = i / (s.group * s.chunks), first = std::min(round, whole) * s.group;
+    const std::int32_t size = round < whole ? s.group : s.micro_batches - first, within = i - first * s.chunks;
+    const std::int32_t chunk = within / size;
+    return {kind, first + within % size, static_cast<std::int16_t>(kind == OpKind::forward ? chunk : s.chunks - 1 - chunk)};
 }
 
 void interleaved(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
     const std::int32_t all = s.micro_batches * s.chunks;
-    const std::int32_t warm_up = std::min((s.stages - stage - 1) * 2 + (s.chunks - 1) * s.stages, all);
+    const std::int32_t warm_up = std::min((s.stages - stage - 1) * 2 + (s.chunks - 1) * s.group, all);
     for (std::int32_t i = 0; i < warm_up; ++i) ops.push_back(interleaved_op(s, OpKind::forward, i));
     for (std::int32_t i = warm_up; i < all; ++i) {
         ops.push_back(interleaved_op(s, OpKind::forward, i));
@@ -286,28 +288,35 @@ constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
      .frameworks = kMegatronCore | kPyTorch},
 }};
 
-std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches) {
+std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
+                                   std::int64_t group) {
     const ScheduleRow& row = row_of(kind);
-    if (row.chunks == 0 && stages < 2) return "the interleaved schedule needs at least two stages";
+    if (row.batches_by == 0) {
+        if (stages < 2) return "the interleaved schedule needs at least two stages";
+        if (group == 0) group = stages;
+        if (group < stages || micro_batches < group)
+            return "the interleaved schedule needs groups of at least as many micro-batches as stages";
+        const std::int64_t rest = micro_batches % group;
+        return rest > 0 && rest < stages ? "the last group of micro-batches is smaller than the number of stages" : "";
+    }
     if (row.chunks != 0 && chunks != static_cast<std::int64_t>(row.chunks) * row.copies)
         return chunks == 1 ? "this schedule has two pieces per GPU"
                            : "only interleaved, V-shaped and two-way schedules have several pieces per GPU";
     if (stages % row.stages_by != 0) return "this schedule needs an even number of stages";
     if (micro_batches < row.fewest_each * stages) return "this schedule needs at least twice as many micro-batches as stages";
-    if (micro_batches % row.multiple(stages) != 0)
-        return row.batches_by == 0 ? "the interleaved schedule needs the micro-batches to be a multiple of the stages"
-                                   : "this schedule needs an even number of micro-batches";
+    if (micro_batches % row.multiple(stages) != 0) return "this schedule needs an even number of micro-batches";
     return "";
 }
 
-static Schedule empty_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
-    Schedule schedule{stages, chunks, micro_batches, row_of(kind).splits_backward, row_of(kind).route, {}};
+static Schedule empty_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
+                               std::int32_t group = 0) {
+    Schedule schedule{stages, chunks, micro_batches, row_of(kind).splits_backward, group == 0 ? stages : group, row_of(kind).route, {}};
     schedule.ops.resize(static_cast<std::size_t>(stages));
     return schedule;
 }
 
-Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches) {
-    Schedule schedule = empty_schedule(kind, stages, chunks, micro_batches);
+Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group) {
+    Schedule schedule = empty_schedule(kind, stages, chunks, micro_batches, group);
     for (std::int32_t stage = 0; stage < stages; ++stage) {
         auto& ops = schedule.ops[static_cast<std::size_t>(stage)];
         ops.reserve(static_cast<std::size_t>(row_of(kind).operations(1, chunks) * micro_batches));
@@ -375,16 +384,19 @@ std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage) {
 }
 
 void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
-                           std::span<std::int32_t> counts) {
+                           std::span<std::int32_t> counts, std::int32_t group) {
     if (kind != ScheduleKind::interleaved) {
         counts[0] = kind == ScheduleKind::gpipe ? micro_batches : std::min(stages - stage, micro_batches);
         return;
     }
-    // groups of p micro-batches pass through chunk 0, then chunk 1, …
-    const std::int32_t forwards = std::min((stages - stage - 1) * 2 + (chunks - 1) * stages + 1, micro_batches * chunks);
-    const std::int32_t groups = forwards / (stages * chunks), rest = forwards % (stages * chunks);
+    // groups of g micro-batches pass through chunk 0, then chunk 1, …; the last group may be smaller
+    if (group == 0) group = stages;
+    const std::int64_t forwards =
+        std::min<std::int64_t>((stages - stage - 1) * 2 + std::int64_t{chunks - 1} * group + 1, std::int64_t{micro_batches} * chunks);
+    const std::int64_t whole = micro_batches / group, rounds = std::min(forwards / (std::int64_t{group} * chunks), whole);
+    const std::int64_t first = rounds * group, size = rounds < whole ? group : micro_batches - first, rest = forwards - first * chunks;
     for (std::int32_t chunk = 0; chunk < chunks; ++chunk)
-        counts[static_cast<std::size_t>(chunk)] = groups * stages + std::clamp(rest - chunk * stages, 0, stages);
+        counts[static_cast<std::size_t>(chunk)] = static_cast<std::int32_t>(first + std::clamp<std::int64_t>(rest - chunk * size, 0, size));
 }
 
 const std::vector<InFlight>& KnownMoments::of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,

@@ -48,6 +48,7 @@ struct Schedule {
     std::int32_t chunks = 1;         // pieces of the model per stage
     std::int32_t micro_batches = 1;  // m
     bool splits_backward = false;    // B and W are operations of their own
+    std::int32_t group = 1;          // interleaved: micro-batches that pass through a chunk in a row, before the next chunk's turn
     Route route = Route::straight;
     std::vector<std::vector<Op>> ops;
 
@@ -89,11 +90,14 @@ struct ScheduleRow {
 extern const std::array<ScheduleRow, kScheduleKinds> kScheduleRows;
 inline const ScheduleRow& row_of(ScheduleKind kind) { return kScheduleRows[static_cast<std::size_t>(kind)]; }
 
-// Why such a schedule does not exist, or "". `chunks` are a stage's pieces of the model.
-std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches);
+// Why such a schedule does not exist, or "". `chunks` are a stage's pieces of the model; `group` of the interleaved schedule: micro-batches
+// that pass through a chunk in a row, 0 = as many as there are stages. A group, and what is left after whole groups, is not smaller than p.
+std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
+                                   std::int64_t group = 0);
 
 // The operations of every stage; the caller has checked schedule_obstacle. O(p*V*m) time and memory.
-Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches);
+// `group` of the interleaved schedule: 0 = as many as there are stages.
+Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group = 0);
 
 // ---- counting
 // What a stage holds, per chunk: micro-batches whose forward has run and whose B (their activations) or W (what W needs) has not.
@@ -128,10 +132,10 @@ void count_in_flight(const Schedule& schedule, std::int32_t stage, Visit&& visit
 std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage);
 
 // The closed forms for what most_in_flight returns, per chunk at that moment, without building a schedule: the search's short cut.
-// GPipe m; 1F1B min(p-i, m); interleaved the chunks of the first min((p-i-1)*2 + (V-1)*p + 1, m*V) forwards; ZB-H1 min(p-i, m) until B.
-// `counts` has one place per chunk.
+// GPipe m; 1F1B min(p-i, m); interleaved in groups of g the chunks of the first min((p-i-1)*2 + (V-1)*g + 1, m*V) forwards; ZB-H1
+// min(p-i, m) until B. `counts` has one place per chunk.
 void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
-                           std::span<std::int32_t> counts);
+                           std::span<std::int32_t> counts, std::int32_t group = 0);
 
 // Moments of a stage, of a schedule that splits the backward pass, one of which is the fullest: at no other are both more micro-batches
 // alive until B and more until W. The same for every number of micro-batches above three per stage (a test), so no more are looked at.

@@ -169,7 +169,7 @@ double repeating_seconds(ScheduleKind kind, std::int32_t stages, std::int32_t ch
             sum += times.forward[i] + times.backward[i] + times.weight[i];
         return sum;
     }
-    const Schedule shape{stages, chunks, 1, true, row.route, {}};
+    const Schedule shape{stages, chunks, 1, true, stages, row.route, {}};
     const Piece one = piece_of(shape, stage, 0), other = piece_of(shape, stage, 1);
     sum = times.pair(first, first + 1, int{one.sends_on} + int{other.sends_back}) +
           times.pair(first + 1, first, int{other.sends_on} + int{one.sends_back});

@@ -1,62 +1,63 @@
-// Every legal way to split a run over GPUs, with its memory; and the one that "auto" stands for.
+// The one search: of all plans that a job leaves open, the fastest that fit. Headline, list, map, limits and comparisons ask it.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "api.h"
 #include "candidates.h"
+#include "order.h"
 #include "step_time.h"
 #include "verdict.h"
 
 namespace fourfold {
 
-struct Estimated {
-    Plan plan;
-    double bytes = 0;  // allocated on the fullest GPU
-    double share = 0;  // of the card
-    Verdict verdict{};
-    double seconds = 0;  // of a step
-};
-
+// A plan without anything open, whatever the space's plan says.
 Estimated estimated(const SearchSpace& space, const Plan& plan);
 
-// What a search wants to know of a plan.
-struct Scores {
-    double bytes = 0, share = 0;  // as in Estimated
-    Verdict verdict{};
-    double seconds = 0;
+// Whether a plan may be chosen: by its probability to run, and by the risk that the job accepts; a method without probabilities wants that
+// it fits.
+bool may_run(const SearchSpace& space, const Verdict& verdict);
+
+struct SearchResult {
+    std::vector<Ranked> plans;      // in order (order.h)
+    std::int64_t equally_good = 0;  // how many of the first are as fast as the fastest, as far as the estimate can tell
+    std::int64_t fit = 0;           // candidates that fit, and were fast enough to be looked at
+    std::int64_t does_not_fit = 0;  // candidates that were fast enough to be looked at, but need too much memory
+    std::int64_t looked_at = 0;     // step times worked out
 };
 
-// Scores many plans of one space; what they have in common is computed once.
-class Scorer {
- public:
-    Scorer(const SearchSpace& space, const Plan& like) : space_(space), timer_(space.model, space.gpu, space.cluster, like) {}
-    // Expert parallel left open by the space is chosen, and written into the plan.
-    Scores score(Plan& plan);
-    // The same without the step time, for those who reject by memory first.
-    Scores memory(Plan& plan);
-    double seconds(const Plan& plan) { return timer_.seconds(plan); }
-
- private:
-    const SearchSpace& space_;
-    StepTimer timer_;
-    KnownMoments moments_;
+// What is to be found.
+struct Goal {
+    std::size_t plans = 1;         // the fastest so many, and all that cannot be told apart from the fastest
+    double most_bytes = INFINITY;  // on the fullest GPU, besides what the risk allows
+    bool everything = false;       // without bounds: every candidate is looked at (tests)
 };
 
-// "auto": the fastest plan whose estimate fits; of plans equally fast the smallest split (TP*CP*PP, then fewest pipeline stages, then
-// fewest context ranks), then the largest micro-batch; without any that fits, the lowest estimate. Tries the candidates of search_all first
-// and, when none of them is legal, every divisor. nullopt when no split is legal.
-std::optional<Estimated> choose(const SearchSpace& space);
+// Every candidate is one TP, EP, ETP, CP, PP, micro-batch, schedule with its chunks, split of the layers, ZeRO and sequence parallelism.
+// Where it does not fit as it is, it takes the fastest way that fits: layers moved where memory wants it so (of balanced splits);
+// recomputing attention, a block of the fewest layers, or every layer; 16-bit states; as far as these are open.
+//   1. groups of one TP, CP and micro-batch, the least lower bound of time first (bounds.h); the first bound above the limit ends the
+//   search
+//   2. expert parallelism, PP, schedule: the bound again, with more known
+//   3. the step time, then memory, the dearest
+// The limit is the time of the slowest plan still wanted.
+SearchResult search(const SearchSpace& space, const Goal& goal);
 
-// All legal plans for all GPU counts, sorted as api.h says; `counts` says what became of every candidate.
-// chosen[i] is the row of what choose() takes for gpu_counts[i], or -1.
-struct SearchOutcome {
-    api::SearchColumns columns;
-    SearchCounts counts;
-    std::vector<std::int64_t> chosen;
-    std::vector<std::int64_t> fastest;  // per GPU count: the entry that fits and is fastest, of equally fast ones the first; or -1
+// The plan that "auto" means: the first in order; where none fits the one that needs least memory; nullopt when no candidate is legal.
+struct Chosen {
+    Estimated estimate;
+    std::int64_t equally_good = 0;  // plans that are as good, this one included; 0: it does not fit
+    bool fits() const { return equally_good > 0; }
 };
-SearchOutcome search_all(const SearchSpace& space, const std::vector<std::int64_t>& gpu_counts);
+std::optional<Chosen> choose(const SearchSpace& space);
+// The first in order; nullopt where none fits.
+std::optional<Chosen> best_plan(const SearchSpace& space);
+// The lowest estimate: the smallest micro-batch, every layer recomputed where that is open.
+std::optional<Estimated> leanest_plan(const SearchSpace& space);
+
+// Whether any candidate is legal.
+bool has_legal_plan(const SearchSpace& space);
 
 }  // namespace fourfold

@@ -10,43 +10,64 @@ static constexpr std::size_t kMostChunks = 128;  // that a stage can have
 
 static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(std::min<std::int64_t>(value, 1'000'000)); }
 
-Stages::Stages(const Model& model, const Plan& plan, const StageLayers& layers)
+Stages::Stages(const Model& model, const Plan& plan)
     : model_(model),
       plan_(plan),
-      given_(layers),
       stages_(narrow(plan.pipeline_parallel)),
       chunks_(narrow(plan.pieces_per_stage())),
       micro_batches_(narrow(std::max<std::int64_t>(plan.micro_batches(), 1))),
       pieces_(stages_ * narrow(plan.virtual_stages)),
+      group_(narrow(plan.group_of_micro_batches())),
       route_(row_of(plan.schedule_kind()).route) {
-    if (layers.empty()) even_ = layers_per_chunk(model, plan).value_or(LayersPerChunk{});
-    if (model.expert_layers.empty()) return;
-    std::vector<std::int64_t> here(static_cast<std::size_t>(pieces_));
+    if (plan.layout)
+        before_ = plan.layout->before;
+    else if (has_uneven_ends(plan))
+        list_uneven_ends();
+    else
+        each_ = model.layers / plan.chunks(), longer_ = model.layers % plan.chunks();
+    const auto& kinds = model.expert_layers;
+    for (std::size_t i = kinds.size(); i > 1 && alike_from_ == 0; --i)
+        if (kinds[i - 1] != kinds[i - 2]) alike_from_ = static_cast<std::int64_t>(i) - 1;
+}
+
+void Stages::list_uneven_ends() {
+    const LayersPerChunk even = layers_per_chunk(model_, plan_).value_or(LayersPerChunk{});
+    const std::int32_t all = pieces_;
+    uneven_.resize(static_cast<std::size_t>(all) + 1);
     for (std::int32_t stage = 0; stage < stages_; ++stage)
-        for (std::int32_t chunk = 0; chunk < chunks_; ++chunk)
-            here[static_cast<std::size_t>(position(stage, chunk))] = layers_of(stage, chunk);
-    std::int64_t before = 0;
-    for (const std::int64_t count : here) {
-        first_layer_.push_back(before);
-        before += count;
-    }
+        for (std::int32_t chunk = 0; chunk < narrow(plan_.virtual_stages); ++chunk) {
+            const std::int32_t at = position(stage, chunk);
+            const std::int64_t each = stage == 0 ? even.first : stage + 1 == stages_ ? even.last : even.middle;
+            const bool gives_one = (plan_.count_embedding_as_layer && at == 0) || (plan_.count_loss_as_layer && at + 1 == all);
+            const bool gives_both = plan_.count_embedding_as_layer && plan_.count_loss_as_layer && all == 1;
+            uneven_[static_cast<std::size_t>(at) + 1] = static_cast<std::int32_t>(each - (gives_both ? 2 : gives_one ? 1 : 0));
+        }
+    for (std::size_t i = 1; i < uneven_.size(); ++i) uneven_[i] += uneven_[i - 1];
+    before_ = uneven_;
 }
 
 std::int32_t Stages::position(std::int32_t stage, std::int32_t chunk) const { return position_of(route_, stages_, stage, chunk); }
 
-std::int64_t Stages::layers_of(std::int32_t stage, std::int32_t chunk) const {
-    if (route_ == Route::two_ways && chunk == 1) return layers_of(stages_ - 1 - stage, 0);  // both directions split the model alike
-    if (!given_.empty()) return given_[static_cast<std::size_t>(stage)][static_cast<std::size_t>(chunk)];
-    const std::int32_t at = position(stage, chunk);
-    const std::int64_t each = stage == 0 ? even_.first : stage + 1 == stages_ ? even_.last : even_.middle;
-    return each - (plan_.count_embedding_as_layer && at == 0 ? 1 : 0) - (plan_.count_loss_as_layer && at + 1 == pieces_ ? 1 : 0);
+bool Stages::holds_the_same(std::int32_t stage, std::int32_t other) const {
+    for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
+        const std::int32_t here = position(stage, chunk), there = position(other, chunk), end = pieces_ - 1;
+        if (layers_at(here) != layers_at(there) || (here == 0) != (there == 0) || (here == end) != (there == end)) return false;
+        if (first_layer(std::min(here, there)) < alike_from_) return false;
+    }
+    return true;
+}
+
+std::int32_t Stages::next_different(std::int32_t stage) const {
+    std::int32_t next = stage + 1;
+    while (next < stages_ && holds_the_same(stage, next)) ++next;
+    return next;
 }
 
 void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here, double alive, double waiting) const {
-    const std::int64_t n = plan_.recompute_layers, first = first_layer_.empty() ? 0 : first_layer_[static_cast<std::size_t>(position)];
+    const std::int64_t n = plan_.recompute_layers, first = first_layer(position);
     const std::int64_t recomputed = plan_.recompute == Recompute::full ? here : plan_.recompute == Recompute::block ? std::min(n, here) : 0;
     std::int64_t expert_layers = 0, experts_recomputed = 0;
-    if (!first_layer_.empty())
+    if (!model_.expert_layers.empty())
         for (std::int64_t i = 0; i < here; ++i) {
             if (!is_expert(first + i)) continue;
             ++expert_layers;
@@ -79,7 +100,7 @@ Stage Stages::at(std::int32_t stage, std::span<const std::int32_t> alive, std::s
         if (where + 1 == pieces_) result.has_head = true;
         if (here == 0 || where < last_position) continue;
         last_position = where;
-        result.last_is_expert = !first_layer_.empty() && is_expert(first_layer_[static_cast<std::size_t>(where)] + here - 1);
+        result.last_is_expert = is_expert(first_layer(where) + here - 1);
         // a block that leaves layers alone frees one of those before it needs room for a recomputed one
         result.unit = plan_.recompute == Recompute::full ? static_cast<double>(std::min(plan_.recompute_layers, here))
                       : plan_.recompute == Recompute::block && plan_.recompute_layers >= here ? 1
@@ -97,11 +118,6 @@ Stage Stages::at_rest(std::int32_t stage) const {
     return at(stage, kOnes, {});
 }
 
-bool Stages::alike() const {
-    const auto& kinds = model_.expert_layers;
-    return given_.empty() && std::adjacent_find(kinds.begin(), kinds.end(), std::not_equal_to<>()) == kinds.end();
-}
-
 // A stage alone works on F and B in turns.
 static ScheduleKind schedule_of(const Plan& plan, std::int32_t stages) {
     return stages == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind();
@@ -112,7 +128,7 @@ bool Stages::splits_backward() const { return row_of(schedule_of(plan_, stages_)
 Stage Stages::fullest(std::int32_t stage) const {
     std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read
     in_flight_closed_form(schedule_of(plan_, stages_), stages_, chunks_, micro_batches_, stage,
-                          std::span(counts).first(static_cast<std::size_t>(chunks_)));
+                          std::span(counts).first(static_cast<std::size_t>(chunks_)), group_);
     return at(stage, counts, {});
 }
 

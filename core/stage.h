@@ -1,5 +1,6 @@
 // What one pipeline stage holds: which layers, and how many of them are alive for how many micro-batches when the stage is fullest.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,10 +9,6 @@
 #include "plan.h"
 
 namespace fourfold {
-
-// Layers per stage and chunk where they follow no rule of layers_per_chunk (plan.h); empty = by that rule.
-using StageLayers = std::vector<std::vector<std::int32_t>>;
-inline const StageLayers kByRule;
 
 // Counts of one kind of layer.
 struct LayerCount {
@@ -34,7 +31,7 @@ struct Stage {
 // The stages of a plan, counted once per plan; `plan` is legal. Counting takes O(layers + chunks) per stage.
 class Stages {
  public:
-    Stages(const Model& model, const Plan& plan, const StageLayers& layers = kByRule);  // keeps references
+    Stages(const Model& model, const Plan& plan);  // keeps references
     // Whether its schedule splits the backward pass: then it takes an estimator to say which moment is the fullest.
     bool splits_backward() const;
     // At its fullest moment; for schedules that do not split the backward pass.
@@ -45,26 +42,37 @@ class Stages {
     Stage at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const;
     // What it holds, with one micro-batch in every chunk.
     Stage at_rest(std::int32_t stage) const;
-    // Whether all stages but those at the ends hold the same.
-    bool alike() const;
-    std::int64_t layers_of(std::int32_t stage, std::int32_t chunk) const;
-    // Where in the model a piece lies: 0 is the embedding's, pieces() - 1 the head's.
+    // The first stage behind this one that holds other layers than it, or an end of the model that it does not hold; or the number of
+    // stages.
+    std::int32_t next_different(std::int32_t stage) const;
+    std::int64_t layers_of(std::int32_t stage, std::int32_t chunk) const { return layers_at(position(stage, chunk)); }
+    // Where in the model a piece lies: 0 is the embedding's, pieces() - 1 the head's. Both directions of DualPipe split the model alike.
     std::int32_t position(std::int32_t stage, std::int32_t chunk) const;
     std::int32_t pieces() const { return pieces_; }
 
  private:
+    std::int64_t layers_at(std::int32_t position) const {
+        const auto at = static_cast<std::size_t>(position);
+        return before_.empty() ? each_ + (position < longer_ ? 1 : 0) : before_[at + 1] - before_[at];
+    }
+    std::int64_t first_layer(std::int32_t position) const {
+        return before_.empty() ? position * each_ + std::min<std::int64_t>(position, longer_) : before_[static_cast<std::size_t>(position)];
+    }
+    void list_uneven_ends();
+    bool holds_the_same(std::int32_t stage, std::int32_t other) const;
     void count_chunk(Stage& stage, std::int32_t position, std::int64_t here, double alive, double waiting) const;
     bool is_expert(std::int64_t layer) const {
         return !model_.expert_layers.empty() && model_.expert_layers[static_cast<std::size_t>(layer)] != 0;
     }
     const Model& model_;
     const Plan& plan_;
-    const StageLayers& given_;
     std::int32_t stages_, chunks_, micro_batches_;  // chunks: pieces per stage, of all directions
-    std::int32_t pieces_;                           // of the model
+    std::int32_t pieces_, group_;                   // pieces of the model; micro-batches per chunk in a row
     Route route_;
-    std::vector<std::int64_t> first_layer_;  // by position; only where layers differ (expert_layers)
-    LayersPerChunk even_{};
+    std::int64_t each_ = 0, longer_ = 0;    // layers of a chunk; so many chunks, from the first on, hold one more
+    std::span<const std::int32_t> before_;  // layers before each chunk, where they are listed
+    std::vector<std::int32_t> uneven_;      // what `before_` shows, where the older fields make the ends uneven
+    std::int64_t alike_from_ = 0;           // from this layer on all are of one kind
 };
 
 }  // namespace fourfold

@@ -84,16 +84,14 @@ class StepCost : Letters<N> {
     Pace find_pace(const Stages& stages, bool with_stage_seconds) const {
         Pace pace;
         const auto count = static_cast<std::int32_t>(p_.pipeline_parallel);
-        const bool alike = stages.alike();  // one of those between the ends stands for all
-        for (std::int32_t i = 0; i < count; ++i) {
-            const std::int32_t times = alike && i == 1 && count > 2 ? count - 2 : 1;
+        for (std::int32_t i = 0, next = 0; i < count; i = next) {
+            next = stages.next_different(i);  // one of those that hold the same stands for all
             const Stage s = stages.at_rest(i);
             const double here = stage_seconds(s), weight = parameters(s);
-            pace.sum += times * here;
+            pace.sum += (next - i) * here;
             if (here > pace.most) pace.most = here, pace.slowest = s;
             if (weight > pace.parameters) pace.parameters = weight, pace.heaviest = i;
-            if (with_stage_seconds) pace.stage_seconds.insert(pace.stage_seconds.end(), static_cast<std::size_t>(times), here);
-            i += times - 1;
+            if (with_stage_seconds) pace.stage_seconds.insert(pace.stage_seconds.end(), static_cast<std::size_t>(next - i), here);
         }
         return pace;
     }
@@ -423,8 +421,8 @@ double transfer_seconds(const Model& model, const Plan& plan, const Machine& mac
 
 template <class N>
 StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const Machine& hw, const Timing& k,
-                      const LayerTimesOf<N>& layers, const StageLayers& given) {
-    const Stages stages(model, p, given);
+                      const LayerTimesOf<N>& layers) {
+    const Stages stages(model, p);
     const bool played = is_played(p);
     StepCost<N> cost(model, p, hw, k, layers);
     if constexpr (std::is_same_v<N, Traced>) {
@@ -438,10 +436,9 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
 }
 #ifdef FOURFOLD_TRACED
 template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
-                                            const LayerTimesOf<Traced>&, const StageLayers&);
+                                            const LayerTimesOf<Traced>&);
 #else
-template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
-                                            const StageLayers&);
+template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&);
 #endif
 
 }  // namespace fourfold

@@ -54,11 +54,11 @@ struct StepTime {
 // Written once over the number type (formula.h); `layers` from layer_times<N>.
 template <class N>
 StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
-                      const LayerTimesOf<N>& layers, const StageLayers& given = kByRule);
+                      const LayerTimesOf<N>& layers);
 extern template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
-                                                   const LayerTimes&, const StageLayers&);
+                                                   const LayerTimes&);
 extern template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
-                                                   const LayerTimesOf<Traced>&, const StageLayers&);
+                                                   const LayerTimesOf<Traced>&);
 
 // Which stages decide: found in doubles, for both number types.
 struct Pace {
@@ -110,11 +110,12 @@ class StepTimer {
  public:
     StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like);
     double seconds(const Plan& plan);
+    const LayerTimes& layers(const Plan& plan);  // until the next question
 
  private:
     // What a layer's times depend on.
     struct Key {
-        std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0;
+        std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0, expert_tensor_parallel = 0;
         Recompute recompute = Recompute::none;
         bool sequence_parallel = false;
         bool operator==(const Key&) const = default;

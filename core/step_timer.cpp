@@ -90,7 +90,7 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
 }
 
-constexpr std::size_t kPlaces = 128;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
+constexpr std::size_t kPlaces = 64;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
 
 StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
     : model_(model),
@@ -98,18 +98,23 @@ StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster,
       machine_(machine_of(gpu, cluster, like)),
       timing_(timing_of(machine_, cluster, like, framework_.attention)) {}
 
-double StepTimer::seconds(const Plan& p) {
+const LayerTimes& StepTimer::layers(const Plan& p) {
     if (known_.empty()) known_.resize(kPlaces);
-    const Key key{p.tensor_parallel, p.context_parallel, p.micro_batch, p.expert_parallel, p.recompute, p.sequence_parallel};
+    const Key key{p.tensor_parallel,        p.context_parallel, p.micro_batch,      p.expert_parallel,
+                  p.expert_tensor_parallel, p.recompute,        p.sequence_parallel};
     const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
-    const std::size_t place = log2(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +
-                              5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel);
+    const std::size_t place = static_cast<std::size_t>(key.micro_batch) +
+                              17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +
+                              5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel) + 67 * log2(key.expert_tensor_parallel) +
+                              101 * static_cast<std::size_t>(key.tensor_parallel);
     Known& known = known_[place % kPlaces];
     if (known.key != key) {
         known.key = key;
         known.times = layer_times(model_, p, framework_, machine_, timing_);
     }
-    return step_time<double>(model_, p, framework_, machine_, timing_, known.times).seconds;
+    return known.times;
 }
+
+double StepTimer::seconds(const Plan& p) { return step_time<double>(model_, p, framework_, machine_, timing_, layers(p)).seconds; }
 
 }  // namespace fourfold

@@ -19,32 +19,38 @@ double Timeline::bubble_share() const {
     return makespan > 0 ? std::max(0.0, 1 - work / (makespan * schedule.stages)) : 0;
 }
 
-std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches) {
+std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
+                                 std::int64_t group) {
     if (stages > kMostStages) return 0;
-    const std::int64_t wanted = stages * std::max<std::int64_t>(4, (16 + stages - 1) / stages);  // a multiple of p where it must be one
+    if (group == 0) group = stages;
     const ScheduleRow& row = row_of(kind);
-    const std::int64_t most = kMostDrawn / row.operations(stages, chunks) / row.multiple(stages) * row.multiple(stages);
+    const std::int64_t round = row.batches_by == 0 ? group : row.multiple(stages);  // whole groups, where micro-batches come in groups
+    const std::int64_t enough = stages * std::max<std::int64_t>(4, (16 + stages - 1) / stages),
+                       wanted = std::max(round, enough / round * round);
+    const std::int64_t most = kMostDrawn / row.operations(stages, chunks) / round * round;
     const std::int64_t drawn = std::min({micro_batches, wanted, most});
-    return drawn > 0 && schedule_obstacle(kind, stages, chunks, drawn).empty() ? drawn : 0;
+    return drawn > 0 && schedule_obstacle(kind, stages, chunks, drawn, group).empty() ? drawn : 0;
 }
 
 namespace {
 
 std::optional<double> makespan_of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
-                                  const OpTimes& times) {
-    const auto played = play(make_schedule(kind, stages, chunks, narrow(micro_batches)), times);
+                                  const OpTimes& times, std::int64_t group) {
+    const auto played = play(make_schedule(kind, stages, chunks, narrow(micro_batches), narrow(group)), times);
     return played ? std::optional(played->makespan) : std::nullopt;
 }
 
 // Of a step of any length. What is too long is played in part (at least three rounds of all stages) and continued at the rate of that
 // part's second half: exact where the schedule repeats itself by then, as it does with alike stages.
 std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
-                                     const OpTimes& times) {
+                                     const OpTimes& times, std::int64_t group) {
     constexpr std::int64_t kMostPlayed = 150'000;  // operations, which take 44 bytes each while they are played
     const std::int64_t most = kMostPlayed / row_of(kind).operations(stages, chunks);
-    if (micro_batches <= most) return makespan_of(kind, stages, chunks, micro_batches, times);
-    const std::int64_t part = most / stages * stages, half = most / 2 / stages * stages;  // multiples of p where they must be
-    const auto to_part = makespan_of(kind, stages, chunks, part, times), to_half = makespan_of(kind, stages, chunks, half, times);
+    if (micro_batches <= most) return makespan_of(kind, stages, chunks, micro_batches, times, group);
+    const std::int64_t round = group == 0 ? stages : group, part = most / round * round, half = most / 2 / round * round;  // whole groups
+    if (half == 0) return std::nullopt;
+    const auto to_part = makespan_of(kind, stages, chunks, part, times, group),
+               to_half = makespan_of(kind, stages, chunks, half, times, group);
     if (!to_part || !to_half) return std::nullopt;
     return *to_part + static_cast<double>(micro_batches - part) * (*to_part - *to_half) / static_cast<double>(part - half);
 }
@@ -52,17 +58,17 @@ std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std
 }  // namespace
 
 std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
-                                      const OpTimes& times) {
-    const std::int64_t drawn = micro_batches_drawn(kind, stages, chunks, micro_batches);
+                                      const OpTimes& times, std::int64_t group) {
+    const std::int64_t drawn = micro_batches_drawn(kind, stages, chunks, micro_batches, group);
     if (drawn == 0) return std::nullopt;
     Timeline line;
     line.kind = kind;
     line.all_micro_batches = micro_batches;
-    line.schedule = make_schedule(kind, stages, chunks, narrow(drawn));
+    line.schedule = make_schedule(kind, stages, chunks, narrow(drawn), narrow(group));
     auto played = play(line.schedule, times);
     if (!played) return std::nullopt;
     line.played = std::move(*played);
-    const auto makespan = drawn == micro_batches ? line.played.makespan : whole_makespan(kind, stages, chunks, micro_batches, times);
+    const auto makespan = drawn == micro_batches ? line.played.makespan : whole_makespan(kind, stages, chunks, micro_batches, times, group);
     if (!makespan) return std::nullopt;
     line.makespan = *makespan;
     for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -119,7 +125,7 @@ static Json describe(const Timeline& line) {
 
 // The calibration's factor counts for every operation, as it does for the step.
 static void multiply(OpTimes& times, double factor) {
-    for (auto* list : {&times.forward, &times.backward, &times.weight})
+    for (auto* list : {&times.forward, &times.backward, &times.weight, &times.forward_traffic, &times.backward_traffic})
         for (double& seconds : *list) seconds *= factor;
     times.transfer *= factor;
 }
@@ -147,7 +153,8 @@ Json timeline_answer(const Job& job) {
         const LayerTimes layers = layer_times(job.model, plan, framework, machine, timing);
         OpTimes times = op_times(job.model, plan, machine, timing, layers, Stages(job.model, plan));
         multiply(times, plan.time_factor);
-        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(), times);
+        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(), times,
+                             plan.group_of_micro_batches());
     }
     return Object()
         .add("ok", true)

@@ -65,7 +65,7 @@ inline const Json& shape(const char* name) {
             "job": {"version": "integer", "model": "any", "gpu": "text", "cluster": "text", "method": "text", "gpus": "integer",
                     "gpus_per_node": "integer", "sequence_length": "integer", "global_batch": "integer", "tensor_parallel": "integer",
                     "context_parallel": "integer", "pipeline_parallel": "integer", "micro_batch": "integer", "virtual_stages": "integer",
-                    "schedule": "text", "first_stage_layers": "integer", "last_stage_layers": "integer",
+                    "schedule": "text", "layout": "text", "virtual_stage_group": "integer", "first_stage_layers": "integer", "last_stage_layers": "integer",
                     "count_embedding_as_layer": "boolean", "count_loss_as_layer": "boolean", "zero": "text", "shard_replicas": "integer",
                     "recompute": "text", "recompute_modules": "text", "recompute_layers": "integer", "precision": "text",
                     "gradients_in_fp32": "boolean", "moments": "text", "optimizer_offload": "number", "expert_parallel": "integer",
@@ -73,7 +73,7 @@ inline const Json& shape(const char* name) {
                     "loss": "text", "sequence_parallel": "boolean", "site": "text", "time_factor": "number",
                     "site_network": "number", "site_pipeline": "number", "site_fixed": "number", "site_stall": "number", "tensor_overlap": "boolean",
                     "overlap_gradients": "boolean", "overlap_parameters": "boolean", "overlap_pipeline": "boolean",
-                    "token_budget": "number", "price_per_gpu_hour": "number", "watts_per_gpu": "number", "explore": "text", "risk": "number", "fused_norms": "boolean", "hidden_dropout": "boolean",
+                    "token_budget": "number", "price_per_gpu_hour": "number", "watts_per_gpu": "number", "leave_out": "text", "risk": "number", "fused_norms": "boolean", "hidden_dropout": "boolean",
                     "attention_dropout": "boolean"},
             "item": {"id": "text", "label": "text", "summary": "text", "bytes": "number", "share": "number", "formula": ["token"],
                      "numbers": ["token"], "latex": "text", "latex_numbers": "text",
@@ -83,13 +83,14 @@ inline const Json& shape(const char* name) {
             "model": {"ok": "boolean", "model": "any", "label": "text", "parameters": "integer", "used": ["text"], "ignored": ["text"],
                       "assumed": [{"key": "text", "value": "scalar", "why": "text"}]},
             "rank": {"ok": "boolean", "gpus": "integer", "candidates": "integer", "legal": "integer", "ranked": "integer", "does_not_fit": "integer",
+                     "slower": "integer", "looked_at": "integer", "equally_good": "integer", "tie_width": "number",
                      "filtered": "integer", "choices": "any", "excluding": ["text"],
                      "rejected": [{"rule": "text", "count": "integer"}], "front": ["integer"], "closest": "any",
                      "plans": {"tensor_parallel?": ["integer"], "context_parallel?": ["integer"], "pipeline_parallel?": ["integer"],
                                "data_parallel?": ["integer"], "micro_batch?": ["integer"], "expert_parallel?": ["integer"],
-                               "virtual_stages?": ["integer"], "schedule?": ["text"], "recompute?": ["text"], "recompute_layers?": ["integer"],
-                               "zero?": ["text"], "sequence_parallel?": ["boolean"], "count_embedding_as_layer?": ["boolean"],
-                               "count_loss_as_layer?": ["boolean"], "order?": ["integer"], "total_bytes?": ["number"], "share?": ["number"],
+                               "expert_tensor_parallel?": ["integer"], "virtual_stages?": ["integer"], "schedule?": ["text"], "layout?": ["text"],
+                               "recompute?": ["text"], "recompute_layers?": ["integer"], "zero?": ["text"], "moments?": ["text"],
+                               "sequence_parallel?": ["boolean"], "tie?": ["integer"], "total_bytes?": ["number"], "share?": ["number"],
                                "class?": ["text"], "probability?": ["number?"], "step_seconds?": ["number"], "tokens_per_s?": ["number"]}},
             "versus": {"ok": "boolean", "plan": "any", "other": "any", "outcome": "text", "seconds?": "number", "seconds_share?": "number",
                        "bytes?": "number", "time?": [{"id": "text", "kind": "text", "label": "text", "seconds": "number"}],
@@ -100,7 +101,7 @@ inline const Json& shape(const char* name) {
                        "sizes": [{"gpus": "integer", "entry": "integer?", "efficiency": "number?", "run": "any"}]},
             "catalog": {"version": "integer", "gpus": ["any"], "clusters": ["any"],
                         "fields": [{"key": "text", "link": "text", "type": "text", "label": "text", "help": "text", "unit": "text",
-                                    "default": "scalar", "min?": "number", "max?": "number", "auto?": "boolean",
+                                    "default": "scalar", "default_1?": "scalar", "min?": "number", "max?": "number", "auto?": "boolean",
                                     "choices?": [{"id": "text", "label": "text", "help": "text"}]}],
                         "rules": [{"id": "text", "label": "text"}]}})");
         const Json problem = s["problem"], source = s["source"];
@@ -113,7 +114,7 @@ inline const Json& shape(const char* name) {
                                                {"sources", Json::array({"any"})}}});
         s["failure"] = {{"ok", "boolean"}, {"problems", Json::array({problem})}};
         s["estimate"] = json(R"({
-            "ok": "boolean", "auto": ["text"],
+            "ok": "boolean", "auto": ["text"], "equally_good": {"count": "integer", "width": "number"},
             "model": {"label": "text", "parameters": "integer", "config": "any"},
             "gpu": {"id": "text", "label": "text", "memory_gib": "number"},
             "data_parallel": "integer", "micro_batches": "integer", "padded_vocabulary": "integer",
@@ -141,12 +142,14 @@ inline const Json& shape(const char* name) {
             "comparison": {"method": "text", "label": "text", "total_bytes": "number", "share": "number", "class": "text",
                            "probability": "number?", "step_seconds": "number",
                            "rows": [{"id": "text", "label": "text", "bytes": "number", "other_bytes": "number", "why": "text"}]},
+            "assumed": [{"id": "text", "text": "text", "field": "text"}]})");
+        s["alternatives"] = json(R"({
+            "ok": "boolean",
             "changes": [{"set": "any", "label": "text", "touches": "text", "saved_bytes": "number", "total_bytes": "number",
                          "share": "number", "class": "text", "probability": "number?", "step_seconds": "number"}],
-            "assumed": [{"id": "text", "text": "text", "field": "text"}],
-            "auto_plan": {"null or": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
-                                      "micro_batch": "integer", "total_bytes": "number", "share": "number", "class": "text",
+            "auto_plan": {"null or": {"set": "any", "total_bytes": "number", "share": "number", "class": "text",
                                       "probability": "number?", "step_seconds": "number"}}})");
+        s["alternatives"]["job"] = s["job"];
         s["timeline"] = json(R"({
             "ok": "boolean", "basis": "text", "note": "text",
             "timeline": {"null or": {
@@ -203,9 +206,12 @@ inline const Json& shape(const char* name) {
         const Json option = {{"value", "integer"},        {"legal", "boolean"},        {"total_bytes?", "number"},
                              {"share?", "number"},        {"class?", "text"},          {"change_bytes?", "number"},
                              {"probability?", "number?"}, {"step_seconds?", "number"}, {"problem", {{"null or", problem}}}};
-        s["estimate"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
+        s["alternatives"]["knobs"] = Json::array({{{"field", "text"}, {"value", "integer"}, {"options", Json::array({option})}}});
         const Json there = json(R"({"plan": {"tensor_parallel": "integer", "context_parallel": "integer", "pipeline_parallel": "integer",
-                                             "data_parallel": "integer", "expert_parallel": "integer", "micro_batch": "integer"},
+                                             "data_parallel": "integer", "expert_parallel": "integer", "expert_tensor_parallel": "integer",
+                                             "micro_batch": "integer", "virtual_stages": "integer", "virtual_stage_group": "any",
+                                             "schedule": "text", "layout": "text", "zero": "text", "recompute": "text",
+                                             "recompute_layers": "integer", "moments": "text", "sequence_parallel": "boolean"},
                                     "total_bytes": "number", "share": "number", "class": "text", "probability": "number?",
                                     "step_seconds": "number"})");
         Json fewest = there, in_time = there, largest = there;
@@ -236,7 +242,7 @@ inline std::string answer_defect(std::string_view text, const char* on_success) 
     Json expected = shape("failure");
     // The part of the job that could be read. versus leaves it out where it could not read the job, or the other plan.
     const std::string_view name = on_success;
-    if (name == "estimate" || name == "timeline") expected["job"] = "any";
+    if (name == "estimate" || name == "timeline" || name == "alternatives") expected["job"] = "any";
     if (name == "versus") expected["job?"] = "any";
     if (std::string_view(on_success) == "calibrate") expected["text?"] = expected["remove?"] = "any";
     if (std::string found = differs(answer, expected, "failure"); !found.empty()) return found;

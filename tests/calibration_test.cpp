@@ -35,7 +35,8 @@ double estimated_seconds(Json job, const Json& set) {
     return answer["time"]["step_seconds"].get<double>();
 }
 
-const Json kJob = json(R"({"model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "gpus": 64, "global_batch": 512, "context_parallel": 1})");
+const Json kJob =
+    json(R"({"version": 1, "model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "gpus": 64, "global_batch": 512, "context_parallel": 1})");
 
 // Plans of that job which differ in everything that a site's constants touch.
 Json plans() {

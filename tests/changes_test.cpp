@@ -32,7 +32,7 @@ Example llama_70b() {
 TEST_CASE("changes: each is one step, legal, and saves; first what costs no time, then by bytes saved per second lost") {
     const Example e = llama_70b();
     const Estimated now = estimated(e.space(), e.plan);
-    const auto changes = changes_that_save(e.space(), now);
+    const auto changes = changes_that_save(e.space(), e.plan, now);
     CHECK(changes.size() >= 6);
     bool recomputes = false, smaller = false;
     double worth = INFINITY, saved = INFINITY;
@@ -62,7 +62,7 @@ TEST_CASE("changes: what is already done is not proposed") {
     e.plan.gradients_in_fp32 = false;
     e.plan.optimizer_offload = 1;
     e.plan.micro_batch = 1;
-    for (const Change& change : changes_that_save(e.space(), estimated(e.space(), e.plan)))
+    for (const Change& change : changes_that_save(e.space(), e.plan, estimated(e.space(), e.plan)))
         for (const char* key : {"recompute", "gradients_in_fp32", "optimizer_offload", "micro_batch"}) CHECK(!change.set.contains(key));
 }
 

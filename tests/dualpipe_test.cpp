@@ -128,10 +128,10 @@ TEST_CASE("a timeline and a curve draw both directions") {
     const auto curve = memory_curve(two.model, two.plan, two.framework(), 0);
     CHECK(curve.has_value());
     if (!curve) return;
-    CHECK(curve->micro_batches == 10);
-    CHECK(curve->ops.size() == 30);
+    CHECK(curve->micro_batches == 12);
+    CHECK(curve->ops.size() == 36);
     CHECK(curve->ops.front() == Op{OpKind::forward, 0, 0});
-    CHECK(curve->ops[3] == Op{OpKind::forward, 5, 1});
+    CHECK(curve->ops[3] == Op{OpKind::forward, 6, 1});
     CHECK(curve->after.back() < curve->bytes.front());
 }
 

@@ -32,15 +32,11 @@ inline JudgedRun judge_run(const Run& run) {
     JudgedRun judged{run};
     const Gpu* gpu = catalog().gpu(run.gpu);
     if (gpu == nullptr) return judged;
-    const Plan& p = run.plan;
+    Plan p = run.plan;
     judged.legal = is_legal(run.model, p);
     judged.dash_looks_not_run = dash_looks_not_run(run);
-    StageLayers layers;
-    if (!layers_per_chunk(run.model, p))  // 60 layers over 8 or 16 stages: the first ones take one more
-        for (std::int64_t i = 0; i < p.pipeline_parallel; ++i)
-            layers.push_back(
-                {static_cast<std::int32_t>(run.model.layers / p.pipeline_parallel + (i < run.model.layers % p.pipeline_parallel ? 1 : 0))});
-    const Stages stages(run.model, p, layers);
+    if (!layers_per_chunk(run.model, p)) p.split = Split::front;  // 60 layers over 8 or 16 stages: the first ones take one more
+    const Stages stages(run.model, p);
     const Framework framework = framework_of(p, *gpu);
     double bytes = 0;
     for (std::int32_t i = 0; i < p.pipeline_parallel; ++i)

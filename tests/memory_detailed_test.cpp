@@ -13,12 +13,20 @@ using namespace fourfold;
 
 namespace {
 
+// Layers per stage and chunk, as the table lists them.
+void set_layers(Plan& plan, const Json& stages) {
+    if (stages.empty()) return;
+    std::vector<std::int32_t> list;
+    for (std::size_t chunk = 0; chunk < stages[0].size(); ++chunk)
+        for (const Json& stage : stages) list.push_back(stage[chunk]);
+    plan.layout = std::make_shared<const Layout>(list);
+}
+
 struct Row {
     std::string id, family;
     Model model;
     Plan plan;
     Framework framework;
-    StageLayers layers;
     std::int32_t stage = 0;
     double peak_bytes = 0, static_bytes = 0;  // measured; static 0 = not given
 };
@@ -106,7 +114,7 @@ std::vector<Row> rows() {
             r.model = model_of(n);
             r.plan = plan_of(n, row["gpus"]);
             r.framework = framework_of(n, row);
-            r.layers = n["stage_layers"].get<StageLayers>();
+            set_layers(r.plan, n["stage_layers"]);
             r.stage = row["stage"];
             r.peak_bytes = row["peak_bytes"];
             r.static_bytes = row.value("static_bytes", 0.0);
@@ -119,7 +127,7 @@ std::vector<Row> rows() {
 
 template <class N>
 StageMemory<N> estimate(const Row& r) {
-    return detailed<N>(r.model, r.plan, r.framework, Stages(r.model, r.plan, r.layers).moments(r.stage)[0]);
+    return detailed<N>(r.model, r.plan, r.framework, Stages(r.model, r.plan).moments(r.stage)[0]);
 }
 
 struct Residuals {

@@ -114,8 +114,8 @@ TEST_CASE("several broken rules all come back") {
           "tensor_parallel heads_divide 3 -> 4\n"  // no value makes all of it legal: the nearest that keeps this rule
           "tensor_parallel kv_heads_divide 3 -> 4\n"
           "tensor_parallel ffn_divides 3 -> 4\n"
-          "pipeline_parallel layers_divide 5 -> 4\n"
-          "tensor_parallel sequence_divides 3 -> 1");
+          "tensor_parallel sequence_divides 3 -> 1\n"
+          "pipeline_parallel layers_divide 5 -> 4");
 }
 
 TEST_CASE("messages say what was expected with the numbers of the plan") {

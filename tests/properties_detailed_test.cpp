@@ -319,7 +319,7 @@ TEST_CASE("detailed: the memory curve of a stage, cut short or not, reaches exac
         CAPTURE(c.plan.micro_batches());
         CAPTURE(stage);
         const double most = *std::max_element(curve->bytes.begin(), curve->bytes.end()), expected = stage_memory(c, stage).peak_bytes;
-        const bool interleaved = c.plan.virtual_stages > 1 && c.plan.schedule == PipelineSchedule::one_f_one_b;
+        const bool interleaved = c.plan.virtual_stages > 1 && c.plan.schedule == ScheduleKind::one_f_one_b;
         // Interleaved, a later moment may hold as many pieces but larger ones: with experts or the embedding's dropout mask.
         const bool alike = !interleaved || (c.model.experts.count == 0 && stage > 0);
         CHECK(at_most(expected, most));

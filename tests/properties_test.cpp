@@ -43,12 +43,6 @@ double weights(const Case& c) { return bytes_of(c, Group::weights); }
 double optimizer(const Case& c) { return bytes_of(c, Group::optimizer); }
 double activations(const Case& c) { return bytes_of(c, Group::activations); }
 
-Gpu card_of(double gibibytes) {
-    Gpu gpu = *catalog().gpu("a100-sxm-40gb");
-    gpu.memory_bytes = gibibytes * 1024 * 1024 * 1024;
-    return gpu;
-}
-
 bool at_most(double smaller, double larger) { return smaller <= larger * (1 + 1e-12); }  // but for the last digits
 
 // The same training with one degree `factor` times as large, on as many more GPUs; legal or not, the formulas are the same.
@@ -201,7 +195,7 @@ TEST_CASE("a request, read and written, is the same request") {
         visit_fields(c.plan, FieldWriter(request));
         const Budget budget{random.coin() ? 1e12 : 0, 2.5, 700};
         visit_fields(budget, FieldWriter(request));
-        const Exploration exploration{static_cast<std::uint32_t>(random.from(0, 127)), 0.5};
+        const Exploration exploration{static_cast<std::uint32_t>(random.from(0, 63)), 0.5};
         visit_fields(exploration, FieldWriter(request));
         for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch"})
             if (random.from(0, 3) == 0) request[key] = "auto";
@@ -209,59 +203,10 @@ TEST_CASE("a request, read and written, is the same request") {
         request["gpu"] = "h100-sxm-94gb";
         request["cluster"] = random.coin() ? "tsubame4" : "";
         request["method"] = random.coin() ? "fujii2024" : "detailed";
-        request["version"] = 1;
+        request["version"] = kVersion;
         Problems problems;
         const auto job = read_job(request.dump(), Request::estimate, problems);
         CHECK(tests::brief(problems) == "");
         if (job) CHECK(to_json(*job) == request);
     });
-}
-
-TEST_CASE("auto: what is chosen is legal, keeps what is set, and nothing legal is overlooked") {
-    Random random(20);
-    const Gpu card = card_of(80);
-    for (int i = 0; i < 60; ++i) {
-        const Model model = tests::random_model(random);
-        Plan plan = tests::random_legal_plan(random, model);
-        const Plan set = plan;
-        for (const auto degree : {&Plan::tensor_parallel, &Plan::context_parallel, &Plan::pipeline_parallel, &Plan::micro_batch})
-            if (random.coin()) plan.*degree = kAuto;
-        const auto best = choose({model, plan, card, Method::fujii2024});
-        if (best) {
-            CHECK(is_legal(model, best->plan));
-            for (const auto degree : {&Plan::tensor_parallel, &Plan::context_parallel, &Plan::pipeline_parallel, &Plan::micro_batch})
-                CHECK((plan.*degree == kAuto || plan.*degree == best->plan.*degree));
-        } else {  // then the plan it came from must lie outside of what "auto" tries
-            const auto power = [](std::int64_t n) { return (n & (n - 1)) == 0; };
-            CHECK(((plan.tensor_parallel == kAuto && set.tensor_parallel > plan.gpus_per_node) ||
-                   (plan.context_parallel == kAuto && !power(set.context_parallel)) ||
-                   (plan.micro_batch == kAuto && !power(set.micro_batch))));
-        }
-    }
-}
-
-TEST_CASE("auto: nothing that fits is faster; without anything that fits, nothing needs less") {
-    Random random(21);
-    int fitting = 0;
-    for (int i = 0; i < 150; ++i) {
-        const Model model = tests::random_model(random);
-        Plan plan;
-        plan.gpus_per_node = random.one_of<std::int64_t>({1, 2, 8});
-        plan.gpus = random.one_of<std::int64_t>({8, 16, 64});
-        const Gpu card = card_of(random.one_of<double>({16, 40, 80}));
-        const Method method = random.coin() ? Method::fujii2024 : Method::detailed;
-        const SearchOutcome all = search_all({model, plan, card, method}, {plan.gpus});
-        const auto best = choose({model, plan, card, method});
-        CHECK(best.has_value() == !all.columns.row.empty());
-        if (!best) continue;
-        const auto& c = all.columns;
-        if (best->verdict.fit != Fit::fits) {
-            for (const double bytes : c.total_bytes) CHECK(bytes >= best->bytes);
-            continue;
-        }
-        ++fitting;
-        for (std::size_t k = 0; k < c.row.size(); ++k)
-            if (c.fit_class[k] == 0) CHECK(c.step_seconds[k] >= best->seconds);
-    }
-    CHECK(fitting > 50);
 }

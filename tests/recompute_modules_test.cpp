@@ -178,6 +178,7 @@ TEST_CASE("recomputed modules: more of them are never faster and never need more
         plan.recompute_modules = kAllModules;
         const double all = step_of(m, plan, gpu);
         plan.recompute = Recompute::full;
+        if (row_of(plan.schedule_kind()).overlaps) continue;  // which hides the tokens' way to the experts, also when it is gone again
         CHECK(all <= step_of(m, plan, gpu) * (1 + 1e-12));
     }
 }

@@ -310,3 +310,34 @@ TEST_CASE("a list that waits for itself is rejected") {
     std::swap(s.ops[1][0], s.ops[1][1]);  // backward before its own forward
     CHECK_FALSE(play(s, even_times(s, 1, 1)).has_value());
 }
+
+TEST_CASE("interleaving in groups: as Megatron's table, and the closed form counts as the list does") {
+    // 2 stages, 2 chunks, 5 micro-batches in groups of 3: the last group has two
+    const Schedule s = make_schedule(ScheduleKind::interleaved, 2, 2, 5, 3);
+    std::string forwards;
+    for (const Op& op : s.ops[0])
+        if (op.kind == OpKind::forward) forwards += std::to_string(op.chunk) + ":" + std::to_string(op.micro_batch) + " ";
+    CHECK(forwards == "0:0 0:1 0:2 1:0 1:1 1:2 0:3 0:4 1:3 1:4 ");
+    CHECK(schedule_obstacle(ScheduleKind::interleaved, 4, 2, 10, 4) != "");  // two are left, fewer than four stages
+    CHECK(schedule_obstacle(ScheduleKind::interleaved, 4, 2, 10, 5) == "");
+    CHECK(schedule_obstacle(ScheduleKind::interleaved, 4, 2, 10, 3) != "");
+    for (std::int32_t p = 2; p <= 6; ++p)
+        for (std::int32_t v = 1; v <= 3; ++v)
+            for (std::int32_t m = p; m <= 4 * p + 3; ++m)
+                for (std::int32_t g = p; g <= m; ++g) {
+                    if (v == 1 || !schedule_obstacle(ScheduleKind::interleaved, p, v, m, g).empty()) continue;
+                    const Schedule schedule = make_schedule(ScheduleKind::interleaved, p, v, m, g);
+                    OpTimes times;
+                    times.forward.assign(static_cast<std::size_t>(p * v), 1);
+                    times.backward.assign(static_cast<std::size_t>(p * v), 2);
+                    times.weight.assign(static_cast<std::size_t>(p * v), 0);
+                    CHECK(play(schedule, times).has_value());  // nobody waits for ever
+                    for (std::int32_t stage = 0; stage < p; ++stage) {
+                        std::vector<std::int32_t> counts(static_cast<std::size_t>(v));
+                        in_flight_closed_form(ScheduleKind::interleaved, p, v, m, stage, counts, g);
+                        std::int32_t sum = 0;
+                        for (const std::int32_t count : counts) sum += count;
+                        CHECK(sum == most_in_flight(schedule, stage));
+                    }
+                }
+}

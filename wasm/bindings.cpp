@@ -55,6 +55,8 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("catalog", &api::catalog);
     emscripten::function("import_config", emscripten::optional_override([](const std::string& text) { return api::import_config(text); }));
     emscripten::function("estimate", emscripten::optional_override([](const std::string& request) { return api::estimate(request); }));
+    emscripten::function("alternatives",
+                         emscripten::optional_override([](const std::string& request) { return api::alternatives(request); }));
     emscripten::function("timeline", emscripten::optional_override([](const std::string& request) { return api::timeline(request); }));
     emscripten::function("limits", emscripten::optional_override([](const std::string& request) { return api::limits(request); }));
     emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
@@ -63,8 +65,6 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("place", &place_columns);
     emscripten::function("search", &search);
     emscripten::function("rank", emscripten::optional_override([](const std::string& request) { return api::rank(request); }));
-    emscripten::function("merge_rankings",
-                         emscripten::optional_override([](const std::string& parts) { return api::merge_rankings(parts); }));
     emscripten::function("versus", emscripten::optional_override([](const std::string& request) { return api::versus(request); }));
     emscripten::function("benchmark_estimates", &api::benchmark_estimates);
 }

@@ -154,7 +154,7 @@ constexpr Target kTargets[] = {
     {"import_config", answer_to<import_config>, "model"},
     {"search", search_summary, "search"},
     {"rank", answer_to<rank>, "rank"},
-    {"merge_rankings", answer_to<merge_rankings>, "rank"},
+    {"alternatives", answer_to<alternatives>, "alternatives"},
     {"versus", answer_to<versus>, "versus"},
     {"timeline", answer_to<timeline>, "timeline"},
     {"limits", answer_to<limits>, "limits"},

@@ -16,6 +16,7 @@ inline Json golden_answer(const Json& golden) {
     std::string response;
     if (function == "import_config") response = api::import_config(request);
     if (function == "estimate") response = api::estimate(request);
+    if (function == "alternatives") response = api::alternatives(request);
     if (function == "rank") response = api::rank(request);
     if (function == "versus") response = api::versus(request);
     if (function == "timeline") response = api::timeline(request);
