@@ -474,13 +474,14 @@ export interface Versus {
     memory?: { id: string; label: string; bytes: number }[];
 }
 
-export type Degrees = Record<Degree | 'data_parallel' | 'expert_parallel', number>;
+// Everything of a plan that can be chosen, with its value.
+export type WholePlan = Record<RankedKey, string | number | boolean> & { data_parallel: number };
 
 // A number and the fastest plan that fits there.
-export type FewestGpus = Brief & { gpus: number; plan: Degrees };
+export type FewestGpus = Brief & { gpus: number; plan: WholePlan };
 export type InTime = FewestGpus & Omit<Run, 'steps' | 'energy_kwh'> & { safe_gpus: number | null };
-export type Largest = Brief & { value: number; plan: Degrees; limited_by: 'memory' | 'rules' | 'range'; note: string };
-export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: Degrees } & Brief) | { plan: null });
+export type Largest = Brief & { value: number; plan: WholePlan; limited_by: 'memory' | 'rules' | 'range'; note: string };
+export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: WholePlan } & Brief) | { plan: null });
 
 export interface Limits {
     ok: true;

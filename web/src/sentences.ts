@@ -152,7 +152,8 @@ export function besides(catalog: Catalog, plan: Plan): string {
         .join(', ');
 }
 
-export const wholePlan = (catalog: Catalog, plan: Plan): string => [degreeList(plan), besides(catalog, plan)].filter(Boolean).join(', ');
+export const wholePlan = (catalog: Catalog, plan: Plan, data?: number): string =>
+    [degreeList(plan, data), besides(catalog, plan)].filter(Boolean).join(', ');
 
 // What the search leaves out, by the labels of the catalogue.
 export function leftOut({ catalog, job }: Page): { id: string; label: string }[] {
