@@ -52,18 +52,19 @@ export function createPins({ page, update, recover }: Desk, estimate: Core['esti
 type LimitsQuestion = Pick<Page, 'job' | 'days'>;
 
 // Not before their view is there, and not while the reader types.
-export function createLimits({ page, update, recover }: Desk, limits: Core['limits']) {
+export function createLimits({ page, update, recover }: Desk, reverse: Pick<Core, 'limits' | 'stop'>) {
     let wanted = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let asked: { job: Job; days: Value } | null = null; // or about to be
     const ask = latestOnly(
-        ({ job, days }: LimitsQuestion) => limits({ ...request(job), days }),
+        ({ job, days }: LimitsQuestion) => reverse.limits({ ...request(job), days }),
         (answer: Limits | Refusal, { job, days }) => {
             const limitsStale = job !== page().job || days !== page().days;
             if (answer.ok) update({ limits: answer, limitsStale, limitsProblems: [] });
             else update({ limitsStale: true, limitsProblems: answer.problems.filter(({ field }) => field === 'days') });
         },
         (error) => recover(error, () => ask(page())),
+        () => reverse.stop(),
     );
     const soon = (): void => {
         const { job, days } = page();

@@ -169,16 +169,20 @@ export class Core {
 }
 
 // Asks one question at a time and, while it waits, remembers only the newest: an answer is never older than the one shown before it,
-// and fast typing never builds a queue.
+// and fast typing never builds a queue. With `stop`, a question that has taken long gives way to a newer one.
+export const PATIENCE_MS = 300; // starting an instance anew takes a tenth of a second
 export function latestOnly<Question, Answer>(
     ask: (question: Question) => Promise<Answer>,
     done: (answer: Answer, question: Question) => void,
     failed: (error: unknown) => void,
+    stop?: () => void,
 ): (question: Question) => void {
     let busy = false;
+    let begun = 0;
     let next: { question: Question } | null = null;
     const run = async (question: Question): Promise<void> => {
         busy = true;
+        begun = performance.now();
         try {
             const answer = await ask(question);
             if (!next) done(answer, question);
@@ -193,7 +197,11 @@ export function latestOnly<Question, Answer>(
         }
     };
     return (question) => {
-        if (busy) next = { question };
-        else run(question);
+        if (!busy) {
+            run(question);
+            return;
+        }
+        next = { question };
+        if (performance.now() - begun > PATIENCE_MS) stop?.();
     };
 }

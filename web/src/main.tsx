@@ -22,6 +22,8 @@ type Store = ReturnType<typeof createStore>;
 interface Cores {
     estimates: Core;
     searches: Core;
+    maps: Core;
+    reverse: Core;
     placing: Placing;
 }
 
@@ -39,7 +41,7 @@ function createCores(): Cores {
         if (text.length > LONG_MEASUREMENT) measures.end();
         return read;
     };
-    return { estimates, searches, placing: { measure, placers } };
+    return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers } };
 }
 
 // Writes the job into the address.

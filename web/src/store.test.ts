@@ -46,7 +46,9 @@ function fakeStore() {
     });
     const store = createStore(emptyPage(catalog, job), {
         estimates: { estimate },
-        searches: { search, alternatives, estimate: pinned, limits, rank, versus: async () => refused },
+        searches: { alternatives, estimate: pinned, rank, versus: async () => refused },
+        maps: { search, stop: () => {} },
+        reverse: { limits, stop: () => {} },
         draw: (page) => pages.push(page),
         jobChanged: (changed, how, pins) => {
             links.push([changed, how]);

@@ -113,12 +113,15 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export interface Surroundings {
     estimates: Pick<Core, 'estimate'>;
-    searches: Pick<Core, 'search' | 'alternatives' | 'estimate' | 'limits' | 'rank' | 'versus'>;
+    searches: Pick<Core, 'alternatives' | 'estimate' | 'rank' | 'versus'>;
+    // What may take seconds for a large model, each beside the rest.
+    maps: Pick<Core, 'search' | 'stop'>;
+    reverse: Pick<Core, 'limits' | 'stop'>;
     draw(page: Page): void;
     jobChanged(job: Job, how: How, pins: readonly Pin[]): void; // or the pins did
 }
 
-export function createStore(initial: Page, { estimates, searches, draw, jobChanged }: Surroundings) {
+export function createStore(initial: Page, { estimates, searches, maps, reverse, draw, jobChanged }: Surroundings) {
     let page = initial;
     let how: How = 'choose';
     let lateTimer: Timer | undefined;
@@ -166,7 +169,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
         (job: Job) => {
             searched = job;
             const timer = setTimeout(() => update({ heatStale: true }), LATE_MS);
-            return searches.search({ ...request(open(job)), ...columnsFor(job) }, page.heatFilter).finally(() => clearTimeout(timer));
+            return maps.search({ ...request(open(job)), ...columnsFor(job) }, page.heatFilter).finally(() => clearTimeout(timer));
         },
         (heat) => {
             if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false });
@@ -174,6 +177,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
             if (heat.summary.ok) limits.soon();
         },
         (error) => recover(error, () => askSearch(page.job)),
+        () => maps.stop(),
     );
 
     const setPins = (pins: readonly Pin[]): void => {
@@ -194,7 +198,7 @@ export function createStore(initial: Page, { estimates, searches, draw, jobChang
     const desk = { page: () => page, update, recover: (error: unknown, again: () => void) => recover(error, again) };
     const askAlternatives = createAlternatives(desk, searches.alternatives);
     const askPins = createPins(desk, searches.estimate);
-    const limits = createLimits(desk, searches.limits);
+    const limits = createLimits(desk, reverse);
 
     let filterTimer: Timer | undefined;
     const recover = (error: unknown, again: () => void): void => {
