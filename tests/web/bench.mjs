@@ -20,7 +20,7 @@ function bestRate(count, work) {
 }
 
 const LARGE = '{"model": "llama-3.1-405b", "gpus": 16384, "global_batch": 2048}';
-const WHOLE = JSON.stringify({ ...JSON.parse(LARGE), explore: 'virtual_stages,schedule,recompute,zero,sequence_parallel,expert_parallel,stage_layers' });
+const WHOLE = JSON.stringify({ ...JSON.parse(LARGE), version: 2, leave_out: '' });
 const { legal } = JSON.parse(core.rank(WHOLE));
 const plans = core.search(LARGE).columns.row.length;
 

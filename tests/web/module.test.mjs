@@ -133,7 +133,7 @@ test('place: progress comes, a cancel is heard, the result is a permutation and 
 });
 
 test('the same question gives the same text again', () => {
-    const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
+    const request = JSON.stringify({ version: 2, model: 'llama-3.1-8b', gpus: 64 });
     assert.equal(core.estimate(request), core.estimate(request));
 });
 
@@ -154,7 +154,7 @@ test('the reverse questions: every answer is a plan that fits, and the days are 
 });
 
 test('columns outlive later searches', () => {
-    const request = JSON.stringify({ version: 1, model: 'llama-3.1-8b', gpus: 64 });
+    const request = JSON.stringify({ version: 2, model: 'llama-3.1-8b', gpus: 64 });
     const { columns } = core.search(request);
     const before = Array.from(columns.total_bytes);
     for (let i = 0; i < 20; ++i) core.search(request);

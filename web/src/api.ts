@@ -62,17 +62,18 @@ interface FieldBase {
     label: string;
     help: string;
     unit: string;
+    auto?: boolean; // its value may be "auto": the core chooses it
+    default_1?: string | number | boolean; // what its absence meant in links and requests of version 1, where that was another value
 }
 export interface IntegerField extends FieldBase {
     type: 'integer';
     default: number | 'auto';
     min: number;
     max: number;
-    auto: boolean;
 }
 export interface BooleanField extends FieldBase {
     type: 'boolean';
-    default: boolean;
+    default: boolean | 'auto';
 }
 export interface ChoiceField extends FieldBase {
     type: 'choice';
@@ -93,6 +94,7 @@ export interface SetField extends FieldBase {
 export interface TextField extends FieldBase {
     type: 'text';
     default: string;
+    choices?: Choice[]; // texts with a meaning of their own
 }
 export type Field = IntegerField | NumberField | BooleanField | ChoiceField | SetField | TextField;
 
@@ -236,10 +238,13 @@ export interface Note {
     field?: string;
 }
 
-export type AutoPlan = Record<Degree, number> & Brief;
+// The keys of a job that a plan sets.
+export interface Settings {
+    [key: string]: string | number | boolean;
+}
 
 export interface Change extends Brief {
-    set: { [key: string]: string | number | boolean };
+    set: Settings;
     label: string;
     touches: string;
     saved_bytes: number;
@@ -343,13 +348,20 @@ export interface Estimate extends Omit<Brief, 'step_seconds'> {
     time: Time;
     host: Host | null;
     comparison: Comparison;
-    changes: Change[];
+    equally_good: { count: number; width: number }; // plans that the estimate cannot tell apart, this one among them
     used: Note[];
     assumed: Note[];
     not_counted: Note[];
     warnings: Problem[];
+}
+
+// What other plans would come to: each field's neighbours, single changes, everything on "auto".
+export interface Alternatives {
+    ok: true;
+    job: { [key: string]: Json };
+    changes: Change[];
     knobs: Knob[];
-    auto_plan: AutoPlan | null;
+    auto_plan: ({ set: Settings } & Brief) | null;
 }
 export interface Refusal {
     ok: false;
@@ -404,34 +416,38 @@ export const RANKED_KEYS = [
     'context_parallel',
     'micro_batch',
     'expert_parallel',
+    'expert_tensor_parallel',
     'virtual_stages',
     'schedule',
+    'layout',
     'recompute',
     'recompute_layers',
     'zero',
+    'moments',
     'sequence_parallel',
-    'count_embedding_as_layer',
-    'count_loss_as_layer',
 ] as const;
 export type RankedKey = (typeof RANKED_KEYS)[number];
 export interface RankedPlan extends Record<RankedKey, string | number | boolean> {
     data_parallel: number;
-    order: number;
     total_bytes: number;
     share: number;
     class: Fit;
     probability: number | null;
     step_seconds: number;
     tokens_per_s: number;
+    tie: number; // plans of one group are equally fast, as far as the estimate can tell; 0 first
 }
 export interface Ranked {
     ok: true;
     gpus: number;
     candidates: number;
-    legal: number;
+    legal: number; // slower + filtered + ranked + does_not_fit
+    slower: number; // a lower bound of their time keeps them out of the list; nobody looked at their memory
     filtered: number;
     ranked: number;
     does_not_fit: number;
+    equally_good: number; // so many of the first rows are as fast as the fastest, as far as the estimate can tell
+    tie_width: number; // share of a step
     rejected: { rule: string; count: number }[];
     choices: { [key: string]: (string | number | boolean)[] };
     excluding: string[];
@@ -458,13 +474,14 @@ export interface Versus {
     memory?: { id: string; label: string; bytes: number }[];
 }
 
-export type Degrees = Record<Degree | 'data_parallel' | 'expert_parallel', number>;
+// Everything of a plan that can be chosen, with its value.
+export type WholePlan = Record<RankedKey, string | number | boolean> & { data_parallel: number };
 
 // A number and the fastest plan that fits there.
-export type FewestGpus = Brief & { gpus: number; plan: Degrees };
+export type FewestGpus = Brief & { gpus: number; plan: WholePlan };
 export type InTime = FewestGpus & Omit<Run, 'steps' | 'energy_kwh'> & { safe_gpus: number | null };
-export type Largest = Brief & { value: number; plan: Degrees; limited_by: 'memory' | 'rules' | 'range'; note: string };
-export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: Degrees } & Brief) | { plan: null });
+export type Largest = Brief & { value: number; plan: WholePlan; limited_by: 'memory' | 'rules' | 'range'; note: string };
+export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: WholePlan } & Brief) | { plan: null });
 
 export interface Limits {
     ok: true;
@@ -632,8 +649,8 @@ export interface Fourfold {
     import_config(text: string): string;
     estimate(text: string): string;
     timeline(text: string): string;
+    alternatives(text: string): string;
     rank(text: string): string;
-    merge_rankings(text: string): string;
     versus(text: string): string;
     calibrate(text: string): string;
     read_links(text: string): string;

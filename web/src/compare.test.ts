@@ -29,6 +29,7 @@ function answer(tensor: number, gib: number, seconds: number, fit: Fit = 'fits')
         total_bytes: gib * GIB,
         card_bytes: 80 * GIB,
         share: gib / 80,
+        equally_good: { count: 1, width: 0.015 },
         stage: 0,
         worst_stage: 1,
         groups: [
@@ -79,6 +80,17 @@ test('the plan shown comes first, and is said to be a pin where it is one', () =
     expect(names(broken)).toEqual([['Pin 1', false]]);
 });
 
+test('a pin that left a field open is the plan shown where that field was chosen the same', () => {
+    const open = { ...number('virtual_stages', 'vp', 'Chunks', 1), default: 'auto', auto: true } as const;
+    const wider = { ...catalog, fields: [...catalog.fields, open] } as Catalog;
+    const whole = answer(2, 30, 6);
+    const shown = { ...whole, job: { ...whole.job, virtual_stages: 4 } };
+    const pin = pinOf(whole.job, wider);
+    const page = { ...emptyPage(wider, {}), answer: shown, pins: [pin] };
+    expect(columnsOf(page).map((column) => column.shown)).toEqual([true, false]);
+    expect(columnsOf({ ...page, pinAnswers: { [pin.text]: shown } }).map((column) => column.shown)).toEqual([true]);
+});
+
 test('only settings that differ have rows, with the labels of the catalogue', () => {
     const { sections } = tableOf(pageOf(answer(1, 40, 5), [answer(2, 30, 6)]));
     expect(sections[0]?.rows).toEqual([{ id: 'tensor_parallel', label: 'Tensor parallel (TP)', cells: [{ text: '1' }, { text: '2' }] }]);
@@ -95,12 +107,13 @@ test('the groups are those of the fullest stage, in the order of the answer', ()
 });
 
 describe('the best value of a row', () => {
-    const spec = (better: 'less' | 'more') => ({
+    const spec = (better: 'less' | 'more', width = 0) => ({
         id: 'step',
         label: '',
         text: ({ time }: Estimate) => time.step_seconds.toFixed(1),
         value: ({ time }: Estimate) => time.step_seconds,
         better,
+        width: () => width,
     });
     const columns = (...answers: (Estimate | 'refused' | 'waiting')[]) => columnsOf(pageOf(answer(99, 1, 1), answers)).slice(1);
     test('is the smallest or the largest', () => {
@@ -111,6 +124,10 @@ describe('the best value of a row', () => {
         expect(bestOf(columns(answer(1, 1, 2), answer(2, 1, 2.001)), spec('less'))).toBe(-1);
         expect(bestOf(columns(answer(1, 1, 2), 'refused', 'waiting'), spec('less'))).toBe(-1);
         expect(bestOf(columns(answer(1, 1, 2), answer(2, 1, 3)), { id: '', label: '', text: () => 'x' })).toBe(-1);
+    });
+    test('is none within what the estimate can tell', () => {
+        expect(bestOf(columns(answer(1, 1, 100), answer(2, 1, 101)), spec('less', 0.005))).toBe(0);
+        expect(bestOf(columns(answer(1, 1, 100), answer(2, 1, 101)), spec('less', 0.015))).toBe(-1);
     });
     test('is never that of a plan that does not fit', () => {
         expect(bestOf(columns(answer(1, 90, 1, 'does_not_fit'), answer(2, 1, 3), answer(4, 1, 2, 'at_risk')), spec('less'))).toBe(2);
@@ -124,7 +141,10 @@ test('the finding says what is marked', () => {
     };
     expect(finding(answer(2, 30, 6))).toBe('The plan shown has the shortest step: 5.00 s. Pin 1 needs least memory: 30.0 GB.');
     expect(finding(answer(2, 30, 4))).toBe('Pin 1 has the shortest step (4.00 s) and needs least memory (30.0 GB).');
-    expect(finding(answer(2, 40, 5))).toBe('');
+    expect(finding(answer(2, 40, 5))).toBe('2 plans are equally fast within what the estimate can tell.');
+    expect(finding(answer(2, 30, 5.05), answer(4, 20, 6))).toBe(
+        '2 plans are equally fast within what the estimate can tell. Pin 2 needs least memory: 20.0 GB.',
+    );
     expect(finding(answer(2, 30, 6), answer(4, 90, 1, 'does_not_fit'))).toMatch(/^The plan shown .* Plans that do not fit are left out\.$/);
 });
 

@@ -1,12 +1,12 @@
 // Pinned plans side by side, as a table: which plans, which rows, and which value of a row is the best. All numbers are the core's; here
 // they are only laid out and compared.
-import type { Estimate, Field, Fit, Json, Problem, TimeKind } from './api';
+import type { Catalog, Estimate, Field, Fit, Json, Problem, TimeKind } from './api';
 import { format, kindsOf } from './format';
 import { t } from './i18n';
 import { m } from './i18n/more';
-import { gpuLabel, labelOf, modelLabel, rateOf } from './sentences';
+import { choiceLabel, gpuLabel, labelOf, modelLabel, rateOf, tieOf } from './sentences';
 import { BUDGET, configOf, defaults, type Job, type Pin, pinOf } from './state';
-import type { Page } from './store';
+import { type Page, pinLike } from './store';
 
 export interface Column {
     pin: Pin;
@@ -49,7 +49,7 @@ export function columnsOf(page: Page): Column[] {
         return {
             pin,
             name: m.compare.pin(format.count(i + 1)),
-            shown: pin.text === shown?.pin.text,
+            shown: shown !== null && pinLike(page, shown.pin) === pin,
             pinned: true,
             answer: answer?.ok ? answer : null,
             problems: answer?.ok === false ? answer.problems : [],
@@ -62,8 +62,14 @@ export function columnsOf(page: Page): Column[] {
 // ---- what differs
 const identity = (job: Job, key: string): string => JSON.stringify(key === 'model' ? (configOf(job) ?? job.model) : job[key]);
 
-function fieldText(field: Field, value: Json): string {
-    if (field.type === 'choice') return field.choices.find((choice) => choice.id === value)?.label ?? String(value);
+// With what was chosen where a pin leaves a field open.
+function resolved({ pin: { job }, answer }: Column): Job {
+    const chosen = Object.entries(job).map(([key, value]) => [key, value === 'auto' ? (answer?.job[key] ?? value) : value]);
+    return Object.fromEntries(chosen) as Job;
+}
+
+function fieldText(catalog: Catalog, field: Field, value: Json): string {
+    if (field.type === 'choice' || field.type === 'text') return choiceLabel(catalog, field.key, String(value));
     if (field.type === 'set') {
         const chosen = String(value).split(',');
         const labels = field.choices.filter((choice) => chosen.includes(choice.id)).map((choice) => choice.label);
@@ -82,16 +88,17 @@ function valueText(page: Page, job: Job, key: string): string {
     if (key === 'cluster') return catalog.clusters.find(({ id }) => id === job.cluster)?.label ?? t.adjust.noCluster;
     if (key === 'method') return catalog.methods.find(({ id }) => id === job.method)?.label ?? String(job.method);
     const field = catalog.fields.find((one) => one.key === key);
-    return field ? fieldText(field, job[key] ?? field.default) : '';
+    return field ? fieldText(catalog, field, job[key] ?? field.default) : '';
 }
 
 function settingRows(page: Page, columns: Column[]): Row[] {
     const keys = Object.keys(defaults(page.catalog));
-    const differ = (key: string): boolean => new Set(columns.map(({ pin }) => identity(pin.job, key))).size > 1;
+    const jobs = columns.map(resolved);
+    const differ = (key: string): boolean => new Set(jobs.map((job) => identity(job, key))).size > 1;
     return keys.filter(differ).map((key) => ({
         id: key,
         label: labelOf(page.catalog.fields, key),
-        cells: columns.map(({ pin }) => ({ text: valueText(page, pin.job, key) })),
+        cells: jobs.map((job) => ({ text: valueText(page, job, key) })),
     }));
 }
 
@@ -104,18 +111,26 @@ interface Spec {
     small?(answer: Estimate): string;
     value?(answer: Estimate): number | null | undefined; // by which one plan is better than another
     better?: 'less' | 'more';
+    width?(answer: Estimate): number; // share within which two values cannot be told apart
     part?: Part;
 }
 
-// The one best value. A plan that does not fit can win nothing, and what reads the same is not told apart.
-export function bestOf(columns: Column[], { text, value, better }: Spec): number {
+// The one best value. A plan that does not fit can win nothing, and what reads the same, or lies within what the estimate can tell, is not
+// told apart.
+export function bestOf(columns: Column[], { text, value, better, width }: Spec): number {
     const runnable = columns.flatMap(({ answer }, i) => {
         const size = answer && answer.class !== 'does_not_fit' ? value?.(answer) : null;
-        return answer && typeof size === 'number' ? [{ i, size: better === 'more' ? -size : size, text: text(answer) }] : [];
+        if (!answer || typeof size !== 'number') return [];
+        return [{ i, size: better === 'more' ? -size : size, text: text(answer), width: width?.(answer) ?? 0 }];
     });
     const [first, second] = runnable.sort((a, b) => a.size - b.size);
-    return first && second && !runnable.some((one) => one !== first && one.text === first.text) ? first.i : -1;
+    if (!first || !second) return -1;
+    const isNear = second.size - first.size <= first.width * Math.abs(first.size);
+    return !isNear && !runnable.some((one) => one !== first && one.text === first.text) ? first.i : -1;
 }
+
+// Every value that follows from the time of a step.
+const tieWidth = ({ equally_good }: Estimate): number => equally_good.width;
 
 function rowOf(columns: Column[], spec: Spec): Row[] {
     const best = bestOf(columns, spec);
@@ -197,6 +212,7 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
             text: ({ time }) => format.duration(time.step_seconds),
             value: ({ time }) => time.step_seconds,
             better: 'less',
+            width: tieWidth,
             small: ({ time }) => m.compare.between(format.duration(time.low_seconds), format.duration(time.high_seconds)),
         },
         ...(idsOf(columns, ({ time }) => kindsOf(time.items).map(({ kind }) => kind)) as TimeKind[]).map((kind) => ({
@@ -211,6 +227,7 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
             text: ({ time }) => format.rounded(time.tokens_per_s),
             value: ({ time }) => time.tokens_per_s,
             better: 'more',
+            width: tieWidth,
         },
         {
             id: 'flop',
@@ -219,6 +236,7 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
             text: (answer) => format.rounded(rateOf(answer, page).tflop_per_s_per_gpu),
             value: (answer) => rateOf(answer, page).tflop_per_s_per_gpu,
             better: 'more',
+            width: tieWidth,
         },
         {
             id: 'mfu',
@@ -227,6 +245,7 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
             text: (answer) => format.percent(rateOf(answer, page).mfu),
             value: (answer) => rateOf(answer, page).mfu,
             better: 'more',
+            width: tieWidth,
         },
     ];
 }
@@ -242,6 +261,7 @@ const RUN_SPECS: Spec[] = [
         },
         value: ({ time: { run } }) => run?.days,
         better: 'less',
+        width: tieWidth,
     },
     {
         id: 'hours',
@@ -249,6 +269,7 @@ const RUN_SPECS: Spec[] = [
         text: ({ time: { run } }) => run && format.rounded(run.gpu_hours),
         value: ({ time: { run } }) => run?.gpu_hours,
         better: 'less',
+        width: tieWidth,
     },
     {
         id: 'cost',
@@ -256,6 +277,7 @@ const RUN_SPECS: Spec[] = [
         text: ({ time: { run } }) => (run && run.cost !== null ? format.rounded(run.cost) : null),
         value: ({ time: { run } }) => run?.cost,
         better: 'less',
+        width: tieWidth,
     },
     {
         id: 'energy',
@@ -263,6 +285,7 @@ const RUN_SPECS: Spec[] = [
         text: ({ time: { run } }) => (run && run.energy_kwh !== null ? format.energy(run.energy_kwh) : null),
         value: ({ time: { run } }) => run?.energy_kwh,
         better: 'less',
+        width: tieWidth,
     },
 ];
 
@@ -275,6 +298,13 @@ export function sectionsOf(page: Page, columns: Column[]): Section[] {
         { id: 'run', label: m.compare.runTitle, rows: rows(RUN_SPECS) },
     ];
     return sections.filter((section) => section.rows.length > 0);
+}
+
+// So many of the plans that can run are as fast as the fastest of them, as far as the estimate can tell.
+function equallyFast(columns: Column[]): number {
+    const answers = columns.flatMap(({ answer }) => (answer && answer.class !== 'does_not_fit' ? [answer] : []));
+    const least = Math.min(...answers.map(({ time }) => time.step_seconds));
+    return answers.filter((answer) => answer.time.step_seconds - least <= tieWidth(answer) * least).length;
 }
 
 // What the marks say, in a sentence; '' when nothing stands out.
@@ -292,6 +322,8 @@ export function findingOf(columns: Column[], sections: Section[]): string {
                   ...(fastest.name ? [m.compare.fastest(fastest.name, fastest.text)] : []),
                   ...(smallest.name ? [m.compare.smallest(smallest.name, smallest.text)] : []),
               ];
+    const tied = equallyFast(columns);
+    if (!fastest.name && tied > 1) parts.unshift(`${tieOf(tied)}.`);
     if (parts.length > 0 && columns.some(({ answer }) => answer?.class === 'does_not_fit')) parts.push(m.compare.among);
     return parts.join(' ');
 }

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { Core, CoreCrash, latestOnly } from './core';
+import { expect, test, vi } from 'vitest';
+import { Core, CoreCrash, latestOnly, PATIENCE_MS } from './core';
 import type { Question, Reply } from './worker';
 
 // A worker that answers when the test says so.
@@ -49,6 +49,32 @@ test('a crash rejects what was asked and the next question gets a new worker', a
     const next = core.estimate({});
     workers[1]?.reply({ id: 2, value: '"fine"' });
     expect(await next).toBe('fine');
+});
+
+test('a question that takes long is stopped when a newer one comes, and nobody hears of it', async () => {
+    const { core, workers } = fakeCore();
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const heard: unknown[] = [];
+    const ask = latestOnly(
+        (gpus: number) => core.limits({ gpus }),
+        (answer) => heard.push(answer),
+        (error) => heard.push(error),
+        () => core.stop(),
+    );
+    ask(1);
+    now = PATIENCE_MS;
+    ask(2);
+    expect(workers[0]?.terminated).toBe(false);
+    now = PATIENCE_MS + 1;
+    ask(3);
+    expect(workers[0]?.terminated).toBe(true);
+    await new Promise((done) => setTimeout(done));
+    expect(workers[1]?.questions.map(({ text }) => text)).toEqual(['{"gpus":3}']);
+    workers[1]?.reply({ id: workers[1].questions[0]?.id ?? 0, value: '"three"' });
+    await new Promise((done) => setTimeout(done));
+    expect(heard).toEqual(['three']);
+    clock.mockRestore();
 });
 
 test('only the newest question waits, and stale answers are dropped', async () => {

@@ -2,6 +2,7 @@
 // question itself broke the instance; when the thread was lost, it is asked once more.
 import { type Alive, watchOver } from './alive';
 import type {
+    Alternatives,
     Calibrated,
     Catalog,
     Estimate,
@@ -59,9 +60,8 @@ export class Core {
     timeline = (job: object): Promise<TimelineAnswer | Refusal> => this.read('timeline', JSON.stringify(job));
     calibrate = (job: object, runs: string): Promise<Calibrated> => this.read('calibrate', JSON.stringify({ ...job, runs_text: runs }));
     search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), { filter });
-    // A part of a ranking stays a text, as the merge takes it.
-    rank = (job: object): Promise<string> => this.ask('rank', JSON.stringify(job));
-    mergeRankings = (parts: readonly string[]): Promise<Ranked | Refusal> => this.read('merge_rankings', `[${parts.join()}]`);
+    alternatives = (job: object): Promise<Alternatives | Refusal> => this.read('alternatives', JSON.stringify(job));
+    rank = (job: object): Promise<Ranked | Refusal> => this.read('rank', JSON.stringify(job));
     versus = (job: object): Promise<Versus | Refusal> => this.read('versus', JSON.stringify(job));
     limits = (job: object): Promise<Limits | Refusal> => this.read('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });
@@ -169,16 +169,20 @@ export class Core {
 }
 
 // Asks one question at a time and, while it waits, remembers only the newest: an answer is never older than the one shown before it,
-// and fast typing never builds a queue.
+// and fast typing never builds a queue. With `stop`, a question that has taken long gives way to a newer one.
+export const PATIENCE_MS = 300; // starting an instance anew takes a tenth of a second
 export function latestOnly<Question, Answer>(
     ask: (question: Question) => Promise<Answer>,
     done: (answer: Answer, question: Question) => void,
     failed: (error: unknown) => void,
+    stop?: () => void,
 ): (question: Question) => void {
     let busy = false;
+    let begun = 0;
     let next: { question: Question } | null = null;
     const run = async (question: Question): Promise<void> => {
         busy = true;
+        begun = performance.now();
         try {
             const answer = await ask(question);
             if (!next) done(answer, question);
@@ -193,7 +197,11 @@ export function latestOnly<Question, Answer>(
         }
     };
     return (question) => {
-        if (busy) next = { question };
-        else run(question);
+        if (!busy) {
+            run(question);
+            return;
+        }
+        next = { question };
+        if (performance.now() - begun > PATIENCE_MS) stop?.();
     };
 }

@@ -28,6 +28,7 @@ export interface Format {
     bytes(bytes: number): string; // exact: 60,450,574,336
     raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
     percent(share: number): string; // 70 %
+    percentTenth(share: number): string; // 1.5 %
     off(ratio: number): string; // how far from 1, signed: +12 %, −0.4 %
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
@@ -153,6 +154,7 @@ export function createFormat(locale: string): Format {
             share > 0 && share < 0.0005
                 ? spaced(`< ${fixed[1].format(0.1)}`, '%')
                 : spaced(fixed[shareDigits(share)]?.format(share * 100) ?? '', '%'),
+        percentTenth: (share) => spaced(oneDecimal.format(share * 100), '%'),
         megabytes: (characters) => fixed[1].format(characters / 1e6),
         parseDecimal,
         parsePercent: (text) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Catalog, Ranked, RankedPlan } from './api';
-import { activeKeys, FASTEST_FIRST, filterKeys, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
+import { activeKeys, filterKeys, IN_RANK, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
 
 const row = (rank: number, tensor_parallel: number, total_bytes: number): ListRow => ({
     rank,
@@ -22,11 +22,11 @@ test('every column orders the rows, both ways; equal rows stay by rank either wa
 });
 
 test('a press sorts upwards, a second one downwards, another column starts anew', () => {
-    expect(pressed(FASTEST_FIRST, 'total_bytes')).toEqual({ by: 'total_bytes', down: false });
+    expect(pressed(IN_RANK, 'total_bytes')).toEqual({ by: 'total_bytes', down: false });
     expect(pressed({ by: 'total_bytes', down: false }, 'total_bytes')).toEqual({ by: 'total_bytes', down: true });
     expect(pressed({ by: 'total_bytes', down: true }, 'total_bytes')).toEqual({ by: 'total_bytes', down: false });
     expect(pressed({ by: 'total_bytes', down: true }, 'share')).toEqual({ by: 'share', down: false });
-    expect(pressed(FASTEST_FIRST, 'step_seconds')).toEqual({ by: 'step_seconds', down: true });
+    expect(pressed(IN_RANK, 'step_seconds')).toEqual({ by: 'step_seconds', down: false });
 });
 
 const fields = ['tensor_parallel', 'virtual_stages', 'schedule', 'zero', 'recompute'].map((key) => ({ key }));

@@ -7,7 +7,7 @@ import { DEGREES, type Value } from './state';
 
 export interface ListRow {
     plan: RankedPlan;
-    rank: number; // by the core: 1 is the fastest
+    rank: number; // by the core: 1 is the best
 }
 
 export type SortKey = 'rank' | Degree | 'data_parallel' | 'step_seconds' | 'tokens_per_s' | 'total_bytes' | 'share';
@@ -15,7 +15,7 @@ export interface Sorting {
     by: SortKey;
     down: boolean;
 }
-export const FASTEST_FIRST: Sorting = { by: 'step_seconds', down: false };
+export const IN_RANK: Sorting = { by: 'rank', down: false };
 
 // A column's second press turns it round.
 export const pressed = (now: Sorting, by: SortKey): Sorting => ({ by, down: now.by === by && !now.down });

@@ -7,13 +7,12 @@ import { format } from './format';
 import { holdSection } from './hold';
 import { t } from './i18n';
 import type { Placing } from './placement';
-import type { Ranker } from './ranking';
 import { summaryOf } from './sentences';
 import { formatLink, type Job, type Pin, parseLink, unknownParts } from './state';
 import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
 import { fetchMore } from './views/later';
 
-const MOST_RANKERS = 4; // workers that share a ranking; each starts when it is first needed
+const MOST_PLACERS = 3; // workers that search for a placement; each starts when it is first needed
 const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
@@ -23,7 +22,8 @@ type Store = ReturnType<typeof createStore>;
 interface Cores {
     estimates: Core;
     searches: Core;
-    rankers: Ranker[];
+    maps: Core;
+    reverse: Core;
     placing: Placing;
 }
 
@@ -33,18 +33,15 @@ function createCores(): Cores {
     const estimates = create();
     estimates.start();
     const searches = create();
-    // The searching worker takes part, but goes on with what else it has to do when a ranking is stopped.
-    const helper = { rank: searches.rank, mergeRankings: searches.mergeRankings, stop: () => {}, end: () => {} };
-    const others = Math.max(1, Math.min(MOST_RANKERS, navigator.hardwareConcurrency) - 1);
     // Instances of their own: a search of 30 seconds must not keep a ranking waiting, and its memory goes back with them.
-    const placers = Array.from({ length: others }, create);
+    const placers = Array.from({ length: Math.max(1, Math.min(MOST_PLACERS, navigator.hardwareConcurrency - 1)) }, create);
     const measures = create();
     const measure: Core['measure'] = async (text, said) => {
         const read = await measures.measure(text, said);
         if (text.length > LONG_MEASUREMENT) measures.end();
         return read;
     };
-    return { estimates, searches, rankers: [helper, ...Array.from({ length: others }, create)], placing: { measure, placers } };
+    return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers } };
 }
 
 // Writes the job into the address.
@@ -156,12 +153,13 @@ async function start(): Promise<void> {
     const link = parseLink(location.search, catalog);
     const address = createAddress(catalog);
     const draw = createDrawing(cores, () => store);
-    const initial = { ...emptyPage(catalog, link.job), answer: example?.answer ?? null };
+    const initial = { ...emptyPage(catalog, link.job), answer: example?.answer ?? null, alternatives: example?.alternatives ?? null };
     const store = createStore(initial, { ...cores, draw, jobChanged: address.changed });
     store.restore(link.job);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
     if (link.newer) store.actions.notify('newer');
+    if (link.widened) store.actions.notify('widened');
     address.follow(store);
     takeDrops(store.actions);
     await boot.module(); // the example is there without it, an answer is not

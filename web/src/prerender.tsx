@@ -1,7 +1,7 @@
 // The finished example that index.html carries: the default run, worked out by the real module when the page is built, so that the first
 // paint shows an answer and no number stands in the sources. Runs in Node only.
 import { renderToString } from 'preact-render-to-string';
-import type { Catalog, Estimate, Fourfold, Refusal } from './api';
+import type { Alternatives, Catalog, Estimate, Fourfold, Refusal } from './api';
 import { App } from './app';
 import type { BootData, Example } from './boot/types';
 import { t } from './i18n';
@@ -28,7 +28,9 @@ export function prerender(core: Fourfold): Prerendered {
     const job = defaults(catalog);
     const answer = JSON.parse(core.estimate(JSON.stringify(request(job)))) as Estimate | Refusal;
     if (!answer.ok) throw new Error(`The default run cannot be worked out: ${answer.problems.map((problem) => problem.message).join(' ')}`);
-    const page = { ...emptyPage(catalog, job), answer };
+    const others = JSON.parse(core.alternatives(JSON.stringify(request(job)))) as Alternatives | Refusal;
+    const alternatives = others.ok ? others : null;
+    const page = { ...emptyPage(catalog, job), answer, alternatives };
     const never = () => {
         throw new Error('nothing can be done on a page that is being built');
     };
@@ -41,5 +43,5 @@ export function prerender(core: Fourfold): Prerendered {
         DESCRIPTION: t.description,
         NOSCRIPT: t.noscript,
     };
-    return { texts, boot: bootData(catalog), example: { catalog, answer } };
+    return { texts, boot: bootData(catalog), example: { catalog, answer, alternatives } };
 }

@@ -1,8 +1,9 @@
 // The answer in words, for the headline, the title and for sharing.
-import type { Degree, Estimate, Field, Group, Json, Problem, Rate, Run } from './api';
+import type { Catalog, Degree, Estimate, Field, Group, Json, Problem, RankedKey, Rate, Run } from './api';
 import { format, sumOf } from './format';
 import { t } from './i18n';
-import { CUSTOM_MODEL, configOf, DEGREES } from './state';
+import { layerRuns, parseLayout } from './layout';
+import { CUSTOM_MODEL, configOf, DEGREES, LEAVE_OUT } from './state';
 import type { Page } from './store';
 
 export const sizesOf = (bytes: number, share: number, { card_bytes, gpu }: Estimate): [used: string, card: string, percent: string] => [
@@ -73,6 +74,15 @@ export function labelOf(fields: Field[], key: string): string {
     return own[key] ?? fields.find((field) => field.key === key)?.label ?? key;
 }
 
+// In the middle of a sentence.
+export const lower = (label: string): string => (/^[A-Z][a-z]/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label);
+
+// Below the width in which the estimate cannot tell two plans apart, a difference is none.
+export const stepChange = (seconds: number, than: number, width: number): string =>
+    Math.abs(seconds - than) <= width * than ? t.tie.equal : t.time.aStep(format.slower(seconds, than));
+
+export const tieOf = (count: number): string => t.tie.plans(count, format.count(count));
+
 // "tensor 2 · pipeline 1 · …" from any object that has the four degrees, with the derived one where it is known.
 export function degreeList(plan: { [key in Degree | 'expert_parallel']?: Json }, data?: number): string {
     const parts = DEGREES.map((key) => `${t.short[key]} ${format.count(Number(plan[key]))}`);
@@ -89,3 +99,70 @@ export function modelLabel({ catalog, job }: Page): string {
 }
 
 export const gpuLabel = ({ catalog, job }: Page): string => catalog.gpus.find((gpu) => gpu.id === job.gpu)?.label ?? String(job.gpu);
+
+// ---- what a plan sets beside its degrees
+type Plan = { readonly [key in RankedKey]?: Json };
+
+export const choiceLabel = ({ fields }: Catalog, key: string, id: string): string => {
+    const field = fields.find((one) => one.key === key);
+    return (field && 'choices' in field && field.choices?.find((choice) => choice.id === id)?.label) || id;
+};
+
+const MOST_RUNS = 5;
+
+// "layers 7 | 14 × 8 | 7"
+export function layersText(layout: string): string {
+    const chunks = parseLayout(layout);
+    if (!chunks) return layout === 'front' ? t.plan.front : t.plan.uneven;
+    const runs = layerRuns(chunks);
+    if (runs.length > MOST_RUNS) return t.plan.uneven;
+    const texts = runs.map(({ layers, count }) =>
+        count > 1 ? t.plan.run(format.count(count), format.count(layers)) : format.count(layers),
+    );
+    return t.plan.layers(texts.join(' | '));
+}
+
+function recomputeText({ recompute, recompute_layers }: Plan): string {
+    const layers = Number(recompute_layers);
+    const texts: Record<string, string> = {
+        none: t.plan.kept,
+        selective: t.plan.selective,
+        block: t.plan.block(layers, format.count(layers)),
+        full: t.plan.full,
+    };
+    return texts[String(recompute)] ?? '';
+}
+
+// As far as it is not the plainest: what plans were before there was a choice.
+export function besides(catalog: Catalog, plan: Plan): string {
+    const plainest = new Map(catalog.fields.map((field) => [field.key, field.default_1]));
+    const differs = (key: RankedKey): boolean => plan[key] !== undefined && plan[key] !== plainest.get(key);
+    const [chunks, expertTensor] = [Number(plan.virtual_stages ?? 1), Number(plan.expert_tensor_parallel ?? 1)];
+    return [
+        differs('schedule') && choiceLabel(catalog, 'schedule', String(plan.schedule)),
+        plan.schedule === '1f1b' && chunks > 1 && t.plan.chunks(format.count(chunks)),
+        differs('layout') && layersText(String(plan.layout)),
+        differs('recompute') && recomputeText(plan),
+        differs('zero') && choiceLabel(catalog, 'zero', String(plan.zero)),
+        differs('moments') && choiceLabel(catalog, 'moments', String(plan.moments)),
+        plan.sequence_parallel === false && Number(plan.tensor_parallel) > 1 && t.plan.noSequence,
+        expertTensor > 1 && t.plan.expertTensor(format.count(expertTensor)),
+    ]
+        .filter(Boolean)
+        .join(', ');
+}
+
+export const wholePlan = (catalog: Catalog, plan: Plan, data?: number): string =>
+    [degreeList(plan, data), besides(catalog, plan)].filter(Boolean).join(', ');
+
+// What the search leaves out, by the labels of the catalogue.
+export function leftOut({ catalog, job }: Page): { id: string; label: string }[] {
+    const field = catalog.fields.find(({ key }) => key === LEAVE_OUT);
+    const ids = String(job[LEAVE_OUT] ?? '').split(',');
+    return field?.type === 'set' ? field.choices.filter(({ id }) => ids.includes(id)) : [];
+}
+
+export const leftOutText = (page: Page): string => {
+    const labels = leftOut(page).map(({ label }) => lower(label));
+    return labels.length > 0 ? t.search.leftOut(labels.join(', ')) : t.search.nothingLeftOut;
+};

@@ -1,17 +1,18 @@
 // The page's state is one flat job, and a link is that job written out. Pure functions: no window, no history.
-//   ?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024&tp=2
+//   ?v=2&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024&tp=2
 // Plans that the reader has pinned follow, each a link of its own with semicolons between its parts:
 //   &pin=model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;seq=8192;batch=1024;tp=2;cp=1;pp=1;mb=1
+// Links of version 1 keep their meaning: see fromVersion1.
 // A pasted model is model=custom and one model.<key> for each key of its config. Short names come from the catalogue's fields.
 import type { Catalog, Field, Json } from './api';
 
-export const LINK_VERSION = 1;
+export const LINK_VERSION = 2;
 export const CUSTOM_MODEL = 'custom';
 
 export type Value = string | number | boolean | null;
 export type Job = Readonly<Record<string, Value>>;
 
-// A plan put aside to be compared: a job whose degrees are numbers, so that it never moves when "auto" would choose differently. `text` is
+// A plan put aside to be compared: a job whose plan is set, so that it never moves when "auto" would choose differently. `text` is
 // its part of a link, the same for the same job.
 export interface Pin {
     text: string;
@@ -24,6 +25,7 @@ export interface ParsedLink {
     pins: Pin[];
     unknown: string[]; // keys that no version of the page has written: kept out, and said so
     newer: boolean; // made by a newer version of the page
+    widened: boolean; // of version 1 without a plan of its own: more is chosen for it now than then
 }
 
 const CONFIG_PREFIX = 'model.';
@@ -88,31 +90,80 @@ function readConfigValue(text: string): Value {
 const writeConfigValue = (value: Value): string =>
     typeof value === 'string' && readConfigValue(value) === value ? value : JSON.stringify(value);
 
-type ReadLink = Omit<ParsedLink, 'pins'> & { pinned: string[] };
+// ---- version 1
+// What the fields of a plan that the page can choose meant when a link did not have them; fields beside them that say how a plan is made.
+const PLAN_BESIDES = [
+    'first_stage_layers',
+    'last_stage_layers',
+    'count_embedding_as_layer',
+    'count_loss_as_layer',
+    'recompute_modules',
+    'shard_replicas',
+    'optimizer_offload',
+];
+// Version 1 named what the list of plans tried ("vary"), version 2 names what the search leaves out ("without").
+const VARY = 'vary';
+const VARIED: Record<string, string> = {
+    virtual_stages: 'interleaving',
+    schedule: 'zero_bubble',
+    recompute: 'recompute',
+    zero: 'sharding',
+    stage_layers: 'uneven_layers',
+};
 
-function readParams(params: URLSearchParams, catalog: Catalog): ReadLink {
+function leftOutBy(vary: string, catalog: Catalog): string {
+    const field = catalog.fields.find(({ key }) => key === LEAVE_OUT);
+    const kept = vary.split(',').map((id) => VARIED[id]);
+    return field?.type === 'set'
+        ? field.choices
+              .map(({ id }) => id)
+              .filter((id) => !kept.includes(id))
+              .join(',')
+        : '';
+}
+
+// A link of version 1 that sets a part of a plan shows the plan that it showed then. One that sets nothing is open in everything.
+function fromVersion1(job: Record<string, Value>, given: ReadonlySet<string>, catalog: Catalog): { widened: boolean } {
+    const older = catalog.fields.filter((field) => field.default_1 !== undefined);
+    const ofPlan = new Set([...chosenKeys(catalog), ...PLAN_BESIDES]);
+    const setsPlan = [...given].some((key) => ofPlan.has(key) && job[key] !== 'auto');
+    if (setsPlan) for (const { key, default_1 } of older) if (!given.has(key)) job[key] = default_1 ?? null;
+    return { widened: !setsPlan && older.length > 0 };
+}
+
+type ReadLink = Omit<ParsedLink, 'pins'> & { pinned: string[]; version: number };
+
+// `version` is that of the link around a pin.
+function readParams(params: URLSearchParams, catalog: Catalog, version: number = LINK_VERSION): ReadLink {
     const job: Record<string, Value> = { ...defaults(catalog) };
+    const given = new Set<string>();
     const unknown: string[] = [];
     const pinned: string[] = [];
-    let newer = false;
+    const said = params.get('v') ?? '';
+    const own = isWhole(said) ? Number(said) : version;
     const custom = params.get('model') === CUSTOM_MODEL;
     for (const [name, text] of params) {
         const field = catalog.fields.find((one) => one.link === name);
-        if (name === 'v') newer = isWhole(text) && Number(text) > LINK_VERSION;
-        else if (field) job[field.key] = readField(field, text);
-        else if ((NAMED as readonly string[]).includes(name)) job[name] = text;
+        if (name === 'v') continue;
+        if (field) {
+            job[field.key] = readField(field, text);
+            given.add(field.key);
+        } else if ((NAMED as readonly string[]).includes(name)) job[name] = text;
         else if (name === PIN) pinned.push(text);
+        else if (name === VARY && LEAVE_OUT in job) job[LEAVE_OUT] = given.has(LEAVE_OUT) ? job[LEAVE_OUT] : leftOutBy(text, catalog);
         else if (custom && isConfigKey(name) && name.length > CONFIG_PREFIX.length) job[name] = readConfigValue(text);
         else if (!TRACKING.test(name)) unknown.push(name);
     }
-    return { job, pinned, unknown, newer };
+    const { widened } = own === 1 ? fromVersion1(job, given, catalog) : { widened: false };
+    return { job, pinned, unknown, newer: own > LINK_VERSION, widened, version: own };
 }
 
 export function parseLink(query: string, catalog: Catalog): ParsedLink {
-    const { pinned, ...link } = readParams(new URLSearchParams(query), catalog);
+    const { pinned, version, ...link } = readParams(new URLSearchParams(query), catalog);
     const pins: Pin[] = [];
     for (const text of pinned) {
-        const { job, unknown, pinned: inner, newer } = readParams(new URLSearchParams(text.replaceAll(';', '&')), catalog);
+        const params = new URLSearchParams(text.replaceAll(';', '&'));
+        const { job, unknown, pinned: inner, newer } = readParams(params, catalog, version);
         link.newer ||= newer;
         const pin = unknown.length + inner.length === 0 && isResolved(job, catalog) ? makePin(job, catalog) : null;
         if (!pin || (pins.length === MAX_PINS && !isPinned(pins, pin))) link.unknown.push(`${PIN}=${text.slice(0, MOST_NAMED)}`);
@@ -125,6 +176,7 @@ export function parseLink(query: string, catalog: Catalog): ParsedLink {
 function isResolved(job: Job, catalog: Catalog): boolean {
     const holds = (field: Field): boolean => {
         const value = job[field.key];
+        if (value === 'auto' && field.auto) return true;
         if (field.type === 'integer') return typeof value === 'number' || value === field.default;
         return typeof value === (field.type === 'number' || field.type === 'boolean' ? field.type : 'string');
     };
@@ -199,6 +251,20 @@ export function request(job: Job): Record<string, Json> {
 }
 
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
-export const EXPLORATION = ['explore', 'risk'] as const; // what the list of best configurations tries
+export const LEAVE_OUT = 'leave_out';
+export const SEARCH = [LEAVE_OUT, 'risk'] as const; // what the search looks at
 export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu'] as const;
-export const AUTO_DEGREES: Job = Object.fromEntries(DEGREES.map((key) => [key, 'auto']));
+
+// ---- what the core chooses
+const OF_THE_MACHINE = ['gpus_per_node']; // "auto" is the usual number there: nothing is searched
+
+// Everything of a plan that the search can choose. An "auto" among a field's own choices is another thing: a habit of the framework.
+export function chosenKeys({ fields }: Catalog): string[] {
+    const isChoice = (field: Field): boolean => 'choices' in field && (field.choices ?? []).some(({ id }) => id === 'auto');
+    return fields
+        .filter((field) => field.auto && !isChoice(field))
+        .map(({ key }) => key)
+        .filter((key) => !OF_THE_MACHINE.includes(key));
+}
+
+export const allAuto = (catalog: Catalog): Record<string, Value> => Object.fromEntries(chosenKeys(catalog).map((key) => [key, 'auto']));

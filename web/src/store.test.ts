@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Catalog, Estimate, IntegerField, Limits, Problem, Refusal } from './api';
+import type { Alternatives, Catalog, Estimate, IntegerField, Limits, Problem, Refusal } from './api';
 import { CoreCrash } from './core';
 import type { Heat } from './heat';
 import { type Job, MAX_PINS } from './state';
 import { createStore, emptyPage, type How, type Page } from './store';
 
-const tensor = { key: 'tensor_parallel', link: 'tp', type: 'integer', label: '', help: '', unit: '', default: 'auto' } as IntegerField;
-const catalog = { version: 1, gpus: [], clusters: [], models: [], methods: [], fields: [tensor], rules: [] } as Catalog;
+const open = (key: string, link: string) =>
+    ({ key, link, type: 'integer', label: '', help: '', unit: '', default: 'auto', auto: true }) as IntegerField;
+const fields = [open('tensor_parallel', 'tp'), open('virtual_stages', 'vp'), open('gpus_per_node', 'node')];
+const catalog = { version: 2, gpus: [], clusters: [], models: [], methods: [], fields, rules: [] } as unknown as Catalog;
 const job: Job = {
     model: 'm',
     gpu: 'g',
@@ -36,18 +38,24 @@ function fakeStore() {
         if (typeof days !== 'number') return { ok: false, problems: [{ ...problem, field: 'days' }] };
         return { ok: true, job: asked, days } as unknown as Limits;
     });
-    const rank = vi.fn(async (_: object) => '{"ok": false, "problems": []}');
+    const refused: Refusal = { ok: false, problems: [] };
+    const rank = vi.fn(async (_: object) => refused);
+    const alternatives = vi.fn(async (asked: object): Promise<Alternatives | Refusal> => {
+        await new Promise((answered) => setTimeout(answered, 300));
+        return { ok: true, job: asked } as unknown as Alternatives;
+    });
     const store = createStore(emptyPage(catalog, job), {
         estimates: { estimate },
-        searches: { search, estimate: pinned, limits, versus: async () => ({ ok: false, problems: [] }) },
-        rankers: [{ rank, mergeRankings: async () => ({ ok: false, problems: [] }), stop: () => {}, end: () => {} }],
+        searches: { alternatives, estimate: pinned, rank, versus: async () => refused },
+        maps: { search, stop: () => {} },
+        reverse: { limits, stop: () => {} },
         draw: (page) => pages.push(page),
         jobChanged: (changed, how, pins) => {
             links.push([changed, how]);
             linked.push(pins.map(({ text }) => text));
         },
     });
-    return { store, estimate, pinned, search, rank, limits, links, linked, pages };
+    return { store, estimate, pinned, search, rank, alternatives, limits, links, linked, pages };
 }
 const settle = () => vi.advanceTimersByTimeAsync(1);
 
@@ -97,6 +105,36 @@ test('the map searches all degrees, and keeps its columns while the number of GP
     store.actions.change({ gpus: 64 }, 'choose');
     await settle();
     expect(search.mock.calls[2]?.[0]).not.toHaveProperty('gpu_counts');
+});
+
+test('map and list look at every plan; the machine is the reader’s', async () => {
+    const { store, search, rank, alternatives } = fakeStore();
+    store.restore({ ...job, virtual_stages: 2, gpus_per_node: 4 });
+    await settle();
+    for (const asked of [search, rank])
+        expect(asked.mock.calls[0]?.[0]).toMatchObject({ tensor_parallel: 'auto', virtual_stages: 'auto', gpus_per_node: 4 });
+    expect(alternatives.mock.calls[0]?.[0]).toMatchObject({ tensor_parallel: 2, virtual_stages: 2, gpus_per_node: 4 });
+});
+
+test('alternatives come after the answer; meanwhile the older ones stay, marked; only the newest are asked for', async () => {
+    const { store, alternatives } = fakeStore();
+    store.restore(job);
+    await settle();
+    expect(store.current()).toMatchObject({ answer: good(8), alternatives: null, alternativesStale: false });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ alternatives: { job: { gpus: 8 } }, alternativesStale: false });
+    for (const gpus of [16, 32, 64]) {
+        store.actions.change({ gpus }, 'choose');
+        await settle();
+    }
+    await vi.advanceTimersByTimeAsync(200);
+    expect(store.current()).toMatchObject({ answer: good(64), alternatives: { job: { gpus: 8 } }, alternativesStale: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(store.current()).toMatchObject({ alternatives: { job: { gpus: 64 } }, alternativesStale: false });
+    expect(alternatives).toHaveBeenCalledTimes(3); // 8, 16, 64
+    store.actions.showStage(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(alternatives).toHaveBeenCalledTimes(3);
 });
 
 test('another stage is asked for beside the job, needs no other map, and goes with the job', async () => {

@@ -1,13 +1,15 @@
 // What the page shows, and the only code that changes it: a change of the job goes to the workers, their answers come back here, and
 // the views draw what is here. One way round.
-import type { Catalog, Estimate, Limits, Problem, Refusal } from './api';
+
+import type { Alternatives, Catalog, Estimate, Limits, Problem, Refusal } from './api';
+import { createAlternatives, createLimits, createPins, LATE_MS, TYPING_MS } from './asks';
 import { type Core, CoreCrash, latestOnly } from './core';
 import type { Heat, HeatFilter } from './heat';
-import { createRankings, noRanking, type Only, type Ranker, type Ranking } from './ranking';
-import { AUTO_DEGREES, CUSTOM_MODEL, isPinned, type Job, MAX_PINS, type Pin, pinOf, request, type Value, withoutConfig } from './state';
+import { createRankings, noRanking, type Only, type Ranking } from './ranking';
+import { allAuto, CUSTOM_MODEL, isPinned, type Job, MAX_PINS, type Pin, pinOf, request, type Value, withoutConfig } from './state';
 
 export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
-export type NoticeId = 'unknown' | 'newer' | 'crash' | 'too_large' | 'missing';
+export type NoticeId = 'unknown' | 'newer' | 'widened' | 'crash' | 'too_large' | 'missing';
 export interface Notice {
     id: NoticeId;
     details: string;
@@ -24,6 +26,8 @@ export interface Page {
     problems: Problem[]; // of the job as it is; when there are any, `answer` is an older job's
     stage: number | null; // the pipeline stage to show; null: the fullest. It goes with the job.
     late: boolean; // an answer is on its way and has taken long enough to say so
+    alternatives: Alternatives | null; // they come after the answer
+    alternativesStale: boolean; // they belong to the job before the last change
     heat: Heat | null;
     heatStale: boolean;
     heatFilter: HeatFilter; // of the map and of the list of best configurations
@@ -53,10 +57,8 @@ export interface Actions {
     filter(degrees: HeatFilter, list?: Only, how?: How): void;
     onlyFitting(only: boolean): void;
     showRate(id: string): void;
-    pin(answered: Estimate['job']): void; // a whole job with its degrees as numbers, as an answer holds it
+    pin(answered: Estimate['job']): void; // a whole job with nothing left on "auto", as an answer holds it
     unpin(pin: Pin): void;
-    stopRanking(): void;
-    rankAgain(): void;
     whyNot(degrees: Ranking['asked']): void;
     wantLimits(): void;
     setDays(days: Value): void;
@@ -71,6 +73,8 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     problems: [],
     stage: null,
     late: false,
+    alternatives: null,
+    alternativesStale: false,
     heat: null,
     heatStale: false,
     heatFilter: {},
@@ -90,24 +94,34 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     notices: [],
 });
 
+// A pin with everything that it left open, once it has been worked out.
+export const resolvedPin = ({ pinAnswers, catalog }: Page, pin: Pin): Pin => {
+    const answer = pinAnswers[pin.text];
+    return answer?.ok ? pinOf(answer.job, catalog) : pin;
+};
+
+// The pin that is this very plan.
+export const pinLike = (page: Page, { text }: Pin): Pin | undefined =>
+    page.pins.find((pin) => pin.text === text || resolvedPin(page, pin).text === text);
+
 // What the core reads of a config at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
 export const MAX_CONFIG = 1_000_000;
 
-const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 const CALM_MS = 600; // a half-typed number is no mistake yet
-const TYPING_MS = 250; // rankings and the reverse questions keep workers busy: not while the reader types
 
 type Timer = ReturnType<typeof setTimeout>;
 
 export interface Surroundings {
     estimates: Pick<Core, 'estimate'>;
-    searches: Pick<Core, 'search' | 'estimate' | 'limits' | 'versus'>;
-    rankers: readonly Ranker[];
+    searches: Pick<Core, 'alternatives' | 'estimate' | 'rank' | 'versus'>;
+    // What may take seconds for a large model, each beside the rest.
+    maps: Pick<Core, 'search' | 'stop'>;
+    reverse: Pick<Core, 'limits' | 'stop'>;
     draw(page: Page): void;
     jobChanged(job: Job, how: How, pins: readonly Pin[]): void; // or the pins did
 }
 
-export function createStore(initial: Page, { estimates, searches, rankers, draw, jobChanged }: Surroundings) {
+export function createStore(initial: Page, { estimates, searches, maps, reverse, draw, jobChanged }: Surroundings) {
     let page = initial;
     let how: How = 'choose';
     let lateTimer: Timer | undefined;
@@ -118,12 +132,8 @@ export function createStore(initial: Page, { estimates, searches, rankers, draw,
         draw(page);
     };
 
-    interface Asked {
-        job: Job;
-        stage: number | null;
-    }
     const askEstimate = latestOnly(
-        ({ job, stage }: Asked) => estimates.estimate({ ...request(job), ...(stage !== null && { stage }) }),
+        ({ job, stage }: Pick<Page, 'job' | 'stage'>) => estimates.estimate({ ...request(job), ...(stage !== null && { stage }) }),
         (answer, { job }) => settle(answer, job),
         (error) => recover(error, () => askEstimate(page)),
     );
@@ -134,14 +144,21 @@ export function createStore(initial: Page, { estimates, searches, rankers, draw,
         clearTimeout(calmTimer);
         if (answer.ok) {
             update({ answer, problems: [], late: false });
-            if (job !== searched) askSearch(job);
+            if (job === searched) return;
+            rankings.ask(); // the shortest first: one worker answers these, one after the other
+            askAlternatives(job);
+            askSearch(job);
             return;
         }
-        const show = (): void => update({ problems: answer.problems, late: false });
+        const show = (): void => update({ problems: answer.problems, late: false, alternativesStale: true });
         if (how === 'type') calmTimer = setTimeout(show, CALM_MS);
         else show();
+        rankings.ask();
         askSearch(job);
     };
+
+    // What the reader has set of the plan bounds the answer, not the map and the list: they look at every plan.
+    const open = (job: Job): Job => ({ ...job, ...allAuto(page.catalog) });
 
     // The same columns stay while the number of GPUs moves among them: a click into the map must not shift it.
     const columnsFor = (job: Job): object => {
@@ -152,76 +169,38 @@ export function createStore(initial: Page, { estimates, searches, rankers, draw,
         (job: Job) => {
             searched = job;
             const timer = setTimeout(() => update({ heatStale: true }), LATE_MS);
-            return searches
-                .search({ ...request({ ...job, ...AUTO_DEGREES }), ...columnsFor(job) }, page.heatFilter)
-                .finally(() => clearTimeout(timer));
+            return maps.search({ ...request(open(job)), ...columnsFor(job) }, page.heatFilter).finally(() => clearTimeout(timer));
         },
         (heat) => {
             if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false });
             else update({ heatStale: true });
-            if (!heat.summary.ok) return;
-            rankings.ask();
-            limitsSoon();
+            if (heat.summary.ok) limits.soon();
         },
         (error) => recover(error, () => askSearch(page.job)),
+        () => maps.stop(),
     );
 
-    // Pinned plans are worked out beside the searches, one after the other, so that the plan being changed never waits for them.
-    let asking = false;
-    const askPins = async (): Promise<void> => {
-        if (asking) return;
-        asking = true;
-        try {
-            for (;;) {
-                const pin = page.pins.find(({ text }) => !(text in page.pinAnswers));
-                if (!pin) break;
-                const answer = await searches.estimate(request(pin.job));
-                update({ pinAnswers: { ...page.pinAnswers, [pin.text]: answer } });
-            }
-            asking = false;
-        } catch (error) {
-            asking = false;
-            recover(error, askPins);
-        }
-    };
     const setPins = (pins: readonly Pin[]): void => {
         update({ pins });
         jobChanged(page.job, 'choose', pins);
         askPins();
     };
 
-    let limitsWanted = false;
-    let limitsTimer: Timer | undefined;
-    let limitsOf: { job: Job; days: Value } | null = null; // asked, or about to be
-    const askLimits = latestOnly(
-        ({ job, days }: { job: Job; days: Value }) => searches.limits({ ...request(job), days }),
-        (answer, { job, days }) => {
-            const limitsStale = job !== page.job || days !== page.days;
-            if (answer.ok) update({ limits: answer, limitsStale, limitsProblems: [] });
-            else update({ limitsStale: true, limitsProblems: answer.problems.filter(({ field }) => field === 'days') });
-        },
-        (error) => recover(error, () => askLimits(page)),
-    );
     const rankings = createRankings({
-        rankers,
         searches,
-        asked: () => request({ ...page.job, ...AUTO_DEGREES, expert_parallel: 'auto' }),
+        asked: () => request(open(page.job)),
+        auto: () => allAuto(page.catalog),
         only: () => ({ ...page.heatFilter, ...page.listFilter }),
         ranking: () => page.ranking,
         update: (changes) => update({ ranking: { ...page.ranking, ...changes } }),
         recover: (error, again) => recover(error, again),
     });
+    const desk = { page: () => page, update, recover: (error: unknown, again: () => void) => recover(error, again) };
+    const askAlternatives = createAlternatives(desk, searches.alternatives);
+    const askPins = createPins(desk, searches.estimate);
+    const limits = createLimits(desk, reverse);
 
     let filterTimer: Timer | undefined;
-    const limitsSoon = (): void => {
-        const { job, days } = page;
-        if (!limitsWanted || (limitsOf?.job === job && limitsOf.days === days)) return;
-        limitsOf = { job, days };
-        clearTimeout(limitsTimer);
-        limitsTimer = setTimeout(() => askLimits({ job, days }), TYPING_MS);
-        update({ limitsStale: true });
-    };
-
     const recover = (error: unknown, again: () => void): void => {
         if (!(error instanceof CoreCrash)) throw error;
         clearTimeout(lateTimer);
@@ -252,9 +231,9 @@ export function createStore(initial: Page, { estimates, searches, rankers, draw,
             const ofMap = heatFilter !== page.heatFilter;
             update({ heatFilter, listFilter });
             clearTimeout(filterTimer);
-            if (ofMap) askSearch(page.job);
-            else if (by === 'type') filterTimer = setTimeout(rankings.ask, TYPING_MS);
+            if (by === 'type') filterTimer = setTimeout(rankings.ask, TYPING_MS);
             else rankings.ask();
+            if (ofMap) askSearch(page.job);
         },
         onlyFitting: (onlyFitting) => update({ onlyFitting }),
         showRate: (rate) => update({ rate }),
@@ -263,16 +242,11 @@ export function createStore(initial: Page, { estimates, searches, rankers, draw,
             if (page.pins.length < MAX_PINS && !isPinned(page.pins, pin)) setPins([...page.pins, pin]);
         },
         unpin: ({ text }) => setPins(page.pins.filter((pin) => pin.text !== text)),
-        stopRanking: rankings.stop,
-        rankAgain: () => rankings.ask(),
         whyNot: rankings.whyNot,
-        wantLimits() {
-            limitsWanted = true;
-            limitsSoon();
-        },
+        wantLimits: limits.want,
         setDays(days) {
             update({ days });
-            limitsSoon();
+            limits.soon();
         },
         notify: (id, details = '') => update({ notices: [...page.notices.filter((notice) => notice.id !== id), { id, details }] }),
         dismiss: (id) => update({ notices: page.notices.filter((notice) => notice.id !== id) }),

@@ -101,9 +101,13 @@ function createMarks(taken: string) {
 export function record(taken: string) {
     const kept: Kept[] = [];
     const marks = createMarks(taken);
+    const unfolded = new WeakSet<Element>(); // by the reader; what was built open tells of it too
     const keep = (event: Event): void => {
         if (['submit', 'dragover', 'drop'].includes(event.type)) event.preventDefault();
         const from = event.target instanceof Element ? event.target : null;
+        const summary = event.type === 'click' ? from?.closest('summary') : null;
+        if (summary?.parentElement) unfolded.add(summary.parentElement);
+        if (from && event.type === 'toggle' && !unfolded.has(from)) return;
         const element = from?.closest<HTMLElement>(event.type === 'click' ? PRESSED : '*');
         const step = element?.closest('#app') ? stepOf(event, element) : null;
         if (!element || !step) return;

@@ -1,4 +1,4 @@
-import type { Catalog, Estimate } from '../api';
+import type { Alternatives, Catalog, Estimate } from '../api';
 
 // What the boot script (boot.ts, a classic script of its own) takes from the build and gives to the app (main.tsx).
 
@@ -19,6 +19,7 @@ export interface BootData {
 export interface Example {
     catalog: Catalog;
     answer: Estimate;
+    alternatives: Alternatives | null;
 }
 
 export interface Boot {

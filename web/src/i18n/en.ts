@@ -78,13 +78,40 @@ export const en = {
         yoursChip: 'your plan',
         mixedChip: 'partly yours',
         why: 'Why this plan?',
-        whyText:
-            'What you leave on “auto” is chosen by one rule: of all plans that fit, the one whose step is the shortest. Of equally fast ones, the smallest split of the model (tensor × context × pipeline). When nothing fits, the plan that needs least memory is shown.',
+        whyAll: 'One search looks at every plan, and this one is the first of it. The list of best configurations below shows the same search.',
+        whyMixed: 'What you have set is kept. One search looks at every plan that has it, and this one is the first.',
+        whyYours: 'You have set this plan yourself; nothing of it was chosen.',
+        whyNothing: 'No plan of the search fits, so the one that needs the least memory is shown.',
+        whyTie: (tie: string) =>
+            `${tie}; among them this one is the least exposed to what varies on real clusters: fewest context ranks, least recomputation, less traffic between nodes, smallest split.`,
+        whyAlone: 'Every other plan of the search takes longer, by more than the estimate can be wrong between two plans.',
         share: 'Share',
         shared: 'Link copied',
         shareFailed: 'Copy the address bar',
         stale: 'From the last run that could be worked out',
         late: 'Still computing; this is the previous answer.',
+    },
+    tie: {
+        plans: (count: number, text: string) =>
+            `${text} ${plural(count, 'plan is', 'plans are')} equally fast within what the estimate can tell`,
+        equal: 'equally fast',
+    },
+    plan: {
+        chunks: (count: string) => `${count} chunks`,
+        selective: 'attention recomputed',
+        block: (count: number, layers: string) => `${layers} ${plural(count, 'layer', 'layers')} recomputed`,
+        full: 'all layers recomputed',
+        kept: 'nothing recomputed',
+        noSequence: 'no SP',
+        expertTensor: (gpus: string) => `experts split over ${gpus}`,
+        front: 'first chunks hold a layer more',
+        layers: (runs: string) => `layers ${runs}`,
+        run: (count: string, layers: string) => `${count} × ${layers}`,
+        uneven: 'uneven layers',
+    },
+    search: {
+        leftOut: (what: string) => `Left out of the search: ${what}.`,
+        nothingLeftOut: 'Nothing is left out of the search.',
     },
     pins: {
         pin: 'Pin this plan',
@@ -204,9 +231,14 @@ export const en = {
         title: 'Adjust the plan',
         intro: 'Every button says what it would do to the memory of the fullest GPU and to the time of a step.',
         auto: 'auto',
+        chosen: (value: string) => `auto (${value})`,
+        yes: 'yes',
+        no: 'no',
+        stale: 'From the plan before the last change',
         reset: 'reset',
         backToAuto: (label: string) => `${label}: reset to auto`,
         ownValue: (label: string) => `${label}: a value of your own, or “auto”`,
+        allAuto: 'everything on “auto”',
         best: (plan: string, used: string, fit: string, time: string) => `Suggested: ${plan} (${used}\u00a0GB, ${fit}; ${time} a step)`,
         now: 'now',
         notPossible: 'not possible',
@@ -267,6 +299,8 @@ export const en = {
     notices: {
         unknown: (keys: string) => `The link has parts that this page does not know and has left out: ${keys}.`,
         newer: () => 'This link was made by a newer version of the page; some of it may be missing here.',
+        widened: () =>
+            'This link is from an earlier version. Fourfold now also chooses recomputation, chunks per GPU, and layers per stage, so the plan may be another one than then.',
         crash: (reason: string) => `The calculation stopped unexpectedly and was started again (${reason}).`,
         too_large: (size: string) => `This is ${size} MB. A config.json has a few KB; more than 1 MB is not read.`,
         missing: () => en.later.failed,
@@ -288,6 +322,10 @@ export const en = {
             [
                 'How long a step takes',
                 'A step is played on the stage that sets the pace: the matrix multiplications, attention and smaller work of its layers, the traffic that no work hides, the wait while the pipeline fills and drains, and what happens once per step. Every part shows its formula. The band says between which times nine of ten measured runs lie.',
+            ],
+            [
+                'How a plan is chosen',
+                'What you leave on “auto” is chosen by one search over the ways to split, schedule, recompute and share out. Plans whose times differ by less than the estimate can tell are equally fast; of these, the one comes first that is the least exposed to what varies on real clusters. The sentence, the list, the map, the numbers of GPUs and the limits all show this one search.',
             ],
             [
                 'What happens to what you type',

@@ -1,32 +1,34 @@
 import { useState } from 'preact/hooks';
-import type { Degree, Estimate, IntegerField, KnobOption } from '../api';
+import type { Alternatives, Degree, Estimate, IntegerField, KnobOption } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
-import { degreeList } from '../sentences';
-import { AUTO_DEGREES, DEGREES } from '../state';
+import { planAt, rows } from '../ranking';
+import { stepChange, wholePlan } from '../sentences';
+import { chosenKeys, DEGREES } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
 import { MethodChoice, Options } from './options';
 import { problemAttributes } from './problems';
 
-const SIGN = { fits: '', at_risk: ' !', does_not_fit: ' ×' } as const;
-
 interface OptionProps {
     field: IntegerField;
     option: KnobOption;
     current: boolean;
-    now: number; // seconds of a step of the plan shown
+    answer: Estimate | null; // of the plan shown
     choose(): void;
     explain(reason: string | null): void;
 }
 
 // A neighbour of the current value. One that breaks a rule can be reached but not taken, and says which rule.
-function Option({ field, option, current, now, choose, explain }: OptionProps) {
+function Option({ field, option, current, answer, choose, explain }: OptionProps) {
     const reason = option.problem?.message ?? null;
     const change = t.adjust.change(format.change(option.change_bytes ?? 0));
     const shown = !option.legal ? t.adjust.notPossible : current ? t.word[option.class ?? 'fits'] : change;
-    const slower = option.step_seconds !== undefined && !current && format.slower(option.step_seconds, now);
-    const spoken = slower ? `${shown} ${t.time.aStep(slower)}` : shown;
+    const { time, equally_good } = answer ?? {};
+    const seconds = current ? undefined : option.step_seconds;
+    const step = seconds !== undefined && time && stepChange(seconds, time.step_seconds, equally_good?.width ?? 0);
+    const slower = step === t.tie.equal ? step : seconds !== undefined && time && format.slower(seconds, time.step_seconds);
+    const spoken = step ? `${shown} ${step}` : shown;
     const more = reason ?? (current ? t.adjust.now : t.word[option.class ?? 'fits']);
     return (
         <button
@@ -41,12 +43,7 @@ function Option({ field, option, current, now, choose, explain }: OptionProps) {
             onFocus={() => explain(reason)}
             onBlur={() => explain(null)}
         >
-            <b>
-                {format.count(option.value)}
-                {option.class && <span aria-hidden="true">{SIGN[option.class]}</span>}
-            </b>{' '}
-            <small>{shown}</small>
-            {slower && <small>{slower}</small>}
+            <b>{format.count(option.value)}</b> <small>{shown}</small> {slower && <small>{slower}</small>}
         </button>
     );
 }
@@ -61,10 +58,11 @@ interface KnobProps {
 function KnobField({ page, answer, field, act }: KnobProps) {
     const [reason, explain] = useState<string | null>(null);
     const key = field.key as Degree;
-    const knob = answer?.knobs.find((one) => one.field === key);
+    const knob = page.alternatives?.knobs.find((one) => one.field === key);
     const value = page.job[key] ?? 'auto';
     const auto = value === 'auto';
-    const help = knob ? t.adjust.help[key](`${format.count(knob.value)} ${t.unit(knob.value, field.unit)}`) : field.help;
+    const chosen = answer ? Number(answer.job[key]) : null;
+    const help = chosen === null ? field.help : t.adjust.help[key](`${format.count(chosen)} ${t.unit(chosen, field.unit)}`);
     return (
         // biome-ignore lint/a11y/useSemanticElements: the legend of a fieldset cannot share a line with another element
         <div class="knob" role="group" aria-labelledby={`knob-${key}`}>
@@ -85,21 +83,21 @@ function KnobField({ page, answer, field, act }: KnobProps) {
                     label={t.adjust.ownValue(field.label)}
                     value={value}
                     auto
-                    placeholder={t.adjust.auto}
+                    placeholder={chosen === null ? t.adjust.auto : t.adjust.chosen(format.count(chosen))}
                     {...problemAttributes(page, key)}
                     onChange={(next, how) => act.change({ [key]: next }, how)}
                 />
             </div>
             <p class="note">{help}</p>
             {knob && (
-                <div class={`options of-${knob.options.length}`}>
+                <div class={`options of-${knob.options.length}${page.alternativesStale ? ' stale' : ''}`}>
                     {knob.options.map((option) => (
                         <Option
                             key={option.value}
                             field={field}
                             option={option}
-                            current={option.value === knob.value}
-                            now={answer?.time.step_seconds ?? 0}
+                            current={option.value === chosen}
+                            answer={answer}
                             choose={() => act.change({ [key]: option.value }, 'choose')}
                             explain={explain}
                         />
@@ -129,25 +127,40 @@ function DataParallel({ answer }: { answer: Estimate }) {
     );
 }
 
+// Back to what the search would choose, when the plan shown is another one.
+function Suggested({ page, best, act }: { page: Page; best: Alternatives['auto_plan']; act: Actions }) {
+    // The machine is the reader's: only what a search can choose goes back to it.
+    const keys = chosenKeys(page.catalog).filter((key) => best?.set[key] === 'auto');
+    if (!best || keys.length === 0) return null;
+    // The first plan of the list is what the search chooses when nothing is set; the list may still be on its way.
+    const { ranked, stale, only } = page.ranking;
+    const first = ranked && !stale && Object.keys(only).length === 0 && rows(ranked) > 0 ? planAt(ranked, 0) : null;
+    return (
+        <p>
+            <button
+                type="button"
+                class="chip best"
+                onClick={() => act.change(Object.fromEntries(keys.map((key) => [key, 'auto'])), 'choose')}
+            >
+                {t.adjust.best(
+                    first?.total_bytes === best.total_bytes ? wholePlan(page.catalog, first) : t.adjust.allAuto,
+                    format.gb(best.total_bytes),
+                    t.word[best.class],
+                    format.duration(best.step_seconds),
+                )}
+            </button>
+        </p>
+    );
+}
+
 export function Adjust({ page, answer, act }: { page: Page; answer: Estimate | null; act: Actions }) {
-    const best = answer?.auto_plan;
+    const { alternatives, alternativesStale } = page;
     return (
         <aside class="adjust" aria-labelledby="adjust-title">
             <h2 id="adjust-title">{t.adjust.title}</h2>
             <MethodChoice page={page} answer={answer} act={act} />
-            <p class="note">{t.adjust.intro}</p>
-            {best && (
-                <p>
-                    <button type="button" class="chip best" onClick={() => act.change(AUTO_DEGREES as Record<string, string>, 'choose')}>
-                        {t.adjust.best(
-                            degreeList(best),
-                            format.gb(best.total_bytes),
-                            t.word[best.class],
-                            format.duration(best.step_seconds),
-                        )}
-                    </button>
-                </p>
-            )}
+            <p class="note">{alternatives && alternativesStale ? t.adjust.stale : t.adjust.intro}</p>
+            {answer && <Suggested page={page} best={alternatives?.auto_plan ?? null} act={act} />}
             {DEGREES.map((key) => {
                 const field = page.catalog.fields.find((one) => one.key === key);
                 if (field?.type !== 'integer') return null;

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Change, Estimate, Fit } from '../api';
+import { type Change, type Estimate, type Fit, RANKED_KEYS } from '../api';
 import { format } from '../format';
 import { entryAt, type Heat } from '../heat';
 import { t } from '../i18n';
-import { degreeList, sizes, sizesOf, summaryOf, timeOf, verdictOf } from '../sentences';
-import { AUTO_DEGREES, BUDGET, DEGREES, isPinned, MAX_PINS, pinOf, type Value } from '../state';
-import type { Actions, Page } from '../store';
+import { besides, degreeList, leftOutText, sizes, sizesOf, stepChange, summaryOf, tieOf, timeOf, verdictOf } from '../sentences';
+import { allAuto, BUDGET, MAX_PINS, pinOf, type Value } from '../state';
+import { type Actions, type Page, pinLike } from '../store';
 import { LaterBudget } from './later';
 import { Folded } from './options';
 import { Problems, problemAttributes, problemId } from './problems';
@@ -76,12 +76,20 @@ function Headline({ page }: { page: Page }) {
 const spokenOf = (page: Page): string =>
     page.answer && page.problems.length === 0 ? `${summaryOf(page)} ${timeOf(page.answer)}` : summaryOf(page);
 
-const allAuto = (answer: Estimate): boolean => DEGREES.every((key) => answer.auto.includes(key));
+// Whose plan it is: all of it chosen, all of it the reader's, or some of each.
+type Whose = 'all' | 'mixed' | 'yours';
+function whoseOf({ job, answer, catalog }: Page): Whose {
+    // Without experts there is nothing to choose.
+    const idle = (key: string): boolean => key.startsWith('expert_') && job[key] === 'auto' && answer?.job[key] === 1;
+    const fields = RANKED_KEYS.filter((key) => !idle(key) && catalog.fields.some((field) => field.key === key && field.auto));
+    const chosen = fields.filter((key) => job[key] === 'auto').length;
+    return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
+}
 
 // The core's own words on the verdict; before them, whether another split may help.
-function becauseOf(answer: Estimate): string {
+function becauseOf(page: Page, answer: Estimate): string {
     if (answer.class !== 'does_not_fit') return answer.verdict;
-    const first = allAuto(answer) ? t.answer.noPlan(format.count(Number(answer.job.gpus))) : t.answer.otherPlan;
+    const first = whoseOf(page) === 'all' ? t.answer.noPlan(format.count(Number(answer.job.gpus))) : t.answer.otherPlan;
     return `${first} ${answer.verdict}`;
 }
 
@@ -111,17 +119,21 @@ function moreGpus(heat: Heat, now: number): { gpus: number; entry: number } | nu
 
 const MOST_CHANGES = 5;
 
+// What a step of another plan takes, beside the plan shown.
+const stepBeside = ({ time, equally_good }: Estimate, seconds: number): string =>
+    stepChange(seconds, time.step_seconds, equally_good.width);
+
 // What a change does to the memory of the fullest GPU and to the time of a step.
 const effectOf = (answer: Estimate, one: Change): string =>
-    `${t.adjust.change(format.change(-one.saved_bytes))}, ${t.time.aStep(format.slower(one.step_seconds, answer.time.step_seconds))}`;
+    `${t.adjust.change(format.change(-one.saved_bytes))}, ${stepBeside(answer, one.step_seconds)}`;
 
 // Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
 function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const fits = answer.class === 'fits';
-    const { heat, heatStale, heatFilter } = page;
+    const { heat, heatStale, heatFilter, alternatives, alternativesStale } = page;
     const more = !fits && heat && !heatStale && Object.keys(heatFilter).length === 0 ? moreGpus(heat, Number(answer.job.gpus)) : null;
     // Two ways to more GPUs would be one too many: the map's is known to fit.
-    const useful = answer.changes.filter((change) => !(more && 'gpus' in change.set));
+    const useful = (alternatives?.changes ?? []).filter((change) => !(more && 'gpus' in change.set));
     const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
     if (list.length === 0 && !more) return null;
     const button = (label: string, effect: string, fit: Fit, small: string, set: Record<string, Value>) => (
@@ -143,26 +155,27 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
                         t.answer.numbers(
                             ...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer),
                         ),
-                        t.time.aStep(format.slower(heat?.columns.step_seconds[more.entry] ?? 0, answer.time.step_seconds)),
+                        stepBeside(answer, heat?.columns.step_seconds[more.entry] ?? 0),
                     ].join(', '),
                     'fits',
                     t.changes.gpusTouch,
-                    { gpus: more.gpus, ...AUTO_DEGREES } as Record<string, Value>,
+                    { gpus: more.gpus, ...allAuto(page.catalog) },
                 )}
             {list
                 .slice(0, MOST_CHANGES - (more ? 1 : 0))
                 .map((one) => button(one.label, effectOf(answer, one), one.class, one.touches, one.set))}
         </ul>
     );
+    const classes = alternativesStale ? 'changes stale' : 'changes';
     if (fits) {
         return (
-            <div class="changes">
+            <div class={classes}>
                 <Folded title={t.changes.save}>{buttons}</Folded>
             </div>
         );
     }
     return (
-        <div class="changes">
+        <div class={classes}>
             <h2>{t.changes.title}</h2>
             {buttons}
         </div>
@@ -191,12 +204,12 @@ function Share({ page }: { page: Page }) {
 function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const { pins, catalog } = page;
     const here = pinOf(answer.job, catalog);
-    const pinned = isPinned(pins, here);
+    const pinned = pinLike(page, here);
     const full = !pinned && pins.length >= MAX_PINS;
     return (
         <>
             {!full && (
-                <button type="button" onClick={() => (pinned ? act.unpin(here) : act.pin(answer.job))}>
+                <button type="button" onClick={() => (pinned ? act.unpin(pinned) : act.pin(answer.job))}>
                     {pinned ? t.pins.unpin : t.pins.pin}
                 </button>
             )}
@@ -209,15 +222,32 @@ function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: A
     );
 }
 
+const CHIPS = { all: t.answer.autoChip, mixed: t.answer.mixedChip, yours: t.answer.yoursChip };
+
+// Why this plan and no other. What is chosen comes from the search that the list and the map show too.
+function Why({ page, answer }: { page: Page; answer: Estimate }) {
+    const { count } = answer.equally_good;
+    const whose = whoseOf(page);
+    const fits = answer.class !== 'does_not_fit';
+    const tie = count > 1 ? t.answer.whyTie(tieOf(count)) : whose === 'all' && t.answer.whyAlone;
+    return (
+        <>
+            {{ all: t.answer.whyAll, mixed: t.answer.whyMixed, yours: t.answer.whyYours }[whose]}{' '}
+            {whose !== 'yours' && (fits ? tie : t.answer.whyNothing)} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+        </>
+    );
+}
+
 function PlanLine({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const [explained, explain] = useState(false);
-    const chosen = DEGREES.filter((key) => page.job[key] === 'auto').length;
-    const chip = chosen === DEGREES.length ? t.answer.autoChip : chosen === 0 ? t.answer.yoursChip : t.answer.mixedChip;
+    const more = besides(page.catalog, answer.job);
     return (
         <>
             <div class="plan">
-                <span class="chip">{chip}</span>
-                <span>{degreeList(answer.job, answer.data_parallel)}</span>
+                <span class="chip">{CHIPS[whoseOf(page)]}</span>
+                <span>
+                    {degreeList(answer.job, answer.data_parallel)} {more && <small>{more}</small>}
+                </span>
                 <span class="acts">
                     <button type="button" aria-expanded={explained} aria-controls="why" onClick={() => explain(!explained)}>
                         {t.answer.why}
@@ -227,7 +257,7 @@ function PlanLine({ page, answer, act }: { page: Page; answer: Estimate; act: Ac
                 </span>
             </div>
             <p id="why" class="why" hidden={!explained}>
-                {t.answer.whyText}
+                <Why page={page} answer={answer} />
             </p>
         </>
     );
@@ -250,7 +280,7 @@ export function Answer({ page, act }: { page: Page; act: Actions }) {
             <Problems page={page} act={act} />
             {good && (
                 <>
-                    <p class="lede">{becauseOf(answer)}</p>
+                    <p class="lede">{becauseOf(page, answer)}</p>
                     <Meters answer={answer} />
                     {answer.warnings.map((warning) => (
                         <p key={warning.rule} class="warning">

@@ -1,15 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../api';
+import { type Catalog, RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
-import { FASTEST_FIRST, inOrder, pressed, type SortKey } from '../list';
+import { IN_RANK, inOrder, pressed, type SortKey, withFilter } from '../list';
 import { planAt, type Ranking, rows, settingsOf } from '../ranking';
-import { degreeList, labelOf } from '../sentences';
+import { besides, labelOf, tieOf, wholePlan } from '../sentences';
+import { allAuto } from '../state';
 import type { Actions, Page } from '../store';
-import { Explore } from './explore';
-import { choiceLabel, ListFilters, NothingLeft } from './filters';
+import { ListFilters, NothingLeft } from './filters';
+import { LeftOut } from './left-out';
 import { Scatter } from './scatter';
 import { settled } from './settled';
 import { differencesOf, WhyNot } from './why-not';
@@ -23,40 +24,22 @@ export type Shown = Pick<Page, 'catalog' | 'answer' | 'problems'>;
 
 export function isShown({ answer, problems }: Shown, plan: RankedPlan, gpus: number): boolean {
     if (!answer || problems.length > 0 || answer.job.gpus !== gpus) return false;
-    // without recomputation in blocks their number plays no part
-    return RANKED_KEYS.every((key) => answer.job[key] === plan[key] || (key === 'recompute_layers' && plan.recompute !== 'block'));
+    // What has no effect in a plan need not be the same.
+    const idle = (key: string): boolean =>
+        (key === 'recompute_layers' && plan.recompute !== 'block') || (key === 'sequence_parallel' && plan.tensor_parallel === 1);
+    return RANKED_KEYS.every((key) => answer.job[key] === plan[key] || idle(key));
 }
 
-export function takeRanked(act: Actions, plan: RankedPlan): void {
-    act.change(settingsOf(plan), 'choose');
+// What a plan of the list does not name is chosen to go with it.
+export function takeRanked(act: Actions, catalog: Catalog, plan: RankedPlan): void {
+    act.change({ ...allAuto(catalog), ...settingsOf(plan) }, 'choose');
     document.getElementById('answer')?.scrollIntoView({ block: 'center' });
 }
 
-// What a plan sets beside its degrees, as far as it is not the plainest.
-export function besides(page: Pick<Page, 'catalog'>, plan: RankedPlan): string {
-    const chunks = Number(plan.virtual_stages);
-    const layers = format.count(Number(plan.recompute_layers));
-    const recompute = {
-        none: '',
-        selective: m.best.selective,
-        block: m.best.block(Number(plan.recompute_layers), layers),
-        full: m.best.full,
-    };
-    return [
-        plan.schedule !== '1f1b' && choiceLabel(page, 'schedule', String(plan.schedule)),
-        plan.schedule === '1f1b' && chunks > 1 && m.best.chunks(format.count(chunks)),
-        recompute[plan.recompute as keyof typeof recompute],
-        plan.zero !== 'optimizer' && choiceLabel(page, 'zero', String(plan.zero)),
-        !plan.sequence_parallel && Number(plan.tensor_parallel) > 1 && m.best.noSequence,
-        plan.count_loss_as_layer && m.best.ends,
-        Number(plan.expert_parallel) > 1 && `${t.short.expert_parallel} ${format.count(Number(plan.expert_parallel))}`,
-    ]
+const besidesOf = ({ catalog }: Shown, plan: RankedPlan): string =>
+    [besides(catalog, plan), Number(plan.expert_parallel) > 1 && `${t.short.expert_parallel} ${format.count(Number(plan.expert_parallel))}`]
         .filter(Boolean)
         .join(', ');
-}
-
-export const wholePlan = (page: Pick<Page, 'catalog'>, plan: RankedPlan): string =>
-    [degreeList({ ...plan, expert_parallel: 1 }), besides(page, plan)].filter(Boolean).join(', ');
 
 interface TableProps {
     shown: Shown;
@@ -64,18 +47,27 @@ interface TableProps {
     act: Actions;
 }
 
-function Row({ shown, plan, rank, gpus, act }: { shown: Shown; plan: RankedPlan; rank: number; gpus: number; act: Actions }) {
+interface RowProps {
+    shown: Shown;
+    plan: RankedPlan;
+    rank: number;
+    gpus: number;
+    last: boolean; // of those that are equally fast
+    act: Actions;
+}
+
+function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
     const current = isShown(shown, plan, gpus);
-    const take = () => takeRanked(act, plan);
-    const more = besides(shown, plan);
+    const take = () => takeRanked(act, shown.catalog, plan);
+    const more = besidesOf(shown, plan);
     return (
-        <tr class={current ? 'now' : undefined} onClick={take}>
+        <tr class={[current && 'now', last && 'tie-end'].filter(Boolean).join(' ')} onClick={take}>
             <th scope="row">
                 <button
                     type="button"
                     class="link"
                     aria-pressed={current}
-                    aria-label={m.best.take(format.count(rank), wholePlan(shown, plan))}
+                    aria-label={m.best.take(format.count(rank), wholePlan(shown.catalog, plan))}
                     onClick={(event) => {
                         event.stopPropagation();
                         take();
@@ -102,7 +94,7 @@ function Row({ shown, plan, rank, gpus, act }: { shown: Shown; plan: RankedPlan;
 }
 
 const Table = settled(({ shown, ranked, act }: TableProps) => {
-    const [sorting, sort] = useState(FASTEST_FIRST);
+    const [sorting, sort] = useState(IN_RANK);
     const [length, lengthen] = useState(FIRST_ROWS);
     const count = rows(ranked);
     const sorted = inOrder(
@@ -127,9 +119,12 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
         );
     };
     const rest = sorted.length - length;
+    const ties = ranked.equally_good;
+    const tied = sorting.by === 'rank' && !sorting.down && ties > 1 && ties < count;
     return (
         <>
             {ranked.ranked > count && <p class="note">{m.best.part(format.count(ranked.ranked), format.count(count))}</p>}
+            {ties > 1 && <p class="note">{m.best.tied(tieOf(ties), format.percentTenth(ranked.tie_width))}</p>}
             <table class="ranking" aria-label={m.best.table}>
                 <thead>
                     <tr>
@@ -156,7 +151,7 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
                 </thead>
                 <tbody>
                     {sorted.slice(0, length).map(({ plan, rank }) => (
-                        <Row key={rank} shown={shown} plan={plan} rank={rank} gpus={ranked.gpus} act={act} />
+                        <Row key={rank} shown={shown} plan={plan} rank={rank} gpus={ranked.gpus} last={tied && rank === ties} act={act} />
                     ))}
                 </tbody>
             </table>
@@ -171,12 +166,13 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
     );
 });
 
-// Why the first comes before the second, from the core's comparison of the two.
-function leadOf({ seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus): string {
+// Why the next plan comes later, from the core's comparison of the two. null: the core does not call it slower.
+function leadOf(catalog: Catalog, { outcome, other, seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus): string | null {
+    if (outcome !== 'slower' || !other.ok) return null;
     const size = format.gb(Math.abs(bytes));
-    const memory = bytes === 0 ? m.best.leadSame : bytes > 0 ? m.best.leadLess(size) : m.best.leadMore(size);
-    const reasons = differencesOf(time, -1);
-    const ahead = seconds > 0 ? m.best.lead(format.duration(seconds), format.percent(seconds_share)) : m.best.tie;
+    const memory = bytes === 0 ? m.best.leadSame : bytes > 0 ? m.best.leadMore(size) : m.best.leadLess(size);
+    const reasons = differencesOf(time, 1);
+    const ahead = m.best.lead(wholePlan(catalog, other.job), format.duration(seconds), format.percent(seconds_share));
     return `${ahead}${reasons ? `: ${reasons}` : ''}. ${memory}`;
 }
 
@@ -187,61 +183,56 @@ function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; rankin
         return (
             <p class="finding">
                 {(filtered ? m.best.noneFiltered : m.best.none)(format.count(ranked.gpus))}{' '}
-                {closest && m.best.closest(wholePlan(page, closest), format.gb(closest.total_bytes), format.percent(closest.share))}
+                {closest && m.best.closest(wholePlan(page.catalog, closest), format.gb(closest.total_bytes), format.percent(closest.share))}
             </p>
         );
     }
     const first = planAt(ranked, 0);
     return (
         <p class="finding">
-            {(filtered ? m.best.findingFiltered : m.best.finding)(wholePlan(page, first), format.duration(first.step_seconds))}.{' '}
+            {(filtered ? m.best.findingFiltered : m.best.finding)(wholePlan(page.catalog, first), format.duration(first.step_seconds))}.{' '}
             <span>
-                {ranking.lead ? leadOf(ranking.lead) : rows(ranked) === 1 ? (filtered ? m.best.onlyOneFiltered : m.best.onlyOne) : ''}
+                {ranked.equally_good > 1 && m.best.tie(tieOf(ranked.equally_good))} {ranking.lead && leadOf(page.catalog, ranking.lead)}
+                {rows(ranked) === 1 && (filtered ? m.best.onlyOneFiltered : m.best.onlyOne)}
             </span>
         </p>
     );
 }
 
-function Progress({ ranking, act }: { ranking: Ranking; act: Actions }) {
-    const { progress, stopped, stale } = ranking;
-    if (progress) {
-        const done = m.best.progress(format.count(progress.parts), format.count(progress.of));
-        return (
-            <p class="note" role="status">
-                {done} {progress.seconds !== null && m.best.soFar(format.duration(progress.seconds))}{' '}
-                <button type="button" onClick={act.stopRanking}>
-                    {m.best.stop}
-                </button>
-            </p>
-        );
-    }
-    if (stopped) {
-        return (
-            <p class="note" role="status">
-                {m.best.stopped}{' '}
-                <button type="button" onClick={act.rankAgain}>
-                    {m.best.again}
-                </button>
-            </p>
-        );
-    }
-    return stale ? <p class="note">{m.heat.stale}</p> : null;
-}
-
 function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
     const rules = new Map(page.catalog.rules.map((rule) => [rule.id, rule.label]));
     const others = ranked.rejected.map(({ rule, count }) => m.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
+    const parts = [
+        ranked.slower > 0 && m.best.tooSlow(format.count(ranked.slower)),
+        ranked.filtered > 0 && m.best.filtered(format.count(ranked.filtered)),
+        m.best.doNotFit(format.count(ranked.does_not_fit)),
+        m.best.fit(format.count(ranked.ranked)),
+    ].filter(Boolean);
     return (
         <p class="funnel">
-            {ranked.filtered > 0
-                ? m.best.funnelFiltered(
-                      format.count(ranked.candidates),
-                      format.count(ranked.legal),
-                      format.count(ranked.filtered),
-                      format.count(ranked.ranked),
-                  )
-                : m.best.funnel(format.count(ranked.candidates), format.count(ranked.legal), format.count(ranked.ranked))}{' '}
+            {m.best.funnel(format.count(ranked.candidates), format.count(ranked.legal))} {parts.join(', ')}.{' '}
             {others.length > 0 && `${m.heat.rejected}: ${others.join(', ')}.`}
+        </p>
+    );
+}
+
+// What the reader has set of the plan: the list is wider than that, until it is filtered by it.
+function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Actions }) {
+    const keys = RANKED_KEYS.filter((key) => page.job[key] !== undefined && page.job[key] !== 'auto');
+    if (keys.length === 0 || keys.length === RANKED_KEYS.length) return null;
+    const useful = keys.filter((key) => key in ranked.choices);
+    const only = () => {
+        const filters = useful.map((key) => withFilter({}, {}, key, page.job[key] ?? ''));
+        act.filter(Object.assign({}, ...filters.map(([degrees]) => degrees)), Object.assign({}, ...filters.map(([, list]) => list)));
+    };
+    return (
+        <p class="note">
+            {m.best.opened}{' '}
+            {useful.length > 0 && (
+                <button type="button" class="link" onClick={only}>
+                    {m.best.onlySet}
+                </button>
+            )}
         </p>
     );
 }
@@ -255,8 +246,9 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
     return (
         <section id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} aria-labelledby="best-title">
             <h2 id="best-title">{m.best.title}</h2>
-            <Explore page={page} act={act} />
-            <Progress ranking={ranking} act={act} />
+            <LeftOut page={page} act={act} />
+            {ranking.stale && <p class="note">{m.heat.stale}</p>}
+            {ranked && <Opened page={page} ranked={ranked} act={act} />}
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
             {fits && <Scatter shown={shown} ranked={ranked} act={act} />}
             {ranked && (fits || filtered) && <ListFilters page={page} ranked={ranked} act={act} />}

@@ -6,7 +6,7 @@ import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { activeKeys, filterKeys, withFilter } from '../list';
 import { MEMORY_FILTER, type Only, rows } from '../ranking';
-import { labelOf } from '../sentences';
+import { choiceLabel, labelOf } from '../sentences';
 import { DEGREES, type Value } from '../state';
 import type { Actions, How, Page } from '../store';
 import { NumberField } from './number-field';
@@ -49,14 +49,9 @@ function Pick({ label, name, value, values, said, pick }: PickProps) {
 
 const fieldOf = (page: Pick<Page, 'catalog'>, key: string): Field | undefined => page.catalog.fields.find((field) => field.key === key);
 
-export const choiceLabel = (page: Pick<Page, 'catalog'>, key: string, id: string): string => {
-    const field = fieldOf(page, key);
-    return (field && 'choices' in field && field.choices.find((choice) => choice.id === id)?.label) || id;
-};
-
 function said(page: Page, key: string, value: Value): string {
     if (typeof value === 'number') return format.count(value);
-    return typeof value === 'boolean' ? (value ? m.compare.yes : m.compare.no) : choiceLabel(page, key, String(value));
+    return typeof value === 'boolean' ? (value ? m.compare.yes : m.compare.no) : choiceLabel(page.catalog, key, String(value));
 }
 
 const nameOf = (key: Degree): string => `${t.short[key]} (${t.letters[key]})`;

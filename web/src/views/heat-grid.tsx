@@ -5,6 +5,7 @@ import { entryAt, type Heat, paceOf } from '../heat';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
 import { labelOf } from '../sentences';
+import { allAuto } from '../state';
 import type { Actions, Page } from '../store';
 import { settled } from './settled';
 
@@ -42,6 +43,141 @@ function rowOfPlan(heat: Heat, answer: Estimate | null): number {
     return -1;
 }
 
+// What a cell needs to know of the whole.
+interface Grid extends Pick<Props, 'answer' | 'heat' | 'speed'> {
+    current: number; // row of the plan shown
+    gpusNow: number;
+    focus: { row: number; column: number };
+    open(entry: number): void;
+    setFocus(focus: { row: number; column: number }): void;
+}
+
+function wordsOf({ answer, heat, speed }: Grid, entry: number, gpus: number, size: string, marks: readonly string[]): string {
+    const kind = entry < 0 ? undefined : heat.columns.class[entry];
+    const fit = kind === undefined ? undefined : FITS[kind];
+    const words = fit
+        ? (speed ? m.heat.cellSpeed : m.heat.cell)(format.count(gpus), size, t.word[fit])
+        : `${m.heat.gpus(format.count(gpus))}: ${m.heat.none}`;
+    // The plan above may have other settings than the best one with its degrees.
+    const same = answer?.total_bytes === heat.columns.total_bytes[entry];
+    const extra = [
+        marks.includes('mark-current') && (same ? m.heat.current : m.heat.currentSplit),
+        marks.includes('mark-auto') && m.heat.auto,
+    ].filter(Boolean);
+    return [words, ...extra].join(', ');
+}
+
+function Cell({ grid, index, row, gpus, column }: { grid: Grid; index: number; row: number; gpus: number; column: number }) {
+    const { heat, speed, focus } = grid;
+    const { columns, summary } = heat;
+    const entry = entryAt(heat, row, gpus);
+    const kind = entry < 0 ? undefined : columns.class[entry];
+    const fit = kind === undefined ? undefined : FITS[kind];
+    const marks = [
+        ...(row === grid.current && gpus === grid.gpusNow ? ['mark-current'] : []),
+        ...(summary.auto.some((auto) => auto.gpus === gpus && auto.row === row) ? ['mark-auto'] : []),
+    ];
+    const size =
+        entry < 0 ? '' : speed ? format.rounded(columns.tokens_per_s_per_gpu[entry] ?? 0) : format.gb(columns.total_bytes[entry] ?? 0);
+    const pace = speed && fit === 'fits' && `pace-${paceOf(columns.tokens_per_s_per_gpu[entry] ?? 0, heat.quickest)}`;
+    const here = index === focus.row && column === focus.column;
+    return (
+        <td
+            role="gridcell"
+            class={`cell ${pace || (fit ?? 'none')} ${marks.join(' ')}`}
+            aria-colindex={ROW_KEYS.length + column + 1}
+            aria-label={wordsOf(grid, entry, gpus, size, marks)}
+            tabIndex={here ? 0 : -1}
+            onClick={() => grid.open(entry)}
+            onFocus={() => !here && grid.setFocus({ row: index, column })}
+        >
+            {fit ? `${size}${SIGNS[kind ?? 0]}` : '·'}
+        </td>
+    );
+}
+
+function Line({ grid, index, row, before }: { grid: Grid; index: number; row: number; before: number | null }) {
+    const { columns, first, summary } = grid.heat;
+    const entry = first[row] ?? 0;
+    const above = before === null ? -1 : (first[before] ?? 0);
+    // A value that repeats the line above is set back, and a new group gets a rule.
+    const same = (upTo: number) => above >= 0 && ROW_KEYS.slice(0, upTo + 1).every((key) => columns[key][entry] === columns[key][above]);
+    return (
+        <tr aria-rowindex={index + 3} class={same(0) ? undefined : 'group'}>
+            {ROW_KEYS.map((key, i) => (
+                <th key={key} scope="row" class={same(i) ? `k${i} same` : `k${i}`}>
+                    {format.count(columns[key][entry] ?? 0)}
+                </th>
+            ))}
+            {summary.gpu_counts.map((gpus, column) => (
+                <Cell key={gpus} grid={grid} index={index} row={row} gpus={gpus} column={column} />
+            ))}
+        </tr>
+    );
+}
+
+function Head({ catalog, counts, gpusNow }: { catalog: Page['catalog']; counts: readonly number[]; gpusNow: number }) {
+    return (
+        <thead>
+            <tr aria-rowindex={1}>
+                <th scope="colgroup" colSpan={ROW_KEYS.length} class="corner">
+                    {m.heat.splitHead}
+                </th>
+                <th scope="colgroup" colSpan={counts.length} class="counts">
+                    {m.heat.gpusHead}
+                </th>
+            </tr>
+            <tr aria-rowindex={2}>
+                {ROW_KEYS.map((key, i) => (
+                    <th key={key} scope="col" class={`k${i}`} aria-label={labelOf(catalog.fields, key)}>
+                        <span class="long">{t.short[key]}</span>
+                        <span class="brief">{t.letters[key]}</span>
+                    </th>
+                ))}
+                {counts.map((gpus) => (
+                    <th key={gpus} scope="col" class={gpus === gpusNow ? 'now' : undefined}>
+                        {format.count(gpus)}
+                    </th>
+                ))}
+            </tr>
+        </thead>
+    );
+}
+
+function Nothing({ onlyFitting, act }: Pick<Props, 'onlyFitting' | 'act'>) {
+    return (
+        <p class="empty">
+            {m.heat.nothing}{' '}
+            {onlyFitting && (
+                <button type="button" onClick={() => act.onlyFitting(false)}>
+                    {m.heat.showAll}
+                </button>
+            )}
+        </p>
+    );
+}
+
+// Where an arrow key or its like leads.
+function stepOf(event: KeyboardEvent, { row, column }: Grid['focus'], rows: number, columns: number, page: number): Grid['focus'] | null {
+    const steps: Record<string, [number, number]> = {
+        ArrowDown: [row + 1, column],
+        ArrowUp: [row - 1, column],
+        ArrowRight: [row, column + 1],
+        ArrowLeft: [row, column - 1],
+        PageDown: [row + page, column],
+        PageUp: [row - page, column],
+        Home: event.ctrlKey ? [0, 0] : [row, 0],
+        End: event.ctrlKey ? [rows - 1, columns - 1] : [row, columns - 1],
+    };
+    const step = steps[event.key];
+    return step ? { row: Math.max(0, Math.min(rows - 1, step[0])), column: Math.max(0, Math.min(columns - 1, step[1])) } : null;
+}
+
+const Spacer = ({ rows }: { rows: number }) => (
+    // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: stands for the rows that are not drawn
+    <tr class="spacer" role="presentation" style={{ height: `${rows * ROW_HEIGHT}px` }} />
+);
+
 export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, heat, act, speed }: Props) => {
     const frame = useRef<HTMLDivElement>(null);
     const [top, setTop] = useState(0);
@@ -55,8 +191,7 @@ export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, 
     const current = rowOfPlan(heat, answer);
     const start = Math.max(0, Math.min(Math.floor(top / ROW_HEIGHT) - SPARE_ROWS, total - 1));
     const end = Math.min(total, Math.ceil((top + height) / ROW_HEIGHT) + SPARE_ROWS);
-    const focusRow = Math.min(focus.row, Math.max(0, total - 1));
-    const focusColumn = Math.min(focus.column, counts.length - 1);
+    const at = { row: Math.min(focus.row, Math.max(0, total - 1)), column: Math.min(focus.column, counts.length - 1) };
 
     // The plan above, else the suggested one, comes into sight whenever there is a new map.
     useLayoutEffect(() => {
@@ -78,14 +213,13 @@ export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, 
         frame.current?.querySelector<HTMLElement>('[tabindex="0"][role=gridcell]')?.focus({ preventScroll: true });
     }, [focus]);
 
-    const move = (row: number, column: number) => {
-        const to = { row: Math.max(0, Math.min(total - 1, row)), column: Math.max(0, Math.min(counts.length - 1, column)) };
+    const move = (to: Grid['focus']) => {
         const box = frame.current;
         if (box) {
             const head = ROW_HEIGHT * 3; // the sticky head, and a line to spare
+            const under = (to.row + 1) * ROW_HEIGHT + head;
             if (to.row * ROW_HEIGHT < box.scrollTop) box.scrollTop = to.row * ROW_HEIGHT;
-            if ((to.row + 1) * ROW_HEIGHT + head > box.scrollTop + box.clientHeight)
-                box.scrollTop = (to.row + 1) * ROW_HEIGHT + head - box.clientHeight;
+            if (under > box.scrollTop + box.clientHeight) box.scrollTop = under - box.clientHeight;
             setTop(box.scrollTop);
         }
         wantsFocus.current = true;
@@ -95,92 +229,19 @@ export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, 
         if (entry < 0) return;
         const { columns } = heat;
         const degrees = Object.fromEntries(ROW_KEYS.map((key) => [key, columns[key][entry] ?? 'auto']));
-        act.change({ gpus: columns.gpus[entry] ?? 'auto', ...degrees }, 'choose');
+        // The cell is the best plan with these degrees: everything else is to be chosen.
+        act.change({ ...allAuto(catalog), gpus: columns.gpus[entry] ?? 'auto', ...degrees }, 'choose');
         document.getElementById('answer')?.scrollIntoView({ block: 'center' });
     };
     const onKeyDown = (event: KeyboardEvent) => {
-        const page = Math.max(1, Math.floor(height / ROW_HEIGHT) - 3);
-        const steps: Record<string, [number, number]> = {
-            ArrowDown: [focusRow + 1, focusColumn],
-            ArrowUp: [focusRow - 1, focusColumn],
-            ArrowRight: [focusRow, focusColumn + 1],
-            ArrowLeft: [focusRow, focusColumn - 1],
-            PageDown: [focusRow + page, focusColumn],
-            PageUp: [focusRow - page, focusColumn],
-            Home: event.ctrlKey ? [0, 0] : [focusRow, 0],
-            End: event.ctrlKey ? [total - 1, counts.length - 1] : [focusRow, counts.length - 1],
-        };
-        const step = steps[event.key];
-        if (step) move(...step);
-        else if (event.key === 'Enter' || event.key === ' ') open(entryAt(heat, rowAt(focusRow), counts[focusColumn] ?? 0));
+        const to = stepOf(event, at, total, counts.length, Math.max(1, Math.floor(height / ROW_HEIGHT) - 3));
+        if (to) move(to);
+        else if (event.key === 'Enter' || event.key === ' ') open(entryAt(heat, rowAt(at.row), counts[at.column] ?? 0));
         else return;
         event.preventDefault();
     };
-
-    if (total === 0) {
-        return (
-            <p class="empty">
-                {m.heat.nothing}{' '}
-                {onlyFitting && (
-                    <button type="button" onClick={() => act.onlyFitting(false)}>
-                        {m.heat.showAll}
-                    </button>
-                )}
-            </p>
-        );
-    }
-    const paceClass = (entry: number): string => `pace-${paceOf(heat.columns.tokens_per_s_per_gpu[entry] ?? 0, heat.quickest)}`;
-    const cell = (index: number, row: number, gpus: number, column: number) => {
-        const entry = entryAt(heat, row, gpus);
-        const kind = entry < 0 ? undefined : heat.columns.class[entry];
-        const fit = kind === undefined ? undefined : FITS[kind];
-        const marks = [
-            row === current && gpus === gpusNow && 'mark-current',
-            heat.summary.auto.some((auto) => auto.gpus === gpus && auto.row === row) && 'mark-auto',
-        ].filter(Boolean);
-        const size =
-            entry < 0
-                ? ''
-                : speed
-                  ? format.rounded(heat.columns.tokens_per_s_per_gpu[entry] ?? 0)
-                  : format.gb(heat.columns.total_bytes[entry] ?? 0);
-        const words = fit
-            ? (speed ? m.heat.cellSpeed : m.heat.cell)(format.count(gpus), size, t.word[fit])
-            : `${m.heat.gpus(format.count(gpus))}: ${m.heat.none}`;
-        const extra = [marks.includes('mark-current') && m.heat.current, marks.includes('mark-auto') && m.heat.auto].filter(Boolean);
-        return (
-            <td
-                key={gpus}
-                role="gridcell"
-                class={`cell ${speed && fit === 'fits' ? paceClass(entry) : (fit ?? 'none')} ${marks.join(' ')}`}
-                aria-colindex={ROW_KEYS.length + column + 1}
-                aria-label={[words, ...extra].join(', ')}
-                tabIndex={index === focusRow && column === focusColumn ? 0 : -1}
-                onClick={() => open(entry)}
-                onFocus={() => (index !== focusRow || column !== focusColumn) && setFocus({ row: index, column })}
-            >
-                {fit ? `${size}${SIGNS[kind ?? 0]}` : '·'}
-            </td>
-        );
-    };
-    const rowLine = (index: number) => {
-        const row = rowAt(index);
-        const entry = heat.first[row] ?? 0;
-        const before = index > 0 ? (heat.first[rowAt(index - 1)] ?? 0) : -1;
-        // A value that repeats the line above is set back, and a new group gets a rule.
-        const same = (upTo: number) =>
-            before >= 0 && ROW_KEYS.slice(0, upTo + 1).every((key) => heat.columns[key][entry] === heat.columns[key][before]);
-        return (
-            <tr key={row} aria-rowindex={index + 3} class={same(0) ? undefined : 'group'}>
-                {ROW_KEYS.map((key, i) => (
-                    <th key={key} scope="row" class={same(i) ? `k${i} same` : `k${i}`}>
-                        {format.count(heat.columns[key][entry] ?? 0)}
-                    </th>
-                ))}
-                {counts.map((gpus, column) => cell(index, row, gpus, column))}
-            </tr>
-        );
-    };
+    if (total === 0) return <Nothing onlyFitting={onlyFitting} act={act} />;
+    const grid: Grid = { answer, heat, speed, current, gpusNow, focus: at, open, setFocus };
     return (
         <div ref={frame} class="grid" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
             <table
@@ -190,35 +251,19 @@ export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, 
                 aria-colcount={ROW_KEYS.length + counts.length}
                 onKeyDown={onKeyDown}
             >
-                <thead>
-                    <tr aria-rowindex={1}>
-                        <th scope="colgroup" colSpan={ROW_KEYS.length} class="corner">
-                            {m.heat.splitHead}
-                        </th>
-                        <th scope="colgroup" colSpan={counts.length} class="counts">
-                            {m.heat.gpusHead}
-                        </th>
-                    </tr>
-                    <tr aria-rowindex={2}>
-                        {ROW_KEYS.map((key, i) => (
-                            <th key={key} scope="col" class={`k${i}`} aria-label={labelOf(catalog.fields, key)}>
-                                <span class="long">{t.short[key]}</span>
-                                <span class="brief">{t.letters[key]}</span>
-                            </th>
-                        ))}
-                        {counts.map((gpus) => (
-                            <th key={gpus} scope="col" class={gpus === gpusNow ? 'now' : undefined}>
-                                {format.count(gpus)}
-                            </th>
-                        ))}
-                    </tr>
-                </thead>
+                <Head catalog={catalog} counts={counts} gpusNow={gpusNow} />
                 <tbody>
-                    {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: stands for the rows that are not drawn */}
-                    <tr class="spacer" role="presentation" style={{ height: `${start * ROW_HEIGHT}px` }} />
-                    {Array.from({ length: Math.max(0, end - start) }, (_, i) => rowLine(start + i))}
-                    {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: stands for the rows that are not drawn */}
-                    <tr class="spacer" role="presentation" style={{ height: `${(total - end) * ROW_HEIGHT}px` }} />
+                    <Spacer rows={start} />
+                    {Array.from({ length: Math.max(0, end - start) }, (_, i) => start + i).map((index) => (
+                        <Line
+                            key={rowAt(index)}
+                            grid={grid}
+                            index={index}
+                            row={rowAt(index)}
+                            before={index > 0 ? rowAt(index - 1) : null}
+                        />
+                    ))}
+                    <Spacer rows={total - end} />
                 </tbody>
             </table>
         </div>

@@ -129,6 +129,11 @@ export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; pl
     );
 }
 
+export function LaterLayout(props: Parameters<More['Layout']>[0]) {
+    const { more, failed } = useMore(true);
+    return more ? <more.Layout {...props} /> : <Wait failed={failed} />;
+}
+
 export function LaterBudget(props: Parameters<More['Budget']>[0]) {
     const { more, failed } = useMore(true);
     return more ? <more.Budget {...props} /> : <Wait failed={failed} />;

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Limits as Answer, Brief, Degrees, InTime, Largest, ModelHere } from '../api';
+import type { Limits as Answer, Brief, Catalog, InTime, Largest, ModelHere, WholePlan } from '../api';
 import { format } from '../format';
 import { m } from '../i18n/more';
-import { degreeList } from '../sentences';
+import { wholePlan } from '../sentences';
 import type { Value } from '../state';
 import type { Actions, Page } from '../store';
 import { NumberField } from './number-field';
@@ -27,8 +27,8 @@ function Take({ act, values, children }: TakeProps) {
     );
 }
 
-const planText = (plan: Degrees, brief: Brief): string =>
-    `${degreeList(plan, plan.data_parallel)}; ${format.gb(brief.total_bytes)}\u00a0GB, ${format.duration(brief.step_seconds)} a step`;
+const planText = (catalog: Catalog, plan: WholePlan, brief: Brief): string =>
+    `${wholePlan(catalog, plan, plan.data_parallel)}; ${format.gb(brief.total_bytes)}\u00a0GB, ${format.duration(brief.step_seconds)} a step`;
 
 const Found = ({ notes, children }: { notes: (string | null)[]; children: ComponentChildren }) => (
     <li>
@@ -37,11 +37,11 @@ const Found = ({ notes, children }: { notes: (string | null)[]; children: Compon
     </li>
 );
 
-function Fewest({ limits, act }: { limits: Answer; act: Actions }) {
+function Fewest({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
     const { fewest_gpus: found, searched } = limits;
     if (!found) return <Found notes={[]}>{m.limits.fewestNone(format.count(searched.to_gpus))}</Found>;
     return (
-        <Found notes={[planText(found.plan, found)]}>
+        <Found notes={[planText(page.catalog, found.plan, found)]}>
             {m.limits.fewest}{' '}
             <Take act={act} values={{ gpus: found.gpus }}>
                 {m.limits.gpus(format.count(found.gpus))}
@@ -125,7 +125,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             {!problem && asked && counted && found && (
                 <>
                     <p class="note">{runText(found)}</p>
-                    <p class="note">{planText(found.plan, found)}</p>
+                    <p class="note">{planText(page.catalog, found.plan, found)}</p>
                 </>
             )}
         </li>
@@ -133,6 +133,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
 }
 
 interface SizeProps {
+    page: Page;
     found: Largest | null;
     field: string;
     before: string;
@@ -142,11 +143,11 @@ interface SizeProps {
     act: Actions;
 }
 
-function LargestSize({ found, field, before, none, endless, text, act }: SizeProps) {
+function LargestSize({ page, found, field, before, none, endless, text, act }: SizeProps) {
     if (!found) return <Found notes={[]}>{none}</Found>;
     if (endless && found.limited_by === 'range') return <Found notes={[found.note]}>{endless}</Found>;
     return (
-        <Found notes={[planText(found.plan, found), found.note]}>
+        <Found notes={[planText(page.catalog, found.plan, found), found.note]}>
             {before}{' '}
             <Take act={act} values={{ [field]: found.value }}>
                 {text(found.value)}
@@ -155,7 +156,7 @@ function LargestSize({ found, field, before, none, endless, text, act }: SizePro
     );
 }
 
-function ModelRow({ model, act }: { model: ModelHere; act: Actions }) {
+function ModelRow({ catalog, model, act }: { catalog: Catalog; model: ModelHere; act: Actions }) {
     return (
         <tr>
             <th scope="row">
@@ -169,7 +170,7 @@ function ModelRow({ model, act }: { model: ModelHere; act: Actions }) {
                     <td class={`fit ${model.class}`}>{m.heat.legend[model.class]}</td>
                     <td class="r">{format.gb(model.total_bytes)}</td>
                     <td class="r">{format.duration(model.step_seconds)}</td>
-                    <td class="extra split">{degreeList(model.plan, model.plan.data_parallel)}</td>
+                    <td class="extra split">{wholePlan(catalog, model.plan, model.plan.data_parallel)}</td>
                 </>
             ) : (
                 <td class="fit" colSpan={4}>
@@ -224,7 +225,7 @@ function Models({ page, limits, act }: { page: Page; limits: Answer; act: Action
                     </thead>
                     <tbody>
                         {models.map((model) => (
-                            <ModelRow key={model.id} model={model} act={act} />
+                            <ModelRow key={model.id} catalog={page.catalog} model={model} act={act} />
                         ))}
                     </tbody>
                 </table>
@@ -239,9 +240,10 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
     return (
         <>
             <ul>
-                <Fewest limits={limits} act={act} />
+                <Fewest page={page} limits={limits} act={act} />
                 <FewestInTime page={page} limits={limits} act={act} />
                 <LargestSize
+                    page={page}
                     found={limits.largest_sequence}
                     field="sequence_length"
                     before={m.limits.sequence(gpus)}
@@ -250,6 +252,7 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
                     act={act}
                 />
                 <LargestSize
+                    page={page}
                     found={limits.largest_micro_batch}
                     field="micro_batch"
                     before={m.limits.microBatch}
@@ -258,6 +261,7 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
                     act={act}
                 />
                 <LargestSize
+                    page={page}
                     found={limits.largest_batch}
                     field="global_batch"
                     before={m.limits.batch}

@@ -4,6 +4,7 @@ import '../styles/heat.css';
 import '../styles/plans.css';
 import '../styles/card.css';
 import '../styles/paste.css';
+import '../styles/layout.css';
 import '../styles/limits.css';
 import '../styles/calibrate.css';
 
@@ -15,6 +16,7 @@ export { Compare } from './compare';
 export { TwoMethods } from './comparison';
 export { StepCurve } from './curve';
 export { Plans } from './heat';
+export { Layout } from './layout';
 export { Limits } from './limits';
 export { PasteDialog } from './paste';
 export { Placement } from './placement-door';

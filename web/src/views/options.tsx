@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact';
-import type { Estimate, Field, SetField } from '../api';
+import type { BooleanField, ChoiceField, Estimate, Field, SetField } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
-import { BUDGET, DEGREES, EXPLORATION, type Value } from '../state';
+import { choiceLabel, layersText } from '../sentences';
+import { BUDGET, DEGREES, SEARCH, type Value } from '../state';
 import type { Actions, Page } from '../store';
+import { LaterLayout } from './later';
 import { NumberField } from './number-field';
 import { problemAttributes } from './problems';
 
 // Fields that have a place of their own: the sentence and the knobs.
-const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...EXPLORATION, ...DEGREES]);
+const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...SEARCH, ...DEGREES]);
 
 const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
 
@@ -17,7 +19,16 @@ const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
     ['cluster', ['cluster', 'gpus_per_node']],
     [
         'pipeline',
-        ['schedule', 'virtual_stages', 'first_stage_layers', 'last_stage_layers', 'count_embedding_as_layer', 'count_loss_as_layer'],
+        [
+            'schedule',
+            'virtual_stages',
+            'virtual_stage_group',
+            'layout',
+            'first_stage_layers',
+            'last_stage_layers',
+            'count_embedding_as_layer',
+            'count_loss_as_layer',
+        ],
     ],
     ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
     ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
@@ -30,6 +41,8 @@ const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
     ['kernels', []],
 ];
 const LAST = 'kernels';
+// How layers are shared out where every chunk is to have as many.
+const EVEN_LAYERS = ['first_stage_layers', 'last_stage_layers', 'count_embedding_as_layer', 'count_loss_as_layer'];
 const groupOf = (key: string): string => GROUPS.find(([, keys]) => keys.includes(key))?.[0] ?? LAST;
 
 // Keys by which a config.json says that the model has experts, or latent attention.
@@ -44,28 +57,44 @@ interface FieldProps {
 
 const currentOf = (page: Page, field: Field): Value => page.job[field.key] ?? field.default;
 
+// What the plan shown has: the reader's value, or the one that was chosen.
+const planValue = ({ job, answer }: Page, key: string): unknown => (job[key] === 'auto' ? answer?.job[key] : job[key]);
+
 // Could this field, or this part of a set, change anything in the run as it is? Where that is not known, yes.
 export function matters(page: Page): (key: string) => boolean {
     const { job, answer } = page;
     const config = answer?.model.config;
     const has = (keys: string[]): boolean => !config || keys.some((key) => Number(config[key] ?? 0) > 0);
-    const degree = (key: string): number => Number(job[key] === 'auto' ? (answer?.job[key] ?? 2) : job[key]);
+    const value = (key: string): unknown => planValue(page, key);
     const experts = has(EXPERTS);
+    const even = job.layout === undefined || job.layout === 'equal';
     const rules: Record<string, boolean> = {
         ...Object.fromEntries(SITE_CONSTANTS.map((key) => [key, job.site === 'own'])),
-        shard_replicas: job.zero !== 'none',
-        sequence_parallel: degree('tensor_parallel') !== 1,
-        tensor_overlap: degree('tensor_parallel') !== 1,
-        overlap_pipeline: degree('pipeline_parallel') !== 1,
-        recompute_modules: job.recompute === 'selective',
-        recompute_layers: job.recompute === 'full' || job.recompute === 'block',
+        ...Object.fromEntries(EVEN_LAYERS.map((key) => [key, even])),
+        virtual_stage_group: value('virtual_stages') !== 1,
+        shard_replicas: value('zero') !== 'none',
+        sequence_parallel: value('tensor_parallel') !== 1,
+        tensor_overlap: value('tensor_parallel') !== 1,
+        overlap_pipeline: value('pipeline_parallel') !== 1,
+        recompute_modules: value('recompute') === 'selective',
+        recompute_layers: value('recompute') === 'full' || value('recompute') === 'block',
         moe_act: experts,
         moe: experts,
         shared_experts: experts,
         mla_up_proj: has(LATENT),
     };
-    const groups: Record<string, boolean> = { pipeline: degree('pipeline_parallel') !== 1, experts };
-    return (key) => rules[key] ?? groups[groupOf(key)] ?? true;
+    const staged = value('pipeline_parallel') !== 1;
+    return (key) => (groupOf(key) === 'pipeline' && !staged ? false : (rules[key] ?? (groupOf(key) !== 'experts' || experts)));
+}
+
+// "auto", with the value that was chosen while the field is on it.
+export function chosenText({ catalog, job, answer }: Page, field: Field): string {
+    const value = job[field.key] === 'auto' ? answer?.job[field.key] : undefined;
+    if (value === undefined || value === null || value === 'auto') return t.adjust.auto;
+    if (typeof value === 'boolean') return t.adjust.chosen(value ? t.adjust.yes : t.adjust.no);
+    if (typeof value === 'number') return t.adjust.chosen(format.count(value));
+    const named = choiceLabel(catalog, field.key, String(value));
+    return t.adjust.chosen(field.type === 'text' && named === value ? layersText(named) : named);
 }
 
 // A set is a few boxes to tick; its value is the ids of those that are, in the order of the choices.
@@ -100,50 +129,71 @@ function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
     );
 }
 
+interface ChoicesProps {
+    id: string;
+    value: Value;
+    choices: readonly { id: string; label: string; help?: string }[];
+    attributes: { 'aria-invalid': boolean; 'aria-describedby': string };
+    set(id: string): void;
+}
+
+// A value that is none of the choices stands among them as it is.
+function Choices({ id, value, choices, attributes, set }: ChoicesProps) {
+    const written = String(value);
+    return (
+        <select id={id} value={written} {...attributes} onChange={(event) => set(event.currentTarget.value)}>
+            {choices.every((choice) => choice.id !== written) && <option value={written}>{written}</option>}
+            {choices.map((choice) => (
+                <option key={choice.id} value={choice.id} selected={choice.id === written} title={choice.help}>
+                    {choice.label}
+                </option>
+            ))}
+        </select>
+    );
+}
+
+const YES_NO = [
+    { id: 'true', label: t.adjust.yes },
+    { id: 'false', label: t.adjust.no },
+];
+
+// With "auto" as the first choice, where it is one; it tells what was chosen.
+const offered = (page: Page, field: ChoiceField | BooleanField) => {
+    const choices = field.type === 'choice' ? field.choices : YES_NO;
+    return field.auto && choices.every(({ id }) => id !== 'auto') ? [{ id: 'auto', label: chosenText(page, field) }, ...choices] : choices;
+};
+
 function Control({ page, field, act }: FieldProps) {
     const { invalid, describedBy } = problemAttributes(page, field.key);
     const value = currentOf(page, field);
     const id = `field-${field.key}`;
     const described = [`${id}-help`, describedBy].filter(Boolean).join(' ');
+    const attributes = { 'aria-invalid': invalid, 'aria-describedby': described };
     const set = (next: Value) => act.change({ [field.key]: next }, 'choose');
-    if (field.type === 'boolean') {
+    if (field.type === 'boolean' && !field.auto) {
         return (
             <input
                 id={id}
                 type="checkbox"
                 checked={value === true}
-                aria-invalid={invalid}
-                aria-describedby={described}
+                {...attributes}
                 onChange={(event) => set(event.currentTarget.checked)}
             />
         );
     }
-    if (field.type === 'choice') {
-        return (
-            <select
-                id={id}
-                value={String(value)}
-                aria-invalid={invalid}
-                aria-describedby={described}
-                onChange={(event) => set(event.currentTarget.value)}
-            >
-                {field.choices.every((choice) => choice.id !== value) && <option value={String(value)}>{String(value)}</option>}
-                {field.choices.map((choice) => (
-                    <option key={choice.id} value={choice.id} selected={choice.id === value} title={choice.help}>
-                        {choice.label}
-                    </option>
-                ))}
-            </select>
-        );
+    if (field.type === 'choice' || field.type === 'boolean') {
+        const read = (text: string): Value => (field.type === 'boolean' && text !== 'auto' ? text === 'true' : text);
+        return <Choices id={id} value={value} choices={offered(page, field)} attributes={attributes} set={(text) => set(read(text))} />;
     }
+    const auto = field.type === 'integer' && field.auto === true;
     return (
         <NumberField
             id={id}
             label={field.label}
             value={value}
-            auto={field.type === 'integer' && field.auto}
+            auto={auto}
             {...(field.type === 'number' && { decimals: field })}
-            placeholder={t.adjust.auto}
+            placeholder={auto ? chosenText(page, field) : t.adjust.auto}
             invalid={invalid}
             describedBy={described}
             onChange={(next, how) => act.change({ [field.key]: next }, how)}
@@ -154,6 +204,21 @@ function Control({ page, field, act }: FieldProps) {
 const helpOf = (field: Field, value: Value): string =>
     (field.type === 'choice' && field.choices.find((choice) => choice.id === value)?.help) || field.help;
 
+// Back to what the search chooses.
+function Reset({ page, field, act }: FieldProps) {
+    if (!field.auto || currentOf(page, field) === 'auto' || field.default !== 'auto') return null;
+    return (
+        <button
+            type="button"
+            class="link"
+            aria-label={t.adjust.backToAuto(field.label)}
+            onClick={() => act.change({ [field.key]: 'auto' }, 'choose')}
+        >
+            {t.adjust.reset}
+        </button>
+    );
+}
+
 function OptionField({ page, field, act }: FieldProps) {
     if (field.type === 'set') {
         return (
@@ -162,9 +227,12 @@ function OptionField({ page, field, act }: FieldProps) {
             </div>
         );
     }
+    if (field.type === 'text') return <LaterLayout page={page} field={field} act={act} />;
     return (
         <div class={`field ${field.type}`}>
-            <label for={`field-${field.key}`}>{field.label}</label>
+            <span>
+                <label for={`field-${field.key}`}>{field.label}</label> <Reset page={page} field={field} act={act} />
+            </span>
             <Control page={page} field={field} act={act} />
             <p id={`field-${field.key}-help`} class="note">
                 {helpOf(field, currentOf(page, field))}

@@ -8,7 +8,6 @@ import {
     type PlaceFile,
     type Problem,
     RANKED_KEYS,
-    type RankedPlan,
     type UnitSaid,
 } from '../api';
 import { format } from '../format';
@@ -16,10 +15,9 @@ import { p } from '../i18n/placement';
 import { type Found, gridOf } from '../placement';
 import { type Difference, differencesOf, stagesOf } from '../placement-units';
 import type { settingsOf } from '../ranking';
-import { labelOf } from '../sentences';
+import { labelOf, wholePlan } from '../sentences';
 import type { Value } from '../state';
 import type { Actions, Page } from '../store';
-import { wholePlan } from './best';
 import { CopyButton } from './copy-button';
 import { Table } from './more-table';
 import { Curve } from './placement-curve';
@@ -246,7 +244,7 @@ function Suggestion({ page, act, answer }: { page: Page; act: Actions; answer: P
 // The plans of the list, each at its best placement.
 function Ranked({ page, act, answer, plans }: { page: Page; act: Actions; answer: Placed; plans: readonly Plan[] }) {
     const [first] = answer.ranked;
-    const told = (plan: Plan | undefined): string => (plan ? wholePlan(page, plan as unknown as RankedPlan) : '');
+    const told = (plan: Plan | undefined): string => (plan ? wholePlan(page.catalog, plan) : '');
     return (
         <div class="joint">
             <h4>{first && (first.index === 0 ? p.result.own : p.result.other(told(plans[first.index])))}</h4>

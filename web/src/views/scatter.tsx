@@ -3,8 +3,9 @@ import type { Ranked } from '../api';
 import { format } from '../format';
 import { m } from '../i18n/more';
 import { planAt, rows } from '../ranking';
+import { wholePlan } from '../sentences';
 import type { Actions } from '../store';
-import { isShown, type Shown, takeRanked, wholePlan } from './best';
+import { isShown, type Shown, takeRanked } from './best';
 import { marks, useWidth } from './drawing';
 import { settled } from './settled';
 
@@ -29,10 +30,11 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
     const group = useRef<SVGSVGElement>(null);
     const seconds = (entry: number): number => ranked.plans.step_seconds?.[entry] ?? 0;
     const bytes = (entry: number): number => ranked.plans.total_bytes?.[entry] ?? 0;
-    const { front } = ranked;
+    // Rows of one group stand in another order than that of their time.
+    const front = [...ranked.front].sort((a, b) => seconds(a) - seconds(b));
     const all = Array.from({ length: rows(ranked) }, (_, row) => row);
     const card = shown.answer?.card_bytes ?? 1;
-    const least = seconds(front[0] ?? 0);
+    const least = Math.min(...all.map(seconds));
     const inSight = (entry: number): boolean => seconds(entry) <= least * SPREAD;
     const line = front.filter(inSight);
     const dots = all.filter(inSight);
@@ -45,7 +47,7 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
     const base = TOP + HEIGHT;
     const now = Math.min(at ?? 0, line.length - 1);
     const told = (entry: number): string =>
-        m.best.point(wholePlan(shown, planAt(ranked, entry)), format.duration(seconds(entry)), format.gb(bytes(entry)));
+        m.best.point(wholePlan(shown.catalog, planAt(ranked, entry)), format.duration(seconds(entry)), format.gb(bytes(entry)));
     const onKeyDown = (event: KeyboardEvent) => {
         const steps: Record<string, number> = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1 };
         const ends: Record<string, number> = { Home: 0, End: line.length - 1 };
@@ -53,7 +55,8 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
         const entry = line[now];
         if (to !== undefined) {
             (group.current?.children[Math.max(0, Math.min(line.length - 1, to))] as SVGElement | undefined)?.focus();
-        } else if ((event.key === 'Enter' || event.key === ' ') && entry !== undefined) takeRanked(act, planAt(ranked, entry));
+        } else if ((event.key === 'Enter' || event.key === ' ') && entry !== undefined)
+            takeRanked(act, shown.catalog, planAt(ranked, entry));
         else return;
         event.preventDefault();
     };
@@ -106,7 +109,7 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
                             aria-label={told(entry)}
                             aria-pressed={isShown(shown, planAt(ranked, entry), ranked.gpus)}
                             class="point"
-                            onClick={() => takeRanked(act, planAt(ranked, entry))}
+                            onClick={() => takeRanked(act, shown.catalog, planAt(ranked, entry))}
                             onFocus={() => setAt(i)}
                             onPointerEnter={() => setAt(i)}
                         >

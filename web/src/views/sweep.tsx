@@ -1,9 +1,9 @@
-import type { Size } from '../api';
+import type { Catalog, Size } from '../api';
 import { format } from '../format';
 import type { Heat } from '../heat';
 import { m } from '../i18n/more';
 import { degreeList } from '../sentences';
-import { AUTO_DEGREES, type Value } from '../state';
+import { allAuto } from '../state';
 import type { Actions, Page } from '../store';
 import { percent } from './bar';
 import { planAt } from './map-plan';
@@ -51,7 +51,16 @@ function finding(fitting: Size[]): string {
     return m.sweep.finding(format.count(first.gpus), format.count(last.gpus), format.percent(last.efficiency ?? 0));
 }
 
-function Row({ heat, size, now, budget, act }: { heat: Heat; size: Size; now: boolean; budget: Budget; act: Actions }) {
+interface RowProps {
+    catalog: Catalog;
+    heat: Heat;
+    size: Size;
+    now: boolean;
+    budget: Budget;
+    act: Actions;
+}
+
+function Row({ catalog, heat, size, now, budget, act }: RowProps) {
     const { gpus, entry, run } = size;
     const gpusText = format.count(gpus);
     if (entry === null) {
@@ -63,7 +72,7 @@ function Row({ heat, size, now, budget, act }: { heat: Heat; size: Size; now: bo
         );
     }
     const take = () => {
-        act.change({ gpus, ...AUTO_DEGREES } as Record<string, Value>, 'choose');
+        act.change({ gpus, ...allAuto(catalog) }, 'choose');
         document.getElementById('answer')?.scrollIntoView({ block: 'center' });
     };
     const plan = planAt(heat, entry);
@@ -154,7 +163,15 @@ export function Sweep({ page, act }: { page: Page; act: Actions }) {
                         </thead>
                         <tbody>
                             {sizes.map((size) => (
-                                <Row key={size.gpus} heat={heat} size={size} now={size.gpus === now} budget={budget} act={act} />
+                                <Row
+                                    key={size.gpus}
+                                    catalog={page.catalog}
+                                    heat={heat}
+                                    size={size}
+                                    now={size.gpus === now}
+                                    budget={budget}
+                                    act={act}
+                                />
                             ))}
                         </tbody>
                     </table>

@@ -3,7 +3,7 @@ import type { Degree, Side, Versus } from '../api';
 import { format } from '../format';
 import { t } from '../i18n';
 import { m } from '../i18n/more';
-import { degreeList, labelOf } from '../sentences';
+import { degreeList, labelOf, lower } from '../sentences';
 import type { Actions, Page } from '../store';
 
 const KEYS = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
@@ -18,7 +18,7 @@ export function differencesOf(time: NonNullable<Versus['time']>, sign: 1 | -1): 
         .slice(0, MOST)
         .map((item) => {
             const words = sign * item.seconds > 0 ? m.best.moreOf : m.best.lessOf;
-            return words(format.duration(Math.abs(item.seconds)), item.label.charAt(0).toLowerCase() + item.label.slice(1));
+            return words(format.duration(Math.abs(item.seconds)), lower(item.label));
         })
         .join(', ');
 }
@@ -32,7 +32,8 @@ function reply(versus: Versus, first: string): string {
         return m.best.tooLarge(plan, format.gb(side.total_bytes), format.gb(side.card_bytes));
     }
     const step = format.duration(side.step_seconds);
-    if (outcome !== 'slower') return m.best.nothingAgainst(plan, step);
+    if (outcome === 'as_fast') return m.best.asFast(plan, step, first);
+    if (outcome === 'faster') return m.best.faster(plan, step);
     const reasons = differencesOf(time, 1);
     return m.best.slower(plan, step, format.duration(seconds), format.percent(seconds_share), first) + (reasons ? `: ${reasons}.` : '.');
 }
