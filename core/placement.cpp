@@ -252,6 +252,7 @@ Json describe_split(const PlacementRequest& r, const Found& found) {
     const Plan& p = split->plan;
     return Object()
         .add("set", Object()
+                        .add("layout", "equal")
                         .add("first_stage_layers", p.first_stage_layers)
                         .add("last_stage_layers", p.last_stage_layers)
                         .add("count_embedding_as_layer", p.count_embedding_as_layer)

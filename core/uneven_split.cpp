@@ -19,6 +19,7 @@ std::vector<Plan> splits(const Model& model, const Plan& given) {
     const std::int64_t stages = given.pipeline_parallel, V = given.virtual_stages, most = 2 * (model.layers / stages + V);
     const auto add = [&](std::int64_t first, std::int64_t last, bool embedding, bool loss) {
         Plan plan = given;
+        plan.layout = nullptr, plan.split = Split::equal;
         plan.first_stage_layers = first, plan.last_stage_layers = last;
         plan.count_embedding_as_layer = embedding, plan.count_loss_as_layer = loss;
         if (is_legal(model, plan)) list.push_back(plan);
