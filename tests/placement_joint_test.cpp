@@ -36,8 +36,9 @@ const std::vector<Json> kPlans = {
 const Json kTooLarge = {{"tensor_parallel", 1}, {"pipeline_parallel", 1}, {"micro_batch", 5}, {"zero", "none"}};
 
 Json request(tests::Random& random, int nodes) {
-    return {{"version", 1}, {"model", "llama-3.1-8b"}, {"gpus", 8 * nodes},      {"global_batch", 480}, {"tensor_parallel", 2},
-            {"context_parallel", 1},   {"pipeline_parallel", 1}, {"micro_batch", 1},    {"links", random_links(random, nodes)}};
+    return {{"version", 1},           {"model", "llama-3.1-8b"}, {"gpus", 8 * nodes},
+            {"global_batch", 480},    {"tensor_parallel", 2},    {"context_parallel", 1},
+            {"pipeline_parallel", 1}, {"micro_batch", 1},        {"links", random_links(random, nodes)}};
 }
 
 Json place(const Json& request) {
