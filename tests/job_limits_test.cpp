@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <span>
 
 #include "answer_schema.h"
 #include "api.h"
@@ -53,6 +54,8 @@ constexpr const char* kSmallJobs[] = {
     R"({"model": "llama-3.1-405b", "tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "global_batch": 8})",
 };
 
+std::span<const char* const> small_jobs() { return std::span(kSmallJobs).first(tests::kSlowBuild ? 3 : std::size(kSmallJobs)); }
+
 }  // namespace
 
 TEST_CASE("numbers of GPUs: one by one, whole nodes, steps of a 32nd; and the job's own") {
@@ -77,7 +80,7 @@ TEST_CASE("numbers of GPUs: one by one, whole nodes, steps of a 32nd; and the jo
 }
 
 TEST_CASE("fewest GPUs: with every smaller number no plan fits, or none is done in time") {
-    for (const char* request : kSmallJobs) {
+    for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         const Job job = job_of(request);
         const FewestGpus found = fewest_gpus(job);
@@ -101,7 +104,7 @@ TEST_CASE("fewest GPUs: with every smaller number no plan fits, or none is done 
 }
 
 TEST_CASE("the lower bounds are bounds: no plan that fits is below them") {
-    for (const char* request : kSmallJobs) {
+    for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         Job job = job_of(request);
         for (const CatalogModel& m : catalog().models) {
@@ -120,7 +123,7 @@ TEST_CASE("the lower bounds are bounds: no plan that fits is below them") {
 }
 
 TEST_CASE("the largest sequence fits, and the next longer one does not; where one border alone exists it is that one") {
-    for (const char* request : kSmallJobs) {
+    for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         const Job job = job_of(request);
         const auto found = largest_sequence(job.space());
@@ -154,7 +157,7 @@ TEST_CASE("the largest sequence keeps to what degrees that are set can split, an
 }
 
 TEST_CASE("the largest micro-batch: no larger divisor of the batch fits") {
-    for (const char* request : kSmallJobs) {
+    for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         const Job job = job_of(request);
         const auto found = largest_micro_batch(job.space());
@@ -257,7 +260,7 @@ void agrees(const Json& answer, const Json& changes, const Json& found) {
 }  // namespace
 
 TEST_CASE("limits: every answer is a plan of which estimate() says the same") {
-    for (const char* request : kSmallJobs) {
+    for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         const Json answer = limits(request);
         CHECK(answer["ok"] == true);
