@@ -146,8 +146,9 @@ namespace {
 // Moves layers between stages until each fits.
 class Relief {
  public:
-    Relief(const Model& model, const Plan& plan, const Framework& framework, const StageWork& work, const std::function<bool(double)>& fits)
-        : model_(model), plan_(plan), framework_(framework), work_(work), fits_(fits), stages_(plan.pipeline_parallel) {
+    Relief(const Model& model, const Plan& plan, const Framework& framework, const StageWork& work, const std::function<bool(double)>& fits,
+           KnownMoments* known)
+        : model_(model), plan_(plan), framework_(framework), work_(work), fits_(fits), known_(known), stages_(plan.pipeline_parallel) {
         const Stages given(model, plan);
         for (std::int32_t stage = 0; stage < stages_; ++stage) layers_.push_back(given.layers_of(stage, 0));
     }
@@ -195,7 +196,7 @@ class Relief {
         trial.layout = std::make_shared<const Layout>(listed(model_, layers_));
         const Stages all(model_, trial);
         const auto which = static_cast<std::int32_t>(stage);
-        return fits_(detailed<double>(model_, trial, framework_, fullest_moment(model_, trial, framework_, all, which)).peak_bytes);
+        return fits_(detailed<double>(model_, trial, framework_, fullest_moment(model_, trial, framework_, all, which, known_)).peak_bytes);
     }
     // The stage that would work least long with one layer more; of equals the last one, which keeps fewer micro-batches. -1: none has room.
     std::int64_t least_busy(const std::vector<bool>& full) const {
@@ -213,6 +214,7 @@ class Relief {
     const Framework& framework_;
     const StageWork work_;
     const std::function<bool(double)>& fits_;
+    KnownMoments* const known_;
     const std::int64_t stages_;
     std::vector<std::int64_t> layers_;  // per stage
 };
@@ -220,9 +222,9 @@ class Relief {
 }  // namespace
 
 LayoutPointer layout_that_fits(const Model& model, const Plan& plan, const Framework& framework, const LayerTimes& times,
-                               const std::function<bool(double)>& fits) {
+                               const std::function<bool(double)>& fits, KnownMoments* known) {
     if (plan.pipeline_parallel < 2 || plan.virtual_stages > 1) return nullptr;
-    return Relief(model, plan, framework, work_of(model, times), fits).run();
+    return Relief(model, plan, framework, work_of(model, times), fits, known).run();
 }
 
 }  // namespace fourfold

@@ -19,6 +19,6 @@ LayoutPointer balanced_layout(const Model& model, const Plan& plan, const LayerT
 // so many bytes of a stage are not too many. Null where no such layout is found, and for several chunks per stage. `plan` has the layout to
 // begin with, and what is recomputed.
 LayoutPointer layout_that_fits(const Model& model, const Plan& plan, const Framework& framework, const LayerTimes& times,
-                               const std::function<bool(double)>& fits);
+                               const std::function<bool(double)>& fits, KnownMoments* known = nullptr);
 
 }  // namespace fourfold

@@ -10,9 +10,15 @@ namespace fourfold {
 constexpr std::size_t kMaxGpuCounts = 16;
 constexpr std::int64_t kMaxGpus = 1'048'576;
 
+static double steps_of(const Budget& budget, const Plan& plan) {
+    return std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));
+}
+
+double longest_step(const Budget& budget, const Plan& plan, double days) { return days * kSecondsPerDay / steps_of(budget, plan); }
+
 TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds) {
-    const double steps = std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));
-    const double days = steps * step_seconds / 86'400, gpu_hours = days * 24 * static_cast<double>(plan.gpus);
+    const double steps = steps_of(budget, plan);
+    const double days = steps * step_seconds / kSecondsPerDay, gpu_hours = days * 24 * static_cast<double>(plan.gpus);
     return {steps, days, gpu_hours, gpu_hours * budget.price_per_gpu_hour, gpu_hours * budget.watts_per_gpu / 1'000};
 }
 

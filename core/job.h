@@ -25,7 +25,10 @@ struct Budget {
 struct TrainingRun {
     double steps, days, gpu_hours, cost, energy_kwh;
 };
+inline constexpr double kSecondsPerDay = 86'400;
 TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds);
+// The longest step, in seconds, with which such a run takes at most so many days; its batch and sequence are the plan's.
+double longest_step(const Budget& budget, const Plan& plan, double days);
 
 template <class AnyBudget, class Visitor>
 void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyBudget>, Budget> {

@@ -13,14 +13,13 @@ namespace {
 
 // The fields' ranges (plan.h).
 constexpr std::int64_t kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216;
-constexpr double kSecondsPerDay = 86'400;
 
 SearchSpace space_with(const SearchSpace& space, const Plan& plan) {
     return {space.model, plan, space.gpu, space.method, space.cluster, space.exploration};
 }
-// The first plan of the ranking with `plan` in the place of the space's; nullopt where none fits.
-std::optional<Estimated> best_with(const SearchSpace& space, const Plan& plan) {
-    auto best = best_plan(space_with(space, plan));
+// The first plan of the ranking with `plan` in the place of the space's; nullopt where none fits, or none within `most_seconds` per step.
+std::optional<Estimated> best_with(const SearchSpace& space, const Plan& plan, double most_seconds = INFINITY) {
+    auto best = best_plan(space_with(space, plan), most_seconds);
     return best ? std::optional(std::move(best->estimate)) : std::nullopt;
 }
 
@@ -33,31 +32,32 @@ class Bisection {
         : space_(space), plan_(space.plan), field_(field), step_(step), most_(most) {}
 
     std::optional<Largest> run() {
-        if (step_ > most_ || take(most_ / step_ * step_)) return found_;
-        std::int64_t doubling = step_;
-        while (doubling <= most_ / 2) doubling *= 2;
-        while (doubling >= step_ && !take(doubling)) doubling /= 2;
-        if (!found_) return found_;
-        for (std::int64_t further = found_->value / 2; further >= step_; further /= 2) take(found_->value + further);
-        plan_.*field_ = found_->value + step_;
-        found_->limited_by = has_legal_plan(space_with(space_, plan_)) ? LimitedBy::memory : LimitedBy::rules;
-        return found_;
+        if (step_ > most_) return std::nullopt;
+        if (fits(most_ / step_ * step_)) return found(most_ / step_ * step_, LimitedBy::range);
+        std::int64_t value = step_;
+        while (value <= most_ / 2) value *= 2;
+        while (value >= step_ && !fits(value)) value /= 2;
+        if (value < step_) return std::nullopt;
+        for (std::int64_t further = value / 2; further >= step_; further /= 2)
+            if (fits(value + further)) value += further;
+        plan_.*field_ = value + step_;
+        return found(value, has_legal_plan(space_with(space_, plan_)) ? LimitedBy::memory : LimitedBy::rules);
     }
 
  private:
-    bool take(std::int64_t value) {
-        if (value > most_) return false;
+    bool fits(std::int64_t value) {
+        plan_.*field_ = value;
+        return value <= most_ && has_plan(space_with(space_, plan_));
+    }
+    std::optional<Largest> found(std::int64_t value, LimitedBy limited_by) {
         plan_.*field_ = value;
         const auto best = best_with(space_, plan_);
-        if (!best) return false;
-        found_ = Largest{value, step_, *best, LimitedBy::range};
-        return true;
+        return best ? std::optional(Largest{value, step_, *best, limited_by}) : std::nullopt;
     }
     const SearchSpace& space_;
     Plan plan_;
     std::int64_t Plan::*field_;
-    std::int64_t step_, most_;
-    std::optional<Largest> found_;
+    const std::int64_t step_, most_;
 };
 
 }  // namespace
@@ -105,6 +105,7 @@ static bool may_divide(const Job& job, std::int64_t gpus) {
 FewestGpus fewest_gpus(const Job& job) {
     const bool timed = job.budget.tokens > 0 && job.days > 0;
     const double least_to_fit = least_gpus_to_fit(job), least_in_time = timed ? least_gpus_in_time(job) : 0;
+    const double longest = timed ? longest_step(job.budget, job.plan, job.days) : INFINITY;
     FewestGpus found;
     Plan plan = job.plan;
     for (const std::int64_t gpus : gpu_counts_to_try(job.plan)) {
@@ -112,7 +113,8 @@ FewestGpus fewest_gpus(const Job& job) {
         const double least = found.fits ? std::max(least_to_fit, least_in_time) : least_to_fit;
         if (static_cast<double>(gpus) < least || !may_divide(job, gpus)) continue;
         plan.gpus = gpus;
-        const auto best = best_with(job.space(), plan);
+        if (!found.fits && !has_plan(space_with(job.space(), plan))) continue;
+        const auto best = best_with(job.space(), plan, found.fits ? longest : INFINITY);
         if (!best) continue;
         if (!found.fits) found.fits = best;
         if (!timed) continue;
@@ -131,7 +133,7 @@ std::optional<Largest> largest_micro_batch(const SearchSpace& space) {
     for (std::int64_t value = std::min(plan.global_batch, kMostMicroBatch); value >= 1; --value) {
         if (plan.global_batch % value != 0) continue;
         plan.micro_batch = value;
-        if (const auto best = best_with(space, plan)) return Largest{value, 1, *best, limited_by};
+        if (has_plan(space_with(space, plan))) return Largest{value, 1, *best_with(space, plan), limited_by};
         const bool legal = limited_by != LimitedBy::memory && has_legal_plan(space_with(space, plan));
         limited_by = legal || limited_by == LimitedBy::memory ? LimitedBy::memory : LimitedBy::rules;
     }
@@ -140,12 +142,11 @@ std::optional<Largest> largest_micro_batch(const SearchSpace& space) {
 
 std::optional<Largest> largest_batch(const SearchSpace& space) {
     Plan plan = space.plan;
-    auto start = best_with(space, plan);
-    while (!start && plan.global_batch % 2 == 0) {
+    while (!has_plan(space_with(space, plan))) {
+        if (plan.global_batch % 2 != 0) return std::nullopt;
         plan.global_batch /= 2;
-        start = best_with(space, plan);
     }
-    if (!start) return std::nullopt;
+    const auto start = best_with(space, plan);
     // the batches that this plan can share out evenly
     const Plan& p = start->plan;
     const std::int64_t step = p.micro_batch * p.data_parallel() * row_of(p.schedule_kind()).multiple(p.pipeline_parallel);

@@ -168,11 +168,12 @@ extern template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, 
 Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
                      KnownMoments* known = nullptr);
 
-// The stage that holds most, and its bytes (double alone: for searches).
+// The stage that holds most, and its bytes (double alone: for searches). It ends at the first stage with more than `most` bytes.
 struct Fullest {
     double bytes;
     std::int32_t stage;
 };
-Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known = nullptr);
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known = nullptr,
+                      double most = INFINITY);
 
 }  // namespace fourfold

@@ -386,7 +386,7 @@ Stage fullest_moment(const Model& model, const Plan& plan, const Framework& fram
 
 // Stages that hold the same differ in their micro-batches in flight alone, which become fewer from stage to stage: the first of them stands
 // for all; where a schedule bends back, the last one too. (A test compares this with looking at every stage.)
-Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known) {
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known, double most) {
     const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
     const ScheduleRow& schedule = row_of(plan.schedule_kind());
     const bool bends = schedule.splits_backward;
@@ -398,7 +398,7 @@ Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& fra
         const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage, known)).peak_bytes;
         if (bytes > fullest.bytes) fullest = {bytes, stage};
     };
-    for (std::int32_t stage = 0; stage < different;) {
+    for (std::int32_t stage = 0; stage < different && fullest.bytes <= most;) {
         const std::int32_t next = std::min(all.next_different(stage), different);
         look_at(stage);
         if (bends && next - stage > 1) look_at(next - 1);

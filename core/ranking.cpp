@@ -124,7 +124,7 @@ Json ranking_answer(const SearchSpace& space, const PlanFilter& filter) {
         found = search(narrower, {.plans = kListed, .most_bytes = filter.most_bytes});
         if (found.plans.empty()) closest = closest_row(narrower);
     }
-    const std::int64_t ranked = found.fit;
+    const std::int64_t ranked = found.fit, does_not_fit = found.plans.empty() ? legal : found.does_not_fit;
     return Object()
         .add("ok", true)
         .add("gpus", space.plan.gpus)
@@ -132,8 +132,8 @@ Json ranking_answer(const SearchSpace& space, const PlanFilter& filter) {
         .add("legal", counts.legal)
         .add("filtered", counts.legal - legal)
         .add("ranked", ranked)
-        .add("does_not_fit", found.does_not_fit)
-        .add("slower", legal - ranked - found.does_not_fit)
+        .add("does_not_fit", does_not_fit)
+        .add("slower", legal - ranked - does_not_fit)
         .add("looked_at", found.looked_at)
         .add("equally_good", found.equally_good)
         .add("tie_width", kTieWidth)

@@ -401,10 +401,10 @@ void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t 
 
 const std::vector<InFlight>& KnownMoments::of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
                                               std::int32_t stage) {
-    constexpr std::size_t kPlaces = 64;
+    constexpr std::size_t kPlaces = 1'024;
     if (known_.empty()) known_.resize(kPlaces);
     const std::int32_t enough = std::min(micro_batches, most_that_differ(kind, stages));
-    Known& known = known_[static_cast<std::size_t>(stage + 5 * stages + 29 * enough + 13 * static_cast<std::int32_t>(kind)) % kPlaces];
+    Known& known = known_[static_cast<std::size_t>(stage + 131 * stages + 29 * enough + 13 * static_cast<std::int32_t>(kind)) % kPlaces];
     if (known.kind != kind || known.stages != stages || known.chunks != chunks || known.micro_batches != enough || known.stage != stage)
         known = {kind, stages, chunks, enough, stage, fullest_moments(kind, stages, chunks, enough, stage)};
     return known.moments;

@@ -18,26 +18,51 @@ bool may_run(const SearchSpace& space, const Verdict& v) {
 
 namespace {
 
+bool may_recompute(const SearchSpace& space) {
+    return (space.plan.open & open_recompute) != 0 && (space.exploration.left_out & without_recompute) == 0;
+}
+// Whether the optimizer may keep its states in 16 bits.
+bool may_narrow(const SearchSpace& space) {
+    return (space.plan.open & open_moments) != 0 && (space.exploration.left_out & without_small_states) == 0;
+}
+
 // Memory and step times of many plans of one space; what they have in common is computed once.
 class Scorer {
  public:
     Scorer(const SearchSpace& space, const Plan& like)
         : space_(space), framework_(framework_of(like, space.gpu)), timer(space.model, space.gpu, space.cluster, like) {}
 
-    double bytes(const Plan& plan) {
+    // Of the fullest stage; of some stage with more than `most` where there is one.
+    double bytes(const Plan& plan, double most = INFINITY) {
         return space_.method == Method::fujii2024 ? fujii2024<double>(space_.model, plan).total()
-                                                  : fullest_stage(space_.model, plan, framework_, &moments_).bytes;
+                                                  : fullest_stage(space_.model, plan, framework_, &moments_, most).bytes;
     }
-    Estimated estimate(const Plan& plan, double seconds) {
-        const double allocated = bytes(plan);
+    Estimated estimate(const Plan& plan, double seconds) { return judged(plan, bytes(plan), seconds); }
+    // The same, of a plan that may run and holds at most `most` bytes; nullopt of any other.
+    std::optional<Estimated> estimate_within(const Plan& plan, double seconds, double most) {
+        const double limit = std::min(most, most_allocated(plan)), allocated = bytes(plan, limit);
+        if (allocated > limit) return std::nullopt;
+        Estimated one = judged(plan, allocated, seconds);
+        return may_run(space_, one.verdict) ? std::optional(std::move(one)) : std::nullopt;
+    }
+    const Framework& framework() const { return framework_; }
+    KnownMoments* moments() { return &moments_; }
+
+ private:
+    Estimated judged(const Plan& plan, double allocated, double seconds) const {
         return {plan, allocated, allocated / space_.gpu.memory_bytes, judge(space_.method, plan, allocated, space_.gpu.memory_bytes),
                 seconds};
     }
-    const Framework& framework() const { return framework_; }
-
- private:
+    // More bytes than these never pass the verdict; up to rounding, which the verdict settles.
+    double most_allocated(const Plan& plan) const {
+        constexpr double kRounding = 1e-9;
+        if (space_.method == Method::fujii2024) return kLineShare * space_.gpu.memory_bytes * (1 + kRounding);
+        return allocated_of_whole(plan, most_whole_) * (1 + kRounding);
+    }
     const SearchSpace& space_;
     const Framework framework_;
+    const double most_whole_ =  // bytes of a GPU with which a plan may just be chosen
+        most_whole_share(residual_of(space_.plan.framework), 1 - space_.exploration.risk) * space_.gpu.memory_bytes;
     KnownMoments moments_;
 
  public:
@@ -60,7 +85,7 @@ class Limit {
     }
     double wanted() const {
         const double slowest = times_.size() < goal_.plans ? INFINITY : times_.front();
-        return std::max(slowest, best_ * (1 + kTieWidth));
+        return std::min(std::max(slowest, best_ * (1 + kTieWidth)), goal_.most_seconds * (1 + kTieWidth));
     }
     double seconds() const { return goal_.everything ? INFINITY : wanted(); }
 
@@ -91,15 +116,17 @@ class Search {
               std::any_of(all_.forms.begin(), all_.forms.end(), [](const PipelineForm& form) { return row_of(form.schedule).overlaps; })),
           layers_differ_(std::adjacent_find(space.model.expert_layers.begin(), space.model.expert_layers.end(), std::not_equal_to<>()) !=
                          space.model.expert_layers.end()),
+          may_recompute_(may_recompute(space)),
+          may_narrow_(may_narrow(space)),
           limit_(goal),
           leanest_(std::clamp<std::size_t>(4 * all_.tensor.size() * all_.context.size() * all_.pipeline.size() * all_.expert.size(), 16,
                                            2'048)) {}
 
     SearchResult run() {
-        std::vector<GroupOfPlans> groups = groups_of_plans();
+        std::vector<GroupOfPlans> groups = groups_of_plans(goal_.any);  // a larger micro-batch needs more
         std::sort(groups.begin(), groups.end(), [](const GroupOfPlans& a, const GroupOfPlans& b) { return a.bound < b.bound; });
         for (const GroupOfPlans& group : groups) {
-            if (group.bound > limit_.seconds()) break;
+            if (group.bound > limit_.seconds() || is_enough()) break;
             look_into(group);
         }
         const double limit = limit_.wanted();
@@ -140,6 +167,7 @@ class Search {
     static bool holds_rules(Check&& check) {
         return check([](Rule, bool holds) { return holds; });
     }
+    bool is_enough() const { return goal_.any && result_.fit > 0; }
     const LayerTimes& layers(const Plan& plan) { return scorer_.timer.layers(plan); }
 
     // ---- 1. groups
@@ -216,18 +244,25 @@ class Search {
         const LayerTimes about = layers(plan);
         for (const auto& [e, et] : expert_ways(plan)) {
             plan.expert_parallel = e, plan.expert_tensor_parallel = et;
-            Way way{0, e, et, pipelines_that_may_fit(plan, group.pipelines, about)};
-            if (way.pipelines.empty()) continue;
-            way.bound = StepBound(space_.model, plan, machine_, timing_, layers(plan)).seconds(overlaps_);
+            Way way{0, e, et, {}};
+            const auto is_fast = [&] {
+                way.bound = StepBound(space_.model, plan, machine_, timing_, layers(plan)).seconds(overlaps_);
+                return way.bound <= limit_.seconds();
+            };
+            const bool asks_time_first = limit_.seconds() < INFINITY;  // before any plan is known, memory alone cuts
+            if (asks_time_first && !is_fast()) continue;
+            way.pipelines = pipelines_that_may_fit(plan, group.pipelines, about);
+            if (way.pipelines.empty() || (!asks_time_first && !is_fast())) continue;
             ways.push_back(std::move(way));
         }
         std::sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.bound < b.bound; });
         for (const Way& way : ways) {
-            if (way.bound > limit_.seconds()) break;
+            if (way.bound > limit_.seconds() || is_enough()) break;
             plan.expert_parallel = way.expert, plan.expert_tensor_parallel = way.expert_tensor;
             const LayerTimes times = layers(plan);
             const StepBound bound(space_.model, plan, machine_, timing_, times);
             for (const std::int64_t p : way.pipelines) {
+                if (is_enough()) break;
                 plan.pipeline_parallel = p;
                 look_at_pipelines(plan, bound, times);
             }
@@ -240,7 +275,7 @@ class Search {
             plan.pipeline_parallel = p;
             if (!holds_rules([&](auto&& require) { return check_expert_rules(space_.model, plan, require); })) continue;
             if (!goal_.everything && is_hopeless(plan, about))
-                result_.does_not_fit += legal_pipelines(plan);
+                result_.does_not_fit += goal_.plans > 1 ? legal_pipelines(plan) : 0;
             else
                 left.push_back(p);
         }
@@ -261,7 +296,7 @@ class Search {
     void look_at_pipelines(Plan& plan, const StepBound& bound, const LayerTimes& times) {
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
-            if (!is_legal_pipeline(plan) || bound.seconds(plan) > limit_.seconds()) continue;
+            if (is_enough() || !is_legal_pipeline(plan) || bound.seconds(plan) > limit_.seconds()) continue;
             if (form.split == LayerSplit::balanced && !(plan.layout = balanced_layout(space_.model, plan, times))) continue;
             plan.split = form.split == LayerSplit::balanced ? Split::equal : plan.split;
             for (const Zero zero : all_.zero) {
@@ -276,16 +311,21 @@ class Search {
     // Whether no schedule, split of the layers, ZeRO and recomputation makes the plan fit: the leanest of them does not. A larger
     // micro-batch needs more, and so do more chunks per GPU (tests), so that little has to be asked.
     bool is_hopeless(const Plan& plan, const LayerTimes& times) {
-        for (const PipelineForm& form : all_.forms)
-            if (form.schedule != ScheduleKind::one_f_one_b) return false;
         Leanest& known = leanest_[place_of(plan)];
         const std::array<std::int64_t, 5> key = {plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel, plan.expert_parallel,
                                                  2 * plan.expert_tensor_parallel + (plan.sequence_parallel ? 1 : 0)};
         if (known.key != key) known = {key, 0, std::numeric_limits<std::int64_t>::max()};
         if (plan.micro_batch <= known.fits || plan.micro_batch >= known.fails) return plan.micro_batch >= known.fails;
-        const bool fits = has_lean_form(plan, times);
-        (fits ? known.fits : known.fails) = plan.micro_batch;
-        return !fits;
+        switch (lean_form(plan, times)) {
+            case Lean::illegal:  // says nothing of other micro-batches
+                return true;
+            case Lean::fits:
+                known.fits = plan.micro_batch;
+                return false;
+            default:
+                known.fails = plan.micro_batch;
+                return true;
+        }
     }
     std::size_t place_of(const Plan& p) const {
         return static_cast<std::size_t>(p.tensor_parallel + 7 * p.context_parallel + 61 * p.pipeline_parallel + 523 * p.expert_parallel +
@@ -293,32 +333,50 @@ class Search {
                leanest_.size();
     }
     // Where layers differ, moving one changes what its neighbours hold: then the states of all stages together say whether moving may help.
-    bool has_lean_form(Plan plan, const LayerTimes& times) {
-        if ((space_.plan.open & open_moments) != 0 && (space_.exploration.left_out & without_small_states) == 0)
-            plan.moments = Moments::bits16;
-        const bool recomputes = (space_.plan.open & open_recompute) != 0 && (space_.exploration.left_out & without_recompute) == 0;
+    enum class Lean : std::uint8_t { illegal, fits, does_not_fit };
+    Lean lean_form(Plan plan, const LayerTimes& times) {
+        if (may_narrow_) plan.moments = Moments::bits16;
+        if (layers_differ_ && !some_states_fit(plan)) return Lean::does_not_fit;
+        const bool shifts_layers = base_.split == Split::front || layers_differ_;  // more chunks: some may be lighter
+        std::array<std::int64_t, kScheduleKinds> fewest_chunks{};                  // with which a schedule is legal
+        bool is_legal = false;
         for (const PipelineForm& form : all_.forms) {
-            if (form.virtual_stages != all_.forms.front().virtual_stages) break;
+            std::int64_t& fewest = fewest_chunks[static_cast<std::size_t>(form.schedule)];
+            if (fewest != 0 && form.virtual_stages > fewest && !shifts_layers) continue;
             set_form(plan, form);
             if (!is_legal_pipeline(plan)) continue;
+            fewest = form.virtual_stages;
+            is_legal = true;
             if (form.split == LayerSplit::balanced) {
                 plan.split = Split::equal;
                 plan.layout = balanced_layout(space_.model, plan, times);
                 if (!plan.layout) continue;
             }
+            const Recompute leanest = may_recompute_ ? Recompute::full : base_.recompute;
             for (const Zero zero : all_.zero)
-                for (const Recompute recompute : {recomputes ? Recompute::full : base_.recompute, base_.recompute,
-                                                  recomputes && has_parts_to_recompute(plan) ? Recompute::selective : base_.recompute}) {
+                for (const Recompute recompute :
+                     {leanest, base_.recompute, may_recompute_ && has_parts_to_recompute(plan) ? Recompute::selective : base_.recompute}) {
                     plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
-                    if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto) return true;  // not known without more
-                    if (layers_differ_ ? fits(plan) || (plan.layout && states_fit(plan)) : fits_moved(plan, form, times)) return true;
+                    if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto)
+                        return Lean::fits;  // not known without more
+                    if (layers_differ_ ? plan.layout || fits(plan) : recompute == leanest ? fits_moved(plan, form, times) : fits(plan))
+                        return Lean::fits;
+                    if (recompute == Recompute::full && may_recompute_ && fits_as_block(plan)) return Lean::fits;
                 }
         }
-        return false;
+        return is_legal ? Lean::does_not_fit : Lean::illegal;
     }
-    bool fits(const Plan& plan) { return takes(scorer_.estimate(plan, 0)); }
+    std::optional<Estimated> taken(const Plan& plan, double seconds) { return scorer_.estimate_within(plan, seconds, goal_.most_bytes); }
+    bool fits(const Plan& plan) { return taken(plan, 0).has_value(); }
+    bool some_states_fit(Plan plan) const {
+        return std::any_of(all_.zero.begin(), all_.zero.end(), [&](Zero zero) {
+            plan.zero = zero;
+            return states_fit(plan);
+        });
+    }
     // Whether weights, gradients and optimizer states of all stages would fit if they were shared out evenly: no layout needs less.
     bool states_fit(const Plan& plan) const {
+        if (space_.method == Method::fujii2024) return true;  // it looks at the first stage alone
         const Stages stages(space_.model, plan);
         double sum = 0;
         for (std::int32_t i = 0, next = 0; i < plan.pipeline_parallel; i = next) {
@@ -332,19 +390,31 @@ class Search {
         const double average = sum / static_cast<double>(plan.pipeline_parallel);
         return takes({plan, average, 0, judge(space_.method, plan, average, space_.gpu.memory_bytes), 0});
     }
+    // A block that leaves one layer of some chunk alone may need less than recomputing that one too.
+    bool fits_as_block(Plan plan) {
+        plan.recompute = Recompute::block;
+        for (const std::int64_t size : chunk_sizes(plan)) {
+            plan.recompute_layers = size - 1;
+            if (size > 1 && fits(plan)) return true;
+        }
+        return false;
+    }
     bool fits_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
         if (fits(plan)) return true;
         Plan moved = plan;
         moved.layout = moved_layout(plan, form, times);
-        return moved.layout != nullptr && takes(scorer_.estimate(moved, 0));
+        return moved.layout != nullptr && fits(moved);
+    }
+    bool may_move(const PipelineForm& form) const {
+        return form.split == LayerSplit::balanced && form.virtual_stages == 1 && space_.method != Method::fujii2024;
     }
     // Layers moved where memory wants it so; null where they may not be, or cannot.
     LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
-        if (form.split != LayerSplit::balanced || space_.method == Method::fujii2024) return nullptr;
+        if (!may_move(form)) return nullptr;
         const auto fits = [&](double bytes) {
             return bytes <= goal_.most_bytes && may_run(space_, judge(space_.method, plan, bytes, space_.gpu.memory_bytes));
         };
-        return layout_that_fits(space_.model, plan, scorer_.framework(), times, fits);
+        return layout_that_fits(space_.model, plan, scorer_.framework(), times, fits, scorer_.moments());
     }
 
     // ---- 3. time, then memory
@@ -368,19 +438,20 @@ class Search {
     class Ways {
      public:
         explicit Ways(Search& search) : search_(search) {}
-        // Whether the plan fits, as far as that was asked: too slow a plan is not.
+        // Whether the plan fits, as far as that was asked: of a plan too slow it is not, unless its schedule is played, which is dearer.
         bool consider(const Plan& plan) {
-            if (is_played(plan) && !search_.fits(plan)) return false;  // to play a schedule is dearer than to know its memory
+            const bool known_to_fit = is_played(plan);
+            if (known_to_fit && !search_.fits(plan)) return false;
             const double seconds = search_.seconds_of(plan);
-            if (seconds > search_.limit_.seconds() || (best && seconds >= best->seconds)) return false;
-            Estimated one = search_.scorer_.estimate(plan, seconds);
-            if (!search_.takes(one)) return false;
+            if (seconds > search_.limit_.seconds() || (best && seconds >= best->seconds)) return known_to_fit;
+            std::optional<Estimated> one = search_.taken(plan, seconds);
+            if (!one) return false;
             best = std::move(one);
             return true;
         }
         // As it is, and with layers moved where memory wants it so.
         void consider_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
-            if (consider(plan)) return;
+            if (consider(plan) || !search_.may_move(form) || search_.fits(plan)) return;
             Plan moved = plan;
             moved.layout = search_.moved_layout(plan, form, times);
             if (moved.layout) consider(moved);
@@ -394,9 +465,10 @@ class Search {
         plan.recompute = base_.recompute, plan.recompute_layers = base_.recompute_layers;
         const bool open = (space_.plan.open & open_recompute) != 0;
         const bool counts_layers = !open && plan.recompute == Recompute::block && space_.plan.recompute_layers == kAuto;
-        // recomputing takes longer still, and so does moving layers that are alike
-        const bool may_move = form.split == LayerSplit::balanced && layers_differ_;
-        if (!is_played(plan) && is_slow(plan) && (!may_move || fits(plan))) return;
+        // recomputing takes longer still; but fewer bytes of states, or fewer layers where most parameters are, take the optimizer less
+        // time
+        const bool may_be_faster = may_move(form) || may_narrow_;
+        if (!is_played(plan) && is_slow(plan) && (!may_be_faster || fits(plan))) return;
         Ways ways(*this);
         if (counts_layers) {
             if (choose_block(plan)) ways.consider(plan);
@@ -410,13 +482,11 @@ class Search {
     }
     void consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
         ways.consider_moved(plan, form, times);
-        const bool narrow = (space_.plan.open & open_moments) != 0 && (space_.exploration.left_out & without_small_states) == 0;
-        const bool recomputes = (space_.plan.open & open_recompute) != 0 && (space_.exploration.left_out & without_recompute) == 0;
-        if (recomputes) consider_recomputing(ways, plan, form, times);
-        if (!narrow) return;
+        if (may_recompute_) consider_recomputing(ways, plan, form, times);
+        if (!may_narrow_) return;
         plan.moments = Moments::bits16;
         ways.consider_moved(plan, form, times);
-        if (recomputes) consider_recomputing(ways, plan, form, times);
+        if (may_recompute_) consider_recomputing(ways, plan, form, times);
     }
     // Recomputing attention saves what its scores take; without them it saves hardly anything.
     bool has_parts_to_recompute(const Plan& plan) const {
@@ -433,7 +503,7 @@ class Search {
         if (choose_block(plan)) ways.consider(plan);
         plan.recompute = Recompute::full;
         plan.recompute_layers = 1;
-        if (is_played(plan) || !is_slow(plan)) ways.consider_moved(plan, form, times);
+        if (is_played(plan) || may_move(form) || !is_slow(plan)) ways.consider_moved(plan, form, times);
     }
     // The fewest layers of each chunk with which the plan fits; false when not even as many will do as the limit of time allows. Every
     // layer more saves memory, but for the last one of a chunk: then a recomputed layer is alive beside those that are kept. So the numbers
@@ -516,6 +586,7 @@ class Search {
     const Timing timing_;
     const bool overlaps_;       // some schedule hides the traffic of experts
     const bool layers_differ_;  // the model has dense layers and such with experts
+    const bool may_recompute_, may_narrow_;
     Limit limit_;
     // Of one TP, CP, PP, EP and ETP: the largest micro-batch known to fit, and the smallest known not to.
     struct Leanest {
@@ -529,27 +600,31 @@ class Search {
 
 }  // namespace
 
-SearchResult search(const SearchSpace& space, const Goal& goal) { return Search(space, goal).run(); }
+SearchResult search(const SearchSpace& space, const Goal& goal) {
+    // that nothing fits is known long before every plan has been looked at
+    if (!goal.any && !goal.everything && search(space, {.most_bytes = goal.most_bytes, .any = true}).plans.empty()) return {};
+    return Search(space, goal).run();
+}
 
 Estimated estimated(const SearchSpace& space, const Plan& plan) {
     Scorer scorer(space, plan);
     return scorer.estimate(plan, scorer.timer.seconds(plan));
 }
 
-std::optional<Chosen> best_plan(const SearchSpace& space) {
-    SearchResult found = search(space, {});
-    if (found.plans.empty()) return std::nullopt;
+std::optional<Chosen> best_plan(const SearchSpace& space, double most_seconds) {
+    SearchResult found = search(space, {.most_seconds = most_seconds});
+    if (found.plans.empty() || found.plans.front().estimate.seconds > most_seconds) return std::nullopt;
     return Chosen{std::move(found.plans.front().estimate), found.equally_good};
 }
+
+bool has_plan(const SearchSpace& space) { return !search(space, {.any = true}).plans.empty(); }
 
 std::optional<Estimated> leanest_plan(const SearchSpace& space) {
     const Goal goal;
     std::optional<Estimated> least;
     Search(space, goal).visit_smallest([&](Plan plan, Scorer& scorer) {
-        if ((space.plan.open & open_moments) != 0 && (space.exploration.left_out & without_small_states) == 0)
-            plan.moments = Moments::bits16;
-        const bool recomputes = (space.plan.open & open_recompute) != 0 && (space.exploration.left_out & without_recompute) == 0;
-        if (recomputes) plan.recompute = Recompute::full;
+        if (may_narrow(space)) plan.moments = Moments::bits16;
+        if (may_recompute(space)) plan.recompute = Recompute::full;
         const double bytes = scorer.bytes(plan);
         if (!least || bytes < least->bytes) least = scorer.estimate(plan, 0);
         return true;

@@ -1,5 +1,6 @@
 // The one search: of all plans that a job leaves open, the fastest that fit. Headline, list, map, limits and comparisons ask it.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,15 +25,18 @@ struct SearchResult {
     std::vector<Ranked> plans;      // in order (order.h)
     std::int64_t equally_good = 0;  // how many of the first are as fast as the fastest, as far as the estimate can tell
     std::int64_t fit = 0;           // candidates that fit, and were fast enough to be looked at
-    std::int64_t does_not_fit = 0;  // candidates that were fast enough to be looked at, but need too much memory
+    std::int64_t does_not_fit = 0;  // candidates that were fast enough to be looked at, but need too much memory; counted for a
+                                    // list of plans, where some plan fits
     std::int64_t looked_at = 0;     // step times worked out
 };
 
 // What is to be found.
 struct Goal {
-    std::size_t plans = 1;         // the fastest so many, and all that cannot be told apart from the fastest
-    double most_bytes = INFINITY;  // on the fullest GPU, besides what the risk allows
-    bool everything = false;       // without bounds: every candidate is looked at (tests)
+    std::size_t plans = 1;           // the fastest so many, and all that cannot be told apart from the fastest
+    double most_bytes = INFINITY;    // on the fullest GPU, besides what the risk allows
+    double most_seconds = INFINITY;  // of a step
+    bool any = false;                // whichever is found first, so that nobody waits for the fastest
+    bool everything = false;         // without bounds: every candidate is looked at (tests)
 };
 
 // Every candidate is one TP, EP, ETP, CP, PP, micro-batch, schedule with its chunks, split of the layers, ZeRO and sequence parallelism.
@@ -52,8 +56,10 @@ struct Chosen {
     bool fits() const { return equally_good > 0; }
 };
 std::optional<Chosen> choose(const SearchSpace& space);
-// The first in order; nullopt where none fits.
-std::optional<Chosen> best_plan(const SearchSpace& space);
+// The first in order; nullopt where none fits, or none within `most_seconds` per step.
+std::optional<Chosen> best_plan(const SearchSpace& space, double most_seconds = INFINITY);
+// Whether best_plan() finds one.
+bool has_plan(const SearchSpace& space);
 // The lowest estimate: the smallest micro-batch, every layer recomputed where that is open.
 std::optional<Estimated> leanest_plan(const SearchSpace& space);
 

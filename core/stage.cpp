@@ -67,12 +67,18 @@ void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here,
     const std::int64_t n = plan_.recompute_layers, first = first_layer(position);
     const std::int64_t recomputed = plan_.recompute == Recompute::full ? here : plan_.recompute == Recompute::block ? std::min(n, here) : 0;
     std::int64_t expert_layers = 0, experts_recomputed = 0;
-    if (!model_.expert_layers.empty())
-        for (std::int64_t i = 0; i < here; ++i) {
+    if (!model_.expert_layers.empty()) {
+        const std::int64_t mixed = std::clamp<std::int64_t>(alike_from_ - first, 0, here);  // behind them all are of one kind
+        for (std::int64_t i = 0; i < mixed; ++i) {
             if (!is_expert(first + i)) continue;
             ++expert_layers;
             if (i < recomputed) ++experts_recomputed;
         }
+        if (mixed < here && is_expert(first + mixed)) {
+            expert_layers += here - mixed;
+            experts_recomputed += std::max<std::int64_t>(0, recomputed - mixed);
+        }
+    }
     const auto add = [&](LayerCount& count, std::int64_t held, std::int64_t of_them_recomputed) {
         count.held += static_cast<double>(held);
         count.recomputed += static_cast<double>(of_them_recomputed);

@@ -47,6 +47,19 @@ Verdict judge(Method method, const Plan& plan, double allocated_bytes, double ca
     return {probability >= kFitsProbability ? Fit::fits : probability <= kNoFitProbability ? Fit::does_not_fit : Fit::at_risk, probability};
 }
 
+double most_whole_share(Residual residual, double probability) {
+    double low = 0, high = 2;  // bisection: the probability falls with the share
+    for (double middle = 1; middle != low && middle != high; middle = (low + high) / 2)
+        (probability_to_run(residual, middle) >= probability ? low : high) = middle;
+    return low;
+}
+
+double allocated_of_whole(const Plan& plan, double whole_bytes) {
+    constexpr double kSome = 1024.0 * 1024.0 * 1024.0;  // what lies outside is a fixed part and a share of what is allocated
+    const double fixed = outside<double>(plan, 0).total(), share = (outside<double>(plan, kSome).total() - fixed) / kSome;
+    return (whole_bytes - fixed) / (1 + share);
+}
+
 Explanation explain(Method method, const Plan& plan, const Verdict& verdict) {
     if (method == Method::fujii2024)
         return {"The paper's rule: up to 80 % of the card a run fits, up to the whole card it may fail.",

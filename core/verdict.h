@@ -35,6 +35,11 @@ struct Verdict {
 };
 Verdict judge(Method method, const Plan& plan, double allocated_bytes, double card_bytes);
 
+// The share of the card that a whole GPU may reach where at least so many runs run.
+double most_whole_share(Residual residual, double probability);
+// Allocated bytes with which the whole GPU reaches `whole_bytes`.
+double allocated_of_whole(const Plan& plan, double whole_bytes);
+
 // What the verdict rests on: one short sentence, and one on the evidence behind it.
 struct Explanation {
     std::string verdict;

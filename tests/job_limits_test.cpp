@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <span>
 
 #include "answer_schema.h"
@@ -327,6 +327,17 @@ TEST_CASE("limits: mistakes are problems") {
 }
 
 TEST_CASE("limits: absurd jobs end soon, and the job's own plan need not be legal") {
+    // In processor time, as so many default estimates of the same build: whatever the machine and its load.
+    const auto processor_time = [](auto&& work) {
+        const std::clock_t start = std::clock();
+        work();
+        return static_cast<double>(std::clock() - start);
+    };
+    constexpr int kEstimates = 20, kMost = 10'000;
+    const double one = processor_time([] {
+                           for (int i = 0; i < kEstimates; ++i) api::estimate("{}");
+                       }) /
+                       kEstimates;
     for (
         const char* request :
         {R"({"model": "llama-3.1-405b", "gpus": 1, "global_batch": 1, "token_budget": 1e12, "days": 30})",
@@ -334,12 +345,9 @@ TEST_CASE("limits: absurd jobs end soon, and the job's own plan need not be lega
          R"({"gpus": 1048576, "global_batch": 16777216, "sequence_length": 16777216, "token_budget": 1e16, "days": 36500})",
          R"({"gpus": 7, "tensor_parallel": 3, "pipeline_parallel": 5})", R"({"gpus": 13, "virtual_stages": 128, "expert_parallel": 4096})",
          R"({"gpus": 1, "gpus_per_node": 256, "tensor_parallel": 1024, "context_parallel": 4096, "pipeline_parallel": 2000})",
-         R"({"model": "llama-3.1-405b", "gpus": 16128, "global_batch": 2016, "schedule": "zb-h1"})"}) {
+         R"({"model": "llama-3.1-405b", "gpus": 16128, "global_batch": 2016, "schedule": "zb-h1", "token_budget": 15.6e12, "days": 54})"}) {
         CAPTURE(std::string(request));
-        const auto start = std::chrono::steady_clock::now();
-        CHECK(limits(request)["ok"] == true);
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-        CHECK(seconds.count() < 60);  // a second or two without sanitizers; 60 is "does not hang"
+        CHECK(processor_time([&] { CHECK(limits(request)["ok"] == true); }) < kMost * one);
     }
     const Json impossible = limits(R"({"gpus": 7, "tensor_parallel": 3, "pipeline_parallel": 5})");
     CHECK(impossible["fewest_gpus"].is_null());

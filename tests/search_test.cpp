@@ -62,6 +62,8 @@ AnyJob any_job(Random& random) {
     if (random.from(0, 3) == 0) p.tensor_parallel = random.one_of<std::int64_t>({1, 2, 4});
     if (random.from(0, 5) == 0) p.pipeline_parallel = random.one_of<std::int64_t>({1, 2, 3});
     if (random.from(0, 5) == 0) p.virtual_stages = random.one_of<std::int64_t>({1, 2});
+    if (random.from(0, 3) == 0)
+        p.schedule = static_cast<ScheduleKind>(random.from(0, kChosenSchedules - 1)), p.open &= ~open_schedule;
     if (random.from(0, 5) == 0)
         p.recompute = random.one_of({Recompute::full, Recompute::block, Recompute::selective}), p.open &= ~open_recompute;
     if (random.from(0, 5) == 0) p.split = random.one_of({Split::equal, Split::front}), p.open &= ~open_layout;
@@ -95,8 +97,8 @@ Job job_of(const Json& request) {
 
 TEST_CASE("bounds change nothing: the search finds what looking at everything finds, in the same order") {
     Random random(401);
-    int found_some = 0, moved = 0, recomputed = 0;
-    const int jobs = tests::kSlowBuild ? 150 : 2'000;
+    int found_some = 0, moved = 0, recomputed = 0, played = 0;
+    const int jobs = tests::kSlowBuild ? 150 : 4'000;
     for (int i = 0; i < jobs; ++i) {
         const AnyJob job = any_job(random);
         for (const std::size_t plans : {std::size_t{1}, std::size_t{40}}) {
@@ -112,11 +114,12 @@ TEST_CASE("bounds change nothing: the search finds what looking at everything fi
             }
             if (plans > 1 || fast.plans.empty()) continue;
             const Plan& best = fast.plans.front().estimate.plan;
-            ++found_some, moved += best.layout != nullptr, recomputed += best.recompute != Recompute::none;
+            ++found_some, played += is_played(best), moved += best.layout != nullptr, recomputed += best.recompute != Recompute::none;
         }
     }
     CHECK(found_some > jobs / 3);
     CHECK(moved > jobs / 40);
+    CHECK(played > jobs / 80);
     CHECK(recomputed > jobs / 40);
 }
 
@@ -274,7 +277,7 @@ TEST_CASE("through the requests: estimate, rank, search and limits name the same
         CHECK(again["total_bytes"] == estimate["total_bytes"]);
         CHECK(again["step_seconds"] == estimate["step_seconds"]);
         CHECK(again["auto"].empty());
-        job["gpu_counts"] = {job["gpus"]};
+        job["gpu_counts"] = Json::array({job["gpus"]});
         const api::SearchAnswer map = api::search(job.dump());
         const Json summary = json(map.summary);
         const auto entry = summary["sizes"][0]["entry"].get<std::size_t>();
