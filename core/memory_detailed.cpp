@@ -337,7 +337,7 @@ class Estimate : Letters<N> {
         const N first = first_backward_bytes();
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
         if (has_layers) result_.at_backward = value_of(first) + value_of(again);
-        if (stage_.has_head) {
+        if (stage_.has_head && stage_.head_works) {
             const N head = head_bytes();
             result_.at_head = value_of(head);
             if (!has_layers || value_of(head) >= value_of(first) + value_of(again)) return items_.add(Item::head, head);
@@ -373,7 +373,7 @@ template StageMemory<double> detailed<double>(const Model&, const Plan&, const F
 
 Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
                      KnownMoments* known) {
-    if (!stages.splits_backward()) return stages.fullest(stage);
+    if (!stages.has_many_moments(stage)) return stages.fullest(stage);
     const std::vector<Stage> moments = stages.moments(stage, known);
     std::size_t fullest = 0;
     double most = 0;
@@ -394,8 +394,15 @@ Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& fra
     const std::int32_t different = schedule.route == Route::two_ways ? stages / 2 : stages;
     const Stages all(model, plan);
     Fullest fullest{0, 0};
+    const auto bytes_at = [&](const Stage& moment) { return detailed<double>(model, plan, framework, moment).peak_bytes; };
     const auto look_at = [&](std::int32_t stage) {
-        const double bytes = detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, all, stage, known)).peak_bytes;
+        if (most < INFINITY && !all.splits_backward() && all.has_many_moments(stage)) {  // one moment may be too much already
+            Stage moment = all.fullest(stage);
+            moment.head_works = false;
+            if (const double bytes = bytes_at(moment); bytes > most) fullest = {bytes, stage};
+            if (fullest.bytes > most) return;
+        }
+        const double bytes = bytes_at(fullest_moment(model, plan, framework, all, stage, known));
         if (bytes > fullest.bytes) fullest = {bytes, stage};
     };
     for (std::int32_t stage = 0; stage < different && fullest.bytes <= most;) {

@@ -383,20 +383,38 @@ std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage) {
     return most;
 }
 
+Turns::Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group)
+    : chunks_(chunks),
+      group_(group == 0 ? stages : group),
+      all_(std::int64_t{micro_batches} * chunks),
+      ahead_(std::min<std::int64_t>((stages - stage - 1) * 2 + (chunks_ - 1) * group_ + 1, all_)),
+      whole_(micro_batches / group_ * group_),
+      last_size_(micro_batches % group_) {}
+
+std::int64_t Turns::done(std::int64_t passes, std::int64_t turn) const {
+    if (passes <= 0) return 0;
+    const std::int64_t first = std::min(passes / (group_ * chunks_) * group_, whole_), size = first < whole_ ? group_ : last_size_;
+    return first + std::clamp<std::int64_t>(passes - first * chunks_ - turn * size, 0, size);
+}
+
+std::int64_t Turns::turn_of(std::int64_t pass) const {
+    const std::int64_t last = pass - whole_ * chunks_;
+    return last < 0 ? pass / group_ % chunks_ : last / last_size_;
+}
+
+std::int64_t Turns::end_of(std::int64_t pass) const {
+    const std::int64_t last = pass - whole_ * chunks_;
+    return last < 0 ? (pass / group_ + 1) * group_ : whole_ * chunks_ + (last / last_size_ + 1) * last_size_;
+}
+
 void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
                            std::span<std::int32_t> counts, std::int32_t group) {
     if (kind != ScheduleKind::interleaved) {
         counts[0] = kind == ScheduleKind::gpipe ? micro_batches : std::min(stages - stage, micro_batches);
         return;
     }
-    // groups of g micro-batches pass through chunk 0, then chunk 1, …; the last group may be smaller
-    if (group == 0) group = stages;
-    const std::int64_t forwards =
-        std::min<std::int64_t>((stages - stage - 1) * 2 + std::int64_t{chunks - 1} * group + 1, std::int64_t{micro_batches} * chunks);
-    const std::int64_t whole = micro_batches / group, rounds = std::min(forwards / (std::int64_t{group} * chunks), whole);
-    const std::int64_t first = rounds * group, size = rounds < whole ? group : micro_batches - first, rest = forwards - first * chunks;
-    for (std::int32_t chunk = 0; chunk < chunks; ++chunk)
-        counts[static_cast<std::size_t>(chunk)] = static_cast<std::int32_t>(first + std::clamp<std::int64_t>(rest - chunk * size, 0, size));
+    const Turns turns(stages, chunks, micro_batches, stage, group);
+    for (std::int32_t chunk = 0; chunk < chunks; ++chunk) counts[static_cast<std::size_t>(chunk)] = turns.alive_at_first(chunk);
 }
 
 const std::vector<InFlight>& KnownMoments::of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,

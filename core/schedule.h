@@ -1,6 +1,7 @@
 // A pipeline schedule is, per stage, an ordered list of operations. Everything else is read off it: how many micro-batches a stage holds at
 // once by counting along the list, step time and bubble by playing it. Closed forms from papers are tests (tests/schedule_test.cpp).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -136,6 +137,39 @@ std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage);
 // min(p-i, m) until B. `counts` has one place per chunk.
 void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
                            std::span<std::int32_t> counts, std::int32_t group = 0);
+
+// Interleaved 1F1B on one stage: groups of g micro-batches pass through piece 0, then piece 1, …, and backwards the other way round; the
+// last group may be smaller. Once the first forwards are done, each further one is followed by one backward pass: as many pieces stay
+// alive, but others, so that a later moment may hold larger ones.
+class Turns {
+ public:
+    Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group);
+    // Alive in a piece after the first forwards.
+    std::int32_t alive_at_first(std::int64_t piece) const { return static_cast<std::int32_t>(done(ahead_, piece)); }
+    // From then on, calls visit(forward piece, backward piece, passes, last piece works at the end of them): so many times one piece
+    // forwards and, before it, one backwards. What repeats from round to round is told once.
+    template <class Visit>
+    void visit(Visit&& visit) const {
+        const std::int64_t round = group_ * chunks_, repeats = last_size_ == 0 ? 0 : (whole_ * chunks_ - ahead_) / round;
+        const std::int64_t until = last_size_ == 0 ? std::min(ahead_ + round, all_) : all_;
+        for (std::int64_t forwards = ahead_; forwards < until;) {
+            if (forwards == ahead_ + round && repeats > 1) forwards += (repeats - 1) * round;
+            const std::int64_t next = std::min({end_of(forwards), end_of(forwards - ahead_) + ahead_, until});
+            visit(turn_of(forwards), chunks_ - 1 - turn_of(forwards - ahead_), next - forwards, works(next));
+            forwards = next;
+        }
+    }
+    bool last_works_at_first() const { return works(ahead_); }
+
+ private:
+    std::int64_t done(std::int64_t passes, std::int64_t turn) const;  // of so many passes, those of the piece with that turn of a round
+    std::int64_t turn_of(std::int64_t pass) const;                    // passes count from 0
+    std::int64_t end_of(std::int64_t pass) const;                     // of its turn
+    // Whether the last piece is at work after so many forwards: in the latest of them, or in the backward pass that follows.
+    bool works(std::int64_t forwards) const { return turn_of(forwards - 1) == chunks_ - 1 || turn_of(forwards - ahead_) == 0; }
+    const std::int64_t chunks_, group_, all_, ahead_;
+    const std::int64_t whole_, last_size_;  // micro-batches in whole groups, and behind them
+};
 
 // Moments of a stage, of a schedule that splits the backward pass, one of which is the fullest: at no other are both more micro-batches
 // alive until B and more until W. The same for every number of micro-batches above three per stage (a test), so no more are looked at.

@@ -138,8 +138,79 @@ Stage Stages::fullest(std::int32_t stage) const {
     return at(stage, counts, {});
 }
 
+bool Stages::pieces_differ(std::int32_t stage) const {
+    const std::int32_t first = position(stage, 0);
+    for (std::int32_t chunk = 1; chunk < chunks_; ++chunk)
+        if (layers_of(stage, chunk) != layers_at(first)) return true;
+    return first_layer(first) < alike_from_ || (first == 0 && plan_.hidden_dropout);  // the embedding keeps a mask
+}
+
+bool Stages::has_many_moments(std::int32_t stage) const {
+    return splits_backward() || (schedule_of(plan_, stages_) == ScheduleKind::interleaved && pieces_differ(stage));
+}
+
+// Adds a stage unless another holds as much of everything; takes out those that hold no more than it.
+static void add_unless_within(std::vector<Stage>& list, const Stage& stage) {
+    const auto within = [](const Stage& a, const Stage& b) {
+        return a.dense.alive <= b.dense.alive && a.experts.alive <= b.experts.alive && a.checkpoints <= b.checkpoints &&
+               a.first_chunk <= b.first_chunk && a.head_works <= b.head_works;
+    };
+    for (const Stage& one : list)
+        if (within(stage, one)) return;
+    std::erase_if(list, [&](const Stage& one) { return within(one, stage); });
+    list.push_back(stage);
+}
+
+std::vector<Stage> Stages::turning_moments(std::int32_t stage) const {
+    const Turns turns(stages_, chunks_, micro_batches_, stage, group_);
+    struct Piece {  // what one micro-batch in it adds
+        double dense, experts, checkpoints, first_chunk;
+    };
+    std::array<Piece, kMostChunks> pieces;  // both filled as far as they are read
+    std::array<std::int32_t, kMostChunks> alive;
+    for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
+        const auto c = static_cast<std::size_t>(chunk);
+        const std::int32_t where = position(stage, chunk);
+        Stage one;
+        count_chunk(one, where, layers_at(where), 1, 0);
+        pieces[c] = {one.dense.alive, one.experts.alive, one.checkpoints, where == 0 ? 1.0 : 0.0};
+        alive[c] = turns.alive_at_first(chunk);
+    }
+    Stage now = at(stage, std::span(alive).first(static_cast<std::size_t>(chunks_)), {});
+    now.head_works = turns.last_works_at_first();
+    std::vector<Stage> list = {now};
+    const auto pass = [&](std::int64_t forward, std::int64_t backward, std::int64_t passes) {
+        const Piece &more = pieces[static_cast<std::size_t>(forward)], &less = pieces[static_cast<std::size_t>(backward)];
+        const auto count = static_cast<double>(passes);
+        now.dense.alive += count * (more.dense - less.dense);
+        now.experts.alive += count * (more.experts - less.experts);
+        now.checkpoints += count * (more.checkpoints - less.checkpoints);
+        now.first_chunk += count * (more.first_chunk - less.first_chunk);
+    };
+    // What depends on a count's being 0, or on the head's being at work, can be most beside the ends of a turn too.
+    const bool looks_beside = now.has_head || now.experts.held > 0;
+    turns.visit([&](std::int64_t forward, std::int64_t backward, std::int64_t passes, bool last_works) {
+        const bool last_works_before = forward == chunks_ - 1 || backward == chunks_ - 1;
+        std::int64_t left = passes;
+        for (const std::int64_t part : {std::int64_t{1}, passes - 2}) {
+            if (!looks_beside || part <= 0 || left <= part) continue;
+            pass(forward, backward, part);
+            left -= part;
+            now.head_works = last_works_before;
+            add_unless_within(list, now);
+        }
+        pass(forward, backward, left);
+        now.head_works = last_works;
+        add_unless_within(list, now);
+    });
+    return list;
+}
+
 std::vector<Stage> Stages::moments(std::int32_t stage, KnownMoments* known) const {
-    if (!splits_backward()) return {fullest(stage)};
+    if (!has_many_moments(stage)) return {fullest(stage)};
+    if (!splits_backward()) {
+        return turning_moments(stage);
+    }
     const ScheduleKind kind = plan_.schedule_kind();
     std::vector<Stage> list;
     KnownMoments own;

@@ -20,6 +20,7 @@ struct LayerCount {
 
 struct Stage {
     bool has_embedding = false, has_head = false;
+    bool head_works = true;  // at this moment; interleaved, other pieces take their turns
     LayerCount dense, experts;
     double checkpoints = 0;       // kept inputs of recomputed units, times micro-batches
     double unit = 0;              // layers of one recomputed unit, alive at once in the backward pass; 0 = none at the worst moment
@@ -32,9 +33,10 @@ struct Stage {
 class Stages {
  public:
     Stages(const Model& model, const Plan& plan);  // keeps references
-    // Whether its schedule splits the backward pass: then it takes an estimator to say which moment is the fullest.
-    bool splits_backward() const;
-    // At its fullest moment; for schedules that do not split the backward pass.
+    bool splits_backward() const;                  // its schedule does
+    // Whether it takes an estimator to say which moment is the fullest: where the backward pass is split, or pieces that differ take turns.
+    bool has_many_moments(std::int32_t stage) const;
+    // At the moment with most pieces alive; where the stage has one moment, its fullest.
     Stage fullest(std::int32_t stage) const;
     // The moments that may be the fullest one.
     std::vector<Stage> moments(std::int32_t stage, KnownMoments* known = nullptr) const;
@@ -59,6 +61,8 @@ class Stages {
         return before_.empty() ? position * each_ + std::min<std::int64_t>(position, longer_) : before_[static_cast<std::size_t>(position)];
     }
     void list_uneven_ends();
+    bool pieces_differ(std::int32_t stage) const;
+    std::vector<Stage> turning_moments(std::int32_t stage) const;  // of interleaved 1F1B
     bool holds_the_same(std::int32_t stage, std::int32_t other) const;
     void count_chunk(Stage& stage, std::int32_t position, std::int64_t here, double alive, double waiting) const;
     bool is_expert(std::int64_t layer) const {

@@ -310,7 +310,7 @@ TEST_CASE("detailed: a schedule that splits the backward pass is as full with ma
 }
 
 TEST_CASE("detailed: the memory curve of a stage, cut short or not, reaches exactly the most that the stage holds") {
-    for_each_case(117, 600, [](const Case& drawn, Random& random) {
+    for_each_case(117, tests::kSlowBuild ? 300 : 3'000, [](const Case& drawn, Random& random) {
         Case c = drawn;
         c.plan.global_batch *= random.one_of<std::int64_t>({1, 1, 10, 200});  // beyond what is drawn
         const auto stage = static_cast<std::int32_t>(random.from(0, c.plan.pipeline_parallel - 1));
@@ -319,11 +319,8 @@ TEST_CASE("detailed: the memory curve of a stage, cut short or not, reaches exac
         CAPTURE(c.plan.micro_batches());
         CAPTURE(stage);
         const double most = *std::max_element(curve->bytes.begin(), curve->bytes.end()), expected = stage_memory(c, stage).peak_bytes;
-        const bool interleaved = c.plan.virtual_stages > 1 && c.plan.schedule == ScheduleKind::one_f_one_b;
-        // Interleaved, a later moment may hold as many pieces but larger ones: with experts or the embedding's dropout mask.
-        const bool alike = !interleaved || (c.model.experts.count == 0 && stage > 0);
+        CHECK(at_most(most, expected));
         CHECK(at_most(expected, most));
-        if (alike) CHECK(at_most(most, expected));
         for (const Op& op : curve->ops) CHECK(op.micro_batch < c.plan.micro_batches());
     });
 }

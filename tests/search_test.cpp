@@ -62,8 +62,7 @@ AnyJob any_job(Random& random) {
     if (random.from(0, 3) == 0) p.tensor_parallel = random.one_of<std::int64_t>({1, 2, 4});
     if (random.from(0, 5) == 0) p.pipeline_parallel = random.one_of<std::int64_t>({1, 2, 3});
     if (random.from(0, 5) == 0) p.virtual_stages = random.one_of<std::int64_t>({1, 2});
-    if (random.from(0, 3) == 0)
-        p.schedule = static_cast<ScheduleKind>(random.from(0, kChosenSchedules - 1)), p.open &= ~open_schedule;
+    if (random.from(0, 3) == 0) p.schedule = static_cast<ScheduleKind>(random.from(0, kChosenSchedules - 1)), p.open &= ~open_schedule;
     if (random.from(0, 5) == 0)
         p.recompute = random.one_of({Recompute::full, Recompute::block, Recompute::selective}), p.open &= ~open_recompute;
     if (random.from(0, 5) == 0) p.split = random.one_of({Split::equal, Split::front}), p.open &= ~open_layout;
