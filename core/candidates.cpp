@@ -15,6 +15,13 @@ static constexpr Choice kLeftOut[] = {
 };
 const std::span<const Choice> kLeftOutChoices = kLeftOut;
 
+static bool is_in_space(const ScheduleRow& row, FrameworkKind framework) {
+    return row.splits_backward && (row.frameworks & (framework == FrameworkKind::pytorch ? kPyTorch : kMegatronCore)) != 0;
+}
+bool has_zero_bubble(FrameworkKind framework) {
+    return std::any_of(kScheduleRows.begin(), kScheduleRows.end(), [&](const ScheduleRow& row) { return is_in_space(row, framework); });
+}
+
 namespace {
 
 constexpr std::int64_t kMostChunks = 32;  // per GPU
@@ -42,9 +49,6 @@ std::vector<std::int64_t> divisors(std::int64_t set, std::int64_t whole, std::in
 }
 
 // Schedules that split the backward pass, where the framework has them.
-bool is_in_space(const ScheduleRow& row, FrameworkKind framework) {
-    return row.splits_backward && (row.frameworks & (framework == FrameworkKind::pytorch ? kPyTorch : kMegatronCore)) != 0;
-}
 // Megatron-Core can be told any layout since 0.13 (--pipeline-model-parallel-layout); before, only the ends differ.
 bool has_any_layout(FrameworkKind framework) { return framework != FrameworkKind::megatron_2024; }
 
@@ -59,8 +63,9 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
     }
     const auto add = [&](ScheduleKind schedule, std::int64_t chunks) {
         if (p.virtual_stages != kAuto && p.virtual_stages != chunks) return;
+        const bool bends = row_of(schedule).route == Route::v_shaped;
         for (const LayerSplit split : splits)
-            if (split != LayerSplit::balanced || row_of(schedule).route == Route::straight) list.push_back({schedule, chunks, split});
+            list.push_back({schedule, chunks, split == LayerSplit::balanced && bends ? LayerSplit::front : split});
     };
     const bool open = (p.open & open_schedule) != 0, interleaves = (out & without_interleaving) == 0;
     if (open || p.schedule == ScheduleKind::one_f_one_b) {

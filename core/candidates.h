@@ -21,6 +21,8 @@ enum LeftOut : std::uint32_t {
     without_small_states = 32
 };
 extern const std::span<const Choice> kLeftOutChoices;
+// Whether a framework has a schedule that "zero_bubble" lets in.
+bool has_zero_bubble(FrameworkKind framework);
 
 struct Exploration {
     std::uint32_t left_out = without_zero_bubble | without_small_states;
@@ -46,8 +48,9 @@ struct SearchSpace {
     Exploration exploration{};
 };
 
-// The layers over the chunks: as the plan says, equal, or as balanced as the times of layers, embedding and loss allow (balance.h).
-enum class LayerSplit : std::uint8_t { given, equal, balanced };
+// The layers over the chunks: as the plan says, equal, as balanced as the times of layers, embedding and loss allow (balance.h), or, where
+// a pipeline bends back, the longer chunks first.
+enum class LayerSplit : std::uint8_t { given, equal, balanced, front };
 
 // One way to run a pipeline.
 struct PipelineForm {

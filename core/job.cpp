@@ -296,6 +296,21 @@ std::optional<Problem> no_split(const Job& job) {
                    std::move(nearest)};
 }
 
+// Where each plan breaks a rule, but not all the same one: the one that most of them break.
+Problem most_broken(const Job& job) {
+    const SearchSpace space = job.space();
+    const SearchCounts counts = count_candidates(space, candidates(space));
+    const auto most = std::max_element(counts.rejected.begin(), counts.rejected.end());
+    const RuleText& rule = text(static_cast<Rule>(most - counts.rejected.begin()));
+    return {std::string(rule.field),
+            std::string(rule.id),
+            nullptr,
+            "What is set leaves " + grouped(counts.candidates) +
+                " plans, and each breaks a rule; of most of them it is said: " + std::string(rule.label) + ".",
+            "Let the search choose more: set fewer fields.",
+            nullptr};
+}
+
 }  // namespace
 
 std::optional<Resolved> resolve(Job& job, Problems& problems) {
@@ -311,6 +326,7 @@ std::optional<Resolved> resolve(Job& job, Problems& problems) {
     // without another number of GPUs that works, the rules say what else stands in the way
     if (problems.empty() || problems.back().nearest.is_null() || open_degrees < kSplitDegrees)
         for (Problem& problem : broken_rules(job.model, least_plan(job.plan))) problems.push_back(std::move(problem));
+    if (problems.empty()) problems.push_back(most_broken(job));
     return std::nullopt;
 }
 

@@ -108,6 +108,8 @@ Json assumed_notes(const Job& job) {
     const Framework f = framework_of(p, *job.gpu);
     add("framework", label_of(kFrameworkChoices, static_cast<std::size_t>(p.framework)) + ": its workspaces, buffers and kernels.",
         "framework");
+    if ((job.exploration.left_out & without_zero_bubble) == 0 && !has_zero_bubble(p.framework))
+        add("schedules", "This framework has no zero-bubble schedule, so the search tries none.", "framework");
     add("attention", kAttentionKernels[static_cast<std::size_t>(f.attention)], "attention");
     add("loss", kLossKernels[static_cast<std::size_t>(f.loss)], "loss");
     if (job.model.experts.count > 0)

@@ -293,12 +293,19 @@ class Search {
         }
         return legal * static_cast<std::int64_t>(all_.zero.size());
     }
+    // Gives a plan of that form its layout; false where it is the equal split, or none exists.
+    bool lay_out(Plan& plan, const PipelineForm& form, const LayerTimes& times) const {
+        if (form.split == LayerSplit::front) return space_.model.layers % plan.chunks() != 0;
+        if (form.split != LayerSplit::balanced) return true;
+        plan.layout = balanced_layout(space_.model, plan, times);
+        plan.split = Split::equal;
+        return plan.layout != nullptr;
+    }
     void look_at_pipelines(Plan& plan, const StepBound& bound, const LayerTimes& times) {
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
             if (is_enough() || !is_legal_pipeline(plan) || bound.seconds(plan) > limit_.seconds()) continue;
-            if (form.split == LayerSplit::balanced && !(plan.layout = balanced_layout(space_.model, plan, times))) continue;
-            plan.split = form.split == LayerSplit::balanced ? Split::equal : plan.split;
+            if (!lay_out(plan, form, times)) continue;
             for (const Zero zero : all_.zero) {
                 plan.zero = zero;
                 look_at(plan, form, times);
@@ -347,11 +354,7 @@ class Search {
             if (!is_legal_pipeline(plan)) continue;
             fewest = form.virtual_stages;
             is_legal = true;
-            if (form.split == LayerSplit::balanced) {
-                plan.split = Split::equal;
-                plan.layout = balanced_layout(space_.model, plan, times);
-                if (!plan.layout) continue;
-            }
+            if (!lay_out(plan, form, times)) continue;
             const Recompute leanest = may_recompute_ ? Recompute::full : base_.recompute;
             for (const Zero zero : all_.zero)
                 for (const Recompute recompute :
@@ -406,7 +409,8 @@ class Search {
         return moved.layout != nullptr && fits(moved);
     }
     bool may_move(const PipelineForm& form) const {
-        return form.split == LayerSplit::balanced && form.virtual_stages == 1 && space_.method != Method::fujii2024;
+        return form.split == LayerSplit::balanced && form.virtual_stages == 1 && row_of(form.schedule).route == Route::straight &&
+               space_.method != Method::fujii2024;
     }
     // Layers moved where memory wants it so; null where they may not be, or cannot.
     LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
@@ -565,8 +569,7 @@ class Search {
             if (!holds_rules([&](auto&& require) { return check_pipeline_rules(space_.model, plan, require); }) ||
                 !holds_rules([&](auto&& require) { return check_schedule_rules(space_.model, plan, require); }))
                 continue;
-            if (form.split == LayerSplit::balanced && !(plan.layout = balanced_layout(space_.model, plan, layers(plan)))) continue;
-            plan.split = form.split == LayerSplit::balanced ? Split::equal : plan.split;
+            if (!lay_out(plan, form, layers(plan))) continue;
             before = &form;
             for (const Zero zero : all_.zero) {
                 plan.zero = zero;

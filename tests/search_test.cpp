@@ -293,6 +293,10 @@ TEST_CASE("the famous questions") {
     CHECK(llama["class"] == "fits");
     CHECK(llama["job"]["tensor_parallel"] == 8);
     CHECK(llama["job"]["pipeline_parallel"] == 16);
+    // its 400 TFLOP/s per GPU: 6 FLOP per parameter and token, and 6 per layer, hidden value and token before it
+    const double published = 2'048.0 * 8'192 * (6 * 405e9 + 6.0 * 126 * 16'384 * 8'192) / (16'384 * 400e12);
+    MESSAGE("Llama 3.1 405B on 16,384 H100: ", llama["step_seconds"].get<double>(), " s, published ", published, " s");
+    CHECK(std::abs(llama["step_seconds"].get<double>() / published - 1) < 0.25);
     const Json seventy = ask({{"model", "llama-3.1-70b"}, {"gpus", 64}});
     CHECK(seventy["class"] == "fits");
     CHECK(seventy["job"]["tensor_parallel"] <= 8);
@@ -302,6 +306,20 @@ TEST_CASE("the famous questions") {
     CHECK(deepseek["class"] == "fits");
     CHECK(deepseek["job"]["pipeline_parallel"] > 1);
     CHECK(deepseek["job"]["layout"].get<std::string>().find('m') != std::string::npos);
+    // with the schedule of its makers, whose two directions split 61 layers unevenly too; and with those that bend back
+    for (const char* schedule : {"dualpipe", "dualpipev", "zb-v", "zb-h1"})
+        CHECK_MESSAGE(ask({{"model", "deepseek-v3"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"schedule", schedule}})["class"] == "fits",
+                      schedule);
+}
+
+TEST_CASE("zero bubble let in where the framework has none: the answer says so") {
+    const auto says_so = [](const char* framework, const char* leave_out) {
+        const Json answer = json(api::estimate(Json{{"framework", framework}, {"leave_out", leave_out}}.dump()));
+        return std::any_of(answer["assumed"].begin(), answer["assumed"].end(), [](const Json& note) { return note["id"] == "schedules"; });
+    };
+    CHECK(says_so("megatron-2025", ""));
+    CHECK(!says_so("megatron-2025", "zero_bubble"));
+    CHECK(!says_so("pytorch", ""));
 }
 
 TEST_CASE("fewest GPUs: the smallest number whose ranking is not empty") {
