@@ -343,7 +343,6 @@ class Search {
     enum class Lean : std::uint8_t { illegal, fits, does_not_fit };
     Lean lean_form(Plan plan, const LayerTimes& times) {
         if (may_narrow_) plan.moments = Moments::bits16;
-        if (layers_differ_ && !some_states_fit(plan)) return Lean::does_not_fit;
         const bool shifts_layers = base_.split == Split::front || layers_differ_;  // more chunks: some may be lighter
         std::array<std::int64_t, kScheduleKinds> fewest_chunks{};                  // with which a schedule is legal
         bool is_legal = false;
@@ -353,6 +352,7 @@ class Search {
             set_form(plan, form);
             if (!is_legal_pipeline(plan)) continue;
             fewest = form.virtual_stages;
+            if (!is_legal && layers_differ_ && !some_states_fit(plan)) return Lean::does_not_fit;
             is_legal = true;
             if (!lay_out(plan, form, times)) continue;
             const Recompute leanest = may_recompute_ ? Recompute::full : base_.recompute;

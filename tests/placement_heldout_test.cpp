@@ -129,7 +129,8 @@ TEST_CASE("placement: the usual moves on the held-out cases" * doctest::skip()) 
 // Half of the usual budget, so that the module's test takes some seconds. The first 12 rows showed a weakness of an earlier search, which
 // began in the order given (1.066: on 64 nodes in racks it ended at twice the best known), and so led to Annealer::chain(); the rows with
 // seeds from 201 on were made after it.
-TEST_CASE("placement: three million moves against the best known of cases that the search was not tuned on") {
+TEST_CASE("placement: three million moves against the best known of cases that the search was not tuned on" *
+          doctest::test_suite("quality")) {
     std::string each;
     const std::vector<double> found = ratios(3'000'000, each);
     CHECK(found.size() == 22);

@@ -151,7 +151,8 @@ TEST_CASE("placement: Pipette's cost of the given order, and of any order, to th
     CHECK(1000 * PlacementCost(shape).reset(at) == doctest::Approx(pipette_ms(inner, at)).epsilon(1e-12));
 }
 
-TEST_CASE("placement: near the best known on Pipette's cases, never above what its annealer reached in 30 s") {
+TEST_CASE("placement: near the best known on Pipette's cases, never above what its annealer reached in 30 s" *
+          doctest::test_suite("quality")) {
     double logs = 0;
     const auto cases = published_cases();
     CHECK(cases.size() == 10);
