@@ -387,7 +387,7 @@ Turns::Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batche
     : chunks_(chunks),
       group_(group == 0 ? stages : group),
       all_(std::int64_t{micro_batches} * chunks),
-      ahead_(std::min<std::int64_t>((stages - stage - 1) * 2 + (chunks_ - 1) * group_ + 1, all_)),
+      ahead_(std::min<std::int64_t>(std::int64_t{2} * (stages - stage - 1) + (chunks_ - 1) * group_ + 1, all_)),
       whole_(micro_batches / group_ * group_),
       last_size_(micro_batches % group_) {}
 

@@ -162,7 +162,7 @@ std::optional<Played> play(const Schedule& schedule, const OpTimes& times) { ret
 
 double repeating_seconds(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, const OpTimes& times, std::int32_t stage) {
     const ScheduleRow& row = row_of(kind);
-    const auto first = static_cast<std::size_t>(stage * chunks);
+    const auto first = static_cast<std::size_t>(stage) * static_cast<std::size_t>(chunks);
     double sum = 0;
     if (!row.overlaps) {
         for (std::size_t i = first; i < first + static_cast<std::size_t>(chunks); ++i)

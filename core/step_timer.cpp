@@ -39,8 +39,8 @@ PlayedStep played_step(const Model& model, const Plan& p, const Machine& machine
         const double seconds = repeating_seconds(kind, count, chunks, times, stage);
         repeating = std::max(repeating, seconds);
         double work = 0;  // of a micro-batch in each direction
-        for (auto i = static_cast<std::size_t>(stage * chunks); i < static_cast<std::size_t>((stage + 1) * chunks); ++i)
-            work += times.forward[i] + times.backward[i] + times.weight[i];
+        const auto pieces = static_cast<std::size_t>(chunks), first = static_cast<std::size_t>(stage) * pieces;
+        for (std::size_t i = first; i < first + pieces; ++i) work += times.forward[i] + times.backward[i] + times.weight[i];
         if (work >= pace.most * (1 - 1e-9))  // the first stage that sets the pace
             hidden = work * m / copies - played->busy[static_cast<std::size_t>(stage)] - (m - few) * seconds;
     }

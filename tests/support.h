@@ -20,25 +20,14 @@ inline constexpr bool kSlowBuild = false;
 inline constexpr bool kSlowBuild = false;
 #endif
 
-inline Json json(std::string_view text) { return Json::parse(text.begin(), text.end(), nullptr, false); }
+// Not inline: the library's parser and printer are compiled once.
+Json json(std::string_view text);
 
 // The member at `key`, or null; never an error.
-inline Json at(const Json& object, const std::string& key) {
-    const auto found = object.find(key);
-    return found == object.end() ? Json() : *found;
-}
+Json at(const Json& object, const std::string& key);
 
 // "gpus range 0 -> 1", one line per problem, as "field rule value -> nearest".
-inline std::string brief(const Json& problems) {
-    std::string lines;
-    for (const Json& p : problems) {
-        const std::string field = at(p, "field").is_string() ? at(p, "field").get<std::string>() : "?";
-        const std::string rule = at(p, "rule").is_string() ? at(p, "rule").get<std::string>() : "?";
-        lines += (lines.empty() ? "" : "\n") + (field.empty() ? "(all)" : field) + " " + rule + " " + at(p, "value").dump() + " -> " +
-                 at(p, "nearest").dump();
-    }
-    return lines;
-}
-inline std::string brief(const Problems& problems) { return brief(to_json(problems)); }
+std::string brief(const Json& problems);
+std::string brief(const Problems& problems);
 
 }  // namespace fourfold::tests

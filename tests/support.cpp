@@ -1,0 +1,24 @@
+#include "support.h"
+
+namespace fourfold::tests {
+
+Json json(std::string_view text) { return Json::parse(text.begin(), text.end(), nullptr, false); }
+
+Json at(const Json& object, const std::string& key) {
+    const auto found = object.find(key);
+    return found == object.end() ? Json() : *found;
+}
+
+std::string brief(const Json& problems) {
+    std::string lines;
+    for (const Json& p : problems) {
+        const std::string field = at(p, "field").is_string() ? at(p, "field").get<std::string>() : "?";
+        const std::string rule = at(p, "rule").is_string() ? at(p, "rule").get<std::string>() : "?";
+        lines += (lines.empty() ? "" : "\n") + (field.empty() ? "(all)" : field) + " " + rule + " " + at(p, "value").dump() + " -> " +
+                 at(p, "nearest").dump();
+    }
+    return lines;
+}
+std::string brief(const Problems& problems) { return brief(to_json(problems)); }
+
+}  // namespace fourfold::tests
