@@ -131,7 +131,7 @@ class Search {
         }
         const double limit = limit_.wanted();
         std::erase_if(found_, [limit](const Estimated& one) { return one.seconds > limit; });
-        result_.plans = in_order(space_.model, std::move(found_));
+        result_.plans = in_order(std::move(found_));
         for (const Ranked& one : result_.plans) result_.equally_good += one.tie == 0;
         if (goal_.plans > 1 && result_.plans.size() > goal_.plans) result_.plans.resize(goal_.plans);
         return std::move(result_);

@@ -10,6 +10,7 @@
 
 #include "catalog.h"
 #include "judged_runs.h"
+#include "order.h"
 #include "random_cases.h"
 #include "timed_runs.h"
 
@@ -115,20 +116,23 @@ TEST_CASE("step time: nine of ten runs lie within the band, kind by kind") {
     }
 }
 
-// Regret of a choice: how much slower it is than the best configuration measured of the same job, 1 - best time / its time.
+// Regret of a choice: how much slower it is than the best configuration measured of the same job, 1 - best time / its time. The choice is
+// the first in order (order.h), as everywhere: among plans that the estimate cannot tell apart the least exposed; and, for the record, the
+// one with the shortest estimate.
 TEST_CASE("ranking: regret of the first choice, against a rule of thumb and a random pick") {
     struct Scored {
         double estimated, measured, rule;
+        Run run;
     };
     std::map<std::pair<std::string, std::int64_t>, std::vector<Scored>> jobs;
     for (const Run& run : tests::measured_runs()) {
         if (!run.ran() || run.step_time_s <= 0 || !layers_per_chunk(run.model, run.plan)) continue;
         const double rule = static_cast<double>(run.plan.model_parallel()) - 1e-4 * static_cast<double>(run.plan.micro_batch);
-        jobs[{run.family, run.job}].push_back({seconds_of(run), run.step_time_s, rule});
+        jobs[{run.family, run.job}].push_back({seconds_of(run), run.step_time_s, rule, run});
     }
     struct Regret {
-        int jobs = 0, in_top_3 = 0;
-        double ours = 0, rule = 0, random = 0;
+        int jobs = 0, in_top_3 = 0, in_top_3_by_time = 0;
+        double ours = 0, by_time = 0, rule = 0, random = 0;
     };
     std::map<std::string, Regret> families;
     for (auto& job : jobs) {
@@ -141,17 +145,28 @@ TEST_CASE("ranking: regret of the first choice, against a rule of thumb and a ra
         Regret& family = families[job.first.first];
         family.rule += 1 - best / by_rule->measured;
         std::stable_sort(rows.begin(), rows.end(), [](const Scored& a, const Scored& b) { return a.estimated < b.estimated; });
+        family.by_time += 1 - best / rows[0].measured;
+        const auto is_best = [best](const Scored& r) { return r.measured <= best; };
+        family.in_top_3_by_time += std::any_of(rows.begin(), rows.begin() + 3, is_best) ? 1 : 0;
+        std::vector<Estimated> plans;
+        for (std::size_t i = 0; i < rows.size(); ++i) plans.push_back({rows[i].run.plan, static_cast<double>(i), 0, {}, rows[i].estimated});
+        std::vector<Scored> ordered;  // `bytes`, which the order does not look at, says which row it was
+        for (const Ranked& one : in_order(std::move(plans))) ordered.push_back(rows[static_cast<std::size_t>(one.estimate.bytes)]);
+        rows = std::move(ordered);
         ++family.jobs;
         family.ours += 1 - best / rows[0].measured;
         family.random += random;
-        family.in_top_3 += std::any_of(rows.begin(), rows.begin() + 3, [&](const Scored& r) { return r.measured <= best; }) ? 1 : 0;
+        family.in_top_3 += std::any_of(rows.begin(), rows.begin() + 3, is_best) ? 1 : 0;
     }
     for (const auto& [name, r] : families)
-        MESSAGE(name << ": " << r.jobs << " jobs; mean regret " << 100 * r.ours / r.jobs << " %, rule of thumb " << 100 * r.rule / r.jobs
-                     << " %, random pick " << 100 * r.random / r.jobs << " %; best in the first three " << r.in_top_3);
+        MESSAGE(name << ": " << r.jobs << " jobs; mean regret " << 100 * r.ours / r.jobs << " % (by time alone " << 100 * r.by_time / r.jobs
+                     << " %), rule of thumb " << 100 * r.rule / r.jobs << " %, random pick " << 100 * r.random / r.jobs
+                     << " %; best in the first three " << r.in_top_3);
     const Regret &paper = families["fujii"], &vtrain = families["vtrain"], &hagemann = families["hagemann"];
-    CHECK(paper.ours <= 0.0035 * paper.jobs);
-    CHECK(paper.in_top_3 >= 0.9 * paper.jobs);
+    CHECK(paper.ours <= 0.003 * paper.jobs);
+    CHECK(paper.in_top_3_by_time == paper.jobs);
+    CHECK(paper.in_top_3 >=
+          paper.jobs - 1);  // two plans of one job within 0.5 % change places: the one with context parallelism was the best
     CHECK(vtrain.ours <= 0.022 * vtrain.jobs);
     CHECK(hagemann.ours <= 0.05 * hagemann.jobs);
 }
