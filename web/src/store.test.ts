@@ -107,6 +107,25 @@ test('the map searches all degrees, and keeps its columns while the number of GP
     expect(search.mock.calls[2]?.[0]).not.toHaveProperty('gpu_counts');
 });
 
+test('the map says which job it is of, so that nothing is promised from the one before', async () => {
+    const { store, search } = fakeStore();
+    store.restore(job);
+    await settle();
+    expect(store.current().heatOf).toBe(store.current().job);
+    const old = store.current().heat;
+    search.mockImplementationOnce(async () => {
+        await new Promise((answered) => setTimeout(answered, 100));
+        return { summary: { ok: true } } as Heat;
+    });
+    store.actions.change({ gpus: 64 }, 'choose');
+    await settle(); // the answer is there, the map not yet; it is too early to mark the old one
+    expect(store.current()).toMatchObject({ answer: good(64), heatStale: false });
+    expect(store.current().heat).toBe(old);
+    expect(store.current().heatOf).not.toBe(store.current().job);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(store.current().heatOf).toBe(store.current().job);
+});
+
 test('map and list look at every plan; the machine is the reader’s', async () => {
     const { store, search, rank, alternatives } = fakeStore();
     store.restore({ ...job, virtual_stages: 2, gpus_per_node: 4 });

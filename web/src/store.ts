@@ -30,6 +30,7 @@ export interface Page {
     alternativesStale: boolean; // they belong to the job before the last change
     heat: Heat | null;
     heatStale: boolean;
+    heatOf: Job | null; // the job that the map was worked out for
     heatFilter: HeatFilter; // of the map and of the list of best configurations
     listFilter: Only; // of the list alone
     ranking: Ranking;
@@ -77,6 +78,7 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     alternativesStale: false,
     heat: null,
     heatStale: false,
+    heatOf: null,
     heatFilter: {},
     listFilter: {},
     ranking: noRanking,
@@ -171,8 +173,8 @@ export function createStore(initial: Page, { estimates, searches, maps, reverse,
             const timer = setTimeout(() => update({ heatStale: true }), LATE_MS);
             return maps.search({ ...request(open(job)), ...columnsFor(job) }, page.heatFilter).finally(() => clearTimeout(timer));
         },
-        (heat) => {
-            if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false });
+        (heat, job) => {
+            if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false, heatOf: job });
             else update({ heatStale: true });
             if (heat.summary.ok) limits.soon();
         },

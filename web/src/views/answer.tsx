@@ -130,8 +130,10 @@ const effectOf = (answer: Estimate, one: Change): string =>
 // Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
 function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const fits = answer.class === 'fits';
-    const { heat, heatStale, heatFilter, alternatives, alternativesStale } = page;
-    const more = !fits && heat && !heatStale && Object.keys(heatFilter).length === 0 ? moreGpus(heat, Number(answer.job.gpus)) : null;
+    const { heat, heatOf, heatFilter, alternatives, alternativesStale } = page;
+    // The map of the job before says nothing of this one, however short it is still there.
+    const more =
+        !fits && heat && heatOf === page.job && Object.keys(heatFilter).length === 0 ? moreGpus(heat, Number(answer.job.gpus)) : null;
     // Two ways to more GPUs would be one too many: the map's is known to fit.
     const useful = (alternatives?.changes ?? []).filter((change) => !(more && 'gpus' in change.set));
     const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
