@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "alternatives.h"
-#include "calibration.h"
-#include "catalog.h"
-#include "heat_map.h"
-#include "job.h"
-#include "job_limits.h"
-#include "links_read.h"
-#include "placement.h"
-#include "ranking.h"
-#include "report.h"
-#include "timeline.h"
-#include "versus.h"
+#include "answer/alternatives.h"
+#include "answer/compare.h"
+#include "answer/heat_map.h"
+#include "answer/limits.h"
+#include "answer/report.h"
+#include "answer/timeline.h"
+#include "calibration/calibration.h"
+#include "job/job.h"
+#include "links/read.h"
+#include "model/catalog.h"
+#include "placement/placement.h"
+#include "search/ranking.h"
 
 namespace fourfold::api {
 

@@ -70,6 +70,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/columns.h"
+
 namespace fourfold::api {
 
 // catalog() -> everything that the page must know before the first question:
@@ -185,11 +187,6 @@ std::string timeline(std::string_view request);
 //   columns one entry per legal plan, sorted by (TP, CP, PP, micro-batch, GPU count); plans that differ in the GPU count only share a "row"
 // In JavaScript: search(text) -> {summary: text, columns: {row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch,
 // data_parallel, expert_parallel: Int32Array; total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu: Float64Array; class: Uint8Array (0 fits, 1 at risk, 2 does not fit)}}.
-struct SearchColumns {
-    std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel, expert_parallel;
-    std::vector<double> total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu;
-    std::vector<std::uint8_t> fit_class;
-};
 struct SearchAnswer {
     std::string summary;
     SearchColumns columns;
@@ -330,9 +327,6 @@ std::string read_links(std::string_view request);
 // The matrices of "links" may come beside the text, GB/s and µs row by row, NaN for null; "links" then has names only. A million numbers as
 // text take a quarter of a second and 30 MB to read. In JavaScript: place(text, go_on, rates, latencies), Float64Arrays, the second may be
 // null.
-struct LinkColumns {
-    std::vector<double> gbyte_per_s, latency_us;  // empty: as the text says
-};
 std::string place(std::string_view request, bool (*go_on)(void* context, const std::string& progress) = nullptr, void* context = nullptr,
                   LinkColumns links = {});
 

@@ -1,6 +1,6 @@
 // Test data compiled into the test binary, so that it is the same natively and as wasm under node.
 #pragma once
-#include "embedded.h"
+#include "base/embedded.h"
 
 namespace fourfold::embedded {
 extern const std::span<const File> golden, measured, links;  // tests/golden/*.json, tests/measured/*.json, tests/links/*

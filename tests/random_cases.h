@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "plan.h"
+#include "plan/plan.h"
 #include "support.h"
 
 namespace fourfold::tests {

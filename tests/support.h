@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "fields.h"
+#include "base/fields.h"
 
 namespace fourfold::tests {
 

@@ -2,7 +2,7 @@
 // matrix of a million links is read. Numbers of up to 15 digits need none of it. (The linker sends strtod here: --wrap.)
 #include <cstdlib>
 
-#include "decimal.h"
+#include "base/decimal.h"
 
 extern "C" {
 

@@ -1,12 +1,12 @@
 // Native benchmarks. Build and run:  cmake --workflow --preset release && build/release/tests/fourfold_bench
 #include <benchmark/benchmark.h>
 
-#include "annealing.h"
 #include "api.h"
-#include "catalog.h"
-#include "memory.h"
-#include "placement_model.h"
-#include "random.h"
+#include "base/random.h"
+#include "memory/memory.h"
+#include "model/catalog.h"
+#include "placement/annealing.h"
+#include "placement/model.h"
 
 namespace api = fourfold::api;
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "../answer_schema.h"
+#include "answer_schema.h"
 #include "api.h"
 
 namespace {

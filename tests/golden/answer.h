@@ -3,7 +3,7 @@
 #include <string>
 
 #include "api.h"
-#include "fields.h"
+#include "base/fields.h"
 
 namespace fourfold {
 

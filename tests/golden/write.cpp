@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "answer.h"
+#include "golden/answer.h"
 
 int main(int count, char** paths) {
     using fourfold::Json;

@@ -60,7 +60,7 @@ console.log(`all ${whole(legal)} legal plans of Llama 3.1 405B on 16,384 GPUs: $
 // calculon, a published analytical tool in Python, evaluates 70 to 1,500 configurations a second.
 console.log(`complete configurations: ${whole(rates.search_405b / 1500)} times calculon's best rate`);
 
-// ---- the headline and the ranking of every model on every GPU, over these numbers of GPUs (those of tests/search_test.cpp), in processor
+// ---- the headline and the ranking of every model on every GPU, over these numbers of GPUs (those of tests/search/search_test.cpp), in processor
 // time: the same on a busy machine, as far as caches allow. What took long is asked again; its shortest time counts.
 const COUNTS = [1, 2, 4, 8, 16, 32, 48, 64, 72, 128, 256, 448, 486, 512, 1024, 2048, 4096, 8192, 16384];
 const LONG_MS = 20;

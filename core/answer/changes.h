@@ -1,0 +1,23 @@
+// "What to change first": single changes of a plan that lower the memory of the fullest GPU.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/search.h"
+
+namespace fourfold {
+
+struct Change {
+    Json set;  // the keys of the job that change, with their new values
+    std::string label;
+    std::string_view touches;  // what else it changes
+    Estimated after;
+    double saved_bytes, lost_seconds;  // negative: gained
+};
+
+// All that save at least one percent of the card: first those that cost no time, most saved first, then by bytes saved per second lost.
+// `shown`, estimated as `now`, is the plan that the space's plan leads to; what the latter leaves open is searched again with each change.
+std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& shown, const Estimated& now);
+
+}  // namespace fourfold

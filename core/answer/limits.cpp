@@ -1,0 +1,308 @@
+#include "answer/limits.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "answer/report.h"
+#include "model/catalog.h"
+#include "time/transfers.h"
+
+namespace fourfold {
+
+namespace {
+
+// The fields' ranges (plan.h).
+constexpr std::int64_t kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216;
+
+SearchSpace space_with(const SearchSpace& space, const Plan& plan) {
+    return {space.model, plan, space.gpu, space.method, space.cluster, space.exploration};
+}
+// The first plan of the ranking with `plan` in the place of the space's; nullopt where none fits, or none within `most_seconds` per step.
+std::optional<Estimated> best_with(const SearchSpace& space, const Plan& plan, double most_seconds = INFINITY) {
+    auto best = best_plan(space_with(space, plan), most_seconds);
+    return best ? std::optional(std::move(best->estimate)) : std::nullopt;
+}
+
+// The largest multiple of `step` up to `most` that halving and bisection find: `value` fits, the next multiple does not. More than one such
+// border is possible, since numbers must divide: the doublings of `step`, which divide best, are tried from above, and the first that fits
+// is refined.
+class Bisection {
+ public:
+    Bisection(const SearchSpace& space, std::int64_t Plan::*field, std::int64_t step, std::int64_t most)
+        : space_(space), plan_(space.plan), field_(field), step_(step), most_(most) {}
+
+    std::optional<Largest> run() {
+        if (step_ > most_) return std::nullopt;
+        if (fits(most_ / step_ * step_)) return found(most_ / step_ * step_, LimitedBy::range);
+        std::int64_t value = step_;
+        while (value <= most_ / 2) value *= 2;
+        while (value >= step_ && !fits(value)) value /= 2;
+        if (value < step_) return std::nullopt;
+        for (std::int64_t further = value / 2; further >= step_; further /= 2)
+            if (fits(value + further)) value += further;
+        plan_.*field_ = value + step_;
+        return found(value, has_legal_plan(space_with(space_, plan_)) ? LimitedBy::memory : LimitedBy::rules);
+    }
+
+ private:
+    bool fits(std::int64_t value) {
+        plan_.*field_ = value;
+        return value <= most_ && has_plan(space_with(space_, plan_));
+    }
+    std::optional<Largest> found(std::int64_t value, LimitedBy limited_by) {
+        plan_.*field_ = value;
+        const auto best = best_with(space_, plan_);
+        return best ? std::optional(Largest{value, step_, *best, limited_by}) : std::nullopt;
+    }
+    const SearchSpace& space_;
+    Plan plan_;
+    std::int64_t Plan::*field_;
+    const std::int64_t step_, most_;
+};
+
+}  // namespace
+
+// ---- numbers of GPUs
+std::vector<std::int64_t> gpu_counts_to_try(const Plan& plan) {
+    const std::int64_t node = plan.gpus_per_node;
+    std::vector<std::int64_t> counts;
+    for (std::int64_t gpus = 1; gpus < kOneByOne; ++gpus) counts.push_back(gpus);
+    for (std::int64_t nodes = 1, step = 1; nodes * node <= kMostGpus; nodes += step) {
+        if (nodes >= 2 * kStepsPerDoubling * step) step *= 2;
+        if (nodes * node >= kOneByOne) counts.push_back(nodes * node);
+    }
+    if (!std::binary_search(counts.begin(), counts.end(), plan.gpus))
+        insert_sorted(counts, plan.gpus, [](std::int64_t a, std::int64_t b) { return a < b; });
+    return counts;
+}
+
+double least_gpus_to_fit(const Job& job) {
+    if (job.method == Method::fujii2024) return 0;  // it does not count every parameter
+    const Plan& p = job.plan;
+    constexpr double kMoments[] = {8, 4, 2};
+    const bool narrow = (p.open & open_moments) != 0 && (job.exploration.left_out & without_small_states) == 0;
+    const double optimizer = 4 + (narrow ? 4 : kMoments[static_cast<std::size_t>(p.moments)]);
+    const double per_parameter = 2 + (p.gradients_in_fp32 ? 4 : 2) + (1 - p.optimizer_offload) * optimizer;
+    return static_cast<double>(parameter_count(job.model)) * per_parameter / job.gpu->memory_bytes;
+}
+
+double least_gpus_in_time(const Job& job) {
+    const Model& m = job.model;
+    double met = static_cast<double>(parameter_count(m)) - (m.tied ? 1.0 : 2.0) * static_cast<double>(m.vocabulary * m.hidden);
+    for (const std::uint8_t expert : m.expert_layers)  // a token meets the experts that it is sent to
+        met -= expert * static_cast<double>((m.experts.count - m.experts.per_token) * m.experts.ffn * m.hidden) * (m.gated ? 3 : 2);
+    if (m.learned_positions) met -= static_cast<double>(m.max_positions * m.hidden);
+    return 6 * met * job.budget.tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
+}
+
+// Whether so many GPUs can be shared out at all: tensor parallel divides the heads, context parallel the sequence, data parallel the batch;
+// a pipeline has as many stages as layers at most (plan.h). Rules out many numbers at the price of three divisions.
+static bool may_divide(const Job& job, std::int64_t gpus) {
+    for (const std::int64_t whole : {job.model.heads, job.plan.sequence_length, job.plan.global_batch}) gpus /= std::gcd(gpus, whole);
+    return gpus <= job.model.layers;
+}
+
+FewestGpus fewest_gpus(const Job& job) {
+    const bool timed = job.budget.tokens > 0 && job.days > 0;
+    const double least_to_fit = least_gpus_to_fit(job), least_in_time = timed ? least_gpus_in_time(job) : 0;
+    const double longest = timed ? longest_step(job.budget, job.plan, job.days) : INFINITY;
+    FewestGpus found;
+    Plan plan = job.plan;
+    for (const std::int64_t gpus : gpu_counts_to_try(job.plan)) {
+        if (found.fits && (!timed || found.safe)) break;
+        const double least = found.fits ? std::max(least_to_fit, least_in_time) : least_to_fit;
+        if (static_cast<double>(gpus) < least || !may_divide(job, gpus)) continue;
+        plan.gpus = gpus;
+        if (!found.fits && !has_plan(space_with(job.space(), plan))) continue;
+        const auto best = best_with(job.space(), plan, found.fits ? longest : INFINITY);
+        if (!best) continue;
+        if (!found.fits) found.fits = best;
+        if (!timed) continue;
+        const double days = training_run(job.budget, best->plan, best->seconds).days;
+        const Band band = band_of(job.model, best->plan, machine_of(*job.gpu, job.cluster, best->plan));
+        if (!found.in_time && days <= job.days) found.in_time = best;
+        if (days * band.high <= job.days) found.safe = best;
+    }
+    return found;
+}
+
+// ---- the largest of one size
+std::optional<Largest> largest_micro_batch(const SearchSpace& space) {
+    Plan plan = space.plan;
+    LimitedBy limited_by = plan.global_batch > kMostMicroBatch ? LimitedBy::range : LimitedBy::rules;
+    for (std::int64_t value = std::min(plan.global_batch, kMostMicroBatch); value >= 1; --value) {
+        if (plan.global_batch % value != 0) continue;
+        plan.micro_batch = value;
+        if (has_plan(space_with(space, plan))) return Largest{value, 1, *best_with(space, plan), limited_by};
+        const bool legal = limited_by != LimitedBy::memory && has_legal_plan(space_with(space, plan));
+        limited_by = legal || limited_by == LimitedBy::memory ? LimitedBy::memory : LimitedBy::rules;
+    }
+    return std::nullopt;
+}
+
+std::optional<Largest> largest_batch(const SearchSpace& space) {
+    Plan plan = space.plan;
+    while (!has_plan(space_with(space, plan))) {
+        if (plan.global_batch % 2 != 0) return std::nullopt;
+        plan.global_batch /= 2;
+    }
+    const auto start = best_with(space, plan);
+    // the batches that this plan can share out evenly
+    const Plan& p = start->plan;
+    const std::int64_t step = p.micro_batch * p.data_parallel() * row_of(p.schedule_kind()).multiple(p.pipeline_parallel);
+    return Bisection(space, &Plan::global_batch, step, kMostBatch).run();
+}
+
+std::optional<Largest> largest_sequence(const SearchSpace& space) {
+    const Plan& p = space.plan;
+    const std::int64_t t = std::max<std::int64_t>(1, p.tensor_parallel), c = std::max<std::int64_t>(1, p.context_parallel);
+    const std::int64_t pieces = std::lcm(c * (p.sequence_parallel ? t : 1), c > 1 ? 2 * c : 1);  // with the degrees that are set
+    constexpr std::int64_t kStep = 1'024, kShortStep = 64;
+    const auto found = Bisection(space, &Plan::sequence_length, std::lcm(kStep, pieces), kMostSequence).run();
+    return found ? found : Bisection(space, &Plan::sequence_length, std::lcm(kShortStep, pieces), kStep - 1).run();
+}
+
+// ---- as text
+namespace {
+
+// All that a search chooses, so that the plan can be set as it is told.
+Json describe_plan(const Plan& p) {
+    Json all = Json::object(), plan = Object().add("data_parallel", p.data_parallel());
+    visit_fields(p, FieldWriter(all));
+    for (const std::string& key : open_keys(open_plan())) plan[key] = std::move(all[key]);
+    return plan;
+}
+
+void add_plan(Json& object, const Estimated& e) {
+    object["plan"] = describe_plan(e.plan);
+    add_brief(object, e);
+}
+
+Json describe_gpus(const std::optional<Estimated>& e) {
+    if (!e) return nullptr;
+    Json object = Object().add("gpus", e->plan.gpus);
+    add_plan(object, *e);
+    return object;
+}
+
+Json describe_in_time(const Job& job, const FewestGpus& found) {
+    Json object = describe_gpus(found.in_time);
+    if (object.is_null()) return object;
+    const Estimated& e = *found.in_time;
+    const TrainingRun run = training_run(job.budget, e.plan, e.seconds);
+    const Band band = band_of(job.model, e.plan, machine_of(*job.gpu, job.cluster, e.plan));
+    object["days"] = run.days;
+    object["low_days"] = run.days * band.low;
+    object["high_days"] = run.days * band.high;
+    object["gpu_hours"] = run.gpu_hours;
+    object["cost"] = job.budget.price_per_gpu_hour > 0 ? Json(run.gpu_hours * job.budget.price_per_gpu_hour) : Json();
+    object["safe_gpus"] = found.safe ? Json(found.safe->plan.gpus) : Json();
+    return object;
+}
+
+Json describe_largest(const std::optional<Largest>& found, const std::string& note) {
+    if (!found) return nullptr;
+    constexpr const char* kIds[] = {"memory", "rules", "range"};
+    Json object =
+        Object().add("value", found->value).add("limited_by", kIds[static_cast<std::size_t>(found->limited_by)]).add("note", note);
+    add_plan(object, found->at);
+    return object;
+}
+
+std::string micro_batch_note(const Job& job, const Largest& found) {
+    switch (found.limited_by) {
+        case LimitedBy::memory:
+            return "With a larger one no plan fits.";
+        case LimitedBy::rules:
+            return "A larger one does not share out a batch of " + grouped(job.plan.global_batch) + " sequences evenly over " +
+                   grouped(job.plan.gpus) + " GPUs.";
+        default:
+            return "No larger one can be entered here.";
+    }
+}
+
+std::string batch_note(const Largest& found) {
+    if (found.limited_by == LimitedBy::range)
+        return "A GPU works through the batch one micro-batch after the other, so that a larger one needs no more memory, up to the " +
+               grouped(kMostBatch) +
+               " sequences that can be entered here; whether the model still learns well from it is another question.";
+    if (found.limited_by == LimitedBy::rules) return "The next larger one breaks a rule.";
+    return "With a larger one no plan fits: this schedule keeps more the more micro-batches a step has.";
+}
+
+std::string sequence_note(const Job& job, const Largest& found) {
+    std::string note = "Tried in steps of " + grouped(found.step) + " tokens, with " + grouped(job.plan.global_batch) +
+                       (job.plan.global_batch == 1 ? " sequence" : " sequences") + " per batch as before.";
+    if (found.limited_by == LimitedBy::rules) note += " The next longer one breaks a rule.";
+    if (found.limited_by == LimitedBy::range) note += " No longer one can be entered here.";
+    if (job.model.max_positions > 0 && found.value > job.model.max_positions)
+        note += " The model was made for sequences of up to " + grouped(job.model.max_positions) + " tokens.";
+    return note;
+}
+
+// The catalogue's models with this job's other settings, largest first.
+Json describe_models(const Job& job) {
+    std::vector<const Model*> models;
+    for (const CatalogModel& m : catalog().models)
+        insert_sorted(models, &m.model, [](const Model* a, const Model* b) { return parameter_count(*a) > parameter_count(*b); });
+    Json list = Json::array();
+    for (const Model* model : models) {
+        const auto best = choose({*model, job.plan, *job.gpu, job.method, job.cluster, job.exploration});
+        Json entry = Object()
+                         .add("id", model->id)
+                         .add("label", model->label)
+                         .add("parameters", parameter_count(*model))
+                         .add("fits", best && best->fits())
+                         .add("plan", nullptr);
+        if (best) add_plan(entry, best->estimate);
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+std::string kept_degrees(const Job& job) {
+    std::string kept;
+    const auto add = [&](const char* name, std::int64_t value) {
+        if (value != kAuto) kept += (kept.empty() ? "" : ", ") + std::string(name) + " " + grouped(value);
+    };
+    add("tensor parallel", job.plan.tensor_parallel);
+    add("context parallel", job.plan.context_parallel);
+    add("pipeline parallel", job.plan.pipeline_parallel);
+    add("micro-batch", job.plan.micro_batch);
+    if (job.model.experts.count > 0) add("expert parallel", job.plan.expert_parallel);
+    return kept;
+}
+
+std::string searched_note(const Job& job) {
+    const std::int64_t node = job.plan.gpus_per_node;
+    std::string note = "Tried: every number below " + grouped(kOneByOne) + ", then " +
+                       (node > 1 ? "whole nodes of " + grouped(node) + " GPUs" : std::string("every number")) + " one by one up to " +
+                       grouped(2 * kStepsPerDoubling * node) + " GPUs, from there in steps of a " + grouped(kStepsPerDoubling) +
+                       "th up to " + grouped(kMostGpus);
+    note += ". A batch stays at " + grouped(job.plan.global_batch) + (job.plan.global_batch == 1 ? " sequence" : " sequences") +
+            ", and all that is set as it is.";
+    const std::string kept = kept_degrees(job);
+    if (!kept.empty()) note += " Kept as set: " + kept + "; with these on \"auto\" there may be more room.";
+    return note;
+}
+
+}  // namespace
+
+Json limits_answer(const Job& job) {
+    const FewestGpus fewest = fewest_gpus(job);
+    const std::vector<std::int64_t> counts = gpu_counts_to_try(job.plan);
+    const auto micro_batch = largest_micro_batch(job.space()), batch = largest_batch(job.space()), sequence = largest_sequence(job.space());
+    return Object()
+        .add("ok", true)
+        .add("job", to_json(job))
+        .add("days", job.days)
+        .add("fewest_gpus", describe_gpus(fewest.fits))
+        .add("fewest_in_time", describe_in_time(job, fewest))
+        .add("largest_micro_batch", describe_largest(micro_batch, micro_batch ? micro_batch_note(job, *micro_batch) : ""))
+        .add("largest_batch", describe_largest(batch, batch ? batch_note(*batch) : ""))
+        .add("largest_sequence", describe_largest(sequence, sequence ? sequence_note(job, *sequence) : ""))
+        .add("models", describe_models(job))
+        .add("searched", Object().add("from_gpus", counts.front()).add("to_gpus", counts.back()).add("note", searched_note(job)));
+}
+
+}  // namespace fourfold

@@ -1,0 +1,320 @@
+#include "answer/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "answer/notes.h"
+#include "answer/report_time.h"
+#include "base/tie.h"
+#include "memory/curve.h"
+
+namespace fourfold {
+
+Json describe_method(Method method) {
+    const MethodText& m = text(method);
+    return Object()
+        .add("id", m.id)
+        .add("label", m.label)
+        .add("summary", m.summary)
+        .add("source", Object().add("title", m.source.title).add("url", m.source.url))
+        .add("limits", m.limits);
+}
+
+static Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
+
+void add_brief(Json& object, const Estimated& e) {
+    object["total_bytes"] = e.bytes;
+    object["share"] = e.share;
+    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
+    object["probability"] = probability(e.verdict);
+    object["step_seconds"] = e.seconds;
+}
+
+namespace {
+
+constexpr auto kGroups = static_cast<std::size_t>(Group::count);
+using GroupBytes = std::array<double, kGroups>;
+
+template <class N>
+GroupBytes group_bytes(const Items<N>& items) {
+    GroupBytes sums{};
+    for (std::size_t i = 0; i < items.size(); ++i) sums[static_cast<std::size_t>(text(items.item(i)).group)] += value_of(items.bytes(i));
+    return sums;
+}
+
+// ---- items
+Json describe_item(Method method, const Item item, const Traced& bytes, double card_bytes) {
+    const ItemText& t = text(item);
+    const bool papers_own = method == Method::fujii2024;
+    const Source& from = source(papers_own ? Paper::fujii : t.paper);
+    const std::string_view place = !papers_own ? t.place : t.group == Group::activations ? "activations" : "model states";
+    return Object()
+        .add("id", t.id)
+        .add("label", t.label)
+        .add("summary", t.summary)
+        .add("bytes", bytes.value())
+        .add("share", bytes.value() / card_bytes)
+        .add("formula", bytes.symbols())
+        .add("numbers", bytes.numbers())
+        .add("latex", bytes.latex())
+        .add("latex_numbers", bytes.latex_numbers())
+        .add("where", bytes.where())
+        .add("source", Object().add("title", from.title).add("url", from.url).add("where", place));
+}
+
+Json describe_groups(Method method, const Items<Traced>& items, double card_bytes) {
+    Json groups = Json::array();
+    const GroupBytes sums = group_bytes(items);
+    for (std::size_t g = 0; g < kGroups; ++g) {
+        const GroupText& t = text(static_cast<Group>(g));
+        Json members = Json::array();
+        for (std::size_t i = 0; i < items.size(); ++i)
+            if (text(items.item(i)).group == static_cast<Group>(g))
+                members.push_back(describe_item(method, items.item(i), items.bytes(i), card_bytes));
+        if (members.empty()) continue;
+        groups.push_back(Object()
+                             .add("id", t.id)
+                             .add("label", t.label)
+                             .add("summary", t.summary)
+                             .add("bytes", sums[g])
+                             .add("share", sums[g] / card_bytes)
+                             .add("items", std::move(members)));
+    }
+    return groups;
+}
+
+// ---- stages
+struct StageView {
+    Stage stage;
+    GroupBytes groups{};
+    double bytes = 0, static_bytes = 0;
+};
+
+std::vector<StageView> views_of(const Job& job) {
+    const Plan& p = job.plan;
+    std::vector<StageView> views;
+    if (job.method == Method::fujii2024) {
+        const Items<double> items = fujii2024<double>(job.model, p);
+        StageView first;
+        first.stage.has_embedding = true;
+        first.stage.has_head = p.pipeline_parallel == 1;
+        first.stage.dense.held = static_cast<double>(job.model.layers) / static_cast<double>(p.pipeline_parallel);
+        first.stage.dense.alive = first.stage.dense.held * static_cast<double>(std::min(p.pipeline_parallel, p.micro_batches()));
+        first.groups = group_bytes(items);
+        first.bytes = items.total();
+        first.static_bytes = first.groups[0] + first.groups[1] + first.groups[2];
+        views.push_back(first);
+        return views;
+    }
+    const Framework framework = framework_of(p, *job.gpu);
+    const Stages stages(job.model, p);
+    for (std::int32_t i = 0; i < p.pipeline_parallel; ++i) {
+        StageView view;
+        view.stage = fullest_moment(job.model, p, framework, stages, i);
+        const StageMemory<double> memory = detailed<double>(job.model, p, framework, view.stage);
+        view.groups = group_bytes(memory.items);
+        view.bytes = memory.peak_bytes;
+        view.static_bytes = memory.static_bytes;
+        views.push_back(view);
+    }
+    return views;
+}
+
+// Micro-batches alive, in whole stages: activations of half a stage's layers count as half.
+double in_flight(const Stage& stage) {
+    const double kept = stage.layers() - stage.dense.recomputed - stage.experts.recomputed;
+    if (kept > 0) return (stage.dense.alive + stage.experts.alive) / kept;
+    const double units = stage.unit > 0 ? std::ceil(stage.layers() / stage.unit) : 1;
+    return stage.checkpoints / units;
+}
+
+Json describe_stage(const StageView& view, double card_bytes) {
+    Json groups = Json::object();
+    for (std::size_t g = 0; g < kGroups; ++g)
+        if (view.groups[g] > 0) groups[std::string(text(static_cast<Group>(g)).id)] = view.groups[g];
+    return Object()
+        .add("layers", view.stage.layers())
+        .add("embedding", view.stage.has_embedding)
+        .add("head", view.stage.has_head)
+        .add("in_flight", in_flight(view.stage))
+        .add("bytes", view.bytes)
+        .add("share", view.bytes / card_bytes)
+        .add("static_bytes", view.static_bytes)
+        .add("groups", std::move(groups));
+}
+
+// The group in which the fullest stage exceeds the average of the others most says why it is the fullest.
+std::string why_worst(const std::vector<StageView>& views, std::size_t worst) {
+    if (views.size() < 2) return "";
+    std::size_t most = 0;
+    double excess = -1;
+    for (std::size_t g = 0; g < kGroups; ++g) {
+        double others = 0;
+        for (std::size_t i = 0; i < views.size(); ++i) others += i == worst ? 0 : views[i].groups[g];
+        const double here = views[worst].groups[g] - others / static_cast<double>(views.size() - 1);
+        if (here > excess) excess = here, most = g;
+    }
+    const Stage& stage = views[worst].stage;
+    const std::string name = "Stage " + std::to_string(worst + 1) + " is the fullest: it ";
+    if (static_cast<Group>(most) == Group::activations)
+        return name + "keeps the activations of more micro-batches at once than the others do on average.";
+    if (static_cast<Group>(most) == Group::temporaries && stage.has_head) return name + "computes the logits and the loss.";
+    if (stage.has_embedding && stage.has_head) return name + "holds the embedding and the head beside its layers.";
+    if (stage.has_embedding) return name + "holds the embedding beside its layers.";
+    if (stage.has_head) return name + "holds the head, one column for every word of the vocabulary, beside its layers.";
+    return name + "holds the most layers.";
+}
+
+Json describe_curve(const Job& job, std::int32_t stage) {
+    if (job.method == Method::fujii2024) return nullptr;
+    const auto curve = memory_curve(job.model, job.plan, framework_of(job.plan, *job.gpu), stage);
+    if (!curve) return nullptr;
+    constexpr const char* kKinds[] = {"F", "B", "W"};
+    Json kinds = Json::array(), micro_batches = Json::array(), chunks = Json::array();
+    for (const Op& op : curve->ops) {
+        kinds.push_back(kKinds[static_cast<std::size_t>(op.kind)]);
+        micro_batches.push_back(op.micro_batch);
+        chunks.push_back(op.chunk);
+    }
+    return Object()
+        .add("micro_batches", curve->micro_batches)
+        .add("cut", curve->micro_batches < job.plan.micro_batches())
+        .add("start", curve->start)
+        .add("end", curve->end)
+        .add("bytes", curve->bytes)
+        .add("after", curve->after)
+        .add("kind", std::move(kinds))
+        .add("micro_batch", std::move(micro_batches))
+        .add("chunk", std::move(chunks));
+}
+
+// ---- the other method
+constexpr std::string_view kWhyGroupsDiffer[kGroups] = {
+    "The paper counts the first stage of a Llama; here the fullest stage counts, with its biases, norms, embedding or head.",
+    "As the weights: the paper counts the first stage, here the fullest one counts.",
+    "As the weights; smaller, shared or offloaded optimizer states are counted here alone.",
+    "The paper counts token ids once per hidden value and an unfused activation function, and knows no recomputation; here every tensor "
+    "that is kept counts, as the chosen kernels keep it.",
+    "Logits and loss on the last stage, and the first layer of the backward pass: the paper counts 4 bytes per logit, and with one stage "
+    "alone.",
+    "The paper leaves workspaces and buffers to the room above its 80 % line.",
+    "",
+};
+
+Json compare(const Job& job, const GroupBytes& here) {
+    Job other = job;
+    other.method = job.method == Method::detailed ? Method::fujii2024 : Method::detailed;
+    const Estimated estimate = estimated(other.space(), other.plan);
+    const std::vector<StageView> views = views_of(other);
+    const auto fullest =
+        std::max_element(views.begin(), views.end(), [](const StageView& a, const StageView& b) { return a.bytes < b.bytes; });
+    Json rows = Json::array();
+    for (std::size_t g = 0; g < kGroups; ++g) {
+        if (std::abs(here[g] - fullest->groups[g]) < 0.002 * estimate.bytes) continue;
+        const GroupText& t = text(static_cast<Group>(g));
+        rows.push_back(Object()
+                           .add("id", t.id)
+                           .add("label", t.label)
+                           .add("bytes", here[g])
+                           .add("other_bytes", fullest->groups[g])
+                           .add("why", kWhyGroupsDiffer[g]));
+    }
+    Json result = Object().add("method", text(other.method).id).add("label", text(other.method).label).add("rows", std::move(rows));
+    add_brief(result, estimate);
+    return result;
+}
+
+Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
+    if (memory.host_bytes == 0) return nullptr;
+    return Object()
+        .add("bytes_per_gpu", memory.host_bytes)
+        .add("bytes_per_node", memory.host_bytes * static_cast<double>(std::min(job.plan.gpus_per_node, job.plan.gpus)))
+        .add("pcie_bytes_per_step", memory.pcie_bytes);
+}
+
+void add_memory(Json& answer, const Job& job) {
+    const Plan& p = job.plan;
+    const double card = job.gpu->memory_bytes;
+    const bool papers_own = job.method == Method::fujii2024;
+    const std::vector<StageView> views = views_of(job);
+    const auto fullest =
+        std::max_element(views.begin(), views.end(), [](const StageView& a, const StageView& b) { return a.bytes < b.bytes; });
+    const auto worst = static_cast<std::size_t>(fullest - views.begin());
+    const std::size_t shown =
+        job.stage >= 0 && static_cast<std::size_t>(job.stage) < views.size() ? static_cast<std::size_t>(job.stage) : worst;
+    StageMemory<Traced> memory;
+    if (papers_own)
+        memory.items = fujii2024<Traced>(job.model, p);
+    else
+        memory = detailed<Traced>(job.model, p, framework_of(p, *job.gpu), views[shown].stage);
+
+    const double total = fullest->bytes;
+    const Estimated estimate = estimated(job.space(), p);
+    add_brief(answer, estimate);
+    const Items<Traced> beside = papers_own ? Items<Traced>() : outside<Traced>(p, total);
+    Json beside_items = Json::array(), stages = Json::array();
+    for (std::size_t i = 0; i < beside.size(); ++i)
+        beside_items.push_back(describe_item(job.method, beside.item(i), beside.bytes(i), card));
+    for (const StageView& view : views) stages.push_back(describe_stage(view, card));
+    answer["reserved_bytes"] = beside.size() == 0 ? total : total + beside.bytes(0).value();
+    answer["whole_bytes"] = total + beside.total();
+    answer["card_bytes"] = card;
+    answer["line_share"] = kLineShare;
+    const Explanation why = explain(job.method, p, estimate.verdict);
+    answer["verdict"] = why.verdict;
+    answer["verdict_basis"] = why.basis;
+    answer["outside"] = std::move(beside_items);
+    answer["stage"] = shown;
+    answer["worst_stage"] = worst;
+    answer["worst_why"] = why_worst(views, worst);
+    answer["groups"] = describe_groups(job.method, memory.items, card);
+    answer["stages"] = std::move(stages);
+    answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
+    answer["host"] = describe_host(job, memory);
+    answer["comparison"] = compare(job, fullest->groups);
+}
+
+}  // namespace
+
+Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band) {
+    if (job.budget.tokens <= 0) return nullptr;
+    const TrainingRun run = training_run(job.budget, plan, step_seconds);
+    return Object()
+        .add("steps", run.steps)
+        .add("days", run.days)
+        .add("low_days", run.days * band.low)
+        .add("high_days", run.days * band.high)
+        .add("gpu_hours", run.gpu_hours)
+        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(run.cost) : Json())
+        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(run.energy_kwh) : Json());
+}
+
+Json estimate_answer(const Job& job, const Resolved& resolved) {
+    const Plan& p = job.plan;
+    Json answer =
+        Object()
+            .add("ok", true)
+            .add("job", to_json(job))
+            .add("auto", resolved.chosen)
+            .add("equally_good", Object().add("count", resolved.equally_good).add("width", kTieWidth))
+            .add("model", Object()
+                              .add("label", job.model.label)
+                              .add("parameters", parameter_count(job.model))
+                              .add("config", canonical_config(job.model)))
+            .add("gpu", Object().add("id", job.gpu->id).add("label", job.gpu->label).add("memory_gib", job.gpu->profile["memory_gib"]))
+            .add("method", describe_method(job.method))
+            .add("data_parallel", p.data_parallel())
+            .add("micro_batches", p.micro_batches())
+            .add("padded_vocabulary", padded_vocabulary(job.model, p.tensor_parallel));
+    add_memory(answer, job);
+    answer["used"] = used_notes(job);
+    answer["assumed"] = assumed_notes(job);
+    answer["not_counted"] = not_counted_notes(job);
+    answer["time"] = describe_time(job);
+    Problems list = warnings(job.model, p);
+    warn_of_impossible_time(job, answer["time"]["step_seconds"].get<double>(), list);
+    answer["warnings"] = to_json(list);
+    return answer;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,94 @@
+#include "answer/report_time.h"
+
+#include "answer/report.h"
+#include "calibration/calibration.h"
+#include "time/step_time.h"
+
+namespace fourfold {
+
+namespace {
+
+Json describe_rates(const Job& job, double step_seconds, const Machine& machine) {
+    Json rates = Json::array();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(FlopConvention::count); ++i) {
+        const auto convention = static_cast<FlopConvention>(i);
+        const FlopText& t = text(convention);
+        const double rate = model_flop(job.model, job.plan, convention) / step_seconds / static_cast<double>(job.plan.gpus);
+        rates.push_back(Object()
+                            .add("id", t.id)
+                            .add("label", t.label)
+                            .add("help", t.help)
+                            .add("tflop_per_s_per_gpu", rate / 1e12)
+                            .add("mfu", rate / machine.peak));
+    }
+    return rates;
+}
+
+// Schedules that split the backward pass have papers of their own.
+const Source& source_of(const Plan& p, TimeItem item) {
+    const ScheduleRow& schedule = row_of(p.schedule_kind());
+    if (item != TimeItem::bubble || !schedule.splits_backward) return source(text(item).paper);
+    return source(schedule.overlaps ? Paper::dualpipe : Paper::zero_bubble);
+}
+
+Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double step_seconds) {
+    const TimeText& t = text(item);
+    const Source& from = source_of(p, item);
+    return Object()
+        .add("id", t.id)
+        .add("kind", t.kind)
+        .add("label", t.label)
+        .add("summary", t.summary)
+        .add("seconds", seconds.value())
+        .add("share", seconds.value() / step_seconds)
+        .add("formula", seconds.symbols())
+        .add("numbers", seconds.numbers())
+        .add("latex", seconds.latex())
+        .add("latex_numbers", seconds.latex_numbers())
+        .add("where", seconds.where(false))
+        .add("source", Object().add("title", from.title).add("url", from.url).add("where", t.place));
+}
+
+}  // namespace
+
+Json describe_time(const Job& job) {
+    const Plan& p = job.plan;
+    const Framework framework = framework_of(p, *job.gpu);
+    const Machine machine = machine_of(*job.gpu, job.cluster, p);
+    const Timing timing = timing_of(machine, job.cluster, p, framework.attention);
+    const LayerTimesOf<Traced> layers = layer_times<Traced>(job.model, p, framework, machine, timing);
+    const StepTime<Traced> step = step_time<Traced>(job.model, p, framework, machine, timing, layers);
+    const Band band = band_of(job.model, p, machine);
+    Json items = Json::array();
+    for (std::size_t i = 0; i < step.items.size(); ++i)
+        if (step.items[i].value() > 0) items.push_back(describe_item(p, static_cast<TimeItem>(i), step.items[i], step.seconds));
+    const double tokens = static_cast<double>(p.global_batch * p.sequence_length), gpus = static_cast<double>(p.gpus);
+    return Object()
+        .add("step_seconds", step.seconds)
+        .add("low_seconds", step.seconds * band.low)
+        .add("high_seconds", step.seconds * band.high)
+        .add("basis", band.basis)
+        .add("tokens_per_step", tokens)
+        .add("tokens_per_s", tokens / step.seconds)
+        .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)
+        .add("rates", describe_rates(job, step.seconds, machine))
+        .add("peak_tflop_per_s", machine.peak / 1e12)
+        .add("peak_format", machine.peak_format)
+        .add("items", std::move(items))
+        .add("stage_seconds", step.stage_seconds)
+        .add("run", describe_run(job, p, step.seconds, band));
+}
+
+void warn_of_impossible_time(const Job& job, double step_seconds, Problems& warnings) {
+    const Plan& p = job.plan;
+    const double peak = machine_of(*job.gpu, job.cluster, p).peak * static_cast<double>(p.gpus);
+    const double least = model_flop(job.model, p, FlopConvention::causal) / peak;
+    if (!p.is_calibrated() || step_seconds >= least) return;
+    const bool by_factor = p.time_factor < 1;
+    warnings.push_back({by_factor ? "time_factor" : "site", "faster_than_peak", by_factor ? Json(p.time_factor) : Json("own"),
+                        "With this calibration a step takes " + number_text(step_seconds, 3) + " s; its arithmetic alone takes " +
+                            number_text(least, 3) + " s at the cards' peak, so no card is that fast.",
+                        "Check the measured steps behind the calibration, or take it away.", nullptr});
+}
+
+}  // namespace fourfold

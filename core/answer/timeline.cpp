@@ -1,0 +1,169 @@
+// Based on
+//   D. Narayanan et al., arXiv 2104.04473, figures 3 and 4: the picture;  S. Yim et al.: Pipette, arXiv 2405.18093: hand-overs that delay
+//   the receiver;  P. Qi et al., arXiv 2401.10241: B and W apart
+#include "answer/timeline.h"
+
+#include <algorithm>
+
+#include "time/step_time.h"
+
+namespace fourfold {
+
+static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+static ScheduleKind kind_of(const Plan& plan) { return plan.pipeline_parallel == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind(); }
+
+double Timeline::bubble_share() const {
+    double work = 0;
+    for (const double seconds : busy) work += seconds;
+    return makespan > 0 ? std::max(0.0, 1 - work / (makespan * schedule.stages)) : 0;
+}
+
+std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
+                                 std::int64_t group) {
+    if (stages > kMostStages) return 0;
+    if (group == 0) group = stages;
+    const ScheduleRow& row = row_of(kind);
+    const std::int64_t round = row.batches_by == 0 ? group : row.multiple(stages);  // whole groups, where micro-batches come in groups
+    const std::int64_t enough = stages * std::max<std::int64_t>(4, (16 + stages - 1) / stages),
+                       wanted = std::max(round, enough / round * round);
+    const std::int64_t most = kMostDrawn / row.operations(stages, chunks) / round * round;
+    const std::int64_t drawn = std::min({micro_batches, wanted, most});
+    return drawn > 0 && schedule_obstacle(kind, stages, chunks, drawn, group).empty() ? drawn : 0;
+}
+
+namespace {
+
+std::optional<double> makespan_of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
+                                  const OpTimes& times, std::int64_t group) {
+    const auto played = play(make_schedule(kind, stages, chunks, narrow(micro_batches), narrow(group)), times);
+    return played ? std::optional(played->makespan) : std::nullopt;
+}
+
+// Of a step of any length. What is too long is played in part (at least three rounds of all stages) and continued at the rate of that
+// part's second half: exact where the schedule repeats itself by then, as it does with alike stages.
+std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
+                                     const OpTimes& times, std::int64_t group) {
+    constexpr std::int64_t kMostPlayed = 150'000;  // operations, which take 44 bytes each while they are played
+    const std::int64_t most = kMostPlayed / row_of(kind).operations(stages, chunks);
+    if (micro_batches <= most) return makespan_of(kind, stages, chunks, micro_batches, times, group);
+    const std::int64_t round = group == 0 ? stages : group, part = most / round * round, half = most / 2 / round * round;  // whole groups
+    if (half == 0) return std::nullopt;
+    const auto to_part = makespan_of(kind, stages, chunks, part, times, group),
+               to_half = makespan_of(kind, stages, chunks, half, times, group);
+    if (!to_part || !to_half) return std::nullopt;
+    return *to_part + static_cast<double>(micro_batches - part) * (*to_part - *to_half) / static_cast<double>(part - half);
+}
+
+}  // namespace
+
+std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
+                                      const OpTimes& times, std::int64_t group) {
+    const std::int64_t drawn = micro_batches_drawn(kind, stages, chunks, micro_batches, group);
+    if (drawn == 0) return std::nullopt;
+    Timeline line;
+    line.kind = kind;
+    line.all_micro_batches = micro_batches;
+    line.schedule = make_schedule(kind, stages, chunks, narrow(drawn), narrow(group));
+    auto played = play(line.schedule, times);
+    if (!played) return std::nullopt;
+    line.played = std::move(*played);
+    const auto makespan = drawn == micro_batches ? line.played.makespan : whole_makespan(kind, stages, chunks, micro_batches, times, group);
+    if (!makespan) return std::nullopt;
+    line.makespan = *makespan;
+    for (std::int32_t stage = 0; stage < stages; ++stage) {
+        const double seconds = line.played.busy[static_cast<std::size_t>(stage)];
+        line.busy.push_back(row_of(kind).overlaps ? seconds + static_cast<double>(micro_batches - drawn) *
+                                                                  repeating_seconds(kind, stages, chunks, times, stage)
+                                                  : seconds * static_cast<double>(micro_batches) / static_cast<double>(drawn));
+    }
+    const double most = *std::max_element(line.busy.begin(), line.busy.end());
+    const auto slow = [most](double seconds) { return seconds >= 0.999 * most; };
+    line.slowest = narrow(std::find_if(line.busy.begin(), line.busy.end(), slow) - line.busy.begin());
+    line.equally_slow = narrow(std::count_if(line.busy.begin(), line.busy.end(), slow));
+    return line;
+}
+
+// ---- the answer
+static Json describe_stage(const Timeline& line, std::size_t stage) {
+    constexpr const char* kKinds[] = {"F", "B", "W"};
+    Json kinds = Json::array(), micro_batches = Json::array(), chunks = Json::array();
+    for (const Op& op : line.schedule.ops[stage]) {
+        kinds.push_back(kKinds[static_cast<std::size_t>(op.kind)]);
+        micro_batches.push_back(op.micro_batch);
+        chunks.push_back(op.chunk);
+    }
+    const double idle = std::max(0.0, line.makespan - line.busy[stage]);
+    return Object()
+        .add("busy_seconds", line.busy[stage])
+        .add("idle_seconds", idle)
+        .add("idle_share", line.makespan > 0 ? idle / line.makespan : 0)
+        .add("start", line.played.start[stage])
+        .add("end", line.played.end[stage])
+        .add("kind", std::move(kinds))
+        .add("micro_batch", std::move(micro_batches))
+        .add("chunk", std::move(chunks));
+}
+
+static Json describe(const Timeline& line) {
+    Json stages = Json::array();
+    for (std::size_t i = 0; i < line.busy.size(); ++i) stages.push_back(describe_stage(line, i));
+    const ScheduleRow& schedule = row_of(line.kind);
+    return Object()
+        .add("schedule", Object().add("label", schedule.label).add("summary", schedule.summary))
+        .add("micro_batches", std::int64_t{line.schedule.micro_batches})
+        .add("all_micro_batches", line.all_micro_batches)
+        .add("cut", line.schedule.micro_batches < line.all_micro_batches)
+        .add("chunks", std::int64_t{line.schedule.chunks})
+        .add("drawn_seconds", line.played.makespan)
+        .add("makespan_seconds", line.makespan)
+        .add("bubble_share", line.bubble_share())
+        .add("slowest_stage", std::int64_t{line.slowest})
+        .add("equally_slow", std::int64_t{line.equally_slow})
+        .add("stages", std::move(stages));
+}
+
+// The calibration's factor counts for every operation, as it does for the step.
+static void multiply(OpTimes& times, double factor) {
+    for (auto* list : {&times.forward, &times.backward, &times.weight, &times.forward_traffic, &times.backward_traffic})
+        for (double& seconds : *list) seconds *= factor;
+    times.transfer *= factor;
+}
+
+static std::string note_of(const std::optional<Timeline>& line, const Plan& plan) {
+    if (!line)
+        return "This pipeline has more passes than a picture can show: " + grouped(plan.pipeline_parallel) + " stages" +
+               (plan.pieces_per_stage() > 1 ? " of " + grouped(plan.pieces_per_stage()) + " chunks" : "") + ".";
+    const std::int64_t drawn = line->schedule.micro_batches, all = line->all_micro_batches;
+    if (drawn == all) return "";
+    const std::string beginning =
+        "Cut: a step of " + grouped(drawn) + (drawn == 1 ? " micro-batch" : " micro-batches") + " is drawn, instead of " + grouped(all);
+    return beginning +
+           (drawn > plan.pipeline_parallel ? ", for the middle only repeats itself." : "; with more the passes could not be told apart.") +
+           " The shares are those of the whole step.";
+}
+
+Json timeline_answer(const Job& job) {
+    const Plan& plan = job.plan;
+    const Framework framework = framework_of(plan, *job.gpu);
+    const Machine machine = machine_of(*job.gpu, job.cluster, plan);
+    const Timing timing = timing_of(machine, job.cluster, plan, framework.attention);
+    std::optional<Timeline> line;
+    if (plan.pipeline_parallel <= kMostStages) {
+        const LayerTimes layers = layer_times(job.model, plan, framework, machine, timing);
+        OpTimes times = op_times(job.model, plan, machine, timing, layers, Stages(job.model, plan));
+        multiply(times, plan.time_factor);
+        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(), times,
+                             plan.group_of_micro_batches());
+    }
+    return Object()
+        .add("ok", true)
+        .add("job", to_json(job))
+        .add("basis",
+             "Every pass takes the seconds that the step time counts for its layers, and a hand-over delays the stage that receives; the "
+             "traffic between copies of the model, the optimizer and stalls are not drawn.")
+        .add("note", note_of(line, plan))
+        .add("timeline", line ? describe(*line) : Json());
+}
+
+}  // namespace fourfold

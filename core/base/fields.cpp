@@ -1,0 +1,386 @@
+#include "base/fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace fourfold {
+
+Object& Object::add(const char* key, Json&& value) {
+    json_[key] = std::move(value);
+    return *this;
+}
+Object& Object::add(const char* key, const Json& value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, std::string_view value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, double value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, std::int64_t value) { return add(key, Json(value)); }
+Object& Object::add(const char* key, bool value) { return add(key, Json(value)); }
+
+Json to_json(const Problem& problem) {
+    return Object()
+        .add("field", problem.field)
+        .add("rule", problem.rule)
+        .add("value", problem.value)
+        .add("message", problem.message)
+        .add("suggestion", problem.suggestion)
+        .add("nearest", problem.nearest);
+}
+
+Json to_json(const Problems& problems) {
+    Json list = Json::array();
+    for (const Problem& problem : problems) list.push_back(to_json(problem));
+    return list;
+}
+
+// At most `bytes` of a UTF-8 text, cut between characters.
+static std::string shortened(const std::string& text, std::size_t bytes) {
+    if (text.size() <= bytes) return text;
+    while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+    return text.substr(0, bytes) + "…";
+}
+
+std::string under(std::string_view path, std::string_view field) {
+    const bool joins = path.empty() || field.empty() || field.front() == '[';
+    return std::string(path) + (joins ? "" : ".") + std::string(field);
+}
+
+void FirstProblems::add(std::string_view key, const char* rule, Json value, std::string message, std::string_view suggestion,
+                        Json nearest) {
+    if (!keeps_more()) return count();
+    keep({under(field_, key), rule, std::move(value), std::move(message), std::string(suggestion), std::move(nearest)});
+}
+
+void FirstProblems::keep(Problem problem) {
+    if (keeps_more()) list_.push_back(std::move(problem));
+    ++count_;
+}
+
+void FirstProblems::move_to(Problems& problems) {
+    const auto listed = static_cast<std::int64_t>(list_.size()), all = static_cast<std::int64_t>(count_);
+    for (Problem& problem : list_) problems.push_back(std::move(problem));
+    if (all > listed)
+        problems.push_back(
+            {field_, "range", all, grouped(all) + " things are wrong; the first " + grouped(listed) + " are listed.", "", nullptr});
+    list_.clear();
+    count_ = 0;
+}
+
+Json shown(const Json& value) {
+    if (const auto* text = value.get_ptr<const Json::string_t*>()) return shortened(*text, 80);
+    if (const auto* flag = value.get_ptr<const Json::boolean_t*>()) return *flag;
+    if (const auto* whole = value.get_ptr<const Json::number_unsigned_t*>()) return *whole;
+    if (const auto* negative = value.get_ptr<const Json::number_integer_t*>()) return *negative;
+    if (const auto* real = value.get_ptr<const Json::number_float_t*>()) return *real;
+    return nullptr;
+}
+
+std::string grouped(std::int64_t value) {
+    std::string digits = std::to_string(value);
+    const std::size_t first = value < 0 ? 1 : 0;
+    for (std::size_t end = digits.size(); end > first + 3; end -= 3) digits.insert(end - 3, ",");
+    return digits;
+}
+
+static std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
+    if (word.size() > 64) return {};  // no key is that long, and the distance is quadratic
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance < best_distance) best = candidate, best_distance = distance;
+    }
+    if (best.empty() && word.size() > 1)  // "h100" for "h100-sxm-80gb"
+        for (const std::string_view candidate : candidates)
+            if (candidate.starts_with(word)) return candidate;
+    return best;
+}
+
+// nlohmann's own builder of values, which also remembers where the text stopped being JSON.
+struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
+    explicit Builder(Json& value) : json_sax_dom_parser(value, false) {}
+    bool parse_error(std::size_t at, const std::string& token, const Json::exception& error) {
+        constexpr int kNumberOverflow = 406;
+        position = at;
+        if (error.id == kNumberOverflow) too_large = token;
+        return false;
+    }
+    std::size_t position = 0;
+    std::string too_large;  // the number that no double holds
+};
+
+// "line 2, column 7" of the character at `offset`.
+static std::string place_in(std::string_view text, std::size_t offset) {
+    const std::string_view before = text.substr(0, offset);
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const std::size_t newline = before.rfind('\n');
+    const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems) {
+    if (text.size() > max_bytes) {
+        problems.push_back({"", "too_large", nullptr,
+                            "This text has " + grouped(static_cast<std::int64_t>(text.size())) + " bytes; at most " +
+                                grouped(static_cast<std::int64_t>(max_bytes)) + " are read.",
+                            "A config.json has a few thousand bytes. Check that this is the right file.", nullptr});
+        return std::nullopt;
+    }
+    Json value;
+    Builder builder(value);
+    const bool is_json = Json::sax_parse(text.begin(), text.end(), &builder);
+    const std::size_t zero = text.find('\0');  // the parser would take it for the end
+    if (is_json && zero == std::string_view::npos) return value;
+    if (is_json) builder.position = zero + 1;
+    const std::size_t read = std::min(builder.position, text.size());
+    if (const std::string& number = builder.too_large; !number.empty()) {
+        problems.push_back({"", "range", shown(number),
+                            "The number " + shortened(number, 40) + " at " + place_in(text, read - std::min(number.size(), read)) +
+                                " is too large: numbers up to 1.8e308 can be read.",
+                            "Write a smaller number.", nullptr});
+        return std::nullopt;
+    }
+    // the position counts what was read, the end of the text included
+    const std::size_t stopped = std::min(builder.position > 0 ? builder.position - 1 : 0, text.size());
+    problems.push_back(
+        {"", "syntax", nullptr,
+         text.empty() ? "There is no text to read." : "This is not valid JSON: reading stopped at " + place_in(text, stopped) + ".",
+         "Paste the whole file, from the first { to the last }.", nullptr});
+    return std::nullopt;
+}
+
+static double to_double(const Json& number) {
+    if (const auto* real = number.get_ptr<const Json::number_float_t*>()) return *real;
+    if (const auto* whole = number.get_ptr<const Json::number_unsigned_t*>()) return static_cast<double>(*whole);
+    const auto* negative = number.get_ptr<const Json::number_integer_t*>();
+    return negative == nullptr ? 0 : static_cast<double>(*negative);
+}
+
+// A number within bounds, whole where that is asked for. As a double first: 2^63, 1e300 and -1e300 must compare, not wrap.
+static std::optional<double> read_within(const Json& value, std::string_view field, std::string_view name, const std::string& expected,
+                                         const Json& min, const Json& max, bool whole, Problems& problems) {
+    const auto fail = [&](const char* rule, const std::string& what, const std::string& suggestion, Json nearest) {
+        problems.push_back({std::string(field), rule, shown(value), std::string(name) + " must be " + expected + "; " + what + ".",
+                            suggestion, std::move(nearest)});
+        return std::nullopt;
+    };
+    if (!value.is_number()) {
+        if (const auto* text = value.get_ptr<const Json::string_t*>())
+            return fail("type", text->empty() ? "nothing was given" : "\"" + shortened(*text, 40) + "\" is text, not a number",
+                        "Write digits only, without quotation marks.", nullptr);
+        return fail("type", std::string(value.type_name()) + " was given", "Give a number.", nullptr);
+    }
+    const double number = to_double(value);
+    if (number < to_double(min)) return fail("range", value.dump() + " is too small", "", min);
+    if (number > to_double(max)) return fail("range", value.dump() + " is too large", "", max);
+    if (whole && number != std::floor(number))
+        return fail("range", value.dump() + " is not whole", "", static_cast<std::int64_t>(std::llround(number)));
+    return number;
+}
+
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range,
+                                         Problems& problems) {
+    const auto number = read_within(value, field, name, "a whole number from " + grouped(range.min) + " to " + grouped(range.max),
+                                    range.min, range.max, true, problems);
+    if (!number) return std::nullopt;
+    return static_cast<std::int64_t>(*number);
+}
+
+std::string set_text(std::uint32_t bits, std::span<const Choice> choices) {
+    std::string text;
+    for (std::size_t i = 0; i < choices.size(); ++i)
+        if ((bits >> i & 1U) != 0) text += (text.empty() ? "" : ",") + std::string(choices[i].id);
+    return text;
+}
+
+std::optional<bool> read_boolean(const Json& value, std::string_view field, std::string_view name, Problems& problems) {
+    if (const auto* flag = value.get_ptr<const Json::boolean_t*>()) return *flag;
+    problems.push_back({std::string(field), "type", shown(value), std::string(name) + " must be true or false.", "", nullptr});
+    return std::nullopt;
+}
+
+const Json* FieldReader::any(std::string_view key) {
+    known_.push_back(key);
+    const auto found = object_.find(std::string(key));
+    return found == object_.end() ? nullptr : &*found;
+}
+
+const std::string* FieldReader::text(std::string_view key) {
+    const Json* value = any(key);
+    if (value == nullptr) return nullptr;
+    const auto* text = value->get_ptr<const Json::string_t*>();
+    if (text == nullptr) problems_.push_back({std::string(key), "type", shown(*value), std::string(key) + " must be a text.", "", nullptr});
+    return text;
+}
+
+void FieldReader::integer(const Field& field, std::int64_t& value, Range range, bool allow_auto) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return;
+    if (allow_auto && *given == "auto") {
+        value = kAuto;
+        return;
+    }
+    if (const auto number = read_integer(*given, field.key, field.label, range, problems_)) value = *number;
+}
+
+void FieldReader::number(const Field& field, double& value, Bounds bounds) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return;
+    const Json min = bounds.min, max = bounds.max;
+    if (const auto number =
+            read_within(*given, field.key, field.label, "a number from " + min.dump() + " to " + max.dump(), min, max, false, problems_))
+        value = *number;
+}
+
+static Problem unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices) {
+    std::string all;
+    std::vector<std::string_view> ids;
+    for (const Choice& choice : choices) {
+        all += (all.empty() ? "" : ", ") + std::string(choice.id);
+        ids.push_back(choice.id);
+    }
+    const std::string_view near = closest(given, ids);
+    return {std::string(field.key),
+            "range",
+            shown(given),
+            std::string(field.label) + " must be one of: " + all + ".",
+            near.empty() ? "" : "Did you mean " + std::string(near) + "?",
+            near.empty() ? Json() : Json(near)};
+}
+
+void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const Choice> choices) {
+    const std::string* given = text(field.key);
+    if (given == nullptr) return;
+    value = 0;
+    FirstProblems unknown(field.key);
+    for (std::size_t from = 0; from < given->size();) {
+        const std::size_t to = std::min(given->find(',', from), given->size());
+        const std::string_view id = std::string_view(*given).substr(from, to - from);
+        from = to + 1;
+        const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& one) { return one.id == id; });
+        if (known != choices.end())
+            value |= 1U << static_cast<unsigned>(known - choices.begin());
+        else if (unknown.keeps_more())
+            unknown.keep(unknown_choice(field, std::string(id), choices));
+        else
+            unknown.count();
+    }
+    unknown.move_to(problems_);
+}
+
+void FieldReader::boolean(const Field& field, bool& value) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return;
+    if (const auto flag = read_boolean(*given, field.key, field.label, problems_)) value = *flag;
+}
+
+bool FieldReader::is_auto(const Field& field, std::uint32_t& open, std::uint32_t bit) {
+    const Json* given = any(field.key);
+    if (given == nullptr) return (open & bit) != 0;
+    open = *given == "auto" ? open | bit : open & ~bit;
+    return (open & bit) != 0;
+}
+
+void FieldReader::choice_index(const Field& field, int& index, std::span<const Choice> choices) {
+    const std::string* given = text(field.key);
+    if (given == nullptr) return;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (choices[i].id != *given) continue;
+        index = static_cast<int>(i);
+        return;
+    }
+    problems_.push_back(unknown_choice(field, *given, choices));
+}
+
+void FieldReader::reject_unknown() {
+    FirstProblems unknown("");
+    reject_unknown(unknown);
+    unknown.move_to(problems_);
+}
+
+void FieldReader::reject_unknown(FirstProblems& unknown) {
+    for (const auto& [key, value] : object_.items()) {
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        if (!unknown.keeps_more()) {
+            unknown.count();
+            continue;
+        }
+        const std::string_view near = closest(key, known_);
+        unknown.add(shortened(key, 80), "unknown", shown(value), "\"" + shortened(key, 80) + "\" is not a field that Fourfold knows.",
+                    near.empty() ? "Leave it out." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near));
+    }
+}
+
+Json& FieldDescriber::begin(const Field& field, std::string_view type) {
+    fields.push_back(Object()
+                         .add("key", field.key)
+                         .add("link", field.link)
+                         .add("type", type)
+                         .add("label", field.label)
+                         .add("help", field.help)
+                         .add("unit", field.unit));
+    return fields.back();
+}
+
+void FieldDescriber::integer(const Field& field, std::int64_t initial, Range range, bool allow_auto) {
+    Json& entry = begin(field, "integer");
+    entry["default"] = allow_auto && initial == kAuto ? Json("auto") : Json(initial);
+    entry["min"] = range.min;
+    entry["max"] = range.max;
+    entry["auto"] = allow_auto;
+}
+
+void FieldDescriber::number(const Field& field, double initial, Bounds bounds) {
+    Json& entry = begin(field, "number");
+    entry["default"] = initial;
+    entry["min"] = bounds.min;
+    entry["max"] = bounds.max;
+}
+
+void FieldDescriber::boolean(const Field& field, bool initial) { begin(field, "boolean")["default"] = initial; }
+
+void FieldDescriber::text(const Field& field, const std::string& initial, std::span<const Choice> choices) {
+    Json& entry = begin(field, "text");
+    entry["default"] = initial;
+    entry["auto"] = true;
+    list(entry, choices);
+}
+
+void FieldDescriber::allow_auto(std::uint32_t open, std::uint32_t bit) {
+    Json& entry = fields.back();
+    entry["auto"] = true;
+    if ((open & bit) != 0) entry["default"] = "auto";
+}
+
+void FieldDescriber::list(Json& entry, std::span<const Choice> choices) {
+    entry["choices"] = Json::array();
+    for (const Choice& choice : choices)
+        entry["choices"].push_back(Object().add("id", choice.id).add("label", choice.label).add("help", choice.help));
+}
+
+void FieldDescriber::choice_index(const Field& field, int initial, std::span<const Choice> choices) {
+    Json& entry = begin(field, "choice");
+    entry["default"] = choices[static_cast<std::size_t>(initial)].id;
+    list(entry, choices);
+}
+
+void FieldDescriber::set(const Field& field, std::uint32_t initial, std::span<const Choice> choices) {
+    Json& entry = begin(field, "set");
+    entry["default"] = set_text(initial, choices);
+    list(entry, choices);
+}
+
+}  // namespace fourfold

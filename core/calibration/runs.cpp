@@ -1,0 +1,350 @@
+// Reading runs: from a list of objects, or from a table as text, as a spreadsheet or a log gives it.
+#include <algorithm>
+#include <cmath>
+
+#include "calibration/calibration.h"
+#include "plan/framework.h"
+#include "time/step_time.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr const char* kTime = "step_seconds";
+constexpr double kFarOff = 50;  // times the estimate: another unit, or another plan
+constexpr double kRepeats =
+    1.2;  // repeated runs of a plan differ by 0.1 to 2 % in the published tables; by a fifth, something else differs
+constexpr std::size_t kMostColumns = 200;  // more than there are keys: such a header is wrong, and it is not given back
+constexpr std::size_t kFully = 20;         // rows whose broken rules are looked at for the nearest value that works, which takes its time
+
+// Every key that a row may have, with its short name: {"key", "link"}.
+Json known_columns() {
+    FieldDescriber describe;
+    const Plan plan;
+    visit_fields(plan, describe);
+    return std::move(describe.fields);
+}
+std::string_view word_at(const Json& field, const char* key) { return *field[key].get_ptr<const Json::string_t*>(); }
+
+void report(Problems& problems, std::string_view field, const char* rule, const Json& value, std::string message,
+            std::string_view suggestion) {
+    problems.push_back({std::string(field), rule, value, std::move(message), std::string(suggestion), nullptr});
+}
+
+std::string seconds_text(double seconds) { return number_text(seconds, 3) + " s"; }
+
+// ---- text
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\r')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    return text;
+}
+
+std::vector<std::string_view> cells_of(std::string_view line, char separator) {
+    std::vector<std::string_view> cells;
+    if (separator == ' ') line = trimmed(line);
+    while (true) {
+        const std::size_t end = line.find(separator);
+        if (separator != ' ' || end != 0) cells.push_back(trimmed(line.substr(0, end)));
+        if (end == std::string_view::npos) return cells;
+        line.remove_prefix(end + 1);
+    }
+}
+
+// "12,5" is a number where commas do not separate columns; "1,024" may mean either and stays a text, which the reader is asked about.
+Json value_of_cell(std::string_view cell, char separator) {
+    std::string text(cell);
+    const std::size_t comma = text.find(',');
+    if (separator != ',' && comma != std::string::npos && text.size() - comma != 4) text[comma] = '.';
+    const bool digits = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
+    if (digits) {
+        Problems ignored;
+        const auto number = parse(text, text.size(), ignored);
+        if (number && number->is_number()) return *number;
+    }
+    if (cell == "true" || cell == "false") return cell == "true";
+    return cell;
+}
+
+char separator_of(std::string_view header) {
+    for (const char separator : {'\t', ';', ','})
+        if (header.find(separator) != std::string_view::npos) return separator;
+    return ' ';
+}
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        if (c == ' ' || c == '-') c = '_';
+    }
+    return result;
+}
+
+std::string count(std::size_t value) { return grouped(static_cast<std::int64_t>(value)); }
+std::string path(std::size_t index) { return joined({"runs[", std::to_string(index), "]"}); }
+
+// What the names of columns may be, and which keys were named before.
+class ColumnNames {
+ public:
+    ColumnNames() {
+        add(kTime, kTime);
+        for (const Json& field : known_)
+            for (const char* name : {"key", "link"}) add(word_at(field, name), word_at(field, "key"));
+    }
+    // nullptr: no key has this name.
+    const std::string_view* key_of(std::string_view name) const {
+        const auto found = std::find(names_.begin(), names_.end(), name);
+        return found == names_.end() ? nullptr : &keys_[static_cast<std::size_t>(found - names_.begin())];
+    }
+    std::string_view closest_to(std::string_view name) const { return closest(name, names_); }
+    // Whether the key is named for the first time.
+    bool take(std::string_view key) {
+        const bool fresh = !has(key);
+        if (fresh) taken_.push_back(key);
+        return fresh;
+    }
+    bool has(std::string_view key) const { return std::find(taken_.begin(), taken_.end(), key) != taken_.end(); }
+
+ private:
+    void add(std::string_view name, std::string_view key) {
+        names_.push_back(name);
+        keys_.push_back(key);
+    }
+    const Json known_ = known_columns();
+    std::vector<std::string_view> names_, keys_, taken_;
+};
+
+// One problem for each column that is not known or there twice: a line may have a hundred thousand of them.
+void read_column(std::string_view cell, const std::string& line, ColumnNames& known, RunColumns& columns, FirstProblems& problems) {
+    const std::string word = lower(cell);
+    const std::string_view* key = known.key_of(word);
+    columns.names.emplace_back(cell);
+    columns.keys.emplace_back(key == nullptr ? std::string_view() : *key);
+    if (key != nullptr && known.take(*key)) return;
+    if (!problems.keeps_more()) return problems.count();
+    const Json given = shown(Json(cell));
+    const std::string said = joined({line, ": \"", *given.get_ptr<const Json::string_t*>(), "\""});
+    const std::string_view near = key == nullptr ? known.closest_to(word) : std::string_view();
+    if (key != nullptr)
+        problems.add("", "unknown", given, joined({line, ": ", *key, " is there twice."}), "Leave one out.");
+    else
+        problems.add("", "unknown", given, joined({said, " is not a column that Fourfold knows."}),
+                     near.empty() ? std::string("Leave it out.") : joined({"Did you mean ", near, "?"}));
+}
+
+void read_header(std::string_view line, const std::string& name, RunColumns& columns, Problems& problems) {
+    ColumnNames known;
+    FirstProblems found("runs_text");
+    columns = {{}, {}, separator_of(line)};
+    for (const std::string_view cell : cells_of(line, columns.separator)) read_column(cell, name, known, columns, found);
+    found.move_to(problems);
+    if (columns.names.size() > kMostColumns) columns.names.clear(), columns.keys.clear();
+    if (!known.has(kTime))
+        report(problems, "runs_text", "missing", nullptr, joined({name, ": no column is called ", kTime, "."}),
+               "The first line names the columns, like gpus,tp,pp,cp,mb,step_seconds.");
+}
+
+struct Given {
+    std::string name;
+    Json row;
+    Problems wrong;  // already known
+};
+
+// Lines to rows. Empty lines and those that begin with # say nothing.
+std::vector<Given> rows_of_text(std::string_view text, RunColumns& columns, Problems& problems) {
+    std::vector<Given> rows;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as spreadsheets begin their files
+    const std::size_t problems_before = problems.size();
+    bool has_header = false;
+    for (std::int64_t number = 1; !text.empty() && rows.size() <= kMostRuns; ++number) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (trimmed(line).empty() || trimmed(line).front() == '#') continue;
+        const std::string name = joined({"Line ", grouped(number)});
+        if (!has_header) {
+            has_header = true;
+            read_header(line, name, columns, problems);
+            if (problems.size() != problems_before) break;  // what the columns mean is not known
+            continue;
+        }
+        const std::vector<std::string_view> cells = cells_of(line, columns.separator);
+        Given given{name, Json::object(), {}};
+        if (cells.size() != columns.keys.size())
+            report(given.wrong, "", "type", nullptr,
+                   joined({count(cells.size()), " values were given; the header names ", count(columns.keys.size()), " columns."}),
+                   "Give one value for each.");
+        for (std::size_t i = 0; i < cells.size() && given.wrong.empty(); ++i)
+            if (!cells[i].empty()) given.row[columns.keys[i]] = value_of_cell(cells[i], columns.separator);
+        rows.push_back(std::move(given));
+    }
+    return rows;
+}
+
+// ---- rows
+// The least that a step can take: its arithmetic alone, at the card's peak. Of causal attention only the half that counts.
+double least_seconds(const Job& job, const Plan& plan) {
+    const double flop = model_flop(job.model, plan, FlopConvention::causal);
+    return flop / (machine_of(*job.gpu, job.cluster, plan).peak * static_cast<double>(plan.gpus));
+}
+
+void read_fields(const Json& row, MeasuredStep& step, Problems& found) {
+    FieldReader reader(row, found);
+    visit_fields(step.plan, reader);
+    const Json* time = reader.any(kTime);
+    reader.reject_unknown();
+    for (const std::string_view key : kCalibrationKeys)
+        if (const auto given = row.find(std::string(key)); given != row.end())
+            report(found, key, "unsupported", shown(*given), joined({key, " belongs to all runs alike."}), "Leave it out.");
+    if (time == nullptr) return report(found, kTime, "missing", nullptr, "step_seconds is empty.", "Say how many seconds a step took.");
+    const std::string written = shown(*time).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!time->is_number())
+        return report(found, kTime, "type", shown(*time), joined({"step_seconds must be a number; ", written, " is none."}),
+                      "Write digits only, with a point before decimals.");
+    step.measured = time->get<double>();
+    if (!(step.measured > 0))
+        report(found, kTime, "range", shown(*time), joined({"step_seconds must be more than 0; ", written, " was given."}),
+               "Say how many seconds a step took.");
+}
+
+// Says which degrees are still open, else which rules the plan breaks: fully, while there are few such rows.
+void check_plan(const Job& job, MeasuredStep& step, std::size_t illegal_before, Problems& found) {
+    Plan& p = step.plan;
+    close_options(p);
+    if (p.gpus_per_node == kAuto) p.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
+    if (p.expert_parallel == kAuto && job.model.experts.count == 0) p.expert_parallel = 1;
+    const std::pair<const char*, std::int64_t> degrees[] = {{"tensor_parallel", p.tensor_parallel},
+                                                            {"pipeline_parallel", p.pipeline_parallel},
+                                                            {"context_parallel", p.context_parallel},
+                                                            {"micro_batch", p.micro_batch},
+                                                            {"expert_parallel", p.expert_parallel}};
+    std::string open;
+    const char* first = nullptr;
+    for (const auto& [key, value] : degrees) {
+        if (value != kAuto) continue;
+        if (first == nullptr) first = key;
+        open = joined({open, open.empty() ? "" : ", ", key});
+    }
+    if (first != nullptr)
+        report(found, first, "missing", "auto", joined({"Say which plan you ran; not known: ", open, "."}),
+               "Give it with the run, or set it for the plan above.");
+    else if (!is_legal(job.model, p))
+        found = illegal_before < kFully ? broken_rules(job.model, p) : Problems{first_broken_rule(job.model, p)};
+}
+
+void check_time(const Job& job, MeasuredStep& step, Problems& found) {
+    const Estimated e = estimated({job.model, step.plan, *job.gpu, job.method, job.cluster}, step.plan);
+    step.estimated = e.seconds;
+    step.fits = e.verdict.fit != Fit::does_not_fit;
+    const double least = least_seconds(job, step.plan);
+    const std::string said = seconds_text(step.measured);
+    if (step.measured < least)
+        report(found, kTime, "range", step.measured,
+               joined({said, " a step is impossible: the arithmetic alone takes ", seconds_text(least), " at the cards' peak."}),
+               "Check the model, the batch and the number of GPUs.");
+    else if (step.measured > kFarOff * step.estimated)
+        report(found, kTime, "range", step.measured,
+               joined({said, " a step is more than 50 times the estimate of ", seconds_text(step.estimated), "."}),
+               "Check the plan, and that the time is in seconds.");
+}
+
+// The same plan measured twice must agree: each row that took much longer than the fastest of its plan is a problem.
+void find_contradictions(const std::vector<MeasuredStep>& steps, FirstProblems& problems) {
+    for (const MeasuredStep& one : steps) {
+        const MeasuredStep* fastest = &one;
+        for (const MeasuredStep& other : steps)
+            if (other.key == one.key && other.measured < fastest->measured) fastest = &other;
+        if (one.measured > kRepeats * fastest->measured)
+            problems.keep({joined({path(one.index), ".", kTime}), "contradictory", one.measured,
+                           joined({one.name, " and ", fastest->name, " are the same plan, but took ", seconds_text(one.measured), " and ",
+                                   seconds_text(fastest->measured), "."}),
+                           "Keep the one that is right, or say in which setting they differ.", nullptr});
+    }
+}
+
+// The rows as they were given; problems of the request as a whole.
+std::vector<Given> given_runs(const Json& request, RunColumns& columns, Problems& problems) {
+    const auto list = request.find("runs"), text = request.find("runs_text");
+    std::vector<Given> given;
+    if (list != request.end() && (!list->is_array() || text != request.end())) {
+        report(problems, "runs", "type", shown(*list), "runs must be a list of runs, and instead of it there may be runs_text.", "");
+    } else if (list != request.end()) {
+        for (std::size_t i = 0; i < list->size() && i <= kMostRuns; ++i) given.push_back({joined({"Run ", count(i + 1)}), (*list)[i], {}});
+    } else if (text != request.end()) {
+        if (const auto* lines = text->get_ptr<const Json::string_t*>())
+            given = rows_of_text(*lines, columns, problems);
+        else
+            report(problems, "runs_text", "type", shown(*text), "runs_text must be a text.", "");
+    }
+    if (given.size() > kMostRuns) {
+        given.clear();
+        problems.clear();
+        report(problems, list != request.end() ? "runs" : "runs_text", "too_large", nullptr,
+               joined({"There are more than ", count(kMostRuns), " runs."}), "Keep the newest ones.");
+    }
+    return given;
+}
+
+}  // namespace
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+    std::string text;
+    for (const std::string_view part : parts) text += part;
+    return text;
+}
+
+Plan uncalibrated(const Plan& plan) {
+    const Plan none;
+    Plan result = plan;
+    result.time_factor = none.time_factor;
+    if (result.site == SiteKind::own) result.site = none.site;
+    for (const SiteConstant& constant : kSite) result.*constant.of_plan = none.*constant.of_plan;
+    return result;
+}
+
+// A row's plan and time, or what is wrong with them; `illegal_before` rows were.
+static Problems read_run(const Given& given, const Job& job, std::size_t illegal_before, MeasuredStep& step) {
+    Problems found = given.wrong;
+    if (!found.empty()) return found;
+    if (given.row.is_object())
+        read_fields(given.row, step, found);
+    else
+        report(found, "", "type", shown(given.row), "A run is an object, like {\"tensor_parallel\": 8, \"step_seconds\": 12.3}.", "");
+    if (found.empty()) check_plan(job, step, illegal_before, found);
+    if (found.empty()) check_time(job, step, found);
+    return found;
+}
+
+RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
+    RunsRead result;
+    result.columns = {{"gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch", kTime},
+                      {"gpus", "tp", "pp", "cp", "mb", kTime},
+                      ','};
+    const Plan base = uncalibrated(job.plan);
+    FirstProblems all(request.contains("runs") ? "runs" : "runs_text");
+    std::size_t illegal = 0, index = 0;
+    for (const Given& given : given_runs(request, result.columns, problems)) {
+        MeasuredStep step{index++, given.name, {}, base, 0, 0, true};
+        Problems found = read_run(given, job, illegal, step);
+        for (Problem& problem : found) {
+            problem.field = under(path(step.index), problem.field);
+            problem.message = joined({given.name, ": ", problem.message});
+            all.keep(std::move(problem));
+        }
+        if (!found.empty()) {
+            ++illegal;
+            continue;
+        }
+        Json fields = Json::object();
+        visit_fields(std::as_const(step.plan), FieldWriter(fields));
+        step.key = fields.dump();
+        result.steps.push_back(std::move(step));
+    }
+    find_contradictions(result.steps, all);
+    all.move_to(problems);
+    return result;
+}
+
+}  // namespace fourfold

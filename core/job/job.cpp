@@ -1,0 +1,333 @@
+#include "job/job.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/catalog.h"
+
+namespace fourfold {
+
+constexpr std::size_t kMaxGpuCounts = 16;
+constexpr std::int64_t kMaxGpus = 1'048'576;
+
+static double steps_of(const Budget& budget, const Plan& plan) {
+    return std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));
+}
+
+double longest_step(const Budget& budget, const Plan& plan, double days) { return days * kSecondsPerDay / steps_of(budget, plan); }
+
+TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds) {
+    const double steps = steps_of(budget, plan);
+    const double days = steps * step_seconds / kSecondsPerDay, gpu_hours = days * 24 * static_cast<double>(plan.gpus);
+    return {steps, days, gpu_hours, gpu_hours * budget.price_per_gpu_hour, gpu_hours * budget.watts_per_gpu / 1'000};
+}
+
+// The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem.
+template <class List, class IdOf>
+static auto pick(FieldReader& reader, std::string_view key, std::string_view otherwise, const List& list, IdOf id_of, Problems& problems) ->
+    typename List::const_pointer {
+    const Json* present = reader.any(key);
+    const std::string* given = reader.text(key);
+    if (present != nullptr && given == nullptr) return nullptr;  // not a text: reported
+    const std::string_view id = given == nullptr ? otherwise : *given;
+    std::vector<std::string_view> ids;
+    for (const auto& entry : list) {
+        if (id_of(entry) == id) return &entry;
+        ids.push_back(id_of(entry));
+    }
+    const std::string_view near = closest(id, ids);
+    problems.push_back(
+        {std::string(key), "range", shown(Json(id)),
+         "There is no " + std::string(key == "gpu" ? "GPU" : key) + " \"" + shown(Json(id)).get_ref<const std::string&>() + "\" here.",
+         near.empty() ? "Choose one from the list." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
+    return nullptr;
+}
+
+static void read_which_model(FieldReader& reader, Job& job, Problems& problems) {
+    const Json* given = reader.any("model");
+    if (given != nullptr && given->is_object()) {
+        ImportReport report;
+        job.model_is_inline = true;
+        if (auto model = read_model(*given, "model.", problems, report)) job.model = std::move(*model);
+        return;
+    }
+    if (given != nullptr && !given->is_string()) {
+        problems.push_back(
+            {"model", "type", shown(*given), "The model must be the id of one in the list, or what a config.json holds.", "", nullptr});
+        return;
+    }
+    const CatalogModel* known = pick(
+        reader, "model", "llama-3.1-8b", catalog().models, [](const CatalogModel& m) -> const std::string& { return m.model.id; },
+        problems);
+    if (known != nullptr) job.model = known->model;
+}
+
+static std::int64_t read_version(FieldReader& reader, Problems& problems) {
+    const Json* given = reader.any("version");
+    if (given == nullptr) return kVersion;
+    const auto version = read_integer(*given, "version", "The version", {1, 1'000'000'000}, problems);
+    if (version && *version > kVersion)
+        problems.push_back(
+            {"version", "version", *version,
+             "This was made by a newer Fourfold (version " + grouped(*version) + "; this one reads " + grouped(kVersion) + ").",
+             "Reload the page to get the newest one.", kVersion});
+    return version.value_or(kVersion);
+}
+
+// gpus/4 … gpus*8 in doublings.
+static std::vector<std::int64_t> usual_gpu_counts(std::int64_t gpus) {
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t divisor : {4, 2})
+        if (gpus % divisor == 0) counts.push_back(gpus / divisor);
+    for (const std::int64_t factor : {1, 2, 4, 8})
+        if (gpus <= kMaxGpus / factor) counts.push_back(gpus * factor);
+    return counts;
+}
+
+static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
+    const Json* given = reader.any("gpu_counts");
+    if (given == nullptr) {
+        job.gpu_counts = usual_gpu_counts(job.plan.gpus);
+        return;
+    }
+    if (!given->is_array() || given->empty() || given->size() > kMaxGpuCounts) {
+        problems.push_back(
+            {"gpu_counts", "type", nullptr, "gpu_counts must be a list of 1 to " + grouped(kMaxGpuCounts) + " GPU counts.", "", nullptr});
+        return;
+    }
+    for (std::size_t i = 0; i < given->size(); ++i) {
+        const auto count = read_integer((*given)[i], "gpu_counts[" + std::to_string(i) + "]", "Each GPU count", {1, kMaxGpus}, problems);
+        if (count && std::find(job.gpu_counts.begin(), job.gpu_counts.end(), *count) == job.gpu_counts.end())
+            insert_sorted(job.gpu_counts, *count, [](std::int64_t a, std::int64_t b) { return a < b; });
+    }
+}
+
+// Whether there is such a stage is known when "auto" is resolved.
+static void read_stage(FieldReader& reader, Job& job, Problems& problems) {
+    const Json* given = reader.any("stage");
+    if (given == nullptr || *given == "auto") return;
+    if (const auto stage = read_integer(*given, "stage", "The stage", {0, 1'999}, problems)) job.stage = *stage;
+}
+
+// Frameworks refuse fp8 where the card has none (Transformer Engine: compute capability 8.9 or higher), and the plan's rules do not see the
+// card.
+static void check_precision(const Plan& plan, const Gpu& gpu, Problems& problems) {
+    if ((plan.precision != Precision::fp8 && plan.precision != Precision::fp8_weights) || gpu.fp8_flop_per_s > 0) return;
+    problems.push_back({"precision", "precision_needs_card", kPrecisionChoices[static_cast<std::size_t>(plan.precision)].id,
+                        gpu.label + " cannot multiply in fp8: its tensor cores have no such format.",
+                        "Train in bf16, or choose a GPU with fp8, such as H100.", "bf16"});
+}
+
+std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
+    const auto request = parse(text, kMaxRequestBytes, problems);
+    if (!request) return std::nullopt;
+    return read_parsed_job(*request, kind, problems);
+}
+
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    if (!request.is_object()) {
+        problems.push_back(
+            {"", "type", shown(request), "A request is a JSON object, like {\"model\": \"llama-3.1-8b\", \"gpus\": 8}.", "", nullptr});
+        return std::nullopt;
+    }
+    Job job;
+    FieldReader reader(request, problems);
+    job.plan = open_plan(read_version(reader, problems));
+    read_which_model(reader, job, problems);
+    job.gpu = pick(
+        reader, "gpu", "h100-sxm-80gb", catalog().gpus, [](const Gpu& g) -> const std::string& { return g.id; }, problems);
+    if (const Json* cluster = reader.any("cluster"); cluster != nullptr && *cluster != "") {
+        job.cluster = pick(
+            reader, "cluster", "", catalog().clusters, [](const Cluster& c) -> const std::string& { return c.id; }, problems);
+        if (job.cluster != nullptr && job.gpu != nullptr && job.cluster->gpu != job.gpu->id)
+            problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id,
+                                job.cluster->label + " is not made of " + job.gpu->label + ".",
+                                "Choose the GPU of that cluster, or another cluster.", ""});
+    }
+    constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
+    if (const Method* method = pick(
+            reader, "method", fourfold::text(job.method).id, std::span(kMethodList), [](Method m) { return fourfold::text(m).id; },
+            problems))
+        job.method = *method;
+    visit_fields(job.plan, reader);
+    visit_fields(job.budget, reader);
+    visit_fields(job.exploration, reader);
+    if (job.gpu != nullptr) check_precision(job.plan, *job.gpu, problems);
+    switch (kind) {
+        case Request::estimate:
+            read_stage(reader, job, problems);
+            break;
+        case Request::search:
+            read_gpu_counts(reader, job, problems);
+            break;
+        case Request::rank:
+            if (const Json* only = reader.any("only")) job.filter = read_filter(*only, problems);
+            break;
+        case Request::limits:
+            reader.number({"days", "", "The number of days", "", "days"}, job.days, {0, 36'500});
+            break;
+        case Request::versus:
+            reader.any("other");  // read_other
+            break;
+        case Request::calibrate:  // calibration.h reads them
+            reader.any("runs");
+            reader.any("runs_text");
+            break;
+        case Request::place:  // placement_request.h reads them
+            for (const char* key : {"links", "objective", "seed", "moves", "restarts", "pipette", "units", "candidates", "start"})
+                reader.any(key);
+            break;
+    }
+    reader.reject_unknown();
+    if (problems.size() != problems_before) return std::nullopt;
+    if (job.plan.layout)
+        if (auto problem = layout_problem(*job.plan.layout, job.model)) problems.push_back(std::move(*problem));
+    if (problems.size() != problems_before) return std::nullopt;
+    if (job.plan.gpus_per_node == kAuto)
+        job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
+    return job;
+}
+
+std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems) {
+    const auto request = parse(text, kMaxRequestBytes, problems);
+    const Json none = Json::object();
+    const Json& other = request && request->contains("other") ? (*request)["other"] : none;
+    if (!other.is_object()) {
+        problems.push_back({"other", "type", shown(other), "\"other\" must be an object with fields of the plan.", "", nullptr});
+        return std::nullopt;
+    }
+    Problems own;
+    FieldReader reader(other, own);
+    Plan plan = job.plan;
+    visit_fields(plan, reader);
+    check_precision(plan, *job.gpu, own);
+    reader.reject_unknown();
+    for (Problem& problem : own) {
+        problem.field = under("other", problem.field);
+        problems.push_back(std::move(problem));
+    }
+    if (!own.empty()) return std::nullopt;
+    if (plan.gpus_per_node == kAuto) plan.gpus_per_node = job.plan.gpus_per_node;
+    return plan;
+}
+
+Json to_json(const Job& job) {
+    Json object = Object()
+                      .add("version", kVersion)
+                      .add("model", job.model_is_inline ? canonical_config(job.model) : Json(job.model.id))
+                      .add("gpu", job.gpu->id)
+                      .add("cluster", job.cluster == nullptr ? "" : job.cluster->id)
+                      .add("method", text(job.method).id);
+    visit_fields(job.plan, FieldWriter(object));
+    visit_fields(job.budget, FieldWriter(object));
+    visit_fields(job.exploration, FieldWriter(object));
+    return object;
+}
+
+// ---- what is open
+namespace {
+
+struct OpenDegree {
+    const char* key;
+    std::int64_t Plan::*value;
+};
+constexpr OpenDegree kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
+                                   {"context_parallel", &Plan::context_parallel},
+                                   {"pipeline_parallel", &Plan::pipeline_parallel},
+                                   {"micro_batch", &Plan::micro_batch},
+                                   {"virtual_stages", &Plan::virtual_stages},
+                                   {"expert_parallel", &Plan::expert_parallel},
+                                   {"expert_tensor_parallel", &Plan::expert_tensor_parallel},
+                                   {"recompute_layers", &Plan::recompute_layers}};
+struct OpenField {
+    const char* key;
+    std::uint32_t bit;
+};
+constexpr OpenField kFields[] = {{"schedule", open_schedule},   {"layout", open_layout},   {"zero", open_zero},
+                                 {"recompute", open_recompute}, {"moments", open_moments}, {"sequence_parallel", open_sequence_parallel}};
+
+}  // namespace
+
+std::vector<std::string> open_keys(const Plan& plan) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : kDegrees)
+        if (plan.*value == kAuto) keys.emplace_back(key);
+    for (const auto& [key, bit] : kFields)
+        if ((plan.open & bit) != 0) keys.emplace_back(key);
+    return keys;
+}
+
+namespace {
+
+// What is open set to what asks for least: if no plan is legal, this one breaks a rule too.
+Plan least_plan(const Plan& given) {
+    Plan least = given;
+    for (const auto& [key, value] : kDegrees)
+        if (least.*value == kAuto) least.*value = 1;
+    close_options(least);
+    if ((given.open & open_layout) != 0 && !has_uneven_ends(least)) least.split = Split::front;
+    if ((given.open & open_sequence_parallel) != 0) least.sequence_parallel = false;
+    return least;
+}
+
+// Whatever the degrees: when no split of these GPUs is legal, that is the first thing to say, with the nearest GPU count that has one.
+std::optional<Problem> no_split(const Job& job) {
+    constexpr std::int64_t kFurthest = 64;
+    Job trial = job;
+    trial.plan.layout = nullptr;
+    for (const auto& [key, degree] : kDegrees) trial.plan.*degree = kAuto;
+    trial.plan.open = open_everything;
+    if (has_legal_plan(trial.space())) return std::nullopt;
+    Json nearest;
+    for (std::int64_t distance = 1; distance <= kFurthest && nearest.is_null(); ++distance) {
+        for (const std::int64_t gpus : {job.plan.gpus - distance, job.plan.gpus + distance}) {
+            if (gpus < 1 || gpus > kMaxGpus || !nearest.is_null()) continue;
+            trial.plan.gpus = gpus;
+            if (has_legal_plan(trial.space())) nearest = gpus;
+        }
+    }
+    return Problem{"gpus",
+                   "no_split",
+                   job.plan.gpus,
+                   "No way of splitting this model and a batch of " + grouped(job.plan.global_batch) + " sequences uses exactly " +
+                       grouped(job.plan.gpus) + " GPUs.",
+                   "Take another number of GPUs, or a batch that it divides.",
+                   std::move(nearest)};
+}
+
+// Where each plan breaks a rule, but not all the same one: the one that most of them break.
+Problem most_broken(const Job& job) {
+    const SearchSpace space = job.space();
+    const SearchCounts counts = count_candidates(space, candidates(space));
+    const auto most = std::max_element(counts.rejected.begin(), counts.rejected.end());
+    const RuleText& rule = text(static_cast<Rule>(most - counts.rejected.begin()));
+    return {std::string(rule.field),
+            std::string(rule.id),
+            nullptr,
+            "What is set leaves " + grouped(counts.candidates) +
+                " plans, and each breaks a rule; of most of them it is said: " + std::string(rule.label) + ".",
+            "Let the search choose more: set fewer fields.",
+            nullptr};
+}
+
+}  // namespace
+
+std::optional<Resolved> resolve(Job& job, Problems& problems) {
+    const std::vector<std::string> open = open_keys(job.plan);
+    constexpr std::size_t kSplitDegrees = 4;  // the first of kDegrees
+    const auto open_degrees = static_cast<std::size_t>(
+        std::count_if(kDegrees, kDegrees + kSplitDegrees, [&](const auto& d) { return job.plan.*d.value == kAuto; }));
+    if (auto chosen = choose(job.space())) {
+        job.plan = std::move(chosen->estimate.plan);
+        return Resolved{open, chosen->equally_good};
+    }
+    if (auto problem = no_split(job)) problems.push_back(std::move(*problem));
+    // without another number of GPUs that works, the rules say what else stands in the way
+    if (problems.empty() || problems.back().nearest.is_null() || open_degrees < kSplitDegrees)
+        for (Problem& problem : broken_rules(job.model, least_plan(job.plan))) problems.push_back(std::move(problem));
+    if (problems.empty()) problems.push_back(most_broken(job));
+    return std::nullopt;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,93 @@
+// A request's common part, read, checked and completed: which model, which card, which plan, by which method (api.h, "the job").
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/memory.h"
+#include "model/hardware.h"
+#include "model/model.h"
+#include "plan/plan.h"
+#include "search/filter.h"
+#include "search/ranking.h"
+#include "search/search.h"
+
+namespace fourfold {
+
+inline constexpr std::int64_t kVersion = 2;  // of requests and links
+inline constexpr std::size_t kMaxRequestBytes = 1'000'000;
+
+// What a run of so many tokens is to be priced at; 0 = not asked for.
+struct Budget {
+    double tokens = 0, price_per_gpu_hour = 0, watts_per_gpu = 0;
+};
+// What such a run takes at so many seconds a step, in whole steps; cost and energy are 0 where they were not asked for.
+struct TrainingRun {
+    double steps, days, gpu_hours, cost, energy_kwh;
+};
+inline constexpr double kSecondsPerDay = 86'400;
+TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds);
+// The longest step, in seconds, with which such a run takes at most so many days; its batch and sequence are the plan's.
+double longest_step(const Budget& budget, const Plan& plan, double days);
+
+template <class AnyBudget, class Visitor>
+void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyBudget>, Budget> {
+    v.number({"token_budget", "tokens", "Tokens to train on", "The whole run; 0 = do not ask.", "tokens"}, b.tokens, {0, 1e16});
+    v.number({"price_per_gpu_hour", "price", "Price per GPU and hour", "In any currency; 0 = do not ask.", "per hour"},
+             b.price_per_gpu_hour, {0, 1e4});
+    v.number({"watts_per_gpu", "watts", "Power per GPU", "With its share of the node and the cooling; 0 = do not ask.", "watts"},
+             b.watts_per_gpu, {0, 1e4});
+}
+
+// The plan of a request that says nothing about it: all that can be chosen is. Requests of version 1 left less open.
+inline Plan open_plan(std::int64_t version = 2) {
+    Plan plan;
+    plan.expert_parallel = kAuto;
+    if (version == 1) return plan;
+    plan.virtual_stages = plan.expert_tensor_parallel = plan.recompute_layers = kAuto;
+    plan.open = open_everything;
+    return plan;
+}
+
+struct Job {
+    Model model;
+    bool model_is_inline = false;  // a config object instead of an id
+    const Gpu* gpu = nullptr;
+    const Cluster* cluster = nullptr;  // may be none
+    Method method = Method::detailed;
+    Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node
+    Budget budget;
+    Exploration exploration;
+    std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
+    std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
+    PlanFilter filter;                     // rank alone
+    double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
+
+    SearchSpace space() const { return {model, plan, *gpu, method, cluster, exploration}; }
+};
+
+enum class Request { estimate, search, rank, versus, limits, calibrate, place };
+
+// Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
+std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems);
+
+// The plan of `job` as it was asked for, with what a request's "other" sets instead: what is on "auto" is chosen anew. Problems are about
+// "other.<field>".
+std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems);
+
+// The job with every key written out.
+Json to_json(const Job& job);
+
+// Keys of the fields that are left to the core.
+std::vector<std::string> open_keys(const Plan& plan);
+
+// What the core chose for a job.
+struct Resolved {
+    std::vector<std::string> chosen;  // keys of the fields that were open
+    std::int64_t equally_good = 1;  // plans that the estimate cannot tell apart from the one chosen, this one included; 0: it does not fit
+};
+// Chooses all that is open (search.h); nullopt and problems when the plan is or must be illegal.
+std::optional<Resolved> resolve(Job& job, Problems& problems);
+
+}  // namespace fourfold

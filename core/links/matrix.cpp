@@ -1,0 +1,396 @@
+// A matrix as text: CSV, TSV or columns of spaces, with or without a row of names above and a column of names on the left; and mpiGraph's
+// two tables.
+#include <algorithm>
+#include <cmath>
+
+#include "calibration/calibration.h"
+#include "links/read.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity(), kNan = -kInfinite;  // what a cell said, kept until rows have names
+
+std::string text_of(std::size_t number) { return grouped(static_cast<std::int64_t>(number)); }
+
+std::string_view unquoted(std::string_view cell) {
+    cell = trimmed(cell);
+    if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front())
+        cell = trimmed(cell.substr(1, cell.size() - 2));
+    return cell;
+}
+
+bool same_word(std::string_view text, std::string_view lower_case) {
+    if (text.size() != lower_case.size()) return false;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if ((text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i]) != lower_case[i]) return false;
+    return true;
+}
+
+struct Cell {
+    bool is_text = false;
+    double value = kNotMeasured;  // or kInfinite, kNan
+    const Unit* unit = nullptr;   // written behind the number
+};
+
+Cell read_cell(std::string_view cell, char separator) {
+    Cell result;
+    if (const auto number = number_of(cell)) {
+        result.value = *number;
+        return result;
+    }
+    for (const std::string_view nothing : {"", "-", "--", "x", "na", "n/a", "null", "none"})
+        if (same_word(cell, nothing)) return result;
+    for (const std::string_view infinite : {"inf", "+inf", "-inf", "infinity", "\u221e"})
+        if (same_word(cell, infinite)) result.value = kInfinite;
+    if (same_word(cell, "nan")) result.value = kNan;
+    if (!std::isnan(result.value)) return result;
+    std::size_t end = 0, length = 0;
+    while (end < cell.size() && ((cell[end] >= '0' && cell[end] <= '9') || cell[end] == '.' || cell[end] == ',' || cell[end] == '-')) ++end;
+    const std::string_view rest = trimmed(cell.substr(end));
+    result.unit = unit_at(rest, length);
+    std::string digits(cell.substr(0, end));  // "12,5" is a number where commas do not separate; "1,024" may mean either
+    const std::size_t comma = digits.find(',');
+    if (separator != ',' && comma != std::string::npos && digits.size() - comma != 4) digits[comma] = '.';
+    const auto number = number_of(digits);
+    result.is_text = !number || (!rest.empty() && (result.unit == nullptr || length != rest.size()));
+    if (result.is_text)
+        result.unit = nullptr;
+    else
+        result.value = *number;
+    return result;
+}
+
+char separator_of(std::string_view line) {
+    for (const char separator : {'\t', ';', ','})
+        if (line.find(separator) != std::string_view::npos) return separator;
+    return ' ';
+}
+
+class MatrixReader {
+ public:
+    MatrixReader(const Unit* chosen, FirstProblems& problems) : chosen_(chosen), problems_(problems) {}
+
+    Measured read(std::string_view text) {
+        read_rows(text);
+        if (!lines_.empty()) arrange();
+        if (header_is_a_row()) {
+            name_words_of_header();
+            return {};
+        }
+        if (lines_.size() < kFewestUnits) {
+            problems_.add("text", "missing", nullptr, "No matrix was found: at least two rows of numbers are needed.",
+                          "Paste one row per sender, with the numbers separated by commas, tabs or spaces.");
+            return {};
+        }
+        if (looks_like_prose()) return {};
+        if (!is_square()) return {};
+        take_names();
+        take_values();
+        take_unit();
+        return std::move(measured_);
+    }
+
+ private:
+    struct Place {
+        std::size_t row, column;
+        std::string_view text;
+    };
+    struct Ragged {
+        std::size_t row, cells;
+    };
+
+    void read_rows(std::string_view text) {
+        std::string_view line;
+        std::vector<std::string_view> cells;
+        for (std::size_t number = 1; next_line(text, line); ++number) {
+            const std::string_view bare = trimmed(line);
+            if (bare.empty()) continue;
+            if (bare.front() == '#' || bare.front() == '%' || bare.starts_with("//")) {
+                find_units(bare, said_);
+                continue;
+            }
+            if (lines_.size() > kMostUnits + 1) {
+                ++lines_left_out_;
+                continue;
+            }
+            if (separator_ == '\0') separator_ = separator_of(separator_of(bare) == ' ' ? bare : line);
+            split(line, cells);
+            add_row(line, number, cells);
+        }
+    }
+
+    void split(std::string_view line, std::vector<std::string_view>& cells) const {
+        if (separator_ == ' ') {
+            split_words(line, cells);
+            for (std::string_view& cell : cells) cell = unquoted(cell);
+            return;
+        }
+        cells.clear();
+        while (true) {
+            const std::size_t end = line.find(separator_);
+            cells.push_back(unquoted(line.substr(0, end)));
+            if (end == std::string_view::npos || cells.size() > kMostUnits + 2) return;
+            line.remove_prefix(end + 1);
+        }
+    }
+
+    void add_row(std::string_view line, std::size_t number, const std::vector<std::string_view>& cells) {
+        if (lines_.empty() && header_.empty() && cells.size() <= kMostUnits + 1) {
+            for (std::size_t i = 1; i < cells.size(); ++i)
+                if (read_cell(cells[i], separator_).is_text) {
+                    header_ = cells;
+                    header_line_ = number;
+                    find_units(line, said_);
+                    return;
+                }
+        }
+        if (lines_.empty()) columns_ = std::min(cells.size(), kMostUnits + 2), top_ = cells;
+        if (lines_.size() == 1 && header_.empty() && cells.size() == top_.size() + 1) {  // the names above are numbers
+            header_ = top_;
+            lines_.clear(), first_.clear(), values_.clear();
+            columns_ = cells.size();
+        }
+        const std::size_t row = lines_.size();
+        lines_.push_back(number);
+        first_.push_back(cells.empty() ? std::string_view() : cells[0]);
+        if (cells.size() != columns_) ragged_.push_back({row, cells.size()});
+        values_.resize(values_.size() + columns_, kNotMeasured);
+        double* values = values_.data() + values_.size() - columns_;
+        for (std::size_t i = 0; i < std::min(cells.size(), columns_); ++i) {
+            const Cell cell = read_cell(cells[i], separator_);
+            values[i] = cell.value;
+            ++cells_;
+            if (cell.is_text) ++(i == 0 ? text_on_left_ : text_cells_);
+            if (cell.is_text) i == 0 ? add_odd(odd_first_, row, i, cells[i]) : add_odd(odd_, row, i, cells[i]);
+            if (cell.unit != nullptr) add_unit(row, i, cell.unit);
+            if (i + 1 == columns_ && !cells[i].empty()) last_is_empty_ = false;
+        }
+    }
+
+    static void add_odd(std::vector<Place>& list, std::size_t row, std::size_t column, std::string_view text) {
+        if (list.size() <= FirstProblems::kMost) list.push_back({row, column, text});
+    }
+
+    void add_unit(std::size_t row, std::size_t column, const Unit* unit) {
+        if (cell_unit_ == nullptr) cell_unit_ = unit;
+        if (unit != cell_unit_ && other_units_.size() < FirstProblems::kMost) other_units_.push_back({row, column, unit->label});
+    }
+
+    void drop_first_row() {
+        for (const std::string_view cell : top_) header_.push_back(cell);
+        lines_.erase(lines_.begin());
+        first_.erase(first_.begin());
+        values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(columns_));
+        for (auto* list : {&odd_, &odd_first_, &other_units_}) {
+            std::erase_if(*list, [](const Place& place) { return place.row == 0; });
+            for (Place& place : *list) --place.row;
+        }
+        std::erase_if(ragged_, [](const Ragged& ragged) { return ragged.row == 0; });
+        for (Ragged& ragged : ragged_) --ragged.row;
+    }
+
+    // 0, 1, 2 … or 1, 2, 3 …, as a table has that was written with its index.
+    bool counts(std::size_t first, std::size_t step, std::size_t count) const {
+        if (count < kFewestUnits || (values_[first] != 0 && values_[first] != 1)) return false;
+        for (std::size_t i = 0; i < count; ++i)
+            if (values_[first + i * step] != values_[first] + static_cast<double>(i)) return false;
+        return true;
+    }
+
+    // Where the names are.
+    void arrange() {
+        const bool last_is_empty = last_is_empty_ && columns_ > 1;
+        if (header_.empty()) {
+            const std::size_t rows = lines_.size();
+            const bool both =
+                rows == columns_ && std::isnan(values_[0]) && counts(1, 1, columns_ - 1) && counts(columns_, columns_, rows - 1);
+            named_ = both;
+            if (both || (rows == columns_ + 1 && counts(0, 1, columns_))) drop_first_row();
+        }
+        const std::size_t rows = lines_.size();
+        const bool numbers_on_left = columns_ == rows + 1 && !last_is_empty && (!header_.empty() || counts(0, columns_, rows));
+        named_ = named_ || (text_on_left_ > 0 && columns_ != rows) || numbers_on_left;
+        width_ = columns_ - (named_ ? 1 : 0);
+        if (width_ == rows + 1 && last_is_empty) --width_;  // a separator behind the last value
+        if (!named_) odd_.insert(odd_.begin(), odd_first_.begin(), odd_first_.end());
+    }
+
+    // A line with numbers was taken for the row of names because a word stands in it; now a row is missing, or the names do not match.
+    bool header_is_a_row() const {
+        const auto is_number = [](std::string_view cell) { return number_of(cell).has_value(); };
+        const std::size_t names = text_on_left_ > 0 ? 1 : 0;
+        if (header_.size() != columns_ || columns_ != lines_.size() + 1 + names) return false;
+        if (names == 0 && std::equal(first_.begin(), first_.end(), header_.begin() + 1)) return false;
+        return std::any_of(header_.begin() + static_cast<std::ptrdiff_t>(names), header_.end(), is_number);
+    }
+
+    void name_words_of_header() {
+        for (std::size_t i = text_on_left_ > 0 ? 1 : 0; i < header_.size(); ++i)
+            if (read_cell(header_[i], separator_).is_text)
+                problems_.add("text", "type", shown(std::string(header_[i])),
+                              joined({"Line ", text_of(header_line_), ": \"", header_[i].substr(0, 40), "\" is not a number."}),
+                              "Leave the place of a link that was not measured empty, or write -.");
+    }
+
+    bool looks_like_prose() {
+        if ((text_cells_ + text_on_left_) * 2 <= cells_) return false;
+        problems_.add("text", "syntax", nullptr, "This is no measurement that Fourfold knows: most of it is not numbers.",
+                      "Read are a matrix as CSV, TSV or columns, JSON, and the output of nccl-tests, OSU's osu_bw or mpiGraph.");
+        return true;
+    }
+
+    bool is_square() {
+        for (const Ragged& ragged : ragged_) {
+            if (!problems_.keeps_more()) break;
+            problems_.add("text", "square", static_cast<std::int64_t>(ragged.cells),
+                          joined({"Line ", text_of(lines_[ragged.row]), " has ", count_of(ragged.cells, "value", "values"), "; ",
+                                  text_of(columns_), " were expected, as in the first row."}),
+                          "Every row needs as many values; leave no empty place between spaces, write - there.");
+        }
+        if (lines_.size() + lines_left_out_ > kMostUnits + 1 || width_ > kMostUnits)
+            problems_.add("text", "range", nullptr, joined({"Links of at most ", text_of(kMostUnits), " units are read."}),
+                          "Measure nodes instead of GPUs.");
+        else if (ragged_.empty() && width_ != lines_.size())
+            problems_.add("text", "square", nullptr,
+                          joined({"The matrix is not square: it has ", count_of(lines_.size(), "row", "rows"), " of numbers and ",
+                                  count_of(width_, "column", "columns"), "."}),
+                          "One row per sender and one column per receiver, in the same order.");
+        return ragged_.empty() && width_ == lines_.size() && width_ <= kMostUnits;
+    }
+
+    void take_names() {
+        std::vector<std::string>& names = measured_.links.names;
+        std::vector<std::string_view> above;
+        if (header_.size() >= width_) above.assign(header_.end() - static_cast<std::ptrdiff_t>(width_), header_.end());
+        if (header_.size() == width_ + 1 && header_.back().empty() && !named_)  // a separator behind the last name
+            above.assign(header_.begin(), header_.end() - 1);
+        if (!header_.empty() && (header_.size() < width_ || header_.size() > width_ + 1))
+            problems_.add("text", "square", static_cast<std::int64_t>(header_.size()),
+                          joined({"The row of names has ", count_of(header_.size(), "name", "names"), " for ",
+                                  count_of(width_, "column", "columns"), "."}),
+                          "");
+        for (std::size_t i = 0; i < width_; ++i) {
+            const std::string_view left = named_ ? first_[i] : std::string_view();
+            if (named_ && !above.empty() && left != above[i])
+                problems_.add("text", "unknown", shown(std::string(left)),
+                              joined({"Row ", text_of(i + 1), " is called \"", left.substr(0, 80), "\", column ", text_of(i + 1), " \"",
+                                      above[i].substr(0, 80), "\"."}),
+                              "Rows and columns must have the same names in the same order.");
+            if (named_)
+                names.emplace_back(left);
+            else if (!above.empty())
+                names.emplace_back(above[i]);
+            else
+                names.push_back(joined({"node", std::to_string(i)}));
+        }
+        if (!named_ && header_.empty())
+            measured_.notes.emplace_back("The matrix names nobody: its rows are called node0, node1 and so on.");
+    }
+
+    std::string link(const std::size_t row, const std::size_t column) const {
+        return link_text(measured_.links.names, row, column - (named_ ? 1 : 0));
+    }
+
+    void take_values() {
+        std::vector<double>& rates = measured_.links.byte_per_s;
+        rates.resize(width_ * width_);
+        for (const Place& odd : odd_)
+            if (odd.column - (named_ ? 1 : 0) < width_)
+                problems_.add("text", "type", shown(std::string(odd.text)),
+                              joined({link(odd.row, odd.column), ": \"", odd.text.substr(0, 40), "\" is not a number."}),
+                              "Leave the place of a link that was not measured empty, or write -.");
+        for (std::size_t i = odd_.size(); i < text_cells_ + (named_ ? 0 : text_on_left_); ++i) problems_.count();
+        for (std::size_t from = 0; from < width_; ++from)
+            for (std::size_t to = 0; to < width_; ++to) {
+                double value = values_[from * columns_ + to + (named_ ? 1 : 0)];
+                if (from == to) value = 0;
+                if (std::isinf(value)) {
+                    if (problems_.keeps_more())
+                        problems_.add("text", "range", value > 0 ? "inf" : "nan",
+                                      joined({link_text(measured_.links.names, from, to),
+                                              value > 0 ? ": the bandwidth is infinite." : ": the bandwidth is not a number (NaN)."}),
+                                      "Measure this link again, or write -: the opposite direction then stands for it.");
+                    else
+                        problems_.count();
+                    value = kNotMeasured;
+                }
+                rates[from * width_ + to] = value;
+            }
+    }
+
+    void take_unit() {
+        if (cell_unit_ != nullptr && chosen_ != nullptr && chosen_ != cell_unit_)
+            problems_.add("unit", "unit", chosen_->id,
+                          joined({"The numbers are written in ", cell_unit_->label, ", but ", chosen_->label, " was chosen."}),
+                          "Leave the choice of the unit to the file.");
+        for (const Place& other : other_units_)
+            problems_.add(
+                "text", "unit", other.text,
+                joined({link(other.row, other.column), ": ", other.text, ", while the first number is in ", cell_unit_->label, "."}),
+                "Give all numbers in one unit.");
+        if (chosen_ == nullptr && cell_unit_ == nullptr && said_.size() > 1)
+            problems_.add("unit", "unit", nullptr,
+                          joined({"The file names several units: ", said_[0]->label, " and ", said_[1]->label, "."}),
+                          "Choose the one in which the numbers are.");
+        measured_.unit = chosen_ != nullptr ? chosen_ : cell_unit_ != nullptr ? cell_unit_ : said_.size() == 1 ? said_[0] : nullptr;
+        measured_.unit_source = chosen_ != nullptr ? kChosen : kSaidByFile;
+        if (chosen_ != nullptr && said_.size() == 1 && said_[0] != chosen_)
+            measured_.notes.push_back(
+                joined({"The file says ", said_[0]->label, "; the unit that was chosen counts, ", chosen_->label, "."}));
+        if (measured_.unit == nullptr && said_.empty()) ask_for_unit();
+        const double scale = measured_.unit != nullptr ? measured_.unit->byte_per_s : 1;
+        for (double& value : measured_.links.byte_per_s) value *= scale;
+        if (measured_.unit != nullptr) return;
+        for (std::size_t i = 0; i < width_ * width_; ++i)  // what is wrong in every unit
+            if (i / width_ != i % width_ && measured_.links.byte_per_s[i] <= 0)
+                check_rate(measured_.links.byte_per_s[i], measured_.links.names, i / width_, i % width_, "text", problems_);
+    }
+
+    // Names the units that would make an ordinary link of the middle number.
+    void ask_for_unit() {
+        std::vector<double> known;
+        for (const double value : measured_.links.byte_per_s)
+            if (value > 0) known.push_back(value);
+        if (known.empty()) return;                                     // each number is a problem already
+        constexpr double kLeast = 0.3e9, kMost = 1e12, kUsual = 25e9;  // B/s: 2.5 Gbit Ethernet, NVLink, a port of InfiniBand HDR
+        const double middle = median(known);
+        std::string text;
+        const Unit* best = nullptr;
+        const auto distance = [&](const Unit* unit) { return std::abs(std::log2(middle * unit->byte_per_s / kUsual)); };
+        for (const char* id : {"gbyte_per_s", "gbit_per_s", "mbyte_per_s", "mbit_per_s", "byte_per_s"}) {
+            const Unit* unit = unit_of_id(id);
+            const double rate = middle * unit->byte_per_s;
+            if (rate < kLeast || rate > kMost) continue;
+            text += joined({text.empty() ? "" : ", ", unit->label, " would make it ", number_text(rate / 1e9, 3), " GB/s"});
+            if (best == nullptr || distance(unit) < distance(best)) best = unit;
+        }
+        problems_.add("unit", "unit", nullptr, "The numbers have no unit, and the file names none.",
+                      joined({"Choose the unit. The middle number is ", number_text(middle, 4),
+                              best == nullptr ? std::string(", which is unusual for a link in every unit.")
+                                              : joined({": ", text, "; most likely it is ", best->label, "."})}));
+    }
+
+    const Unit* chosen_;
+    FirstProblems& problems_;
+    Measured measured_;
+    char separator_ = '\0';
+    std::vector<std::string_view> header_, top_, first_;
+    std::vector<std::size_t> lines_;  // the line of each row
+    std::vector<double> values_;      // rows of columns_
+    std::vector<Ragged> ragged_;
+    std::vector<Place> odd_, odd_first_, other_units_;
+    std::vector<const Unit*> said_;
+    const Unit* cell_unit_ = nullptr;
+    std::size_t columns_ = 0, width_ = 0, header_line_ = 0, lines_left_out_ = 0, text_cells_ = 0, text_on_left_ = 0, cells_ = 0;
+    bool last_is_empty_ = true, named_ = false;
+};
+
+}  // namespace
+
+Measured read_matrix_text(std::string_view text, const Unit* chosen, FirstProblems& problems) {
+    return MatrixReader(chosen, problems).read(text);
+}
+
+}  // namespace fourfold

@@ -1,0 +1,303 @@
+#include "links/read.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibration/calibration.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr std::size_t kMostSlow = 10, kMostNamed = 10, kMostFilled = 100;
+
+constexpr Choice kFormats[] = {
+    {"auto", "Recognise it", ""},
+    {"json", "Fourfold's JSON", ""},
+    {"pipette", "Pipette's JSON", ""},
+    {"matrix", "Matrix as text", ""},
+    {"nccl_tests", "nccl-tests, sendrecv_perf pair by pair", ""},
+    {"osu", "OSU micro-benchmarks, osu_bw pair by pair", ""},
+    {"mpigraph", "mpiGraph", ""},
+};
+enum class Format { automatic, json, pipette, matrix, nccl_tests, osu, mpigraph };
+
+constexpr Choice kChoosableUnits[] = {
+    {"auto", "", ""},       {"gbyte_per_s", "", ""}, {"gbit_per_s", "", ""},   {"mbyte_per_s", "", ""},
+    {"mbit_per_s", "", ""}, {"byte_per_s", "", ""},  {"gibyte_per_s", "", ""}, {"mibyte_per_s", "", ""},
+};
+constexpr Choice kKinds[] = {{"auto", "", ""}, {"nodes", "", ""}, {"gpus", "", ""}};
+
+struct Wanted {
+    const std::string* text = nullptr;
+    int unit = 0;
+    Format format = Format::automatic;
+    int kind = 0;
+};
+
+std::string text_of(std::size_t number) { return grouped(static_cast<std::int64_t>(number)); }
+
+Format recognised(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return Format::matrix;
+    if (text[first] == '{') {
+        const bool own = text.find("\"gbyte_per_s\"") != std::string_view::npos;
+        return !own && text.find("\"bandwidth\"") != std::string_view::npos ? Format::pipette : Format::json;
+    }
+    if (text.find("START mpiGraph") != std::string_view::npos || text.find("Send max\t") != std::string_view::npos) return Format::mpigraph;
+    if (text.find("OSU MPI") != std::string_view::npos) return Format::osu;
+    if (text.find("busbw") != std::string_view::npos || text.find("# Using devices") != std::string_view::npos) return Format::nccl_tests;
+    return Format::matrix;
+}
+
+// ---- JSON
+Measured read_json(std::string_view text, Format format, FirstProblems& problems) {
+    Measured measured;
+    Problems syntax;
+    auto json = parse(text, kMostLinksBytes, syntax);
+    for (const Problem& p : syntax) problems.add("", p.rule.c_str(), p.value, p.message, p.suggestion);
+    if (!json) return measured;
+    const bool own = format == Format::json;
+    const LinkKeys keys = own ? LinkKeys() : LinkKeys{"gpus", nullptr, "bandwidth", nullptr, true};
+    if (!own) measured.notes.emplace_back("Pipette's \"gpus\" are nodes: its tool measures between nodes, in GB/s.");
+    measured.links = read_links_object(*json, keys, true, problems);
+    measured.unit = unit_of_id("gbyte_per_s");
+    measured.unit_source = format == Format::pipette ? kSaidByTool : kSaidByFile;
+    return measured;
+}
+
+// "[[0, 1], [2, 0]]", as Python prints a list or an array: one line per row instead.
+std::string rows_of_brackets(std::string_view text) {
+    std::string rows;
+    bool between = true;
+    for (const char c : text) {
+        if (c == ']') rows += '\n';
+        if (c == '[' || c == ']') between = true;
+        const bool space = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+        if (c == '[' || c == ']' || (between && (space || c == ','))) continue;
+        between = false;
+        rows += space ? ' ' : c;
+    }
+    return rows;
+}
+
+Measured read_format(std::string_view text, Format format, const Unit* chosen, FirstProblems& problems) {
+    switch (format) {
+        case Format::json:
+        case Format::pipette:
+            return read_json(text, format, problems);
+        case Format::nccl_tests:
+            return read_nccl_tests(text, problems);
+        case Format::osu:
+            return read_osu(text, problems);
+        case Format::mpigraph:
+            return read_mpigraph(text, problems);
+        default:
+            break;
+    }
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || text[first] != '[') return read_matrix_text(text, chosen, problems);
+    return read_matrix_text(rows_of_brackets(text), chosen, problems);
+}
+
+// ---- checks and gaps
+// Numbers that cannot be a link's, all of them; gaps are left alone.
+void check_numbers(const Links& links, FirstProblems& problems) {
+    const std::size_t n = links.size();
+    for (std::size_t from = 0; from < n; ++from)
+        for (std::size_t to = 0; to < n; ++to)
+            if (from != to && !std::isnan(links.rate(from, to))) check_rate(links.rate(from, to), links.names, from, to, "text", problems);
+}
+
+struct Gaps {
+    std::size_t filled = 0, open = 0;
+    Json names = Json::array();  // of those filled, the first ones
+    std::string first_open;
+};
+
+Gaps fill_rates(Links& links) {
+    Gaps gaps;
+    const std::size_t n = links.size();
+    std::size_t named = 0;
+    for (std::size_t from = 0; from < n; ++from)
+        for (std::size_t to = 0; to < n; ++to) {
+            double& rate = links.byte_per_s[from * n + to];
+            if (from == to || !std::isnan(rate)) continue;
+            const double opposite = links.byte_per_s[to * n + from];
+            if (!std::isnan(opposite)) {
+                if (gaps.filled++ < kMostFilled) gaps.names.push_back(Json::array({links.names[from], links.names[to]}));
+                continue;  // filled below, so that one gap does not fill another
+            }
+            if (from > to) continue;
+            ++gaps.open;
+            if (named++ < kMostNamed)
+                gaps.first_open +=
+                    joined({gaps.first_open.empty() ? "" : ", ", links.names[from].substr(0, 80), " - ", links.names[to].substr(0, 80)});
+        }
+    for (std::size_t from = 0; from < n; ++from)
+        for (std::size_t to = 0; to < n; ++to) {
+            double& rate = links.byte_per_s[from * n + to];
+            if (std::isnan(rate)) rate = links.byte_per_s[to * n + from];
+        }
+    return gaps;
+}
+
+// Latencies are for all links or none.
+void fill_latencies(Measured& measured) {
+    Links& links = measured.links;
+    const std::size_t n = links.size();
+    if (links.latency_s.empty()) return;
+    std::size_t known = 0;
+    for (std::size_t from = 0; from < n; ++from)
+        for (std::size_t to = 0; to < n; ++to) {
+            double& latency = links.latency_s[from * n + to];
+            if (from == to) latency = 0;
+            if (std::isnan(latency)) latency = links.latency_s[to * n + from];
+            known += from != to && latency >= 0 && latency <= 10 ? 1 : 0;
+        }
+    if (known == n * (n - 1)) return;
+    links.latency_s.clear();
+    if (known > 0)
+        measured.notes.push_back(
+            joined({"Latencies are known for ", text_of(known), " of ", text_of(n * (n - 1)), " directions only and are not used."}));
+}
+
+double asymmetry_of(const Links& links) {
+    double largest = 0;
+    const std::size_t n = links.size();
+    for (std::size_t from = 0; from < n; ++from)
+        for (std::size_t to = from + 1; to < n; ++to) {
+            const double there = links.rate(from, to), back = links.rate(to, from);
+            largest = std::max(largest, std::abs(there - back) / std::max(there, back));
+        }
+    return largest;
+}
+
+// ---- the answer
+struct Slow {
+    std::size_t from, to;
+    double rate;
+};
+
+void summarise(const Links& links, Json& answer) {
+    const std::size_t n = links.size();
+    std::vector<double> rates;
+    rates.reserve(n * (n - 1));
+    std::vector<Slow> slow;  // of each pair the slower direction
+    for (std::size_t from = 0; from < n; ++from)
+        for (std::size_t to = 0; to < n; ++to) {
+            if (from == to) continue;
+            const double rate = links.rate(from, to), back = links.rate(to, from);
+            rates.push_back(rate);
+            if (rate > back || (rate == back && from > to)) continue;
+            if (slow.size() == kMostSlow && rate >= slow.back().rate) continue;
+            insert_sorted(slow, Slow{from, to, rate}, [](const Slow& a, const Slow& b) { return a.rate < b.rate; });
+            if (slow.size() > kMostSlow) slow.pop_back();
+        }
+    const double lowest = *std::min_element(rates.begin(), rates.end()), highest = *std::max_element(rates.begin(), rates.end());
+    const double middle = median(std::move(rates));
+    answer["lowest"] = significant(lowest / 1e9, 6);
+    answer["highest"] = significant(highest / 1e9, 6);
+    answer["median_gbyte_per_s"] = significant(middle / 1e9, 6);
+    Json list = Json::array();
+    for (const Slow& link : slow)
+        if (link.rate < middle)
+            list.push_back(Object()
+                               .add("from", links.names[link.from])
+                               .add("to", links.names[link.to])
+                               .add("gbyte_per_s", significant(link.rate / 1e9, 6))
+                               .add("share_of_median", significant(link.rate / middle, 6)));
+    answer["slow"] = std::move(list);
+}
+
+Wanted read_wanted(const Json& request, Problems& problems) {
+    Wanted wanted;
+    if (!request.is_object()) {
+        problems.push_back({"", "type", shown(request), "A request must be an object.", "", nullptr});
+        return wanted;
+    }
+    FieldReader reader(request, problems);
+    wanted.text = reader.text("text");
+    reader.choice({"unit", "", "The unit", "", ""}, wanted.unit, kChoosableUnits);
+    reader.choice({"format", "", "The format", "", ""}, wanted.format, kFormats);
+    reader.choice({"units", "", "What was measured", "", ""}, wanted.kind, kKinds);
+    reader.reject_unknown();
+    if (!request.contains("text")) problems.push_back({"text", "missing", nullptr, "There is no text to read.", "", nullptr});
+    if (wanted.text != nullptr && wanted.text->size() > kMostLinksBytes)
+        problems.push_back(
+            {"text", "too_large", nullptr,
+             joined({"This text has ", text_of(wanted.text->size()), " bytes; at most ", text_of(kMostLinksBytes), " are read."}),
+             "Keep the lines with results.", nullptr});
+    return wanted;
+}
+
+Json answer_of(Measured& measured, Format format, Gaps& gaps, double asymmetry) {
+    Links& links = measured.links;
+    if (gaps.filled > 0)
+        measured.notes.push_back(joined({count_of(gaps.filled, "direction was", "directions were"),
+                                         " not measured; the opposite direction stands for ", gaps.filled == 1 ? "it." : "each."}));
+    const Choice& label = kFormats[static_cast<std::size_t>(format)];
+    Json notes = Json::array();
+    for (const std::string& note : measured.notes) notes.push_back(note);
+    Json answer = Object()
+                      .add("ok", true)
+                      .add("format", Object().add("id", label.id).add("label", label.label))
+                      .add("unit", measured.unit->id)
+                      .add("unit_source", measured.unit_source)
+                      .add("symmetric", asymmetry <= 1e-5)
+                      .add("asymmetry", significant(asymmetry, 6))
+                      .add("missing", std::move(gaps.names))
+                      .add("missing_count", static_cast<std::int64_t>(gaps.filled))
+                      .add("notes", std::move(notes));
+    summarise(links, answer);
+    answer["links"] = links_to_json(links);
+    return answer;
+}
+
+}  // namespace
+
+Json read_links_answer(std::string_view text, Problems& problems) {
+    constexpr std::size_t kMostRequestBytes = kMostLinksBytes + kMostLinksBytes / 4;  // a line's end takes two bytes in JSON
+    if (text.size() > kMostRequestBytes) {
+        problems.push_back({"text", "too_large", nullptr, joined({"At most ", text_of(kMostLinksBytes), " bytes are read."}),
+                            "Keep the lines with results.", nullptr});
+        return {};
+    }
+    const auto request = parse(text, kMostRequestBytes, problems);
+    const Wanted wanted = request ? read_wanted(*request, problems) : Wanted();
+    if (!problems.empty() || wanted.text == nullptr) return {};
+
+    std::string_view given = *wanted.text;
+    if (given.starts_with("\xEF\xBB\xBF")) given.remove_prefix(3);  // as spreadsheets begin their files
+    const Format format = wanted.format == Format::automatic ? recognised(given) : wanted.format;
+    const Unit* chosen = wanted.unit == 0 ? nullptr : unit_of_id(kChoosableUnits[wanted.unit].id);
+    const bool is_json = format == Format::json || format == Format::pipette;
+    FirstProblems found(is_json ? "text" : "");
+    Measured measured = read_format(given, format, chosen, found);
+    Links& links = measured.links;
+    if (format != Format::matrix && chosen != nullptr && measured.unit != nullptr && chosen != measured.unit)
+        problems.push_back({"unit", "unit", chosen->id,
+                            joined({kFormats[static_cast<std::size_t>(format)].label, " gives ", measured.unit->label, "; ", chosen->label,
+                                    " was chosen."}),
+                            "Leave the choice of the unit to the file.", "auto"});
+    if (!is_json && (!links.names.empty() || found.empty())) check_names(links.names, "text", found);
+    const std::size_t n = links.size();
+    const bool whole = n >= kFewestUnits && n <= kMostUnits && links.byte_per_s.size() == n * n && measured.unit != nullptr;
+    if (whole && !is_json) check_numbers(links, found);
+    Gaps gaps;
+    if (whole) {
+        gaps = fill_rates(links);
+        if (gaps.open > 0)
+            found.add(is_json ? "" : "text", "missing", static_cast<std::int64_t>(gaps.open),
+                      joined({count_of(gaps.open, "pair was", "pairs were"), " measured in neither direction: ", gaps.first_open,
+                              gaps.open > kMostNamed ? " and others." : "."}),
+                      "Measure them, or leave out the nodes that they join.");
+    }
+    found.move_to(problems);
+    if (!problems.empty() || !whole) return {};
+    fill_latencies(measured);
+    if (wanted.kind != 0) links.gpus = wanted.kind == 2;
+    return answer_of(measured, format, gaps, asymmetry_of(links));
+}
+
+}  // namespace fourfold

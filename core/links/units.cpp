@@ -1,0 +1,169 @@
+// Units, lines and pairs: what the readers of measured links share.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "calibration/calibration.h"
+#include "links/read.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr Unit kUnits[] = {
+    {"gbyte_per_s", "GB/s", 1e9},      {"gbit_per_s", "Gbit/s", 1e9 / 8},     {"mbyte_per_s", "MB/s", 1e6},
+    {"mbit_per_s", "Mbit/s", 1e6 / 8}, {"gibyte_per_s", "GiB/s", 1073741824}, {"mibyte_per_s", "MiB/s", 1048576},
+    {"byte_per_s", "B/s", 1},
+};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+
+}  // namespace
+
+const Unit* unit_of_id(std::string_view id) {
+    for (const Unit& unit : kUnits)
+        if (unit.id == id) return &unit;
+    return nullptr;
+}
+
+// [GM][i] (B | Byte(s) | b | bit(s)) (/s | /sec | ps | _per_s | per second). A lone b or B tells bits from bytes, so that "gb/s" says
+// nothing.
+const Unit* unit_at(std::string_view text, std::size_t& length) {
+    std::size_t at = 0;
+    const auto take = [&](std::string_view word) {
+        if (!text.substr(at).starts_with(word)) return false;
+        at += word.size();
+        return true;
+    };
+    const bool giga = take("G") || take("g"), mega = !giga && (take("M") || take("m"));
+    const bool prefixed = giga || mega, binary = prefixed && take("i");
+    const bool small = prefixed && (text[0] == 'g' || text[0] == 'm');
+    bool byte = take("Bytes") || take("Byte") || take("bytes") || take("byte"), bit = !byte && (take("bits") || take("bit"));
+    if (!byte && !bit && !small) byte = take("B"), bit = !byte && prefixed && take("b");
+    if (!byte && !bit) return nullptr;
+    if (!take("/second") && !take("/sec") && !take("/s") && !take("ps") && !take("_per_s") && !take(" per second")) return nullptr;
+    if (at < text.size() && is_word(text[at])) return nullptr;
+    length = at;
+    const std::string_view id = giga   ? (binary ? "gibyte_per_s"
+                                          : bit  ? "gbit_per_s"
+                                                 : "gbyte_per_s")
+                                : mega ? (binary ? "mibyte_per_s"
+                                          : bit  ? "mbit_per_s"
+                                                 : "mbyte_per_s")
+                                       : "byte_per_s";
+    return (bit && (binary || !prefixed)) ? nullptr : unit_of_id(id);
+}
+
+void find_units(std::string_view text, std::vector<const Unit*>& found) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (i > 0 && is_letter(text[i - 1])) continue;
+        std::size_t length = 0;
+        const Unit* unit = unit_at(text.substr(i, 16), length);
+        if (unit != nullptr && std::find(found.begin(), found.end(), unit) == found.end()) found.push_back(unit);
+    }
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\r')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+    return text;
+}
+
+bool next_line(std::string_view& text, std::string_view& line) {
+    if (text.empty()) return false;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return true;
+}
+
+void split_words(std::string_view line, std::vector<std::string_view>& words) {
+    words.clear();
+    std::size_t from = 0;
+    for (std::size_t i = 0; i <= line.size() && words.size() < kMostUnits + 3; ++i) {
+        if (i < line.size() && line[i] != ' ' && line[i] != '\t' && line[i] != '\r') continue;
+        if (i > from) words.push_back(line.substr(from, i - from));
+        from = i + 1;
+    }
+}
+
+// Digits with a point, at most 15 of them: a whole number over a power of ten, both exact, so that the quotient is the nearest number. The
+// library's way is ten times slower in the module, which counts for a million numbers.
+static std::optional<double> plain_number(std::string_view text) {
+    std::int64_t digits = 0;
+    double below = 1;
+    bool point = false;
+    if (text.size() > 16) return std::nullopt;
+    for (const char c : text) {
+        if (c == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (c < '0' || c > '9') return std::nullopt;
+        digits = digits * 10 + (c - '0');
+        if (point) below *= 10;
+    }
+    if (digits >= 1'000'000'000'000'000 || text.size() == (point ? 1 : 0)) return std::nullopt;
+    return static_cast<double>(digits) / below;
+}
+
+std::optional<double> number_of(std::string_view text) {
+    if (const auto plain = plain_number(text)) return plain;
+    std::array<char, 64> copy;  // strtod needs an end, and a line has others
+    if (text.empty() || text.size() >= copy.size()) return std::nullopt;
+    for (const char c : text)
+        if (!(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E') return std::nullopt;
+    copy[text.copy(copy.data(), text.size())] = '\0';
+    char* end = nullptr;
+    const double value = std::strtod(copy.data(), &end);
+    if (end != copy.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string count_of(std::size_t count, std::string_view one, std::string_view many) {
+    return joined({grouped(static_cast<std::int64_t>(count)), " ", count == 1 ? one : many});
+}
+
+std::size_t PairTable::unit(std::string_view name) {
+    const auto place =
+        std::lower_bound(order_.begin(), order_.end(), name, [&](std::size_t i, std::string_view other) { return names_[i] < other; });
+    if (place != order_.end() && names_[*place] == name) return *place;
+    if (names_.size() > kMostUnits) return kMostUnits;  // too many already: build() says no more than that
+    order_.insert(place, names_.size());
+    names_.emplace_back(name);
+    return names_.size() - 1;
+}
+
+void PairTable::add(std::string_view from, std::string_view to, double byte_per_s, double latency_s) {
+    const std::size_t first = unit(from);
+    entries_.push_back({first, unit(to), byte_per_s, latency_s});
+}
+
+void PairTable::build(Measured& measured) const {
+    Links& links = measured.links;
+    links.names = names_;
+    const std::size_t n = names_.size();
+    if (n > kMostUnits) return;
+    links.byte_per_s.assign(n * n, 0);
+    links.latency_s.assign(n * n, 0);
+    std::vector<std::uint32_t> rates(n * n, 0), latencies(n * n, 0);
+    for (const Entry& entry : entries_) {
+        const std::size_t at = entry.from * n + entry.to;
+        if (!std::isnan(entry.byte_per_s)) links.byte_per_s[at] += entry.byte_per_s, ++rates[at];
+        if (!std::isnan(entry.latency_s)) links.latency_s[at] += entry.latency_s, ++latencies[at];
+    }
+    std::size_t repeated = 0;
+    for (std::size_t at = 0; at < n * n; ++at) {
+        if (at / n == at % n) continue;
+        repeated += rates[at] > 1 ? 1 : 0;
+        links.byte_per_s[at] = rates[at] == 0 ? kNotMeasured : links.byte_per_s[at] / rates[at];
+        links.latency_s[at] = latencies[at] == 0 ? kNotMeasured : links.latency_s[at] / latencies[at];
+    }
+    if (repeated > 0)
+        measured.notes.push_back(
+            joined({count_of(repeated, "link was", "links were"), " measured more than once; the mean of the runs counts."}));
+}
+
+}  // namespace fourfold

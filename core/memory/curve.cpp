@@ -1,0 +1,111 @@
+#include "memory/curve.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+// Beyond warm-up and cool-down a schedule repeats itself. Three micro-batches per stage are a multiple of p, which interleaving needs, and
+// reach the fullest moment of zero-bubble schedules (schedule.h). GPipe keeps everything: of a long step the middle is left out.
+static std::int64_t micro_batches_to_show(const Plan& plan) {
+    constexpr std::int64_t kMostOfGpipe = 512;
+    const std::int64_t p = plan.pipeline_parallel, m = plan.micro_batches();
+    if (p == 1) return std::min<std::int64_t>(m, 4);
+    if (plan.schedule == ScheduleKind::gpipe) return std::min(m, kMostOfGpipe);
+    return std::min(m, plan.schedule == ScheduleKind::one_f_one_b && plan.virtual_stages == 1 ? 2 * p + 2 : 3 * p);
+}
+
+// The micro-batches in the middle of a long GPipe step, which are not drawn. A stage holds them from their forward passes, which lie
+// between two that are drawn, to their backward passes, which run in the same order.
+struct LeftOut {
+    std::int32_t first = 0, count = 0;
+    std::int32_t held_at(const Op& op) const { return (op.kind == OpKind::forward) == (op.micro_batch >= first) ? count : 0; }
+};
+static LeftOut left_out_of(const Plan& plan, std::int64_t drawn) {
+    if (plan.pipeline_parallel == 1 || plan.schedule != ScheduleKind::gpipe) return {};
+    return {static_cast<std::int32_t>(drawn / 2), static_cast<std::int32_t>(plan.micro_batches() - drawn)};
+}
+
+static OpTimes times_of(const Stages& stages, const Schedule& schedule, const Model& model) {
+    OpTimes times;
+    const double average = static_cast<double>(model.layers) / schedule.pieces();
+    for (std::int32_t stage = 0; stage < schedule.stages; ++stage)
+        for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+            const double forward = std::max(0.05, static_cast<double>(stages.layers_of(stage, chunk)) / average);
+            times.forward.push_back(forward);
+            times.backward.push_back(schedule.splits_backward ? forward : 2 * forward);
+            times.weight.push_back(forward);
+        }
+    return times;
+}
+
+namespace {
+
+// Bytes of one stage from operation to operation.
+class StageCurve {
+ public:
+    StageCurve(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, const Schedule& schedule,
+               std::int32_t stage)
+        : model_(model), plan_(plan), framework_(framework), stages_(stages), schedule_(schedule), stage_(stage) {}
+
+    // At most, while the operation runs with so many micro-batches in flight. Where the backward pass is split, the estimate counts what a
+    // backward pass works with at every moment; so do both of its halves here.
+    double during(const Op& op, const InFlight& now) const {
+        const StageMemory<double> moment = memory_at(now);
+        if (op.kind != OpKind::forward && schedule_.splits_backward) return moment.items.total();
+        const double head = holds_head(op) ? moment.at_head : 0;
+        return without_work(moment) + (op.kind == OpKind::forward ? head : std::max(head, moment.at_backward));
+    }
+
+    // Once it is done: a backward pass has freed its micro-batch, or left what W needs.
+    double after(std::size_t i, InFlight now) const {
+        finish(schedule_, schedule_.ops[static_cast<std::size_t>(stage_)], i, now);
+        return without_work(memory_at(now));
+    }
+
+ private:
+    bool holds_head(const Op& op) const { return schedule_.position(stage_, op.chunk) + 1 == schedule_.pieces(); }
+    StageMemory<double> memory_at(const InFlight& now) const {
+        return detailed<double>(model_, plan_, framework_, stages_.at(stage_, now.until_backward, now.until_weight));
+    }
+    static double without_work(const StageMemory<double>& moment) {
+        return moment.items.total() - std::max(moment.at_head, moment.at_backward);
+    }
+
+    const Model& model_;
+    const Plan& plan_;
+    const Framework& framework_;
+    const Stages& stages_;
+    const Schedule& schedule_;
+    const std::int32_t stage_;
+};
+
+}  // namespace
+
+std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Framework& framework, std::int32_t stage) {
+    if (plan.pipeline_parallel > 256) return std::nullopt;
+    Curve curve;
+    curve.micro_batches = micro_batches_to_show(plan);
+    const bool alone = plan.pipeline_parallel == 1;
+    const Schedule schedule =
+        make_schedule(alone ? ScheduleKind::one_f_one_b : plan.schedule_kind(), static_cast<std::int32_t>(plan.pipeline_parallel),
+                      static_cast<std::int32_t>(plan.pieces_per_stage()), static_cast<std::int32_t>(curve.micro_batches));
+    const Stages stages(model, plan);
+    const auto played = play(schedule, times_of(stages, schedule, model));
+    if (!played) return std::nullopt;
+    const auto at = static_cast<std::size_t>(stage);
+    curve.ops = schedule.ops[at];
+    curve.start = played->start[at];
+    curve.end = played->end[at];
+    const LeftOut left_out = left_out_of(plan, curve.micro_batches);
+    const StageCurve bytes(model, plan, framework, stages, schedule, stage);
+    count_in_flight(schedule, stage, [&](std::size_t i, InFlight now) {
+        Op& op = curve.ops[i];
+        now.until_backward[0] += left_out.held_at(op);
+        curve.bytes.push_back(bytes.during(op, now));
+        curve.after.push_back(bytes.after(i, now));
+        if (op.micro_batch >= left_out.first) op.micro_batch += left_out.count;
+    });
+    return curve;
+}
+
+}  // namespace fourfold

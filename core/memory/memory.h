@@ -1,0 +1,179 @@
+// How many bytes a GPU holds at the worst moment of a training step, item by item. Each method is written once over the number type
+// (formula.h): double in the search, Traced for the plan on the page.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/formula.h"
+#include "model/model.h"
+#include "plan/framework.h"
+#include "plan/plan.h"
+#include "plan/stage.h"
+
+namespace fourfold {
+
+struct Source {
+    std::string_view title, url;
+};
+
+// ---- what can fill a GPU
+enum class Group { weights, gradients, optimizer, activations, temporaries, workspaces, outside, count };
+struct GroupText {
+    std::string_view id, label, summary;
+};
+const GroupText& text(Group group);
+
+// Of both methods, of fujii2024, of detailed.
+enum class Item {
+    weights,
+    gradients,
+    dropout_masks,
+    embedding_dropout_mask,
+    optimizer,
+    attention_activations,
+    embedding_activations,
+    head_activations,
+    fp8_weights,
+    master_weights,
+    moments,
+    norm_activations,
+    norm_outputs,
+    norm_copies,
+    latent_activations,
+    // a layer's attention, from its projections to the scores: memory_detailed.cpp relies on the order
+    qkv_activations,
+    qk_norm_activations,
+    attention_output,
+    attention_output_copy,
+    log_sum_exp,
+    attention_scores,
+    feed_forward_activations,
+    router_activations,
+    expert_activations,
+    expert_products,
+    shared_expert_activations,
+    checkpoints,
+    waiting_activations,
+    head,
+    first_backward,
+    recomputed_unit,
+    gathered_weights,
+    whole_gradients,
+    library_workspaces,
+    dummy_gradients,
+    global_buffer,
+    pipeline_buffers,
+    attention_mask,
+    allocator_rounding,
+    between_steps,
+    allocator_slack,
+    nccl_buffers,
+    cuda_context,
+    count
+};
+enum class Paper {
+    fujii,
+    zero,
+    recomputation,
+    flash,
+    latent,
+    experts,
+    zero_bubble,
+    pipeline,
+    fsdp,
+    engine,
+    cublas,
+    allocator,
+    runs,
+    b200_runs,
+    nccl,
+    matrix_guide,  // of time
+    memory_guide,
+    ring,
+    pipette,
+    dualpipe,
+    count
+};
+struct ItemText {
+    std::string_view id;
+    Group group;
+    std::string_view label, summary;
+    Paper paper;
+    std::string_view place;  // where in the paper
+};
+const ItemText& text(Item item);
+const Source& source(Paper paper);
+
+// The items of one estimate: at most one of each kind, no allocation for N = double.
+template <class N>
+class Items {
+ public:
+    void add(Item item, const N& bytes) {
+        items_[size_] = item;
+        bytes_[size_++] = bytes;
+    }
+    std::size_t size() const { return size_; }
+    Item item(std::size_t i) const { return items_[i]; }
+    const N& bytes(std::size_t i) const { return bytes_[i]; }
+    double total() const {
+        double sum = 0;
+        for (std::size_t i = 0; i < size_; ++i) sum += value_of(bytes_[i]);
+        return sum;
+    }
+
+ private:
+    static constexpr std::size_t kMost = static_cast<std::size_t>(Item::count);
+    std::array<Item, kMost> items_;
+    std::array<N, kMost> bytes_;
+    std::size_t size_ = 0;
+};
+
+// ---- methods
+enum class Method { detailed, fujii2024 };
+struct MethodText {
+    std::string_view id, label, summary;
+    Source source;
+    std::span<const std::string_view> limits;  // what it is known not to count
+};
+inline constexpr std::size_t kMethods = 2;
+const MethodText& text(Method method);
+
+// Bytes on a GPU of the first pipeline stage after Fujii, Watanabe, Yokota 2024 (arXiv 2411.06465) and its authors' tool, to the letter;
+// `plan` must be legal. Megatron-LM, bf16 weights, Adam, sequence parallelism.
+template <class N>
+Items<N> fujii2024(const Model& model, const Plan& plan);
+extern template Items<double> fujii2024<double>(const Model&, const Plan&);
+extern template Items<Traced> fujii2024<Traced>(const Model&, const Plan&);
+
+template <class N>
+struct StageMemory {
+    Items<N> items;                       // at the worst moment of a step
+    double static_bytes = 0;              // between steps
+    double peak_bytes = 0;                // the items' sum
+    double at_head = 0, at_backward = 0;  // of the items' sum, what exists only while the head or the first layer of a backward pass works
+    double host_bytes = 0;                // in the node's own memory, for this GPU
+    double pcie_bytes = 0;                // between host and GPU, per step
+};
+
+// Allocated bytes of one rank of a pipeline stage at the moment that `stage` describes (stage.h); sources beside each term in
+// memory_detailed.cpp. `plan` must be legal.
+template <class N>
+StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage);
+extern template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
+extern template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
+
+// The moment of a step at which a stage holds most.
+Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
+                     KnownMoments* known = nullptr);
+
+// The stage that holds most, and its bytes (double alone: for searches). It ends at the first stage with more than `most` bytes.
+struct Fullest {
+    double bytes;
+    std::int32_t stage;
+};
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known = nullptr,
+                      double most = INFINITY);
+
+}  // namespace fourfold

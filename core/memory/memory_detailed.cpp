@@ -1,0 +1,418 @@
+// Every item of every pipeline stage. Based on
+//   V. Korthikanti et al.: Reducing Activation Recomputation in Large Transformer Models, arXiv 2205.05198 (2022), sections 4 and 5: what a
+//     layer keeps, and what is left of it under recomputation
+//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054 (2019): what an optimizer holds and how it is shared out
+//   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
+//   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
+// and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json). Letters:
+// letters.h;
+//   K layers times micro-batches alive (Kd dense, Ke with experts)
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "memory/memory.h"
+#include "plan/parameters.h"
+
+namespace fourfold {
+
+namespace {
+
+template <class N>
+class Estimate : Letters<N> {
+ public:
+    Estimate(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, StageMemory<N>& result)
+        : Letters<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_), result_(result), items_(result.items) {}
+
+    void run() {
+        states();
+        buffers();
+        result_.static_bytes = items_.total() + between_steps_;
+        attention_kept();
+        feed_forward_kept();
+        activations();
+        temporaries();
+        // with few activations the moment between two steps can be the fuller one
+        if (result_.static_bytes > items_.total())
+            items_.add(Item::between_steps, number("M", "gradient copies and receive buffers between steps, beyond the peak", "bytes",
+                                                   result_.static_bytes - items_.total()));
+        result_.peak_bytes = items_.total();
+    }
+
+ private:
+    using L = Letters<N>;
+    using L::as_double, L::m_, L::p_, L::number, L::tokens, L::split_tokens, L::sequence_parallel, L::routed_tokens, L::latent;
+    using L::h, L::f, L::a, L::k, L::d, L::t, L::c, L::b, L::s, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn,
+        L::shared_ffn;
+
+    N alive_layers() const {
+        return number("K", "layers of the stage times micro-batches in flight", "", stage_.dense.alive + stage_.experts.alive);
+    }
+    N alive_dense() const { return number("K_d", "dense layers times micro-batches in flight", "", stage_.dense.alive); }
+    N alive_experts() const { return number("K_e", "expert layers times micro-batches in flight", "", stage_.experts.alive); }
+    bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
+    bool fp8() const { return p_.precision == Precision::fp8 || p_.precision == Precision::fp8_weights; }
+
+    // ---- model states (ZeRO, sections 3.1 and 5)
+    void states() {
+        const N P = named<N>({"P", "parameters of this GPU, without experts", ""}, parameters_.dense());
+        const bool has_experts = parameters_.expert_layers() > 0;
+        const N X = has_experts ? named<N>({"X", "parameters of this GPU's experts", ""}, parameters_.routed()) : N(0.0);
+        const auto over = [&](std::int64_t ranks) {
+            return p_.shards_optimizer()
+                       ? std::max(1.0, std::floor(as_double(p_.weight_copies() * (p_.gpus / (ranks * p_.pipeline_parallel))) /
+                                                  as_double(p_.shard_replicas)))
+                       : 1.0;
+        };
+        const N S = number("S", "GPUs that share the optimizer's state", "GPUs", over(p_.tensor_parallel));
+        const N R = number("R", "GPUs that share the optimizer's state of the same experts", "GPUs",
+                           over(p_.expert_tensor_parallel * p_.expert_parallel));
+        const N all = has_experts ? P + X : P;
+        const N share = has_experts ? P / S + X / R : P / S;
+        const bool share_weights = p_.zero == Zero::weights, share_gradients = share_weights || p_.zero == Zero::gradients;
+        const double gradient = p_.gradients_in_fp32 ? 4 : 2;
+        items_.add(Item::weights, 2 * (share_weights ? share : all));
+        if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices; embedding and head stay in bf16
+            const N matrices = all - parameters_.vocabularies() * parameters_.vocabulary();
+            items_.add(Item::fp8_weights, 2 * (share_weights ? matrices / S : matrices));
+        }
+        items_.add(Item::gradients, gradient * (share_gradients ? share : all));
+        optimizer(share);
+        if (!p_.gradients_in_fp32 && !share_gradients) between_steps_ += value_of(4 * share);  // Megatron's fp32 copies
+        add_rounding(value_of(P));
+    }
+    void optimizer(const N& share) {
+        constexpr double kMoments[] = {8, 4, 2 * (1 + 4.0 / 256)};  // two averages; 8 bits with one fp32 scale per block of 256
+        const double moments = kMoments[static_cast<int>(p_.moments)];
+        const N kept =
+            p_.optimizer_offload > 0 ? (1 - number("o", "part of the optimizer in host memory", "", p_.optimizer_offload)) * share : share;
+        if (p_.optimizer_offload < 1) {
+            items_.add(Item::master_weights, 4 * kept);
+            items_.add(Item::moments, moments * kept);
+        }
+        // the host needs a fp32 gradient beside what it took over; each step gradients go down and weights come back
+        const double moved = p_.optimizer_offload * value_of(share);
+        result_.host_bytes = moved * (4 + moments + 4);
+        result_.pcie_bytes = moved * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
+    }
+
+    // What PyTorch's caching allocator adds to a block: from 10 MiB on it takes steps of 2 MiB, and cuts off only more than 1 MiB
+    // (c10/cuda/CUDACachingAllocator.cpp: kMinLargeAlloc, kRoundLarge, kSmallSize).
+    static double rounding(double bytes) {
+        constexpr double kMebi = 1024.0 * 1024.0;
+        const double rest = std::ceil(bytes / (2 * kMebi)) * 2 * kMebi - bytes;
+        return bytes >= 10 * kMebi && rest <= kMebi ? rest : 0;
+    }
+    // The gradients lie in one buffer, and so do the weights under the distributed optimizer. Otherwise every tensor has a block of its
+    // own; those of the vocabulary are the ones above 10 MiB in small models, and the rest does not matter in large ones.
+    void add_rounding(double parameters) {
+        const double gradient = p_.gradients_in_fp32 ? 4 : 2, tensor = value_of(parameters_.vocabulary());
+        const double tensors = (stage_.has_embedding ? 1 : 0) + (stage_.has_head && parameters_.separate_head() ? 1 : 0);
+        double bytes = 0;
+        if (p_.zero == Zero::none)
+            bytes = rounding(gradient * parameters) + tensors * (rounding(2 * tensor) + 3 * rounding(4 * tensor));  // copy, two averages
+        else if (p_.zero == Zero::optimizer)
+            bytes = rounding(gradient * parameters) + rounding(2 * parameters);
+        if (bytes > 0) items_.add(Item::allocator_rounding, number("O", "what the allocator adds to large blocks", "bytes", bytes));
+    }
+
+    // ---- workspaces and buffers
+    N flowing() const { return 2 * split_tokens() * h(); }  // the tensor between two layers or stages
+    N score_bytes() const { return b() * a() / t() * squared(s()) / c(); }
+
+    void buffers() {
+        if (fw_.caches_dummy_gradients) {
+            double elements = stage_.has_head ? value_of(parameters_.vocabulary()) : 0;
+            for (const double size : parameters_.shapes()) elements += size;
+            items_.add(Item::dummy_gradients, 2 * number("Z", "elements of all distinct weight shapes", "", elements));
+        }
+        constexpr double kMebi = 1024.0 * 1024.0;
+        const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
+        const double engines = (fw_.transformer_engine || grouped ? 1 : 0) + (grouped ? 4 : 0);
+        const N blas = number("u", "one workspace of cuBLAS", "bytes", (fw_.large_cublas_workspace ? 32 : 8.125) * kMebi);
+        N workspaces = 2 * blas;
+        if (engines > 0)
+            workspaces = engines * number("y", "one workspace of Transformer Engine", "bytes", fw_.engine_workspace) + workspaces;
+        items_.add(Item::library_workspaces, workspaces);
+        const N gather = 2 * tokens() * h();
+        const bool gathers = sequence_parallel() && stage_.has_head;
+        if (fw_.attention == AttentionKernel::local) {
+            const N scores = 2 * score_bytes();
+            items_.add(Item::global_buffer, gathers && value_of(gather) > value_of(scores) ? gather : scores);
+        } else if (gathers)
+            items_.add(Item::global_buffer, gather);
+        if (p_.pipeline_parallel > 1) between_steps_ += 2 * as_double(p_.pieces_per_stage()) * value_of(flowing());
+    }
+
+    // ---- what a layer keeps for its backward pass (Korthikanti et al., section 4), or would keep if it were not recomputed
+    enum class Kept { every_layer, dense, experts };
+    struct PerLayer {
+        Item item;
+        Kept kept;
+        N bytes;
+    };
+    // `part` of a layer is kept, unless its module is recomputed; then it exists for one layer alone, in the backward pass.
+    void keep(Item item, Kept kept, const N& bytes, bool recomputed = false) {
+        if (!recomputed) {
+            per_layer_[kept_count_++] = {item, kept, bytes};
+            return;
+        }
+        if (kept != Kept::every_layer && (kept == Kept::experts) != stage_.last_is_expert) return;
+        // a moment at which no such layer is alive (all wait for their weight gradients) has no backward pass that would need it
+        if ((stage_.last_is_expert ? stage_.experts.alive : stage_.dense.alive) < 1) return;
+        N& again = item_is_attention(item) ? again_attention_ : again_feed_forward_;
+        again = value_of(again) > 0 ? again + bytes : bytes;
+    }
+    static bool item_is_attention(Item item) { return item >= Item::qkv_activations && item <= Item::attention_scores; }
+
+    void attention_kept() {
+        const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
+        const LatentAttention& l = m_.latent;
+        // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
+        const N outputs = (fp8() ? 2 : 4) * split_tokens() * h();
+        add(Item::norm_activations,
+            (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + 4 * m_.norms_per_layer * norm_parameters() * split_tokens());
+        norm_outputs(outputs);
+        // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
+        if (!p_.fused_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
+        N out_width = d();
+        if (latent()) {
+            out_width = N(as_double(l.value_dim));
+            const double copies = m_.qk_norm ? 2 : 1;
+            add(Item::latent_activations, 2 * split_tokens() * (copies * as_double(l.q_rank + l.kv_rank) + as_double(l.rope_dim)));
+            add(Item::qkv_activations,
+                2 * tokens() * a() * (2 * as_double(l.nope_dim + l.rope_dim) + as_double(l.nope_dim + l.value_dim)) / t(),
+                p_.recomputes(mla_up_proj));
+        } else {
+            add(Item::qkv_activations, 2 * tokens() * (a() + 2 * k()) * d() / t());
+            if (m_.qk_norm)
+                add(Item::qk_norm_activations,
+                    2 * tokens() * (a() + 2 * number("k_m", "KV heads of the model", "", as_double(m_.kv_heads))) * d() / t() +
+                        8 * norm_parameters() * tokens() * a() / t());
+        }
+        const N output = 2 * tokens() * a() * out_width / t();
+        add(Item::attention_output, fp8() ? 1.5 * output : output);  // the projection keeps an fp8 copy of its own
+        const double copies = (p_.context_parallel > 1 ? 1 : 0) + (fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 ? 1 : 0);
+        if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
+        if (keeps_scores()) {
+            const bool in_copies = fw_.attention == AttentionKernel::local && !fw_.fused_masked_softmax;
+            add(Item::attention_scores, ((in_copies ? 6 : 2) + (p_.attention_dropout ? (in_copies ? 1 : 3) : 0)) * score_bytes(),
+                p_.recomputes(core_attn));
+        } else
+            add(Item::log_sum_exp, 4 * tokens() * a() / t(), p_.recomputes(core_attn));
+        if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
+    }
+
+    // Of both norms together; layers of the two kinds may recompute different ones.
+    void norm_outputs(const N& both) {
+        const int dense = norms_recomputed(m_, p_, fw_, false), with_experts = norms_recomputed(m_, p_, fw_, true);
+        const auto add = [&](Kept kept, int again) {
+            if (again < 2) keep(Item::norm_outputs, kept, again == 0 ? both : both / 2);
+            if (again > 0) keep(Item::norm_outputs, kept, again == 2 ? both : both / 2, true);
+        };
+        if (dense == with_experts) return add(Kept::every_layer, dense);
+        add(Kept::dense, dense);
+        add(Kept::experts, with_experts);
+    }
+
+    void feed_forward_kept() {
+        const double product = fp8() ? 1 : 2;  // bytes of what the second matrix reads
+        keep(Item::feed_forward_activations, Kept::dense, 2 * tokens() * f() * fan() / t() + product * tokens() * f() / t(),
+             p_.recomputes(mlp));
+        if (m_.experts.count == 0) return;
+        const bool whole = p_.recomputes(moe);
+        const auto add = [&](Item item, const N& bytes, bool recomputed) { keep(item, Kept::experts, bytes, whole || recomputed); };
+        const N T = routed_tokens();
+        add(Item::router_activations, 14 * split_tokens() * experts(), false);
+        N per_copy = 2 * h() + 2 * expert_ffn() * fan() / e() + 4;
+        if (!fw_.fused_gated_activation) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
+        add(Item::expert_activations, T * per_copy, false);
+        add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
+        if (m_.experts.shared_ffn > 0)
+            add(Item::shared_expert_activations, 2 * tokens() * shared_ffn() * fan() / t() + product * tokens() * shared_ffn() / t(),
+                p_.recomputes(shared_experts));
+    }
+    std::span<const PerLayer> kept_items() const { return std::span(per_layer_).first(kept_count_); }
+    bool kept_by(const PerLayer& one, bool expert) const { return one.kept == Kept::every_layer || (one.kept == Kept::experts) == expert; }
+    N layer_bytes(bool expert) const {
+        N sum = 0.0;
+        bool empty = true;
+        for (const PerLayer& one : kept_items()) {
+            if (!kept_by(one, expert)) continue;
+            sum = empty ? one.bytes : sum + one.bytes;
+            empty = false;
+        }
+        return sum;
+    }
+
+    N all_layers(const PerLayer& one) const {
+        return one.bytes * (one.kept == Kept::every_layer ? alive_layers() : one.kept == Kept::dense ? alive_dense() : alive_experts());
+    }
+
+    void activations() {
+        const std::span<const PerLayer> all = kept_items();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            N bytes = all_layers(all[i]);
+            // an item of both kinds of layers stands in two neighbouring rows
+            if (i + 1 < all.size() && all[i + 1].item == all[i].item) {
+                const N others = all_layers(all[++i]);
+                bytes = value_of(bytes) == 0 ? others : value_of(others) == 0 ? bytes : bytes + others;
+            }
+            if (value_of(bytes) > 0) items_.add(all[i].item, bytes);
+        }
+        if (stage_.checkpoints > 0)
+            items_.add(Item::checkpoints,
+                       flowing() * number("Q", "checkpoints of the stage times micro-batches in flight", "", stage_.checkpoints));
+        waiting_for_weight_gradients();
+        if (stage_.first_chunk > 0 && p_.hidden_dropout)
+            items_.add(Item::embedding_dropout_mask, split_tokens() * h() * number("F", "micro-batches in flight", "", stage_.first_chunk));
+    }
+    // Between B and W every matrix keeps what it read and the gradient of what it wrote (Qi et al., section 2).
+    void waiting_for_weight_gradients() {
+        const double waiting = stage_.dense.waiting + stage_.experts.waiting;
+        if (waiting == 0) return;
+        const N attention = 2 * tokens() * (a() + 2 * k()) * d() / t() + 2 * tokens() * a() * d() / t() + 8 * split_tokens() * h();
+        N bytes = attention * number("W", "layers times micro-batches between B and W", "", waiting);
+        if (stage_.dense.waiting > 0)
+            bytes = bytes + 2 * tokens() * f() * (fan() + 1) / t() * number("W_d", "of them dense", "", stage_.dense.waiting);
+        if (stage_.experts.waiting > 0)
+            bytes = bytes + routed_tokens() * (4 * h() + 2 * expert_ffn() * (fan() + 1) / e()) *
+                                number("W_e", "of them with experts", "", stage_.experts.waiting);
+        items_.add(Item::waiting_activations, bytes);
+    }
+
+    // ---- the worst moment
+    N head_bytes() const {
+        constexpr double kAtWorst[] = {6, 10, 2, 14}, kKept[] = {4, 4, 2, 4};  // bytes per logit, by LossKernel
+        const double worst = kAtWorst[static_cast<int>(fw_.loss)], kept = kKept[static_cast<int>(fw_.loss)];
+        const double extra = m_.multi_token_layers;
+        const N logits = fw_.loss == LossKernel::gathered ? tokens() * v() : tokens() * v() / t();
+        N loss = 4 * split_tokens() * h() + (worst + extra * kept) * logits;
+        N backward = 4 * split_tokens() * h() + (2 + extra * kept) * logits + 2 * tokens() * h();
+        if (!fw_.fused_gradient_accumulation) backward = backward + 2 * v() / t() * h();
+        N head = value_of(loss) >= value_of(backward) ? loss : backward;
+        if (extra > 0) head = head + extra * (12 * split_tokens() * h() + layer_bytes(this->multi_token_is_expert()));
+        if (fw_.deferred_embedding_gradient) head = head + 2 * (2 * logits + 2 * tokens() * h());
+        return head;
+    }
+
+    // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
+    N first_backward_bytes() const {
+        N feed_forward = stage_.last_is_expert ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * h()) + 4 * split_tokens() * h()
+                                               : 2 * tokens() * f() * fan() / t() + 4 * split_tokens() * h();
+        if (value_of(again_feed_forward_) > 0)
+            feed_forward = feed_forward + named<N>({"A_f", "its feed-forward part, computed again", "bytes"}, again_feed_forward_);
+        N bytes = feed_forward;
+        if (keeps_scores() || value_of(again_attention_) > 0) {
+            N attention = keeps_scores() ? 4 * score_bytes() : 4 * split_tokens() * h();
+            if (value_of(again_attention_) > 0)
+                attention = attention + named<N>({"A_a", "its attention, computed again", "bytes"}, again_attention_);
+            if (value_of(attention) > value_of(feed_forward)) bytes = attention;
+        }
+        if (!fw_.fused_gradient_accumulation)
+            bytes = bytes + 2 * number("Y", "elements of the largest weight", "", parameters_.largest_shape());
+        return bytes;
+    }
+
+    // A recomputed unit is alive as a whole before its backward pass; its input is the checkpoint, counted already.
+    N recomputed_bytes() const { return stage_.unit * layer_bytes(stage_.last_is_expert) - flowing(); }
+
+    // What FSDP gathers for a moment: the layer at work and the one that is fetched ahead, or head and layer; and one unit's gradients.
+    void gathered(bool at_head) {
+        if (p_.zero != Zero::weights && p_.zero != Zero::gradients) return;
+        const N layer = named<N>({"G", "parameters of the largest layer", ""}, parameters_.largest_layer());
+        const N head = parameters_.vocabulary();
+        const bool head_is_largest = at_head && value_of(head) > value_of(layer);
+        if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, 2 * (head_is_largest ? head + layer : 2 * layer));
+        items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * (head_is_largest ? head : layer));
+    }
+
+    void temporaries() {
+        if (p_.pipeline_parallel > 1) items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? 2 : 3) * flowing());
+        if (fw_.creates_attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
+        gathered(stage_.has_head);
+        const bool has_layers = stage_.layers() > 0;
+        const N first = first_backward_bytes();
+        const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
+        if (has_layers) result_.at_backward = value_of(first) + value_of(again);
+        if (stage_.has_head && stage_.head_works) {
+            const N head = head_bytes();
+            result_.at_head = value_of(head);
+            if (!has_layers || value_of(head) >= value_of(first) + value_of(again)) return items_.add(Item::head, head);
+        }
+        if (!has_layers) return;
+        items_.add(Item::first_backward, first);
+        if (value_of(again) > 0) items_.add(Item::recomputed_unit, again);
+    }
+
+    const Framework& fw_;
+    const Stage& stage_;
+    Parameters<N> parameters_;
+    StageMemory<N>& result_;
+    Items<N>& items_;
+    std::array<PerLayer, static_cast<std::size_t>(Item::count)> per_layer_;  // no allocation per plan
+    std::size_t kept_count_ = 0;
+    N again_attention_ = 0.0, again_feed_forward_ = 0.0;  // bytes of one layer that are not kept but computed again
+    double between_steps_ = 0;                            // held between steps but not at the peak
+};
+
+}  // namespace
+
+template <class N>
+StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage) {
+    StageMemory<N> result;  // filled in place: copying some fifty items costs as much as computing them
+    Estimate<N>(model, plan, framework, stage, result).run();
+    return result;
+}
+#ifdef FOURFOLD_TRACED
+template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
+#else
+template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
+
+Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
+                     KnownMoments* known) {
+    if (!stages.has_many_moments(stage)) return stages.fullest(stage);
+    const std::vector<Stage> moments = stages.moments(stage, known);
+    std::size_t fullest = 0;
+    double most = 0;
+    for (std::size_t i = 0; moments.size() > 1 && i < moments.size(); ++i) {
+        const double bytes = detailed<double>(model, plan, framework, moments[i]).peak_bytes;
+        if (bytes > most) most = bytes, fullest = i;
+    }
+    return moments[fullest];
+}
+
+// Stages that hold the same differ in their micro-batches in flight alone, which become fewer from stage to stage: the first of them stands
+// for all; where a schedule bends back, the last one too. (A test compares this with looking at every stage.)
+Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known, double most) {
+    const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
+    const ScheduleRow& schedule = row_of(plan.schedule_kind());
+    const bool bends = schedule.splits_backward;
+    // with two directions the second half of the stages mirrors the first
+    const std::int32_t different = schedule.route == Route::two_ways ? stages / 2 : stages;
+    const Stages all(model, plan);
+    Fullest fullest{0, 0};
+    const auto bytes_at = [&](const Stage& moment) { return detailed<double>(model, plan, framework, moment).peak_bytes; };
+    const auto look_at = [&](std::int32_t stage) {
+        if (most < INFINITY && !all.splits_backward() && all.has_many_moments(stage)) {  // one moment may be too much already
+            Stage moment = all.fullest(stage);
+            moment.head_works = false;
+            if (const double bytes = bytes_at(moment); bytes > most) fullest = {bytes, stage};
+            if (fullest.bytes > most) return;
+        }
+        const double bytes = bytes_at(fullest_moment(model, plan, framework, all, stage, known));
+        if (bytes > fullest.bytes) fullest = {bytes, stage};
+    };
+    for (std::int32_t stage = 0; stage < different && fullest.bytes <= most;) {
+        const std::int32_t next = std::min(all.next_different(stage), different);
+        look_at(stage);
+        if (bends && next - stage > 1) look_at(next - 1);
+        stage = next;
+    }
+    return fullest;
+}
+#endif
+
+}  // namespace fourfold

@@ -1,0 +1,75 @@
+// Based on
+//   K. Fujii, K. Watanabe, R. Yokota: Accelerating Large Language Model Training with 4D Parallelism and Memory Consumption Estimator,
+//   arXiv 2411.06465 (2024), and the estimator that its authors publish in their fork of Megatron-LM.
+// Legend
+//   s sequence length   b micro-batch   h hidden size   f feed-forward width   a attention heads   k KV heads   d head width   L layers
+//   v padded vocabulary   t, p, c, D tensor, pipeline, context, data parallel   V chunks per GPU   m micro-batches per step
+#include "memory/memory.h"
+
+namespace fourfold {
+
+template <class N>
+Items<N> fujii2024(const Model& model, const Plan& plan) {
+    const auto number = [](const char* letter, const char* meaning, const char* unit, std::int64_t value) {
+        return quantity<N>({letter, meaning, unit}, static_cast<double>(value));
+    };
+    const N L = number("L", "layers", "", model.layers);
+    const N h = number("h", "hidden size", "values per token", model.hidden);
+    const N f = number("f", "feed-forward width", "values per token", model.ffn);
+    const N a = number("a", "attention heads", "", model.heads);
+    const N k = number("k", "KV heads", "", model.kv_heads);
+    const N d = number("d", "head width", "values", model.head_dim);
+    const N v = number("v", "vocabulary, padded to a multiple of 128·t", "words", padded_vocabulary(model, plan.tensor_parallel));
+    const N s = number("s", "sequence length", "tokens", plan.sequence_length);
+    const N b = number("b", "micro-batch", "sequences", plan.micro_batch);
+    const N t = number("t", "tensor parallel (TP)", "GPUs", plan.tensor_parallel);
+    const N p = number("p", "pipeline parallel (PP)", "stages", plan.pipeline_parallel);
+    const N c = number("c", "context parallel (CP)", "GPUs", plan.context_parallel);
+    const N D = number("D", "data parallel (DP)", "copies of the model", plan.data_parallel());
+    const bool one_stage = plan.pipeline_parallel == 1;
+    Items<N> items;
+
+    // parameters: all layers with the final norm; then the share of the heaviest GPU
+    const N layers = named<N>({"W", "parameters of all layers and the final norm", ""},
+                              2 * L * squared(h) * ((1 + k / a) * (d * a / h) + (model.gated ? 1.5 : 1.0) * f / h + 1 / h) + h);
+    N heaviest = ((layers - h) / p + h * v) / t;
+    if (one_stage && !model.tied) heaviest = heaviest + h * v / t + h;
+    const N P = named<N>({"P", "parameters of the heaviest GPU", ""}, heaviest);
+
+    // states
+    items.add(Item::weights, 2 * P);
+    items.add(Item::gradients, (plan.gradients_in_fp32 ? 4 : 2) * P);
+    items.add(Item::optimizer, plan.shards_optimizer() ? 12 / (D * c) * P : 12 * P);
+
+    // activations of the first stage; `in_flight` corrects for schedules that hold more, or steps that hold less, than p micro-batches
+    const N x = named<N>({"x", "tokens of a sequence on one GPU", "tokens"}, s / c);
+    N in_flight = 1;
+    bool corrected = false;
+    if (plan.virtual_stages > 1) {
+        const N V = number("V", "chunks per GPU (interleaved schedule)", "", plan.virtual_stages);
+        in_flight = named<N>({"i", "micro-batches in flight, relative to p", ""}, 1 + (p - 1) / (p * V));
+        corrected = true;
+    } else if (plan.global_batch < plan.micro_batch * plan.data_parallel() * plan.pipeline_parallel) {  // m < p
+        const N m = number("m", "micro-batches per step", "", plan.micro_batches());
+        in_flight = named<N>({"i", "micro-batches in flight, relative to p", ""}, m / p);
+        corrected = true;
+    }
+    const auto add = [&](Item item, const N& bytes) { items.add(item, corrected ? bytes * in_flight : bytes); };
+
+    add(Item::attention_activations, L / t * (x * b * (h * (12 + 4 * k / a))));
+    add(Item::feed_forward_activations, L / t * (x * b * (8 * f)));
+    if (plan.keeps_scores()) add(Item::attention_scores, L / t * ((plan.attention_dropout ? 5 : 4) * b * a * squared(x)));
+    if (plan.hidden_dropout) add(Item::dropout_masks, L / t * (2 * x * b * h));
+    add(Item::embedding_activations, 8 * x * b * h * p / t);
+    if (plan.hidden_dropout) add(Item::embedding_dropout_mask, s * b * h * p);
+    if (one_stage) items.add(Item::head_activations, 4 * x * b * h * (1 + v / h) / t);
+    return items;
+}
+
+#ifdef FOURFOLD_TRACED
+template Items<Traced> fujii2024<Traced>(const Model&, const Plan&);
+#else
+template Items<double> fujii2024<double>(const Model&, const Plan&);
+#endif
+
+}  // namespace fourfold

@@ -1,0 +1,50 @@
+// Does it fit? What a GPU holds beside what PyTorch's allocator handed out, and how likely a run with such an estimate is to run.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "memory/memory.h"
+
+namespace fourfold {
+
+inline constexpr double kLineShare = 0.8;  // fujii2024's rule, "below 80 % never out of memory"
+inline constexpr double kFitsProbability = 0.95, kNoFitProbability = 0.02;
+
+enum class Fit : std::uint8_t { fits, at_risk, does_not_fit };
+inline constexpr std::string_view kFitIds[] = {"fits", "at_risk", "does_not_fit"};
+
+// Between "allocated" and "the card": what the allocator reserves besides, NCCL's buffers, the CUDA context. Sources in verdict.cpp.
+template <class N>
+Items<N> outside(const Plan& plan, double allocated_bytes);
+extern template Items<double> outside<double>(const Plan&, double);
+extern template Items<Traced> outside<Traced>(const Plan&, double);
+
+// Runs are a band, not a line: of the runs whose whole-GPU estimate is `share` of the card, this part did not run out of memory.
+// A log-normal residual, its two numbers fitted to published runs that ran or failed, per framework (verdict.cpp; the fit is a test).
+struct Residual {
+    double middle;  // share of the card at which half of the runs fail
+    double spread;  // standard deviation of ln(share)
+};
+Residual residual_of(FrameworkKind framework);
+double probability_to_run(Residual residual, double whole_share);
+
+struct Verdict {
+    Fit fit;
+    double probability;  // negative = this method has none
+};
+Verdict judge(Method method, const Plan& plan, double allocated_bytes, double card_bytes);
+
+// The share of the card that a whole GPU may reach where at least so many runs run.
+double most_whole_share(Residual residual, double probability);
+// Allocated bytes with which the whole GPU reaches `whole_bytes`.
+double allocated_of_whole(const Plan& plan, double whole_bytes);
+
+// What the verdict rests on: one short sentence, and one on the evidence behind it.
+struct Explanation {
+    std::string verdict;
+    std::string_view basis;
+};
+Explanation explain(Method method, const Plan& plan, const Verdict& verdict);
+
+}  // namespace fourfold

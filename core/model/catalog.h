@@ -1,0 +1,31 @@
+// The profiles compiled in: GPUs, clusters, models. Read once; a profile that does not read is left out and reported (a test forbids it).
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "model/hardware.h"
+#include "model/model.h"
+
+namespace fourfold {
+
+struct CatalogModel {
+    Model model;
+    std::int64_t published_parameters;
+    Json profile;
+};
+
+struct Catalog {
+    std::vector<Gpu> gpus;  // in the order people look for them: by generation, then memory
+    std::vector<Cluster> clusters;
+    std::vector<CatalogModel> models;
+    Problems problems;
+
+    const Gpu* gpu(std::string_view id) const;
+    const Cluster* cluster(std::string_view id) const;
+    const CatalogModel* model(std::string_view id) const;
+};
+
+// Built on first use, never changed after.
+const Catalog& catalog();
+
+}  // namespace fourfold

@@ -1,0 +1,97 @@
+// Looks keys up in a Hugging Face config, remembering which were used and what was assumed.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/fields.h"
+#include "model/model.h"
+
+namespace fourfold {
+
+// Keys that mean one quantity, the usual name first (attribute_map of the configuration classes).
+using Names = std::span<const std::string_view>;
+
+class ConfigReader {
+ public:
+    ConfigReader(const Json& config, std::string_view prefix, Problems& problems, ImportReport& report)
+        : config_(config), prefix_(prefix), problems_(problems), report_(report) {}
+
+    // The first of `names` that is present and not null.
+    const Json* find(Names names, std::string_view& found) {
+        for (const std::string_view name : names) {
+            const auto entry = config_.find(std::string(name));
+            if (entry == config_.end()) continue;
+            used(name);
+            if (entry->is_null()) continue;  // transformers writes null for "the class default"
+            found = name;
+            return &*entry;
+        }
+        return nullptr;
+    }
+    // The name under which a quantity was given, or its usual one.
+    std::string_view name_of(Names names) {
+        std::string_view name = names[0];
+        find(names, name);
+        return name;
+    }
+    bool has(Names names) {
+        std::string_view name;
+        return find(names, name) != nullptr;
+    }
+    std::int64_t required(Names names, Range range, const char* meaning) {
+        std::string_view name;
+        if (const Json* value = find(names, name)) return integer(*value, name, range).value_or(0);
+        problem(names[0], "missing", nullptr, path(names[0]) + " is missing: the " + meaning + ".",
+                "Add it; it is in the model's config.json.", nullptr);
+        return 0;
+    }
+    std::int64_t optional(Names names, Range range, std::int64_t otherwise, const std::string& why) {
+        std::string_view name;
+        if (const Json* value = find(names, name)) return integer(*value, name, range).value_or(0);
+        if (!why.empty()) report_.assumed.push_back({std::string(names[0]), otherwise, why});
+        return otherwise;
+    }
+    // For the keys whose null means "none" and not the class default.
+    std::int64_t optional_or_none(Names names, Range range, std::int64_t otherwise, const std::string& why) {
+        const bool there =
+            std::any_of(names.begin(), names.end(), [&](std::string_view name) { return config_.contains(std::string(name)); });
+        return there ? optional(names, range, 0, "") : optional(names, range, otherwise, why);
+    }
+    bool flag(std::string_view key, bool otherwise, const std::string& why) {
+        std::string_view name;
+        if (const Json* value = find(Names(&key, 1), name))
+            return read_boolean(*value, path(key), path(key), problems_).value_or(otherwise);
+        if (!why.empty()) report_.assumed.push_back({std::string(key), otherwise, why});
+        return otherwise;
+    }
+    std::string text(std::string_view key) {
+        std::string_view name;
+        const Json* value = find(Names(&key, 1), name);
+        const auto* content = value == nullptr ? nullptr : value->get_ptr<const Json::string_t*>();
+        if (value != nullptr && content == nullptr)
+            problems_.push_back({path(key), "type", shown(*value), path(key) + " must be a text.", "", nullptr});
+        return content == nullptr ? "" : *content;
+    }
+    // One number, wherever it stands.
+    std::optional<std::int64_t> integer(const Json& value, std::string_view key, Range range) {
+        return read_integer(value, path(key), path(key), range, problems_);
+    }
+    std::string path(std::string_view key) const { return prefix_ + std::string(key); }
+    std::size_t problems() const { return problems_.size(); }
+    void problem(std::string_view key, const char* rule, Json value, std::string message, std::string suggestion, Json nearest) {
+        problems_.push_back({path(key), rule, std::move(value), std::move(message), std::move(suggestion), std::move(nearest)});
+    }
+    void used(std::string_view key) {
+        if (std::find(report_.used.begin(), report_.used.end(), key) == report_.used.end()) report_.used.emplace_back(key);
+    }
+
+ private:
+    const Json& config_;
+    std::string prefix_;
+    Problems& problems_;
+    ImportReport& report_;
+};
+
+}  // namespace fourfold

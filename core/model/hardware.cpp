@@ -1,0 +1,64 @@
+#include "model/hardware.h"
+
+namespace fourfold {
+
+constexpr double kGiga = 1e9, kTera = 1e12, kGibi = 1024.0 * 1024.0 * 1024.0, kBitsPerByte = 8;
+
+// The number at `key`; with `required`, its absence is a problem.
+static double number(const Json& profile, const char* key, bool required, Problems& problems) {
+    const auto entry = profile.find(key);
+    if (entry != profile.end() && entry->is_number()) return *entry;
+    if (required || entry != profile.end())
+        problems.push_back(
+            {key, entry == profile.end() ? "missing" : "type", nullptr, std::string(key) + " must be a number.", "", nullptr});
+    return 0;
+}
+
+static std::string text(const Json& profile, const char* key, Problems& problems) {
+    const auto entry = profile.find(key);
+    if (entry != profile.end() && entry->is_string()) return *entry;
+    problems.push_back({key, "missing", nullptr, std::string(key) + " must be a text.", "", nullptr});
+    return {};
+}
+
+static Architecture architecture(const Json& profile, Problems& problems) {
+    constexpr std::string_view kNames[] = {"ampere", "hopper", "blackwell"};
+    const std::string name = text(profile, "architecture", problems);
+    for (std::size_t i = 0; i < std::size(kNames); ++i)
+        if (name == kNames[i]) return static_cast<Architecture>(i);
+    problems.push_back({"architecture", "range", name, "architecture must be ampere, hopper or blackwell.", "", nullptr});
+    return Architecture::hopper;
+}
+
+Gpu read_gpu(const Json& profile, Problems& problems) {
+    Gpu gpu;
+    gpu.architecture = architecture(profile, problems);
+    gpu.id = text(profile, "id", problems);
+    gpu.label = text(profile, "label", problems);
+    gpu.memory_bytes = number(profile, "memory_gib", true, problems) * kGibi;
+    gpu.bf16_flop_per_s = number(profile, "bf16_dense_tflop_per_s", true, problems) * kTera;
+    gpu.fp16_flop_per_s = number(profile, "fp16_dense_tflop_per_s", true, problems) * kTera;
+    gpu.fp8_flop_per_s = number(profile, "fp8_dense_tflop_per_s", false, problems) * kTera;
+    gpu.hbm_byte_per_s = number(profile, "hbm_gbyte_per_s", true, problems) * kGiga;
+    gpu.pcie_byte_per_s = number(profile, "pcie_gbyte_per_s", false, problems) * kGiga;
+    gpu.link_byte_per_s = number(profile, "link_gbyte_per_s", true, problems) * kGiga;
+    gpu.streaming_multiprocessors = static_cast<std::int64_t>(number(profile, "streaming_multiprocessors", true, problems));
+    gpu.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
+    gpu.profile = profile;
+    return gpu;
+}
+
+Cluster read_cluster(const Json& profile, Problems& problems) {
+    Cluster cluster;
+    cluster.id = text(profile, "id", problems);
+    cluster.label = text(profile, "label", problems);
+    cluster.gpu = text(profile, "gpu", problems);
+    cluster.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
+    cluster.nics_per_node = static_cast<std::int64_t>(number(profile, "nics_per_node", true, problems));
+    cluster.nic_byte_per_s = number(profile, "nic_gbit_per_s", true, problems) * kGiga / kBitsPerByte;
+    cluster.has_switch = text(profile, "topology", problems) == "switch";
+    cluster.profile = profile;
+    return cluster;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,40 @@
+// GPUs and clusters as their data sheets describe them, in SI units (the profiles in data/ carry their own units in their key names).
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "base/fields.h"
+
+namespace fourfold {
+
+enum class Architecture { ampere, hopper, blackwell };
+
+struct Gpu {
+    std::string id, label;
+    Architecture architecture = Architecture::hopper;
+    double memory_bytes = 0;     // nominal size ("80 GB") times 2^30
+    double bf16_flop_per_s = 0;  // dense
+    double fp16_flop_per_s = 0;  // dense
+    double fp8_flop_per_s = 0;   // dense; 0 = the card has none
+    double hbm_byte_per_s = 0;
+    double pcie_byte_per_s = 0;  // to the host, one direction; 0 = not said
+    double link_byte_per_s = 0;  // to the other GPUs of the node, one direction
+    std::int64_t streaming_multiprocessors = 0;
+    std::int64_t gpus_per_node = 8;  // usual number
+    Json profile;                    // the file, for the page: every number with its source
+};
+
+struct Cluster {
+    std::string id, label, gpu;
+    std::int64_t gpus_per_node = 8;
+    std::int64_t nics_per_node = 0;
+    double nic_byte_per_s = 0;  // each, one direction
+    bool has_switch = true;     // any pair of GPUs of a node at full link speed; otherwise the links are split among the peers
+    Json profile;
+};
+
+// Reads one profile file; problems name the key. Used by catalog.cpp for the files compiled in.
+Gpu read_gpu(const Json& profile, Problems& problems);
+Cluster read_cluster(const Json& profile, Problems& problems);
+
+}  // namespace fourfold

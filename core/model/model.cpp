@@ -1,0 +1,353 @@
+// Based on the configuration classes of Hugging Face transformers (models/*/configuration_*.py): names and aliases.
+#include "model/model.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "model/config_reader.h"
+#include "model/model_families.h"
+#include "model/model_window.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr std::string_view kLayers[] = {"num_hidden_layers", "n_layer", "num_layers"};
+constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "d_model"};
+constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size"};
+constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head"};
+constexpr std::string_view kKvHeads[] = {"num_key_value_heads"};
+constexpr std::string_view kHeadDim[] = {"head_dim"};
+constexpr std::string_view kVocabulary[] = {"vocab_size"};
+constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positions"};
+constexpr std::string_view kMultiToken[] = {"num_nextn_predict_layers"};
+constexpr std::string_view kExperts[] = {"num_local_experts", "num_experts", "n_routed_experts"};
+constexpr std::string_view kPerToken[] = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token"};
+constexpr std::string_view kExpertFfn[] = {"moe_intermediate_size"};
+constexpr std::string_view kSharedFfn[] = {"shared_expert_intermediate_size", "shared_intermediate_size"};
+constexpr std::string_view kSharedCount[] = {"n_shared_experts", "num_shared_experts"};
+constexpr std::string_view kLeadingDense[] = {"first_k_dense_replace", "num_dense_layers"};
+constexpr std::string_view kFrequency[] = {"moe_layer_freq"};
+constexpr std::string_view kSparseStep[] = {"decoder_sparse_step"};
+constexpr std::string_view kDenseLayers[] = {"mlp_only_layers"};
+constexpr std::string_view kQueryRank[] = {"q_lora_rank"};
+
+// Far above every published model, and small enough that no product of them leaves the exact range of a double.
+constexpr Range kLayersRange{1, 2'000}, kHiddenRange{1, 262'144}, kFfnRange{1, 2'097'152}, kHeadsRange{1, 1'024}, kHeadDimRange{1, 1'024},
+    kVocabularyRange{1, 16'777'216}, kPositionsRange{1, 1'000'000'000}, kExpertsRange{0, 65'536}, kRankRange{1, 65'536},
+    kMultiTokenRange{0, 64};
+constexpr double kMostExpertWeights = 2'251'799'813'685'248;  // 2^51, for the same reason
+
+// Multimodal files nest the language model, and `path` then ends in its key and a dot; a job or a plain file does not.
+const Json& text_model(const Json& config, std::string& path) {
+    for (const char* key : {"text_config", "llm_config", "language_config"}) {
+        const auto nested = config.find(key);
+        if (nested == config.end() || !nested->is_object()) continue;
+        path += std::string(key) + ".";
+        return *nested;
+    }
+    return config;
+}
+
+bool looks_like_a_config(const Json& config) {
+    const auto any = [&](Names names) {
+        return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return config.contains(std::string(name)); });
+    };
+    return config.contains("model_type") || any(kHidden) || any(kLayers) || any(kHeads) || any(kVocabulary);
+}
+
+// ---- reading, step by step
+Recognised read_family(ConfigReader& read, const Json& config, Model& model, ImportReport& report) {
+    model.type = read.text("model_type");
+    Recognised recognised = recognise(model.type, config);
+    if (!recognised.known) {
+        model.type = recognised.family->type;
+        report.assumed.push_back({"model_type", model.type, recognised.why});
+    }
+    for (const Unsupported& one : unsupported(*recognised.family, config))
+        read.problem(one.key, "unsupported", shown(config[std::string(one.key)]),
+                     "This model " + std::string(one.what) + " (" + std::string(one.key) + "), which Fourfold's formulas do not cover yet.",
+                     "Choose a decoder with attention in every layer, such as Llama, Qwen3 or DeepSeek-V3.", nullptr);
+    return recognised;
+}
+
+std::string class_default(const Model& model) { return "absent: the default of model_type " + model.type; }
+
+constexpr const char* kFfnMeaning = "width of the feed-forward part";
+
+std::int64_t usual_head_dim(const Family& family, const Model& model) {
+    return family.head_dim_default != 0 ? family.head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
+}
+
+void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) {
+    const Family& family = *recognised.family;
+    model.layers = read.required(kLayers, kLayersRange, "number of layers");
+    model.hidden = read.required(kHidden, kHiddenRange, "hidden size");
+    model.heads = read.required(kHeads, kHeadsRange, "number of attention heads");
+    model.vocabulary = read.required(kVocabulary, kVocabularyRange, "vocabulary size");
+    if (!family.gated)
+        model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "absent: four times the hidden size");
+    else if (family.experts == nullptr || read.has(kFfn))
+        model.ffn = read.required(kFfn, kFfnRange, kFfnMeaning);
+    const bool has_kv_heads = family.type != "gpt2" && family.type != "gpt_neox";  // others leave the key out only by default
+    const bool as_many = family.kv_heads_default == 0 || !recognised.known;
+    model.kv_heads =
+        read.optional(kKvHeads, kHeadsRange, as_many ? model.heads : family.kv_heads_default, has_kv_heads ? class_default(model) : "");
+    if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model), "");
+    model.max_positions = read.optional(kPositions, kPositionsRange, 0, "");
+    model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0, ""));
+}
+
+void read_structure(ConfigReader& read, const Family& family, Model& model) {
+    model.gated = family.gated;
+    model.tied = read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
+    const bool attention_bias = read.flag("attention_bias", family.out_and_mlp_bias, "");
+    bool qkv_bias = family.qkv_bias && !family.out_and_mlp_bias;  // Qwen2's have no key
+    if (family.type == "qwen2_moe") qkv_bias = read.flag("qkv_bias", qkv_bias, "");
+    model.qkv_bias = attention_bias || qkv_bias;
+    model.attention_out_bias = attention_bias;
+    model.mlp_bias = read.flag("mlp_bias", family.out_and_mlp_bias, "");
+    model.layer_norm = family.layer_norm;
+    model.learned_positions = family.learned_positions;
+    model.qk_norm = family.qk_norm;
+    model.norms_per_layer = family.norms_per_layer;
+    const std::string name = read.text("_name_or_path");
+    const std::string last = name.substr(name.rfind('/') + 1);
+    model.label = last.empty() || name.size() > 120 ? "Your model" : last;
+}
+
+// Which layers have experts. Every family's rule counts, since each is neutral where its key is absent.
+std::vector<std::uint8_t> read_expert_layers(ConfigReader& read, const ExpertDefaults& usual, const Model& model) {
+    const std::int64_t layers = model.layers, most = layers > 0 ? layers : kLayersRange.max;  // 0 = not readable
+    const std::int64_t dense =
+        read.optional(kLeadingDense, {0, most}, std::min(usual.leading_dense, most), usual.leading_dense > 0 ? class_default(model) : "");
+    const std::int64_t frequency = std::max<std::int64_t>(read.optional(kFrequency, kLayersRange, 1, ""), 1);
+    const std::int64_t step = std::max<std::int64_t>(read.optional(kSparseStep, kLayersRange, 1, ""), 1);
+    std::vector<std::uint8_t> list(static_cast<std::size_t>(layers));
+    for (std::int64_t i = 0; i < layers; ++i) list[static_cast<std::size_t>(i)] = i >= dense && i % frequency == 0 && (i + 1) % step == 0;
+    std::string_view name;
+    const Json* named = read.find(kDenseLayers, name);
+    if (named != nullptr && !named->is_array())
+        read.problem(name, "type", shown(*named), read.path(name) + " must be a list of layers, counted from 0.", "", nullptr);
+    for (std::size_t i = 0; named != nullptr && named->is_array() && i < named->size(); ++i) {
+        const auto layer = read.integer((*named)[i], std::string(name) + "[" + std::to_string(i) + "]", {0, most - 1});
+        if (!layer) break;  // the first mistake in a list is enough
+        if (*layer < layers) list[static_cast<std::size_t>(*layer)] = 0;
+    }
+    return list;
+}
+
+void read_experts(ConfigReader& read, const Recognised& recognised, Model& model) {
+    const ExpertDefaults usual = recognised.known ? recognised.family->experts->usual : ExpertDefaults{};
+    const auto why = [&](std::int64_t otherwise) { return otherwise == 0 ? "" : class_default(model); };
+    Experts& experts = model.experts;
+    const std::size_t problems_before = read.problems();
+    experts.count = read.optional_or_none(kExperts, kExpertsRange, usual.count, why(usual.count));
+    if (experts.count > 0 || read.problems() != problems_before) {
+        model.expert_layers = read_expert_layers(read, usual, model);
+        experts.per_token = usual.per_token > 0 || read.has(kPerToken)
+                                ? read.optional(kPerToken, {1, kExpertsRange.max}, usual.per_token, why(usual.per_token))
+                                : read.required(kPerToken, {1, kExpertsRange.max}, "number of experts that each token visits");
+        experts.ffn = read.optional(kExpertFfn, kFfnRange, usual.ffn, why(usual.ffn));
+        if (experts.ffn == 0) experts.ffn = model.ffn;
+        experts.shared_ffn = read.optional_or_none(kSharedFfn, {0, kFfnRange.max}, usual.shared_ffn, why(usual.shared_ffn));
+        if (experts.shared_ffn == 0)
+            experts.shared_ffn =
+                experts.ffn * read.optional_or_none(kSharedCount, kExpertsRange, usual.shared_count, why(usual.shared_count));
+        experts.shared_gate = recognised.family->experts->shared_gate && experts.shared_ffn > 0;
+        experts.router_bias = recognised.family->experts->router_bias;
+    }
+    const auto& layers = model.expert_layers;
+    const bool no_dense = experts.ffn > 0 && std::find(layers.begin(), layers.end(), 0) == layers.end();
+    if (!read.has(kFfn)) model.ffn = no_dense ? experts.ffn : read.required(kFfn, kFfnRange, kFfnMeaning);
+    if (std::find(layers.begin(), layers.end(), 1) == layers.end()) {
+        experts = {};
+        model.expert_layers.clear();
+    }
+}
+
+void read_latent(ConfigReader& read, bool known, Model& model) {
+    const auto number = [&](std::string_view key, Range range, std::int64_t usual, const char* meaning) {
+        const Names names(&key, 1);
+        return known ? read.optional(names, range, usual, class_default(model)) : read.required(names, range, meaning);
+    };
+    constexpr LatentAttention kUsual = kLatentDefaults;
+    LatentAttention& latent = model.latent;
+    latent.q_rank = read.optional_or_none(kQueryRank, kRankRange, known ? kUsual.q_rank : 0, known ? class_default(model) : "");
+    latent.kv_rank = number("kv_lora_rank", kRankRange, kUsual.kv_rank, "rank of the keys' and values' projection");
+    latent.nope_dim = number("qk_nope_head_dim", kHeadDimRange, kUsual.nope_dim, "values per head without position");
+    latent.rope_dim = number("qk_rope_head_dim", kHeadDimRange, kUsual.rope_dim, "values per head with position");
+    latent.value_dim = number("v_head_dim", kHeadDimRange, kUsual.value_dim, "values per head of V");
+    model.head_dim = latent.nope_dim + latent.rope_dim;
+}
+
+void check_experts(ConfigReader& read, const Model& model) {
+    const Experts& experts = model.experts;
+    if (experts.per_token > experts.count) {
+        const std::string_view name = read.name_of(kPerToken);
+        read.problem(name, "range", experts.per_token,
+                     "A token cannot visit " + grouped(experts.per_token) + " of " + grouped(experts.count) + " experts (" +
+                         std::string(name) + ").",
+                     "", experts.count);
+    }
+    const double each = 3 * static_cast<double>(model.layers * model.hidden) * static_cast<double>(experts.ffn);
+    const auto most = static_cast<std::int64_t>(kMostExpertWeights / std::max(each, 1.0));
+    if (experts.count > most)
+        read.problem(read.name_of(kExperts), "range", experts.count,
+                     grouped(experts.count) + " experts of width " + grouped(experts.ffn) + " in each of " + grouped(model.layers) +
+                         " layers are more than can be counted exactly.",
+                     "Correct the number of experts or their width.", most > 0 ? Json(most) : Json());
+    if (experts.shared_ffn > kFfnRange.max)
+        read.problem(read.name_of(kSharedCount), "range", experts.shared_ffn / experts.ffn,
+                     "The shared experts would be " + grouped(experts.shared_ffn) + " wide together; at most " + grouped(kFfnRange.max) +
+                         " is read.",
+                     "", kFfnRange.max / experts.ffn);
+}
+
+void check_contradictions(ConfigReader& read, const Family& family, const Model& model) {
+    check_experts(read, model);
+    if (model.heads % model.kv_heads != 0) {
+        std::int64_t nearest = model.heads;
+        for (std::int64_t n = 1; n < model.heads; ++n)
+            if (model.heads % n == 0 && std::abs(n - model.kv_heads) < std::abs(nearest - model.kv_heads)) nearest = n;
+        read.problem("num_key_value_heads", "range", model.kv_heads,
+                     "num_key_value_heads must divide the " + grouped(model.heads) + " attention heads.", "", nearest);
+    }
+    if (!family.latent() && model.head_dim > kHeadDimRange.max)
+        read.problem("num_attention_heads", "range", model.heads,
+                     "With " + grouped(model.heads) + " attention heads each would hold " + grouped(model.head_dim) + " values; at most " +
+                         grouped(kHeadDimRange.max) + " are read.",
+                     "Correct the hidden size or the number of heads.", nullptr);
+    if (!family.latent() && !read.has(kHeadDim) && family.head_dim_default == 0 && model.hidden % model.heads != 0)
+        read.problem("num_attention_heads", "range", model.heads,
+                     "The hidden size " + grouped(model.hidden) + " cannot be shared evenly among " + grouped(model.heads) +
+                         " attention heads, and no head_dim is given.",
+                     "Correct one of them, or add head_dim.", nullptr);
+    if (model.learned_positions && model.max_positions == 0)
+        read.problem("n_positions", "missing", nullptr, "n_positions is missing: the number of learned positions.",
+                     "Add it; it is in the model's config.json.", nullptr);
+}
+
+void list_keys(const Json& given, const Json& config, ImportReport& report) {
+    constexpr std::size_t kMost = 200;
+    if (&config != &given)
+        for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMost; ++entry)
+            if (&*entry != &config) report.ignored.push_back(entry.key());
+    for (auto entry = config.begin(); entry != config.end() && report.ignored.size() < kMost; ++entry)
+        if (std::find(report.used.begin(), report.used.end(), entry.key()) == report.used.end()) report.ignored.push_back(entry.key());
+}
+
+}  // namespace
+
+std::optional<Model> read_model(const Json& given, std::string_view prefix, Problems& problems, ImportReport& report) {
+    const std::size_t problems_before = problems.size();
+    std::string path(prefix);
+    if (!given.is_object() || !looks_like_a_config(text_model(given, path))) {
+        std::string field(prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1));
+        problems.push_back({std::move(field), "type", shown(given),
+                            "This JSON is not a model's config.json: it has none of model_type, hidden_size, "
+                            "num_hidden_layers, num_attention_heads, vocab_size.",
+                            "Paste the file config.json from the model's page on Hugging Face.", nullptr});
+        return std::nullopt;
+    }
+    path = prefix;
+    const Json& config = text_model(given, path);
+    ConfigReader read(config, path, problems, report);
+    Model model;
+    const Recognised recognised = read_family(read, config, model, report);
+    read_sizes(read, recognised, model);
+    read_structure(read, *recognised.family, model);
+    if (recognised.family->experts != nullptr) read_experts(read, recognised, model);
+    if (recognised.family->latent()) read_latent(read, recognised.known, model);
+    read_window(read, recognised, config, model, report);
+    if (problems.size() == problems_before) check_contradictions(read, *recognised.family, model);
+    list_keys(given, config, report);
+    if (problems.size() != problems_before) return std::nullopt;
+    return model;
+}
+
+// The keys about experts that the model's family would write.
+static void write_experts(const Model& model, const ExpertFamily& family, Object& config) {
+    const Experts& experts = model.experts;
+    config.add(family.count_key, experts.count);
+    if (experts.count == 0) return;
+    config.add("num_experts_per_tok", experts.per_token);
+    if (family.usual.ffn > 0 || experts.ffn != model.ffn) config.add("moe_intermediate_size", experts.ffn);
+    if (family.usual.shared_count > 0 && experts.shared_ffn % experts.ffn == 0)
+        config.add("n_shared_experts", experts.shared_ffn / experts.ffn);
+    else if (family.usual.shared_ffn > 0 || experts.shared_ffn > 0)
+        config.add("shared_expert_intermediate_size", experts.shared_ffn);
+    Json dense = Json::array();
+    for (std::size_t i = 0; i < model.expert_layers.size(); ++i)
+        if (model.expert_layers[i] == 0) dense.push_back(i);
+    const bool leading = dense.empty() || dense.back() == dense.size() - 1;
+    if (family.latent) config.add("first_k_dense_replace", leading ? static_cast<std::int64_t>(dense.size()) : 0);
+    if (!dense.empty() && !(family.latent && leading)) config.add("mlp_only_layers", std::move(dense));
+}
+
+Json canonical_config(const Model& model) {
+    Object config;
+    config.add("model_type", model.type)
+        .add("hidden_size", model.hidden)
+        .add("intermediate_size", model.ffn)
+        .add("num_hidden_layers", model.layers)
+        .add("num_attention_heads", model.heads)
+        .add("num_key_value_heads", model.kv_heads)
+        .add("vocab_size", model.vocabulary)
+        .add("tie_word_embeddings", model.tied);
+    if (model.max_positions > 0) config.add("max_position_embeddings", model.max_positions);
+    const Family* family = family_of(model.type);
+    const bool usual_bias = family != nullptr && family->out_and_mlp_bias;
+    if (model.attention_out_bias != usual_bias) config.add("attention_bias", model.attention_out_bias);
+    if (model.mlp_bias != usual_bias) config.add("mlp_bias", model.mlp_bias);
+    if (model.type == "qwen2_moe" && !model.qkv_bias) config.add("qkv_bias", false);
+    if (family != nullptr && family->experts != nullptr) write_experts(model, *family->experts, config);
+    if (const LatentAttention& latent = model.latent; latent.kv_rank > 0)
+        config.add("q_lora_rank", latent.q_rank > 0 ? Json(latent.q_rank) : Json())
+            .add("kv_lora_rank", latent.kv_rank)
+            .add("qk_nope_head_dim", latent.nope_dim)
+            .add("qk_rope_head_dim", latent.rope_dim)
+            .add("v_head_dim", latent.value_dim);
+    else
+        config.add("head_dim", model.head_dim);
+    write_window(model, family, config);
+    if (model.multi_token_layers > 0) config.add("num_nextn_predict_layers", std::int64_t{model.multi_token_layers});
+    if (model.label != "Your model") config.add("_name_or_path", model.label);
+    return config;
+}
+
+static std::int64_t attention_parameters(const Model& m) {
+    const std::int64_t out_bias = m.attention_out_bias ? m.hidden : 0;
+    if (const LatentAttention& l = m.latent; l.kv_rank > 0) {
+        const std::int64_t q = m.heads * (l.nope_dim + l.rope_dim);
+        const std::int64_t query = l.q_rank > 0 ? l.q_rank * (m.hidden + q) : m.hidden * q;
+        const std::int64_t down = l.kv_rank + l.rope_dim;
+        const std::int64_t up = l.kv_rank * m.heads * (l.nope_dim + l.value_dim);
+        // biases are at the projections down to the latents, norms at their ends
+        return query + m.hidden * down + up + m.heads * l.value_dim * m.hidden + (m.qkv_bias ? l.q_rank + down : 0) + out_bias +
+               (m.qk_norm ? l.q_rank + l.kv_rank : 0);
+    }
+    const std::int64_t q = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
+    return m.hidden * (q + 2 * kv) + q * m.hidden + (m.qkv_bias ? q + 2 * kv : 0) + out_bias + (m.qk_norm ? 2 * m.head_dim : 0);
+}
+
+static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width) {
+    return (m.gated ? 3 : 2) * m.hidden * width + (m.mlp_bias ? (m.gated ? 2 : 1) * width + m.hidden : 0);
+}
+
+static std::int64_t expert_layer_parameters(const Model& m) {
+    const Experts& e = m.experts;
+    const std::int64_t router = e.count * (m.hidden + (e.router_bias ? 1 : 0));
+    const std::int64_t shared = e.shared_ffn > 0 ? feed_forward_parameters(m, e.shared_ffn) + (e.shared_gate ? m.hidden : 0) : 0;
+    return e.count * feed_forward_parameters(m, e.ffn) + router + shared;
+}
+
+std::int64_t parameter_count(const Model& m) {
+    const std::int64_t norm = (m.layer_norm ? 2 : 1) * m.hidden;
+    const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
+    const std::int64_t with_experts = std::count(m.expert_layers.begin(), m.expert_layers.end(), 1);
+    return m.layers * (attention_parameters(m) + m.norms_per_layer * norm) + with_experts * expert_layer_parameters(m) +
+           (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) + norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
+}
+
+}  // namespace fourfold

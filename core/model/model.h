@@ -1,0 +1,92 @@
+// The transformer to be trained, as far as memory and time depend on it, read from a Hugging Face config.json.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace fourfold {
+
+// Mixture of experts: count = 0 means that every layer is dense.
+struct Experts {
+    std::int64_t count = 0;
+    std::int64_t per_token = 0;   // experts that each token visits (top-k)
+    std::int64_t ffn = 0;         // width of one expert
+    std::int64_t shared_ffn = 0;  // total width of the shared experts, 0 = none
+    bool shared_gate = false;
+    bool router_bias = false;  // one value per expert that evens out their load (DeepSeek-V3)
+};
+
+// Multi-head latent attention (DeepSeek): kv_rank = 0 means ordinary attention.
+struct LatentAttention {
+    std::int64_t q_rank = 0;  // 0 = queries are projected directly
+    std::int64_t kv_rank = 0;
+    std::int64_t nope_dim = 0;   // values per head without position
+    std::int64_t rope_dim = 0;   // values per head with rotary position
+    std::int64_t value_dim = 0;  // values per head of V
+};
+
+// Attention to a part of the earlier tokens: tokens = 0 means that every layer attends to all of them.
+struct AttentionWindow {
+    std::int64_t tokens = 0;           // a token attends to so many, itself among them
+    bool chunks = false;               // to those of its own chunk of so many tokens alone; otherwise to the latest so many
+    std::vector<std::uint8_t> layers;  // per layer, 1 = with the window; empty = none
+};
+
+struct Model {
+    std::string id;     // "" for a config that a user brought
+    std::string label;  // as people call it
+    std::string type;   // Hugging Face model_type, "llama"
+    std::int64_t layers = 0;
+    std::int64_t hidden = 0;         // h, values per token between layers
+    std::int64_t ffn = 0;            // f, width of the (dense) feed-forward part
+    std::int64_t heads = 0;          // a, query heads
+    std::int64_t kv_heads = 0;       // k, key/value heads (grouped-query attention)
+    std::int64_t head_dim = 0;       // d, values per head of Q and K
+    std::int64_t vocabulary = 0;     // as in the config, not padded
+    std::int64_t max_positions = 0;  // longest sequence the model was made for; 0 = not said
+    bool gated = true;               // gated feed-forward (SwiGLU): three matrices instead of two
+    bool tied = false;               // input embedding and output head share their weights
+    bool qkv_bias = false;
+    bool attention_out_bias = false;
+    bool mlp_bias = false;
+    bool layer_norm = false;         // LayerNorm has scale and bias, RMSNorm a scale only
+    bool learned_positions = false;  // max_positions more rows of h
+    bool qk_norm = false;            // a norm of d values on queries and on keys; with latent attention, on the latents
+    int norms_per_layer = 2;
+    Experts experts;
+    std::vector<std::uint8_t> expert_layers;  // per layer, 1 = experts in the place of the dense feed-forward part; empty = none
+    LatentAttention latent;
+    AttentionWindow window;
+    int multi_token_layers = 0;  // extra layers that predict further tokens (MTP)
+};
+
+// The part of the layers whose attention has the window.
+double windowed_share(const Model& model);
+
+// What an import says about every key of the config.
+struct ImportReport {
+    std::vector<std::string> used;
+    std::vector<std::string> ignored;
+    struct Assumed {
+        std::string key;
+        Json value;
+        std::string why;
+    };
+    std::vector<Assumed> assumed;
+};
+
+// Reads an (already parsed) config. Every missing, mistyped, contradictory or unsupported key adds a problem whose field starts with
+// `prefix` ("model." inside a job, "" for a pasted file); nullopt if any.
+std::optional<Model> read_model(const Json& config, std::string_view prefix, Problems& problems, ImportReport& report);
+
+// The Hugging Face keys that determine `model`, each with its resolved value; read_model(canonical_config(m)) gives m again.
+Json canonical_config(const Model& model);
+
+// Exact number of weights as published: without vocabulary padding, and without the layers that predict further tokens, which published
+// totals leave out (DeepSeek-V3: 671B, while its files also hold 14B of those).
+std::int64_t parameter_count(const Model& model);
+
+}  // namespace fourfold

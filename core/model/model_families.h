@@ -1,0 +1,69 @@
+// What a model_type of Hugging Face transformers says without a key: structure, and the defaults of its configuration class.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "model/model.h"
+
+namespace fourfold {
+
+// 0 = no default: such a key must be there where it is needed, or stands for "none".
+struct ExpertDefaults {
+    std::int64_t count, per_token;
+    std::int64_t ffn;                       // 0 = intermediate_size
+    std::int64_t shared_ffn, shared_count;  // width of all shared experts, or how many of them as wide as the others
+    std::int64_t leading_dense;             // first_k_dense_replace
+};
+struct ExpertFamily {
+    const char* count_key;  // of the names for the number of experts, its own
+    ExpertDefaults usual;
+    bool shared_gate, router_bias;
+    bool latent;  // multi-head latent attention
+};
+
+// Sliding-window attention: the defaults of the configuration class.
+struct WindowDefaults {
+    std::int64_t tokens;
+    std::int64_t full_every;  // every so many layers one attends to all tokens; 0 = none does
+    bool needs_flag;          // only with use_sliding_window, and only in layers from max_window_layers on
+};
+
+struct Family {
+    std::string_view type;
+    bool gated;
+    bool tied_by_default;             // class default of tie_word_embeddings
+    std::int64_t kv_heads_default;    // 0 = as many as query heads
+    std::int64_t head_dim_default;    // 0 = hidden size / heads
+    bool qkv_bias, out_and_mlp_bias;  // biases where no key says otherwise
+    bool layer_norm, learned_positions, qk_norm;
+    int norms_per_layer;
+    const ExpertFamily* experts;             // nullptr = every layer is dense
+    const WindowDefaults* window = nullptr;  // nullptr = none without a key
+
+    bool latent() const { return experts != nullptr && experts->latent; }
+};
+
+// Class defaults of DeepSeek-V2 and V3.
+constexpr LatentAttention kLatentDefaults{1536, 512, 128, 64, 128};
+
+// The family of that name, or nullptr.
+const Family* family_of(std::string_view type);
+
+// The family to read a config by; for an unknown type the one that its keys resemble most.
+struct Recognised {
+    const Family* family;
+    bool known;       // otherwise no class default counts
+    std::string why;  // for an unknown type
+};
+Recognised recognise(const std::string& type, const Json& config);
+
+// What stands in a config that the formulas do not cover: key and description; empty = nothing.
+struct Unsupported {
+    std::string_view key, what;
+};
+std::vector<Unsupported> unsupported(const Family& family, const Json& config);
+
+// Attention to a selection of tokens that is counted as attention to all of them: key, and why.
+std::vector<Unsupported> counted_as_full(const Json& config);
+
+}  // namespace fourfold

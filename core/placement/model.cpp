@@ -1,0 +1,305 @@
+// Based on
+//   S. Yim et al.: Pipette, DATE 2024, arXiv 2405.18093: critical path and rings over measured links; its objective
+//   D. Narayanan et al., arXiv 2104.04473: which ranks form which group (Megatron-LM)
+#include "placement/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "time/step_time.h"
+
+namespace fourfold {
+
+RankGrid rank_grid(const Plan& plan, bool units_are_gpus) {
+    return {plan.gpus, units_are_gpus ? 1 : plan.gpus_per_node, plan.gpus / plan.pipeline_parallel};
+}
+
+namespace {
+
+double number(std::int64_t value) { return static_cast<double>(value); }
+
+// To 36 binary digits. What went through pow or log2 differs between libraries in the 53rd; then two searches with the same seed would
+// part.
+double steady(double value) {
+    int exponent = 0;
+    const double digits = std::frexp(value, &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(digits, 36)), exponent - 36);
+}
+
+using Positions = std::vector<std::uint32_t>;
+
+// ---- who talks to whom
+void add_pipelines(const Plan& plan, const RankGrid& grid, PlacementShape& shape) {
+    shape.stages = static_cast<std::uint32_t>(plan.pipeline_parallel);
+    Positions last;
+    for (std::int64_t rank = 0; rank < grid.per_stage; ++rank) {
+        Positions line;
+        for (std::int64_t stage = 0; stage < plan.pipeline_parallel; ++stage) line.push_back(grid.position(stage * grid.per_stage + rank));
+        if (line == last) continue;  // ranks of one node take the same way
+        shape.pipelines.insert(shape.pipelines.end(), line.begin(), line.end());
+        last = std::move(line);
+    }
+}
+
+void add_rings(const Plan& plan, const RankGrid& grid, std::int64_t stages, PlacementShape& shape) {
+    for (std::int64_t stage = 0; stage < stages; ++stage) {
+        Positions last;
+        for (std::int64_t tensor = 0; tensor < plan.tensor_parallel; ++tensor) {
+            Positions ring;
+            for (std::int64_t rank = tensor; rank < grid.per_stage; rank += plan.tensor_parallel) {
+                const std::uint32_t position = grid.position(stage * grid.per_stage + rank);
+                if (ring.empty() || ring.back() != position) ring.push_back(position);
+            }
+            if (ring.size() < 2 || ring == last) continue;
+            shape.rings.push_back({static_cast<std::int32_t>(stage), ring});
+            last = std::move(ring);
+        }
+    }
+}
+
+// Tensor-parallel neighbours are next to each other, context-parallel ones TP apart.
+void add_groups(const Plan& plan, const RankGrid& grid, PlacementShape& shape) {
+    const std::int64_t t = plan.tensor_parallel, size = t * plan.context_parallel;
+    for (std::int64_t first = 0; first < plan.gpus; first += size) {
+        PlacementGroup group;
+        const auto link = [&](std::int64_t from, std::int64_t to) {
+            const std::pair<std::uint32_t, std::uint32_t> pair(grid.position(first + from), grid.position(first + to));
+            if (pair.first != pair.second && std::find(group.links.begin(), group.links.end(), pair) == group.links.end())
+                group.links.push_back(pair);
+        };
+        for (std::int64_t rank = 0; rank < size; ++rank) {
+            link(rank, rank / t * t + (rank + 1) % t);
+            link(rank, (rank + t) % size);
+            const std::uint32_t position = grid.position(first + rank);
+            if (group.positions.empty() || group.positions.back() != position) group.positions.push_back(position);
+        }
+        if (group.positions.size() > 1) shape.groups.push_back(std::move(group));
+    }
+}
+
+double slower(const Links& links, std::size_t a, std::size_t b) { return 1 / std::min(links.rate(a, b), links.rate(b, a)); }
+
+void add_links(const Links& links, PlacementShape& shape) {
+    const std::size_t n = links.size();
+    shape.units = static_cast<std::uint32_t>(n);
+    shape.link.assign(n * n, 0);
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b)
+            if (a != b) shape.link[a * n + b] = slower(links, a, b);
+}
+
+// The rates of a plan at the time model's hands: the machine with a network of the measured rate, and shares of 1.
+struct Measured {
+    Framework framework;
+    Machine machine;
+    Timing timing;
+
+    Measured(const Job& job, const Plan& plan, const Links& links)
+        : framework(framework_of(plan, *job.gpu)),
+          machine(machine_of(*job.gpu, job.cluster, plan)),
+          timing(timing_of(machine, job.cluster, plan, framework.attention)) {
+        timing.pipeline = timing.network = timing.ring_network = 1;
+        if (links.gpus) machine.gpus_per_node = 1;
+    }
+    Machine at(double byte_per_s) const {
+        Machine other = machine;
+        other.node = byte_per_s;
+        return other;
+    }
+};
+
+void add_hops(const Job& job, const Plan& plan, const Links& links, const Measured& measured, PlacementShape& shape) {
+    if (plan.pipeline_parallel == 1) {
+        shape.hop.assign(shape.link.size(), 0);
+        return;
+    }
+    const std::size_t n = links.size();
+    const double near = 2 * transfer_seconds_inside(job.model, plan, measured.machine, measured.timing);
+    Timing timing = measured.timing;
+    const auto one_way = [&](std::size_t from, std::size_t to) {
+        if (!links.latency_s.empty()) timing.network_latency = links.latency(from, to);
+        return transfer_seconds(job.model, plan, measured.at(links.rate(from, to)), timing);
+    };
+    shape.hop.assign(n * n, near);
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < a; ++b) shape.hop[a * n + b] = shape.hop[b * n + a] = one_way(a, b) + one_way(b, a);
+}
+
+// The terms of step_time's data traffic, for every stage.
+void add_data(const Job& job, const Plan& p, const Measured& measured, const LayerTimes& layers, const StepTime<double>& step,
+              PlacementShape& shape) {
+    const double gradient = p.gradients_in_fp32 ? 4 : 2, exposed = measured.timing.data_exposed;
+    const Stages stages(job.model, p);
+    for (std::int32_t stage = 0; stage < p.pipeline_parallel; ++stage) {
+        const double parameters = stage_parameters(job.model, p, measured.machine, measured.timing, layers, stages.at_rest(stage));
+        const auto leg = [&](double bytes, double collectives, bool overlaps, double work) {
+            const DataCollective parts = data_collective_parts(job.model, p, measured.machine, measured.timing, bytes);
+            return DataLeg{.inside = parts.inside,
+                           .across = parts.across,
+                           .fixed = steady(collectives * parts.fixed),
+                           .hides = overlaps ? steady(work) : 0,
+                           .exposed = exposed};
+        };
+        const double twice = p.shards_optimizer() ? 1 : 2, reduced = twice * gradient * parameters,
+                     gathered = p.shards_optimizer() ? 2 * parameters : 0;
+        DataLeg reduce = leg(reduced, twice, p.overlap_gradients, step.backward);
+        reduce.extra = p.overlap_gradients ? 1.0 / 8 : 0;
+        std::vector<DataLeg> legs;
+        if (p.zero == Zero::weights) {  // FSDP, for every micro-batch
+            legs.push_back(leg(gathered, 1, p.overlap_parameters, step.forward));
+            legs.push_back(leg(gathered + reduced, 2, p.overlap_gradients, step.backward));
+            for (DataLeg& one : legs) one.times = number(p.micro_batches_per_direction());
+        } else {
+            legs.push_back(reduce);
+            if (p.shards_optimizer()) legs.push_back(leg(gathered, 1, p.overlap_parameters, step.forward));
+        }
+        shape.data.push_back(std::move(legs));
+    }
+}
+
+double slowest(const StepTime<double>& step) { return *std::max_element(step.stage_seconds.begin(), step.stage_seconds.end()); }
+
+// At which seconds per byte a group's work is worked out: between the fastest and the slowest link, evenly in the logarithm.
+std::vector<double> sample_points(const PlacementShape& shape) {
+    constexpr int kPoints = 33;
+    double least = INFINITY, most = 0;
+    for (std::size_t i = 0; i < shape.link.size(); ++i)
+        if (shape.link[i] > 0) least = std::min(least, shape.link[i]), most = std::max(most, shape.link[i]);
+    std::vector<double> points = {least};
+    for (int i = 1; i < kPoints; ++i)
+        if (const double x = i + 1 == kPoints ? most : steady(least * std::pow(most / least, i / (kPoints - 1.0)));
+            x > points.back() * (1 + 1e-12))
+            points.push_back(x);
+    return points;
+}
+
+double median_rate(const Links& links) {
+    std::vector<double> rates;
+    rates.reserve(links.byte_per_s.size());
+    for (std::size_t a = 0; a < links.size(); ++a)
+        for (std::size_t b = 0; b < links.size(); ++b)
+            if (a != b) rates.push_back(links.rate(a, b));
+    std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
+    return rates[rates.size() / 2];
+}
+
+}  // namespace
+
+PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& links, const UnitSpeeds& speeds) {
+    PlacementShape shape;
+    Plan plan = given;
+    plan.time_factor = 1;
+    const RankGrid grid = rank_grid(plan, links.gpus);
+    shape.positions = static_cast<std::uint32_t>(grid.positions());
+    add_links(links, shape);
+    add_pipelines(plan, grid, shape);
+    add_rings(plan, grid, plan.pipeline_parallel, shape);
+    add_groups(plan, grid, shape);
+    const Measured measured(job, plan, links);
+    add_hops(job, plan, links, measured, shape);
+    const auto at_rate = [&](double byte_per_s) {
+        const Machine machine = measured.at(byte_per_s);
+        const LayerTimes layers = layer_times(job.model, plan, measured.framework, machine, measured.timing);
+        StepTime<double> step = step_time<double>(job.model, plan, measured.framework, machine, measured.timing, layers);
+        step.stage_seconds = pace_of(job.model, plan, machine, measured.timing, layers, Stages(job.model, plan), true).stage_seconds;
+        return step;
+    };
+    const double rate = median_rate(links);
+    const StepTime<double> step = at_rate(rate);
+    add_data(job, plan, measured, layer_times(job.model, plan, measured.framework, measured.at(rate), measured.timing), step, shape);
+    const PipelineWeights weights = pipeline_weights(plan);
+    shape.sum_hops = weights.sum_transfers, shape.most_hops = weights.most_transfers, shape.closed = weights.closed;
+    shape.sum_work = weights.sum_work, shape.most_work = weights.most_work;
+    // ---- what no placement changes
+    const auto item = [&](TimeItem i) { return step.items[static_cast<std::size_t>(i)]; };
+    const double nodes = number(plan.gpus) / number(measured.machine.gpus_per_node);
+    const double lag = nodes > 1 ? measured.timing.straggler * std::log2(nodes) : 0;
+    shape.times = (1 + lag) * given.time_factor;
+    shape.rest = step.seconds / (1 + lag) - item(TimeItem::pipeline_traffic);
+    if (!shape.rings.empty()) shape.rest -= item(TimeItem::data_traffic) + item(TimeItem::weight_traffic);
+    if (!shape.groups.empty() || !speeds.empty()) {
+        shape.speed = speeds;
+        if (!shape.groups.empty()) shape.group_x = sample_points(shape);
+        const std::size_t points = std::max<std::size_t>(1, shape.group_x.size()), stages = step.stage_seconds.size();
+        shape.work.resize(stages * points);
+        for (std::size_t i = 0; i < points; ++i) {
+            const auto work = shape.group_x.empty() ? step.stage_seconds : at_rate(1 / shape.group_x[i]).stage_seconds;
+            for (std::size_t stage = 0; stage < stages; ++stage) shape.work[stage * points + i] = steady(work[stage]);
+        }
+        double sum = 0;
+        for (const double seconds : step.stage_seconds) sum += seconds;
+        shape.rest -= shape.sum_work * sum + shape.most_work * slowest(step);
+    }
+    shape.rest = steady(shape.rest);
+    shape.times = steady(shape.times);
+    return shape;
+}
+
+StageWork::StageWork(const Job& job, const Plan& plan, const Links& links) : model_(job.model) {
+    const Measured measured(job, plan, links);
+    machine_ = measured.at(median_rate(links));
+    timing_ = measured.timing;
+    layers_ = layer_times(job.model, plan, measured.framework, machine_, timing_);
+}
+std::vector<double> StageWork::seconds(const Plan& plan) const {
+    return pace_of(model_, plan, machine_, timing_, layers_, Stages(model_, plan), true).stage_seconds;
+}
+
+PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& links) {
+    PlacementShape shape;
+    const RankGrid grid = rank_grid(plan, links.gpus);
+    shape.positions = static_cast<std::uint32_t>(grid.positions());
+    add_pipelines(plan, grid, shape);
+    add_rings(plan, grid, 1, shape);
+    const Measured measured(job, plan, links);
+    const LayerTimes layers = layer_times(job.model, plan, measured.framework, measured.machine, measured.timing);
+    const double parameters =
+        stage_parameters(job.model, plan, measured.machine, measured.timing, layers, Stages(job.model, plan).at_rest(0));
+    const double tokens = number(plan.sequence_length * plan.micro_batch) / number(plan.context_parallel);
+    const double hand_over =
+        2 * tokens * number(job.model.hidden) / number(plan.tensor_parallel) * number(std::min(grid.ranks_per_unit, grid.per_stage));
+    const double data = (plan.gradients_in_fp32 ? 4 : 2) * parameters;
+    const DataCollective all = data_collective_parts(job.model, plan, measured.machine, measured.timing, data);
+    const double inside_rate = measured.machine.link;
+    const std::size_t n = links.size();
+    add_links(links, shape);
+    shape.hop.assign(n * n, 2 * hand_over / inside_rate);
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b) {
+            if (a == b) continue;
+            shape.hop[a * n + b] = 2 * hand_over / links.rate(a, b);
+            shape.link[a * n + b] = 1 / links.rate(a, b);
+        }
+    // an all-reduce moves everything twice; inside a unit at the link's own rate
+    const double near = number(
+        std::min(plan.data_parallel() * plan.context_parallel, std::max<std::int64_t>(1, grid.ranks_per_unit / plan.tensor_parallel)));
+    shape.data.assign(shape.stages, {});
+    shape.data[0] = {DataLeg{.across = 2 * all.across}};
+    shape.rest = near > 1 ? 2 * (near - 1) / near * data / inside_rate : 0;
+    return shape;
+}
+
+PlacementShape pipette_shape(const PipetteNumbers& p, const Links& links) {
+    PlacementShape shape;
+    shape.positions = static_cast<std::uint32_t>(p.pipelines * p.stages);
+    shape.stages = static_cast<std::uint32_t>(p.stages);
+    for (std::uint32_t i = 0; i < shape.positions; ++i) shape.pipelines.push_back(i);
+    PlacementRing ring;
+    for (std::int64_t r = 0; r < p.pipelines; ++r) ring.positions.push_back(static_cast<std::uint32_t>(r * p.stages));
+    if (ring.positions.size() > 1) shape.rings.push_back(std::move(ring));
+    add_links(links, shape);
+    const std::size_t n = links.size();
+    shape.hop.assign(n * n, 0);
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b) {
+            if (a == b) continue;
+            shape.hop[a * n + b] = 2 * p.hand_over_bytes / links.rate(a, b);
+            shape.link[a * n + b] = 1 / links.rate(a, b);
+        }
+    shape.data.assign(shape.stages, {});
+    shape.data[0] = {DataLeg{.across = 2 * (number(p.inter_dp) - 1) / number(p.inter_dp) * p.data_bytes}};
+    if (p.inner_dp > 1) shape.rest = 2 * (number(p.inner_dp) - 1) / number(p.inner_dp) * p.data_bytes / p.inside_byte_per_s;
+    return shape;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,48 @@
+// How a training framework does what the plan asks for, as far as memory depends on it. These are inputs of the estimate with a preset per
+// framework, never constants of the model: the same plan holds more or less in another framework or version.
+#pragma once
+#include "model/hardware.h"
+#include "plan/plan.h"
+
+namespace fourfold {
+
+enum class AttentionKernel : std::uint8_t {
+    flash,    // flash-attn: keeps the output and log-sum-exp; a transposed copy of the output when the micro-batch is larger than 1
+    cudnn,    // fused kernel of cuDNN: the same without the copy
+    unfused,  // scores kept, softmax fused
+    local     // the framework's own layers: scores kept, gathered in a global buffer
+};
+enum class LossKernel : std::uint8_t {
+    plain,         // 6 bytes per logit at the worst point: bf16 logits and their fp32 copy
+    native_fused,  // 10
+    te_fused,      // 2: works in place on the bf16 logits
+    gathered       // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
+};
+
+// The defaults are Megatron-Core of 2025 with Transformer Engine.
+struct Framework {
+    AttentionKernel attention = AttentionKernel::flash;
+    LossKernel loss = LossKernel::plain;
+    bool transformer_engine = true;           // otherwise the local layers
+    bool fused_gradient_accumulation = true;  // weight gradients are added in place; otherwise a bf16 one exists for a moment
+    bool caches_dummy_gradients = false;      // Transformer Engine >= 2 keeps one bf16 dummy gradient per distinct weight shape
+    bool fused_masked_softmax = true;         // otherwise the scores are kept in more copies
+    bool fused_gated_activation = true;       // of experts: otherwise the product is kept before it is scaled
+    bool creates_attention_mask = false;      // b*s*s bytes at the peak
+    bool deferred_embedding_gradient = false;
+    bool grouped_gemm = false;  // of experts: more workspaces
+    bool large_cublas_workspace =
+        true;  // 2 x 32 MiB (Hopper, or where a workspace setting or determinism is asked for) instead of 2 x 8.125
+    double engine_workspace =
+        32.0 * 1024 * 1024;  // bytes of one workspace of Transformer Engine: 32 MiB on Hopper and Blackwell, 4 on A100
+};
+
+// What the plan's framework, attention and loss mean on that card.
+Framework framework_of(const Plan& plan, const Gpu& gpu);
+
+// Of the two norms before a layer's attention and feed-forward part, how many selective recomputation computes again. Transformer Engine
+// joins a norm to the matrix behind it (Megatron-Core, gpt_layer_specs.py): such a norm is recomputed with its matrix alone. Apart stand
+// those in front of latent attention and of experts.
+int norms_recomputed(const Model& model, const Plan& plan, const Framework& framework, bool expert_layer);
+
+}  // namespace fourfold

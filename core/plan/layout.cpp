@@ -1,0 +1,177 @@
+#include "plan/layout.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+static constexpr Choice kSplits[] = {
+    {"equal", "Equal", "Every chunk holds as many layers."},
+    {"front", "Rounded", "As even as the layers allow: the first chunks hold one layer more (PyTorch, nanotron, torchtitan)."},
+};
+const std::span<const Choice> kSplitChoices = kSplits;
+
+Layout::Layout(const std::vector<std::int32_t>& layers, int multi_token_layers) : multi_token(multi_token_layers) {
+    before.reserve(layers.size() + 1);
+    before.push_back(0);
+    for (const std::int32_t count : layers) before.push_back(before.back() + count);
+}
+
+Layout front_layout(const Model& model, std::int64_t chunks) {
+    std::vector<std::int32_t> list(static_cast<std::size_t>(chunks));
+    for (std::int64_t i = 0; i < chunks; ++i)
+        list[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(model.layers / chunks + (i < model.layers % chunks ? 1 : 0));
+    return Layout(list, model.multi_token_layers);
+}
+
+// ---- reading
+namespace {
+
+constexpr std::size_t kLongest = 20'000;  // letters of a layout written out: more than any model has layers
+
+// Writes out "(x)*n" and "x*n".
+class Unroller {
+ public:
+    explicit Unroller(std::string_view text) {
+        for (const char c : text)
+            if (c != ',' && c != ' ' && c != '\t' && c != '\n') text_ += c;
+    }
+    // nullopt: `wrong` says why.
+    std::optional<std::string> run() {
+        std::string whole = sequence(0);
+        if (wrong.empty() && at_ < text_.size()) wrong = "A closing bracket has no opening one.";
+        if (!wrong.empty()) return std::nullopt;
+        return whole;
+    }
+    std::string wrong;
+
+ private:
+    std::string sequence(int depth) {
+        std::string all;
+        while (wrong.empty() && at_ < text_.size() && text_[at_] != ')') {
+            const char c = text_[at_++];
+            std::string one(1, c);
+            if (c == '(') {
+                one = depth < 20 ? sequence(depth + 1) : "";
+                if (at_ >= text_.size() || text_[at_] != ')') return fail("An opening bracket has no closing one.");
+                ++at_;
+            } else if (c != 'E' && c != 't' && c != 'm' && c != 'L' && c != '|') {
+                return fail("\"" + one +
+                            "\" stands for nothing: E is the embedding, t a layer, m a layer that predicts further tokens, L the "
+                            "loss, | the border between two chunks.");
+            }
+            append(all, one, repeats());
+        }
+        return all;
+    }
+    std::size_t repeats() {
+        if (at_ >= text_.size() || text_[at_] != '*') return 1;
+        std::size_t count = 0, digits = 0;
+        for (++at_; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_, ++digits)
+            count = std::min<std::size_t>(10 * count + static_cast<std::size_t>(text_[at_] - '0'), kLongest);
+        if (digits == 0) fail("Behind * a whole number must stand.");
+        return count;
+    }
+    void append(std::string& all, const std::string& one, std::size_t times) {
+        if (one.size() * times + all.size() > kLongest) {
+            fail("It has more than " + grouped(kLongest) + " letters when it is written out.");
+            return;
+        }
+        for (std::size_t i = 0; i < times; ++i) all += one;
+    }
+    std::string fail(std::string why) {
+        if (wrong.empty()) wrong = std::move(why);
+        return {};
+    }
+    std::string text_;
+    std::size_t at_ = 0;
+};
+
+Problem bad_layout(std::string_view text, std::string message) {
+    return {"layout",
+            "layout",
+            shown(Json(text)),
+            std::move(message),
+            "Write it as Megatron does, for example Et*7|(t*8|)*14t*7L for 126 layers on 16 chunks, or take \"auto\".",
+            "auto"};
+}
+
+// What stands at the wrong place, or "".
+std::string misplaced(const std::string& letters) {
+    if (letters.empty() || letters.front() != 'E') return "It must begin with E: the embedding comes first.";
+    if (letters.back() != 'L') return "It must end with L: the loss comes last.";
+    if (std::count(letters.begin(), letters.end(), 'E') > 1) return "E stands in it more than once: a model has one embedding.";
+    const std::size_t loss = letters.find('L');
+    if (loss + 1 != letters.size()) return "A loss stands before the last layer: L may stand at the very end alone.";
+    const std::size_t further = letters.find('m');
+    if (further != std::string::npos && letters.find_first_not_of('m', further) != loss)
+        return "Layers that predict further tokens (m) must stand directly before the loss, on its chunk.";
+    std::size_t chunk = 1;
+    for (std::size_t i = 0; i + 1 < letters.size(); ++i) {
+        if (letters[i] != '|') continue;
+        if (letters[i + 1] == '|') return "Chunk " + std::to_string(chunk + 1) + " is empty.";
+        ++chunk;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<Layout> read_layout(std::string_view text, Problems& problems) {
+    Unroller unroll(text);
+    const auto letters = unroll.run();
+    const std::string wrong = letters ? misplaced(*letters) : unroll.wrong;
+    if (!wrong.empty()) {
+        problems.push_back(bad_layout(text, "This is no layout. " + wrong));
+        return std::nullopt;
+    }
+    std::vector<std::int32_t> layers(1);
+    for (const char c : *letters) {
+        if (c == 't') ++layers.back();
+        if (c == '|') layers.push_back(0);
+    }
+    return Layout(layers, static_cast<int>(std::count(letters->begin(), letters->end(), 'm')));
+}
+
+// ---- writing
+static void add_letters(std::string& text, char letter, std::int64_t count) {
+    if (count > 3)
+        text += std::string(1, letter) + "*" + std::to_string(count);
+    else
+        text.append(static_cast<std::size_t>(count), letter);
+}
+
+std::string layout_text(const Layout& layout) {
+    const std::size_t last = layout.chunks() - 1;
+    std::string text = "E";
+    for (std::size_t i = 0; i < last;) {
+        std::string chunk;
+        add_letters(chunk, 't', layout.at(i));
+        std::size_t same = i + 1;  // how far chunks follow that hold as many layers
+        while (i > 0 && same < last && layout.at(same) == layout.at(i)) ++same;
+        if (same - i > 1)
+            text += "(" + chunk + "|)*" + std::to_string(same - i);
+        else
+            text += chunk + "|";
+        i = same;
+    }
+    add_letters(text, 't', layout.at(last));
+    add_letters(text, 'm', layout.multi_token);
+    return text + "L";
+}
+
+std::optional<Problem> layout_problem(const Layout& layout, const Model& model) {
+    const std::int64_t layers = layout.layers();
+    const bool layers_right = layers == model.layers, further_right = layout.multi_token == model.multi_token_layers;
+    if (layers_right && further_right) return std::nullopt;
+    const auto chunks = std::min<std::int64_t>(static_cast<std::int64_t>(layout.chunks()), model.layers);
+    const std::string message =
+        !layers_right
+            ? "The layout holds " + grouped(layers) + " layers (t); the model has " + grouped(model.layers) +
+                  (layers < model.layers ? ": " + grouped(model.layers - layers) + " are lost." : ": some would stand on it twice.")
+            : "The layout holds " + grouped(layout.multi_token) + " layers that predict further tokens (m); the model has " +
+                  grouped(model.multi_token_layers) + ".";
+    return Problem{
+        "layout", "layout", nullptr, message, "Every layer must stand on exactly one chunk.", layout_text(front_layout(model, chunks))};
+}
+
+}  // namespace fourfold

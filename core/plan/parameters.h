@@ -1,0 +1,139 @@
+// Parameters of one GPU: what a stage's layers, embedding and head weigh after tensor and expert parallelism. Megatron's layout.
+#pragma once
+#include <algorithm>
+#include <array>
+
+#include "plan/stage.h"
+#include "plan/symbols.h"
+
+namespace fourfold {
+
+// The weight matrices by name; matrices of one name have one shape in all layers.
+enum class Weight {
+    query_down,
+    query,
+    kv_down,
+    kv_up,
+    qkv,
+    projection,
+    fc1,
+    fc2,
+    expert_fc1,
+    expert_fc2,
+    shared_fc1,
+    shared_fc2,
+    multi_token,
+    count
+};
+
+template <class N>
+class Parameters : protected Letters<N> {
+ public:
+    Parameters(const Model& model, const Plan& plan, const Stage& stage) : Letters<N>(model, plan), stage_(stage) {}
+
+    // Parameters that all data-parallel GPUs hold alike: everything but the experts.
+    N dense() {
+        N all = layers(stage_.dense.held, stage_.experts.held);
+        if (stage_.has_embedding) {
+            all = all + vocabulary();
+            if (m_.learned_positions) all = all + as_double(m_.max_positions) * h();
+        }
+        if (stage_.has_head) {
+            all = all + norm_parameters() * h();
+            if (separate_head()) all = all + vocabulary();
+            const bool expert = this->multi_token_is_expert();
+            for (int i = 0; i < m_.multi_token_layers; ++i) {
+                all = all + layers(expert ? 0 : 1, expert ? 1 : 0) + weight(Weight::multi_token, 2 * squared(h()) / t()) +
+                      3 * norm_parameters() * h();
+                if (!stage_.has_embedding) all = all + vocabulary();  // it embeds too
+            }
+        }
+        return all;
+    }
+    // Parameters of the experts of this GPU.
+    double expert_layers() const {
+        return stage_.experts.held + (stage_.has_head && this->multi_token_is_expert() ? m_.multi_token_layers : 0);
+    }
+    N routed() { return expert_layers() * expert_layer(); }
+
+    // Matrices with a row per word on this GPU: embedding, head, and the embedding once more for layers that predict further tokens.
+    double vocabularies() const {
+        const double head = separate_head() ? 1 : 0, again = stage_.has_embedding ? 0 : m_.multi_token_layers;
+        return (stage_.has_embedding ? 1 : 0) + (stage_.has_head ? head + again : 0);
+    }
+    N vocabulary() const { return v() / t() * h(); }
+    // A tied head is the embedding itself, unless it lies on another GPU.
+    bool separate_head() const { return !m_.tied || !stage_.has_embedding; }
+
+    // One layer as it is gathered by FSDP, experts and all: the largest kind in the stage.
+    N largest_layer() {
+        N with_experts = 0.0;
+        if (expert_layers() > 0) with_experts = layers(0, 1) + expert_layer();
+        const N plain = stage_.dense.held > 0 ? layers(1, 0) : N(0.0);
+        return value_of(with_experts) > value_of(plain) ? with_experts : plain;
+    }
+
+    // Elements of every distinct matrix of the layers counted so far.
+    const std::array<double, static_cast<std::size_t>(Weight::count)>& shapes() const { return shapes_; }
+    double largest_shape() const { return *std::max_element(shapes_.begin(), shapes_.end()); }
+
+ private:
+    using L = Letters<N>;
+    using L::as_double, L::m_, L::p_;
+    using L::h, L::f, L::a, L::k, L::d, L::t, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn, L::shared_ffn;
+
+    N layers(double dense_layers, double expert_layers) {
+        N all = (dense_layers + expert_layers) * (attention() + m_.norms_per_layer * norm_parameters() * h());
+        if (dense_layers > 0) all = all + dense_layers * feed_forward(Weight::fc1, f(), t());
+        if (expert_layers > 0) {
+            N beside = h() * experts();  // router
+            if (m_.experts.router_bias) beside = beside + experts();
+            if (m_.experts.shared_ffn > 0) {
+                beside = beside + feed_forward(Weight::shared_fc1, shared_ffn(), t());
+                if (m_.experts.shared_gate) beside = beside + h();
+            }
+            all = all + expert_layers * beside;
+        }
+        return all;
+    }
+    N expert_layer() { return as_double(m_.experts.count / p_.expert_parallel) * feed_forward(Weight::expert_fc1, expert_ffn(), e()); }
+    N attention() { return L::latent() ? latent_attention() : plain_attention(); }
+    N plain_attention() {
+        const N columns = (a() + 2 * k()) * d() / t();
+        N all = weight(Weight::qkv, h() * columns) + weight(Weight::projection, a() * d() / t() * h());
+        if (m_.qkv_bias) all = all + columns;
+        if (m_.attention_out_bias) all = all + h();
+        if (m_.qk_norm) all = all + 2 * norm_parameters() * d();
+        return all;
+    }
+    N latent_attention() {
+        const LatentAttention& l = m_.latent;
+        const double qk = as_double(l.nope_dim + l.rope_dim);
+        const N q = l.q_rank > 0 ? weight(Weight::query_down, h() * as_double(l.q_rank)) +
+                                       weight(Weight::query, as_double(l.q_rank) * a() * qk / t())
+                                 : weight(Weight::query, h() * a() * qk / t());
+        const N kv = weight(Weight::kv_down, h() * as_double(l.kv_rank + l.rope_dim)) +
+                     weight(Weight::kv_up, as_double(l.kv_rank) * a() * as_double(l.nope_dim + l.value_dim) / t());
+        N all = q + kv + weight(Weight::projection, a() * as_double(l.value_dim) * h() / t());
+        if (m_.qkv_bias) all = all + as_double(l.q_rank + l.kv_rank + l.rope_dim);
+        if (m_.attention_out_bias) all = all + h();
+        if (m_.qk_norm) all = all + norm_parameters() * as_double(l.q_rank + l.kv_rank);
+        return all;
+    }
+    N feed_forward(Weight first, const N& width, const N& ranks) {
+        const auto second = static_cast<Weight>(static_cast<int>(first) + 1);
+        N all = weight(first, h() * width * fan() / ranks) + weight(second, width / ranks * h());
+        if (m_.mlp_bias) all = all + width * fan() / ranks + h();
+        return all;
+    }
+    // Notes a matrix's size under its name: the layers' matrices share them.
+    N weight(Weight which, const N& size) {
+        shapes_[static_cast<std::size_t>(which)] = value_of(size);
+        return size;
+    }
+
+    const Stage& stage_;
+    std::array<double, static_cast<std::size_t>(Weight::count)> shapes_{};
+};
+
+}  // namespace fourfold

@@ -1,0 +1,372 @@
+// How a training run is split over GPUs, and the rules that such a split must keep (Megatron-style training).
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "base/fields.h"
+#include "model/hardware.h"
+#include "model/model.h"
+#include "plan/layout.h"
+#include "plan/schedule.h"
+
+namespace fourfold {
+
+// ---- choices. Their texts are in plan.cpp; order as in the enum.
+enum class FrameworkKind { megatron_2025, megatron_2024, pytorch };
+enum class Attention { automatic, flash, cudnn, plain };
+enum class Loss { automatic, plain, native_fused, te_fused, gathered };
+enum class Zero { none, optimizer, gradients, weights };
+enum class Recompute { none, selective, full, block };
+enum class Precision { bf16, fp16, fp8, fp8_weights };
+enum class Moments { fp32, bits16, bits8 };
+enum class SiteKind { measured, quiet, shared, own };
+// Bits of Plan::recompute_modules, by the names of Megatron's --recompute-modules.
+enum RecomputeModule : std::uint32_t {
+    core_attn = 1,
+    layernorm = 2,
+    mlp = 4,
+    moe_act = 8,
+    moe = 16,
+    shared_experts = 32,
+    mla_up_proj = 64
+};
+
+extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
+    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices;
+
+// What else than whole numbers may be "auto": bits of Plan::open.
+enum Open : std::uint32_t {
+    open_schedule = 1,
+    open_layout = 2,
+    open_zero = 4,
+    open_recompute = 8,
+    open_moments = 16,
+    open_sequence_parallel = 32,
+    open_everything = 63
+};
+
+// Every whole number that may be "auto" may be kAuto, and every other field may have its bit set in `open`, until search.h has chosen it.
+struct Plan {
+    std::int64_t gpus = 8;
+    std::int64_t gpus_per_node = kAuto;
+    std::int64_t sequence_length = 8'192;  // tokens
+    std::int64_t global_batch = 1'024;     // sequences per optimizer step
+    std::int64_t tensor_parallel = kAuto;
+    std::int64_t context_parallel = kAuto;
+    std::int64_t pipeline_parallel = kAuto;
+    std::int64_t micro_batch = kAuto;          // sequences that pass through a GPU at once
+    std::int64_t virtual_stages = 1;           // model chunks per GPU in the interleaved schedule
+    std::int64_t virtual_stage_group = kAuto;  // micro-batches that pass through a chunk before the next chunk's turn; kAuto = PP
+    std::int64_t first_stage_layers = 0, last_stage_layers = 0;  // 0 = as many as the other stages
+    std::int64_t expert_parallel = 1;                            // a request that does not set it means "auto" (job.h)
+    std::int64_t expert_tensor_parallel = 1;
+    std::int64_t shard_replicas = 1;    // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
+    std::int64_t recompute_layers = 1;  // full: layers per unit; block: layers of each chunk
+    double expert_imbalance = 1;        // fullest GPU's routed tokens over the average
+    double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory
+    std::uint32_t open = 0;             // bits of Open
+    LayoutPointer layout;               // layers chunk by chunk; none: as `split` says
+    Split split = Split::equal;
+    FrameworkKind framework = FrameworkKind::megatron_2025;
+    Attention attention = Attention::automatic;
+    Loss loss = Loss::automatic;
+    ScheduleKind schedule = ScheduleKind::one_f_one_b;
+    Zero zero = Zero::optimizer;
+    Recompute recompute = Recompute::none;
+    Precision precision = Precision::bf16;
+    Moments moments = Moments::fp32;
+    std::uint32_t recompute_modules = RecomputeModule::core_attn;  // what "selective" recomputes
+    bool count_embedding_as_layer = false, count_loss_as_layer = false;
+    SiteKind site = SiteKind::measured;  // as fitted to the cluster's runs, where there are any
+    // A calibration with the user's own runs (calibration.h): a factor on every time, and what SiteKind::own takes for the site. Their
+    // defaults are those of a quiet site (cost.cpp).
+    double time_factor = 1;
+    double site_network = 0.7, site_pipeline = 0.5;  // shares of the network's rate: collectives, point-to-point
+    double site_fixed = 0.1, site_stall = 0.02e-3;   // seconds per step; seconds per micro-batch and group of GPUs
+    bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
+    bool gradients_in_fp32 = true;
+    bool hidden_dropout = false;
+    bool attention_dropout = false;
+    bool fused_norms = true;        // otherwise plain PyTorch's, which keep copies in fp32
+    bool sequence_parallel = true;  // has an effect with tensor parallelism alone
+
+    std::int64_t model_parallel() const { return tensor_parallel * context_parallel * pipeline_parallel; }
+    std::int64_t data_parallel() const { return gpus / model_parallel(); }
+    std::int64_t chunks() const { return pipeline_parallel * virtual_stages; }  // of the whole pipeline
+    std::int64_t group_of_micro_batches() const { return virtual_stage_group == kAuto ? pipeline_parallel : virtual_stage_group; }
+    std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
+    bool is_calibrated() const { return time_factor != 1 || site == SiteKind::own; }
+    bool shards_optimizer() const { return zero != Zero::none; }
+    bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
+    // Scores are kept unless attention never writes them or they are computed again.
+    bool keeps_scores() const { return attention == Attention::plain && !recomputes(core_attn); }
+    ScheduleKind schedule_kind() const {
+        return schedule == ScheduleKind::one_f_one_b && virtual_stages > 1 ? ScheduleKind::interleaved : schedule;
+    }
+    // Copies of the weights that the stages of a pipeline hold together (DualPipe: one per direction).
+    std::int64_t weight_copies() const { return row_of(schedule).copies; }
+    std::int64_t pieces_per_stage() const { return virtual_stages * weight_copies(); }
+    std::int64_t micro_batches_per_direction() const { return micro_batches() / weight_copies(); }
+};
+
+// Rows of the embedding as Megatron pads them, so that every GPU of a tensor group gets a multiple of 128.
+inline std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor_parallel) {
+    const std::int64_t multiple = 128 * tensor_parallel;
+    return (model.vocabulary + multiple - 1) / multiple * multiple;
+}
+
+// Layers of a chunk in the first, in the middle, and in the last stage, where all chunks are equal or the older fields move layers between
+// the ends: uneven ends are given as layers of the stage (Megatron: --decoder-first-pipeline-num-layers), or come from counting the
+// embedding or the loss as a layer (--account-for-embedding-in-pipeline-split), which takes one layer from the very first or the very last
+// chunk. nullopt when the layers cannot be shared out so.
+struct LayersPerChunk {
+    std::int64_t first, middle, last;
+};
+inline bool has_uneven_ends(const Plan& p) {
+    return p.first_stage_layers > 0 || p.last_stage_layers > 0 || p.count_embedding_as_layer || p.count_loss_as_layer;
+}
+inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan& p) {
+    const std::int64_t V = p.virtual_stages, first = p.first_stage_layers, last = p.last_stage_layers;
+    const std::int64_t middle = p.pipeline_parallel - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0);
+    const std::int64_t extra = (p.count_embedding_as_layer ? 1 : 0) + (p.count_loss_as_layer ? 1 : 0);
+    if (first == 0 && last == 0) {  // the usual case, and the search's
+        if ((m.layers + extra) % p.chunks() != 0) return std::nullopt;
+        const std::int64_t each = (m.layers + extra) / p.chunks();
+        return LayersPerChunk{each, each, each};
+    }
+    const std::int64_t rest = m.layers - first - last;
+    if (extra > 0 || middle < 0 || rest < middle * V || first % V != 0 || last % V != 0) return std::nullopt;
+    if (middle == 0 ? rest != 0 : rest % (middle * V) != 0) return std::nullopt;
+    const std::int64_t each = middle == 0 ? 0 : rest / (middle * V);
+    return LayersPerChunk{first > 0 ? first / V : each, each, last > 0 ? last / V : each};
+}
+// Whether the plan's chunks hold the model's layers, each once.
+inline bool holds_layers(const Model& m, const Plan& p) {
+    if (p.layout) return static_cast<std::int64_t>(p.layout->chunks()) == p.chunks() && p.layout->layers() == m.layers;
+    return p.split == Split::front ? p.chunks() <= m.layers : layers_per_chunk(m, p).has_value();
+}
+
+// "layout" of a request: "auto", an id of kSplitChoices, or Megatron's notation.
+void set_notation(Plan& plan, const std::string& text, Problems& problems);
+std::string notation_of(const Plan& plan);
+
+// The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
+template <class AnyPlan, class Visitor>
+void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
+    v.integer({"gpus", "gpus", "GPUs", "How many GPUs train together, over all nodes.", "GPUs"}, p.gpus, {1, 1'048'576});
+    v.integer({"sequence_length", "seq", "Sequence length", "Tokens in one training sequence.", "tokens"}, p.sequence_length,
+              {1, 16'777'216});
+    v.integer({"global_batch", "batch", "Sequences per batch (global batch)",
+               "Sequences that the whole cluster works through per optimizer step.", "sequences"},
+              p.global_batch, {1, 16'777'216});
+    v.integer({"tensor_parallel", "tp", "Tensor parallel (TP)", "Every layer is split over this many GPUs.", "GPUs"}, p.tensor_parallel,
+              {1, 1'024}, true);
+    v.integer({"context_parallel", "cp", "Context parallel (CP)", "Every sequence is split over this many GPUs.", "GPUs"},
+              p.context_parallel, {1, 4'096}, true);
+    v.integer(
+        {"pipeline_parallel", "pp", "Pipeline parallel (PP)", "The layers are split into this many stages, one after the other.", "stages"},
+        p.pipeline_parallel, {1, 2'000}, true);
+    v.integer({"micro_batch", "mb", "Micro-batch", "Sequences that pass through a GPU at once.", "sequences"}, p.micro_batch, {1, 65'536},
+              true);
+    v.integer({"virtual_stages", "vp", "Chunks per GPU (virtual pipeline)",
+               "With more than one, every GPU holds several smaller pieces of the pipeline (interleaved schedule).", "chunks"},
+              p.virtual_stages, {1, 128}, true);
+    v.integer({"virtual_stage_group", "vgroup", "Micro-batches per chunk in a row",
+               "How many micro-batches pass through one chunk before the next chunk's turn; \"auto\": as many as there are stages.",
+               "micro-batches"},
+              p.virtual_stage_group, {1, 65'536}, true);
+    v.integer({"gpus_per_node", "node", "GPUs per node", "GPUs in one machine, joined by fast links.", "GPUs"}, p.gpus_per_node, {1, 256},
+              true);
+    v.choice({"schedule", "sched", "Pipeline schedule", "In which order a stage works on its micro-batches.", ""}, p.schedule,
+             kScheduleChoices, p.open, open_schedule);
+    v.notation(
+        {"layout", "layout", "Layers per stage",
+         "Which layers stand on which chunk, as Megatron's --pipeline-model-parallel-layout says it: E embedding, t a layer, m a layer "
+         "that predicts further tokens, L loss, | the border between two chunks.",
+         ""},
+        p, kSplitChoices);
+    v.integer({"first_stage_layers", "first", "Layers of the first stage", "0 = as many as the other stages.", "layers"},
+              p.first_stage_layers, {0, 2'000});
+    v.integer({"last_stage_layers", "last", "Layers of the last stage", "0 = as many as the other stages.", "layers"}, p.last_stage_layers,
+              {0, 2'000});
+    v.boolean({"count_embedding_as_layer", "embl", "Embedding counts as a layer", "The first stage then gets one layer less.", ""},
+              p.count_embedding_as_layer);
+    v.boolean({"count_loss_as_layer", "lossl", "Loss counts as a layer", "The last stage then gets one layer less.", ""},
+              p.count_loss_as_layer);
+    v.choice({"zero", "zero", "ZeRO / FSDP", "What data-parallel GPUs share out instead of each holding a copy.", ""}, p.zero, kZeroChoices,
+             p.open, open_zero);
+    v.integer({"shard_replicas", "hsdp", "Copies of the shards (HSDP)",
+               "1 = shared out over all data- and context-parallel GPUs; 2 = over half of them, twice.", "copies"},
+              p.shard_replicas, {1, 1'048'576});
+    v.choice({"recompute", "rc", "Recompute activations", "Save memory by computing again in the backward pass.", ""}, p.recompute,
+             kRecomputeChoices, p.open, open_recompute);
+    v.set({"recompute_modules", "rcm", "Recompute which parts", "For \"selective\".", ""}, p.recompute_modules, kModuleChoices);
+    v.integer({"recompute_layers", "rcl", "Recompute: layers",
+               "\"Full\": layers between two checkpoints. \"Block\": how many layers of each chunk are recomputed.", "layers"},
+              p.recompute_layers, {1, 2'000}, true);
+    v.choice({"precision", "dtype", "Precision", "Number format of weights and activations.", ""}, p.precision, kPrecisionChoices);
+    v.boolean({"gradients_in_fp32", "grad32", "Gradients in fp32", "Gradients are added up with 4 bytes each instead of 2.", ""},
+              p.gradients_in_fp32);
+    v.choice({"moments", "adam", "Adam's averages", "Number format of the optimizer's two running averages.", ""}, p.moments,
+             kMomentsChoices, p.open, open_moments);
+    v.number({"optimizer_offload", "offload", "Optimizer in host memory",
+              "Fraction of the optimizer's state kept in the node's own memory.", "fraction"},
+             p.optimizer_offload, {0, 1});
+    v.integer({"expert_parallel", "ep", "Expert parallel (EP)", "The experts of a layer are shared out over this many GPUs.", "GPUs"},
+              p.expert_parallel, {1, 4'096}, true);
+    v.integer({"expert_tensor_parallel", "etp", "Expert tensor parallel (ETP)", "Every expert is split over this many GPUs.", "GPUs"},
+              p.expert_tensor_parallel, {1, 1'024}, true);
+    v.number({"expert_imbalance", "imbalance", "Expert imbalance",
+              "Tokens that reach the fullest GPU's experts over the average; 1 = perfectly even.", "times"},
+             p.expert_imbalance, {1, 64});
+    v.choice({"framework", "fw", "Framework", "Whose habits are counted: workspaces, buffers, kernels.", ""}, p.framework,
+             kFrameworkChoices);
+    v.choice({"attention", "attn", "Attention", "How attention scores are computed and kept.", ""}, p.attention, kAttentionChoices);
+    v.choice({"loss", "loss", "Loss", "How the loss is computed from the logits.", ""}, p.loss, kLossChoices);
+    v.boolean({"sequence_parallel", "sp", "Sequence parallel (SP)",
+               "What tensor parallelism leaves whole is split along the sequence, over the same GPUs.", ""},
+              p.sequence_parallel, p.open, open_sequence_parallel);
+    v.choice({"site", "site", "How quiet the cluster is", "What other jobs and the machine itself add.", ""}, p.site, kSiteChoices);
+    // a calibration, so that a link carries it too
+    v.number({"time_factor", "factor", "Measured over estimated", "Every time is multiplied by this. It comes from runs of your own.", ""},
+             p.time_factor, {0.2, 5});
+    v.number({"site_network", "net", "Network: share for collectives",
+              "Part of the network's rate that gradients and weights reach. With a cluster of your own constants.", "fraction"},
+             p.site_network, {0.01, 1});
+    v.number({"site_pipeline", "p2p", "Network: share for the pipeline",
+              "Part of the network's rate that hand-overs between stages reach. With a cluster of your own constants.", "fraction"},
+             p.site_pipeline, {0.01, 1});
+    v.number({"site_fixed", "fixed", "Fixed time per step", "Data, logging, bookkeeping. With a cluster of your own constants.", "seconds"},
+             p.site_fixed, {0, 60});
+    v.number({"site_stall", "stall", "Stalls", "Per micro-batch and group of GPUs. With a cluster of your own constants.", "seconds"},
+             p.site_stall, {0, 1});
+    v.boolean(
+        {"tensor_overlap", "tpov", "Overlap tensor-parallel traffic", "--tp-comm-overlap, with sequence parallelism within a node.", ""},
+        p.tensor_overlap);
+    v.boolean({"overlap_gradients", "ovg", "Overlap gradient traffic", "Gradients travel while the backward pass goes on.", ""},
+              p.overlap_gradients);
+    v.boolean({"overlap_parameters", "ovp", "Overlap weight traffic", "Weights are gathered while the forward pass goes on.", ""},
+              p.overlap_parameters);
+    v.boolean({"overlap_pipeline", "ovpp", "Overlap pipeline traffic", "Of the interleaved schedule.", ""}, p.overlap_pipeline);
+    v.boolean({"fused_norms", "norms", "Fused norms", "Off: norms made of single operations, which keep copies in fp32.", ""},
+              p.fused_norms);
+    v.boolean({"hidden_dropout", "drop", "Dropout", "Random zeros after attention and feed-forward; their masks are kept.", ""},
+              p.hidden_dropout);
+    v.boolean({"attention_dropout", "attndrop", "Attention dropout", "Random zeros among the attention scores.", ""}, p.attention_dropout);
+}
+
+// ---- rules
+enum class Rule {
+    heads_divide,
+    kv_heads_divide,
+    ffn_divides,
+    experts_divide,
+    gpus_divide,
+    expert_gpus_divide,
+    layers_divide,
+    sequence_divides,
+    context_needs_flash,
+    interleaving_needs_stages,
+    schedule_has_chunks,
+    schedule_needs_stages,
+    replicas_divide,
+    batch_divides,
+    interleaving_needs_batches,
+    schedule_needs_batches,
+    count
+};
+struct RuleText {
+    std::string_view id;
+    std::string_view label;  // what a plan that breaks it does: "3,960 … do not divide the GPUs"
+    std::string_view field;  // the field to change
+};
+const RuleText& text(Rule rule);
+
+// The rules, each one `require`: require(rule, holds) returns whether to go on. Grouped by what they look at, so that a search can reject
+// whole families of plans at once. All take plans without kAuto. Sources: Megatron-LM d98e8a64dd, training/arguments.py,
+// core/transformer/transformer_config.py, core/pipeline_parallel/schedules.py; Megatron pads and splits evenly, so remainders are errors.
+template <class Require>
+bool check_tensor_rules(const Model& m, const Plan& p, Require&& require) {
+    const std::int64_t t = p.tensor_parallel;
+    return require(Rule::heads_divide, m.heads % t == 0) && require(Rule::kv_heads_divide, m.kv_heads % t == 0 || t % m.kv_heads == 0) &&
+           require(Rule::ffn_divides, m.ffn % t == 0 && m.experts.shared_ffn % t == 0);
+}
+template <class Require>
+bool check_expert_rules(const Model& m, const Plan& p, Require&& require) {
+    const std::int64_t e = p.expert_tensor_parallel;
+    return require(Rule::experts_divide, m.experts.count > 0 ? m.experts.count % p.expert_parallel == 0 && m.experts.ffn % e == 0
+                                                             : p.expert_parallel == 1 && e == 1) &&
+           require(Rule::expert_gpus_divide,
+                   m.experts.count == 0 || p.gpus % (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) == 0);
+}
+// Whether a sequence can be cut so. Ring attention cuts it into 2*CP pieces to share the causal work evenly; sequence parallelism cuts each
+// rank's part by TP.
+inline bool cuts_sequence(const Plan& p, bool sequence_parallel) {
+    const std::int64_t pieces = p.context_parallel * (sequence_parallel ? p.tensor_parallel : 1);
+    return p.sequence_length % pieces == 0 && (p.context_parallel == 1 || p.sequence_length % (2 * p.context_parallel) == 0);
+}
+template <class Require>
+bool check_split_rules(const Model&, const Plan& p, Require&& require) {
+    return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
+           require(Rule::sequence_divides, cuts_sequence(p, p.sequence_parallel)) &&
+           require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
+           require(Rule::replicas_divide, p.gpus / (p.tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0);
+}
+template <class Require>
+bool check_batch_rules(const Model&, const Plan& p, Require&& require) {
+    const std::int64_t at_once = p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1);
+    return require(Rule::batch_divides, p.global_batch % at_once == 0);
+}
+// Whether so many micro-batches can be interleaved. Megatron-Core from 0.11 on works in groups (microbatch_group_size_per_virtual_
+// pipeline_stage, at least PP): the last group may be smaller, but not smaller than PP (core/pipeline_parallel/schedules.py, the checks at
+// the beginning of forward_backward_pipelining_with_interleaving). Others need a multiple of PP.
+inline bool interleaves(const Plan& p, std::int64_t micro_batches) {
+    const std::int64_t stages = p.pipeline_parallel, group = p.group_of_micro_batches();
+    if (p.framework != FrameworkKind::megatron_2025) return group == stages && micro_batches % stages == 0;
+    const std::int64_t rest = micro_batches % group;
+    return group >= stages && micro_batches >= group && (rest == 0 || rest >= stages);
+}
+// Of schedule, chunks and layers: of the plan without its micro-batches, and with them.
+template <class Require>
+bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
+    const ScheduleRow& schedule = row_of(p.schedule_kind());
+    return require(Rule::layers_divide, holds_layers(m, p)) &&
+           require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
+           require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
+           require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0);
+}
+template <class Require>
+bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {
+    const std::int64_t m = p.micro_batches();
+    const ScheduleKind kind = p.schedule_kind();
+    const bool interleaved = kind == ScheduleKind::interleaved;
+    return require(Rule::interleaving_needs_batches, !interleaved || interleaves(p, m)) &&
+           require(Rule::schedule_needs_batches, interleaved || row_of(kind).takes(p.pipeline_parallel, m));
+}
+template <class Require>
+bool check_rules(const Model& m, const Plan& p, Require&& require) {
+    const bool copies_are_whole = p.gpus % p.model_parallel() == 0;  // otherwise there is no data-parallel size to judge a batch by
+    return check_tensor_rules(m, p, require) && check_expert_rules(m, p, require) && check_split_rules(m, p, require) &&
+           check_pipeline_rules(m, p, require) &&
+           (!copies_are_whole || (check_batch_rules(m, p, require) && check_schedule_rules(m, p, require)));
+}
+
+// Every field that is open but the degrees of TP, CP, PP, EP and the micro-batch, as it was meant before it could be chosen: 1F1B, one
+// chunk per GPU, equal layers, ZeRO-1, nothing recomputed.
+void close_options(Plan& plan);
+
+bool is_legal(const Model& model, const Plan& plan);
+
+// Every broken rule, with what it means for this plan and the nearest value of its field that works. Empty = legal.
+Problems broken_rules(const Model& model, const Plan& plan);
+
+// The first broken rule alone, without the search for a nearest value; for lists of many plans.
+Problem first_broken_rule(const Model& model, const Plan& plan);
+
+// Legal, but slow or unusual.
+Problems warnings(const Model& model, const Plan& plan);
+
+}  // namespace fourfold

@@ -1,0 +1,220 @@
+// A pipeline schedule is, per stage, an ordered list of operations. Everything else is read off it: how many micro-batches a stage holds at
+// once by counting along the list, step time and bubble by playing it. Closed forms from papers are tests (tests/plan/schedule_test.cpp).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace fourfold {
+
+enum class OpKind : std::uint8_t {
+    forward,   // F
+    backward,  // B: gradient of the activations; in schedules that do not split the backward pass, of the weights too
+    weight     // W: gradient of the weights
+};
+
+struct Op {
+    OpKind kind;
+    std::int32_t micro_batch;  // 0 … micro_batches-1
+    std::int16_t chunk;        // which of the stage's pieces of the model, 0 … chunks-1
+    // Runs as one with the operation before it: both start when the data of both are there, and their results leave together. F with B and
+    // W joined is an overlapped pair; B with W joined is a backward pass that is not split.
+    bool joined = false;
+    bool operator==(const Op&) const = default;
+};
+
+// A request names one of the first kChosenSchedules; "1f1b" with several chunks is the interleaved one (Plan::schedule_kind).
+enum class ScheduleKind : std::uint8_t { one_f_one_b, gpipe, zero_bubble_h1, zero_bubble_v, dualpipe, dualpipe_v, interleaved };
+inline constexpr std::int32_t kChosenSchedules = 6, kScheduleKinds = 7;
+
+// How a micro-batch passes through the stages.
+enum class Route : std::uint8_t {
+    straight,  // from the first stage to the last, then through the next chunk from the first again
+    v_shaped,  // every second chunk backwards, so that the last piece of the model lies on the first stage
+    two_ways   // half of the micro-batches from the first stage to the last, the other half from the last to the first, each half through a
+               // copy of the model of its own: chunk 0 and chunk 1
+};
+// Where in the model the piece (stage, chunk) lies: 0 is the embedding's.
+constexpr std::int32_t position_of(Route route, std::int32_t stages, std::int32_t stage, std::int32_t chunk) {
+    if (route == Route::straight || chunk % 2 == 0) return route == Route::two_ways ? stage : chunk * stages + stage;
+    return route == Route::two_ways ? stages - 1 - stage : (chunk + 1) * stages - 1 - stage;
+}
+
+struct Schedule {
+    std::int32_t stages = 1;         // p
+    std::int32_t chunks = 1;         // pieces of the model per stage
+    std::int32_t micro_batches = 1;  // m
+    bool splits_backward = false;    // B and W are operations of their own
+    std::int32_t group = 1;          // interleaved: micro-batches that pass through a chunk in a row, before the next chunk's turn
+    Route route = Route::straight;
+    std::vector<std::vector<Op>> ops;
+
+    std::int32_t position(std::int32_t stage, std::int32_t chunk) const { return position_of(route, stages, stage, chunk); }
+    // Into how many pieces the model is cut; the last one is the head's.
+    std::int32_t pieces() const { return route == Route::two_ways ? stages : stages * chunks; }
+};
+
+// Bits of ScheduleRow::frameworks.
+enum ScheduleFramework : std::uint8_t { kMegatronCore = 1, kPyTorch = 2 };
+
+// One row per schedule, in the order of the enum; a new one is one generator and one row. Everything else asks the row.
+struct ScheduleRow {
+    std::string_view id, label, summary;
+    std::string_view help;    // beside the choice in the form
+    std::string_view source;  // its paper
+    void (*generate)(const Schedule& schedule, std::int32_t stage, std::vector<Op>& ops);
+    Route route = Route::straight;
+    std::int32_t chunks = 1;       // Plan::virtual_stages that it takes; 0 = any
+    std::int32_t copies = 1;       // of the weights: a stage holds copies * virtual_stages pieces
+    bool splits_backward = false;  // B and W are operations of their own
+    bool overlaps = false;         // F of one micro-batch and B of another run as a pair, traffic of one under the work of the other
+    bool played = false;           // its step time has no closed form
+    std::int32_t fewest_each = 0;  // micro-batches per stage that it needs
+    std::int32_t stages_by = 1;    // the stages are a multiple of this
+    std::int32_t batches_by = 1;   // the micro-batches are a multiple of this; 0 = of the stages
+    std::uint8_t frameworks = 0;   // which have it, ScheduleFramework; 0 = the code of its authors alone
+
+    // The micro-batches of a step are a multiple of this.
+    constexpr std::int64_t multiple(std::int64_t stages) const { return batches_by == 0 ? stages : batches_by; }
+    constexpr bool takes(std::int64_t stages, std::int64_t micro_batches) const {
+        return (batches_by == 1 || micro_batches % multiple(stages) == 0) && micro_batches >= fewest_each * stages;
+    }
+    // Operations of all stages for one micro-batch; `pieces` per stage.
+    constexpr std::int64_t operations(std::int64_t stages, std::int64_t pieces) const {
+        return stages * pieces / copies * (splits_backward ? 3 : 2);
+    }
+};
+extern const std::array<ScheduleRow, kScheduleKinds> kScheduleRows;
+inline const ScheduleRow& row_of(ScheduleKind kind) { return kScheduleRows[static_cast<std::size_t>(kind)]; }
+
+// Why such a schedule does not exist, or "". `chunks` are a stage's pieces of the model; `group` of the interleaved schedule: micro-batches
+// that pass through a chunk in a row, 0 = as many as there are stages. A group, and what is left after whole groups, is not smaller than p.
+std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
+                                   std::int64_t group = 0);
+
+// The operations of every stage; the caller has checked schedule_obstacle. O(p*V*m) time and memory.
+// `group` of the interleaved schedule: 0 = as many as there are stages.
+Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group = 0);
+
+// ---- counting
+// What a stage holds, per chunk: micro-batches whose forward has run and whose B (their activations) or W (what W needs) has not.
+struct InFlight {
+    std::vector<std::int32_t> until_backward;  // per chunk
+    std::vector<std::int32_t> until_weight;    // per chunk; B done, W not; all 0 in schedules that do not split the backward pass
+};
+// What is held once operation `i` is done, given what was held while it ran. A backward pass that is not split leaves nothing behind.
+inline void finish(const Schedule& schedule, std::span<const Op> ops, std::size_t i, InFlight& now) {
+    const auto chunk = static_cast<std::size_t>(ops[i].chunk);
+    if (ops[i].kind == OpKind::weight && !ops[i].joined) --now.until_weight[chunk];
+    if (ops[i].kind != OpKind::backward) return;
+    const bool whole = i + 1 < ops.size() && ops[i + 1].joined && ops[i + 1].kind == OpKind::weight;
+    --now.until_backward[chunk];
+    if (schedule.splits_backward && !whole) ++now.until_weight[chunk];
+}
+// After each operation of `stage`, in order; `visit(index of the operation, in flight while it runs)`. An activation counts from the start
+// of its forward to the end of its last operation.
+template <class Visit>
+void count_in_flight(const Schedule& schedule, std::int32_t stage, Visit&& visit) {
+    const auto chunks = static_cast<std::size_t>(schedule.chunks);
+    InFlight now{std::vector<std::int32_t>(chunks), std::vector<std::int32_t>(chunks)};
+    const auto& ops = schedule.ops[static_cast<std::size_t>(stage)];
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+        if (ops[i].kind == OpKind::forward) ++now.until_backward[static_cast<std::size_t>(ops[i].chunk)];
+        visit(i, now);
+        finish(schedule, ops, i, now);
+    }
+}
+
+// Most micro-batches that a stage holds at once, over all chunks, each chunk counted as one (until B).
+std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage);
+
+// The closed forms for what most_in_flight returns, per chunk at that moment, without building a schedule: the search's short cut.
+// GPipe m; 1F1B min(p-i, m); interleaved in groups of g the chunks of the first min((p-i-1)*2 + (V-1)*g + 1, m*V) forwards; ZB-H1
+// min(p-i, m) until B. `counts` has one place per chunk.
+void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
+                           std::span<std::int32_t> counts, std::int32_t group = 0);
+
+// Interleaved 1F1B on one stage: groups of g micro-batches pass through piece 0, then piece 1, …, and backwards the other way round; the
+// last group may be smaller. Once the first forwards are done, each further one is followed by one backward pass: as many pieces stay
+// alive, but others, so that a later moment may hold larger ones.
+class Turns {
+ public:
+    Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group);
+    // Alive in a piece after the first forwards.
+    std::int32_t alive_at_first(std::int64_t piece) const { return static_cast<std::int32_t>(done(ahead_, piece)); }
+    // From then on, calls visit(forward piece, backward piece, passes, last piece works at the end of them): so many times one piece
+    // forwards and, before it, one backwards. What repeats from round to round is told once.
+    template <class Visit>
+    void visit(Visit&& visit) const {
+        const std::int64_t round = group_ * chunks_, repeats = last_size_ == 0 ? 0 : (whole_ * chunks_ - ahead_) / round;
+        const std::int64_t until = last_size_ == 0 ? std::min(ahead_ + round, all_) : all_;
+        for (std::int64_t forwards = ahead_; forwards < until;) {
+            if (forwards == ahead_ + round && repeats > 1) forwards += (repeats - 1) * round;
+            const std::int64_t next = std::min({end_of(forwards), end_of(forwards - ahead_) + ahead_, until});
+            visit(turn_of(forwards), chunks_ - 1 - turn_of(forwards - ahead_), next - forwards, works(next));
+            forwards = next;
+        }
+    }
+    bool last_works_at_first() const { return works(ahead_); }
+
+ private:
+    std::int64_t done(std::int64_t passes, std::int64_t turn) const;  // of so many passes, those of the piece with that turn of a round
+    std::int64_t turn_of(std::int64_t pass) const;                    // passes count from 0
+    std::int64_t end_of(std::int64_t pass) const;                     // of its turn
+    // Whether the last piece is at work after so many forwards: in the latest of them, or in the backward pass that follows.
+    bool works(std::int64_t forwards) const { return turn_of(forwards - 1) == chunks_ - 1 || turn_of(forwards - ahead_) == 0; }
+    const std::int64_t chunks_, group_, all_, ahead_;
+    const std::int64_t whole_, last_size_;  // micro-batches in whole groups, and behind them
+};
+
+// Moments of a stage, of a schedule that splits the backward pass, one of which is the fullest: at no other are both more micro-batches
+// alive until B and more until W. The same for every number of micro-batches above three per stage (a test), so no more are looked at.
+std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
+                                      std::int32_t stage);
+
+// The same for many plans: what was found is kept.
+class KnownMoments {
+ public:
+    const std::vector<InFlight>& of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
+                                    std::int32_t stage);
+
+ private:
+    struct Known {
+        ScheduleKind kind = ScheduleKind::one_f_one_b;
+        std::int32_t stages = 0, chunks = 0, micro_batches = 0, stage = 0;
+        std::vector<InFlight> moments;
+    };
+    std::vector<Known> known_;  // one place per remainder of what it depends on; the newest stays
+};
+
+// ---- playing
+// Seconds of one operation of the piece (stage, chunk), and of handing a micro-batch's tensor to the next stage.
+struct OpTimes {
+    std::vector<double> forward, backward,
+        weight;           // index stage*chunks + chunk; `weight` unused unless the schedule splits the backward pass
+    double transfer = 0;  // delays the receiver; does not occupy either stage
+    // Of forward and backward: traffic that the work of another micro-batch can hide. Empty = none.
+    std::vector<double> forward_traffic, backward_traffic;
+
+    // Seconds of an overlapped pair: F of one piece with B and W of another, of two micro-batches. Their work takes turns on the GPU; the
+    // traffic of both, and handing on the results of `hand_overs` of the two, runs beside it. The longer of the two counts. Derived from
+    // arXiv 2412.19437, section 3.2.1: in a pair, all-to-all and pipeline traffic are hidden fully, at a ratio of about 1:1. Without
+    // traffic a pair takes F + B + W.
+    double pair(std::size_t forward_piece, std::size_t backward_piece, int hand_overs) const;
+};
+struct Played {
+    std::vector<std::vector<double>> start, end;  // seconds, per stage and operation; joined operations share out their time in order
+    double makespan = 0;
+    std::vector<double> busy;  // seconds of work per stage
+};
+// Runs every list as early as its own order and the data allow. nullopt = deadlock: some stage waits for what can never come.
+std::optional<Played> play(const Schedule& schedule, const OpTimes& times);
+
+// Seconds for which every further micro-batch occupies a stage once the schedule repeats itself.
+double repeating_seconds(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, const OpTimes& times, std::int32_t stage);
+
+}  // namespace fourfold

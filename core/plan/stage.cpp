@@ -1,0 +1,222 @@
+#include "plan/stage.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+namespace fourfold {
+
+static constexpr std::size_t kMostChunks = 128;  // that a stage can have
+
+static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(std::min<std::int64_t>(value, 1'000'000)); }
+
+Stages::Stages(const Model& model, const Plan& plan)
+    : model_(model),
+      plan_(plan),
+      stages_(narrow(plan.pipeline_parallel)),
+      chunks_(narrow(plan.pieces_per_stage())),
+      micro_batches_(narrow(std::max<std::int64_t>(plan.micro_batches(), 1))),
+      pieces_(stages_ * narrow(plan.virtual_stages)),
+      group_(narrow(plan.group_of_micro_batches())),
+      route_(row_of(plan.schedule_kind()).route) {
+    if (plan.layout)
+        before_ = plan.layout->before;
+    else if (has_uneven_ends(plan))
+        list_uneven_ends();
+    else
+        each_ = model.layers / plan.chunks(), longer_ = model.layers % plan.chunks();
+    const auto& kinds = model.expert_layers;
+    for (std::size_t i = kinds.size(); i > 1 && alike_from_ == 0; --i)
+        if (kinds[i - 1] != kinds[i - 2]) alike_from_ = static_cast<std::int64_t>(i) - 1;
+}
+
+void Stages::list_uneven_ends() {
+    const LayersPerChunk even = layers_per_chunk(model_, plan_).value_or(LayersPerChunk{});
+    const std::int32_t all = pieces_;
+    uneven_.resize(static_cast<std::size_t>(all) + 1);
+    for (std::int32_t stage = 0; stage < stages_; ++stage)
+        for (std::int32_t chunk = 0; chunk < narrow(plan_.virtual_stages); ++chunk) {
+            const std::int32_t at = position(stage, chunk);
+            const std::int64_t each = stage == 0 ? even.first : stage + 1 == stages_ ? even.last : even.middle;
+            const bool gives_one = (plan_.count_embedding_as_layer && at == 0) || (plan_.count_loss_as_layer && at + 1 == all);
+            const bool gives_both = plan_.count_embedding_as_layer && plan_.count_loss_as_layer && all == 1;
+            uneven_[static_cast<std::size_t>(at) + 1] = static_cast<std::int32_t>(each - (gives_both ? 2 : gives_one ? 1 : 0));
+        }
+    for (std::size_t i = 1; i < uneven_.size(); ++i) uneven_[i] += uneven_[i - 1];
+    before_ = uneven_;
+}
+
+std::int32_t Stages::position(std::int32_t stage, std::int32_t chunk) const { return position_of(route_, stages_, stage, chunk); }
+
+bool Stages::holds_the_same(std::int32_t stage, std::int32_t other) const {
+    for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
+        const std::int32_t here = position(stage, chunk), there = position(other, chunk), end = pieces_ - 1;
+        if (layers_at(here) != layers_at(there) || (here == 0) != (there == 0) || (here == end) != (there == end)) return false;
+        if (first_layer(std::min(here, there)) < alike_from_) return false;
+    }
+    return true;
+}
+
+std::int32_t Stages::next_different(std::int32_t stage) const {
+    std::int32_t next = stage + 1;
+    while (next < stages_ && holds_the_same(stage, next)) ++next;
+    return next;
+}
+
+void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here, double alive, double waiting) const {
+    const std::int64_t n = plan_.recompute_layers, first = first_layer(position);
+    const std::int64_t recomputed = plan_.recompute == Recompute::full ? here : plan_.recompute == Recompute::block ? std::min(n, here) : 0;
+    std::int64_t expert_layers = 0, experts_recomputed = 0;
+    if (!model_.expert_layers.empty()) {
+        const std::int64_t mixed = std::clamp<std::int64_t>(alike_from_ - first, 0, here);  // behind them all are of one kind
+        for (std::int64_t i = 0; i < mixed; ++i) {
+            if (!is_expert(first + i)) continue;
+            ++expert_layers;
+            if (i < recomputed) ++experts_recomputed;
+        }
+        if (mixed < here && is_expert(first + mixed)) {
+            expert_layers += here - mixed;
+            experts_recomputed += std::max<std::int64_t>(0, recomputed - mixed);
+        }
+    }
+    const auto add = [&](LayerCount& count, std::int64_t held, std::int64_t of_them_recomputed) {
+        count.held += static_cast<double>(held);
+        count.recomputed += static_cast<double>(of_them_recomputed);
+        count.alive += alive * static_cast<double>(held - of_them_recomputed);
+        count.waiting += waiting * static_cast<double>(held);
+    };
+    add(stage.dense, here - expert_layers, recomputed - experts_recomputed);
+    add(stage.experts, expert_layers, experts_recomputed);
+    if (recomputed > 0)
+        stage.checkpoints += alive * static_cast<double>(plan_.recompute == Recompute::full ? (here + n - 1) / n : recomputed);
+}
+
+Stage Stages::at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const {
+    Stage result;
+    std::int32_t last_position = -1;
+    for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
+        const std::int32_t where = position(stage, chunk);
+        const std::int64_t here = layers_of(stage, chunk);
+        const double now = alive[static_cast<std::size_t>(chunk)], later = waiting.empty() ? 0 : waiting[static_cast<std::size_t>(chunk)];
+        count_chunk(result, where, here, now, later);
+        if (where == 0) {
+            result.has_embedding = true;
+            result.first_chunk = now;
+        }
+        if (where + 1 == pieces_) result.has_head = true;
+        if (here == 0 || where < last_position) continue;
+        last_position = where;
+        result.last_is_expert = is_expert(first_layer(where) + here - 1);
+        // a block that leaves layers alone frees one of those before it needs room for a recomputed one
+        result.unit = plan_.recompute == Recompute::full ? static_cast<double>(std::min(plan_.recompute_layers, here))
+                      : plan_.recompute == Recompute::block && plan_.recompute_layers >= here ? 1
+                                                                                              : 0;
+    }
+    return result;
+}
+
+Stage Stages::at_rest(std::int32_t stage) const {
+    static constexpr auto kOnes = [] {
+        std::array<std::int32_t, kMostChunks> ones{};
+        ones.fill(1);
+        return ones;
+    }();
+    return at(stage, kOnes, {});
+}
+
+// A stage alone works on F and B in turns.
+static ScheduleKind schedule_of(const Plan& plan, std::int32_t stages) {
+    return stages == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind();
+}
+
+bool Stages::splits_backward() const { return row_of(schedule_of(plan_, stages_)).splits_backward; }
+
+Stage Stages::fullest(std::int32_t stage) const {
+    std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read
+    in_flight_closed_form(schedule_of(plan_, stages_), stages_, chunks_, micro_batches_, stage,
+                          std::span(counts).first(static_cast<std::size_t>(chunks_)), group_);
+    return at(stage, counts, {});
+}
+
+bool Stages::pieces_differ(std::int32_t stage) const {
+    const std::int32_t first = position(stage, 0);
+    for (std::int32_t chunk = 1; chunk < chunks_; ++chunk)
+        if (layers_of(stage, chunk) != layers_at(first)) return true;
+    return first_layer(first) < alike_from_ || (first == 0 && plan_.hidden_dropout);  // the embedding keeps a mask
+}
+
+bool Stages::has_many_moments(std::int32_t stage) const {
+    return splits_backward() || (schedule_of(plan_, stages_) == ScheduleKind::interleaved && pieces_differ(stage));
+}
+
+// Adds a stage unless another holds as much of everything; takes out those that hold no more than it.
+static void add_unless_within(std::vector<Stage>& list, const Stage& stage) {
+    const auto within = [](const Stage& a, const Stage& b) {
+        return a.dense.alive <= b.dense.alive && a.experts.alive <= b.experts.alive && a.checkpoints <= b.checkpoints &&
+               a.first_chunk <= b.first_chunk && a.head_works <= b.head_works;
+    };
+    for (const Stage& one : list)
+        if (within(stage, one)) return;
+    std::erase_if(list, [&](const Stage& one) { return within(one, stage); });
+    list.push_back(stage);
+}
+
+std::vector<Stage> Stages::turning_moments(std::int32_t stage) const {
+    const Turns turns(stages_, chunks_, micro_batches_, stage, group_);
+    struct Piece {  // what one micro-batch in it adds
+        double dense, experts, checkpoints, first_chunk;
+    };
+    std::array<Piece, kMostChunks> pieces;  // both filled as far as they are read
+    std::array<std::int32_t, kMostChunks> alive;
+    for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
+        const auto c = static_cast<std::size_t>(chunk);
+        const std::int32_t where = position(stage, chunk);
+        Stage one;
+        count_chunk(one, where, layers_at(where), 1, 0);
+        pieces[c] = {one.dense.alive, one.experts.alive, one.checkpoints, where == 0 ? 1.0 : 0.0};
+        alive[c] = turns.alive_at_first(chunk);
+    }
+    Stage now = at(stage, std::span(alive).first(static_cast<std::size_t>(chunks_)), {});
+    now.head_works = turns.last_works_at_first();
+    std::vector<Stage> list = {now};
+    const auto pass = [&](std::int64_t forward, std::int64_t backward, std::int64_t passes) {
+        const Piece &more = pieces[static_cast<std::size_t>(forward)], &less = pieces[static_cast<std::size_t>(backward)];
+        const auto count = static_cast<double>(passes);
+        now.dense.alive += count * (more.dense - less.dense);
+        now.experts.alive += count * (more.experts - less.experts);
+        now.checkpoints += count * (more.checkpoints - less.checkpoints);
+        now.first_chunk += count * (more.first_chunk - less.first_chunk);
+    };
+    // What depends on a count's being 0, or on the head's being at work, can be most beside the ends of a turn too.
+    const bool looks_beside = now.has_head || now.experts.held > 0;
+    turns.visit([&](std::int64_t forward, std::int64_t backward, std::int64_t passes, bool last_works) {
+        const bool last_works_before = forward == chunks_ - 1 || backward == chunks_ - 1;
+        std::int64_t left = passes;
+        for (const std::int64_t part : {std::int64_t{1}, passes - 2}) {
+            if (!looks_beside || part <= 0 || left <= part) continue;
+            pass(forward, backward, part);
+            left -= part;
+            now.head_works = last_works_before;
+            add_unless_within(list, now);
+        }
+        pass(forward, backward, left);
+        now.head_works = last_works;
+        add_unless_within(list, now);
+    });
+    return list;
+}
+
+std::vector<Stage> Stages::moments(std::int32_t stage, KnownMoments* known) const {
+    if (!has_many_moments(stage)) return {fullest(stage)};
+    if (!splits_backward()) {
+        return turning_moments(stage);
+    }
+    const ScheduleKind kind = plan_.schedule_kind();
+    std::vector<Stage> list;
+    KnownMoments own;
+    for (const InFlight& moment : (known == nullptr ? own : *known).of(kind, stages_, chunks_, micro_batches_, stage))
+        list.push_back(at(stage, moment.until_backward, moment.until_weight));
+    return list;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,76 @@
+// The letters in which the formulas of memory and time are written, each with its meaning, unit and value in one plan. Derive from it and
+// name the letters used (using Letters<N>::h), so that a formula reads as on paper.
+//   s sequence   b micro-batch   h hidden   f feed-forward width   a, k heads, KV heads   d head width   v padded vocabulary
+//   t, c, D, p tensor, context, data, pipeline parallel   N = s*b/c tokens of a rank   Ns = N/t of them in the sequence-parallel regions
+//   e tensor parallel of experts   E experts   q experts per token   T token copies that reach a rank's experts
+#pragma once
+#include "base/formula.h"
+#include "model/model.h"
+#include "plan/plan.h"
+
+namespace fourfold {
+
+template <class N>
+class Letters {
+ public:
+    Letters(const Model& model, const Plan& plan)
+        : m_(model),
+          p_(plan),
+          hidden_(as_double(model.hidden)),
+          ffn_(as_double(model.ffn)),
+          heads_(as_double(model.heads)),
+          // Megatron copies KV heads where there are fewer than tensor ranks
+          kv_heads_(as_double(std::max(model.kv_heads, std::min(plan.tensor_parallel, model.heads)))),
+          head_dim_(as_double(model.head_dim)),
+          tensor_(as_double(plan.tensor_parallel)),
+          vocabulary_(as_double(padded_vocabulary(model, plan.tensor_parallel))),
+          tokens_(named<N>({"N", "tokens of a micro-batch on one GPU", "tokens"}, s() * b() / c())),
+          split_tokens_(sequence_parallel()
+                            ? named<N>({"N_s", "tokens of a GPU where sequence parallelism splits them", "tokens"}, tokens_ / t())
+                            : tokens_) {}
+
+ protected:
+    static N number(const char* letter, const char* meaning, const char* unit, double value) {
+        return quantity<N>({letter, meaning, unit}, value);
+    }
+    static double as_double(std::int64_t value) { return static_cast<double>(value); }
+
+    N h() const { return number("h", "hidden size", "values per token", hidden_); }
+    N f() const { return number("f", "feed-forward width", "values per token", ffn_); }
+    N a() const { return number("a", "attention heads", "", heads_); }
+    N k() const { return number("k", "KV heads, at least one per tensor-parallel GPU", "", kv_heads_); }
+    N d() const { return number("d", "head width", "values", head_dim_); }
+    N t() const { return number("t", "tensor parallel (TP)", "GPUs", tensor_); }
+    N c() const { return number("c", "context parallel (CP)", "GPUs", as_double(p_.context_parallel)); }
+    N b() const { return number("b", "micro-batch", "sequences", as_double(p_.micro_batch)); }
+    N s() const { return number("s", "sequence length", "tokens", as_double(p_.sequence_length)); }
+    N v() const { return number("v", "vocabulary, padded to a multiple of 128·t", "words", vocabulary_); }
+    const N& tokens() const { return tokens_; }
+    bool sequence_parallel() const { return p_.sequence_parallel && p_.tensor_parallel > 1; }
+    const N& split_tokens() const { return split_tokens_; }
+    N fan() const { return number("g", "matrices that widen the feed-forward part (2 when gated)", "", m_.gated ? 2 : 1); }
+    N norm_parameters() const { return number("n", "parameters of a norm per hidden value", "", m_.layer_norm ? 2 : 1); }
+    N e() const { return number("e", "tensor parallel of experts (ETP)", "GPUs", as_double(p_.expert_tensor_parallel)); }
+    N experts() const { return number("E", "experts", "", as_double(m_.experts.count)); }
+    N expert_ffn() const { return number("f_e", "width of an expert", "values per token", as_double(m_.experts.ffn)); }
+    N shared_ffn() const { return number("f_s", "width of the shared experts", "values per token", as_double(m_.experts.shared_ffn)); }
+    N routed_tokens() const {
+        const N visits = number("q", "experts per token", "", as_double(m_.experts.per_token));
+        const bool whole = p_.tensor_parallel > 1 && !sequence_parallel();
+        N even = whole ? tokens() * visits : split_tokens() * visits * e();
+        if (p_.expert_imbalance != 1) even = even * number("w", "tokens of the fullest GPU over the average", "", p_.expert_imbalance);
+        return named<N>({"T", "token copies that reach the experts of a GPU", "tokens"}, even);
+    }
+    bool latent() const { return m_.latent.kv_rank > 0; }
+    bool multi_token_is_expert() const { return !m_.expert_layers.empty() && m_.expert_layers.back() != 0; }
+
+    const Model& m_;
+    const Plan& p_;
+
+ private:
+    // Worked out once: a search asks for them a hundred times per plan.
+    const double hidden_, ffn_, heads_, kv_heads_, head_dim_, tensor_, vocabulary_;
+    const N tokens_, split_tokens_;
+};
+
+}  // namespace fourfold

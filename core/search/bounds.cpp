@@ -1,0 +1,70 @@
+#include "search/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "time/step_time.h"
+
+namespace fourfold {
+
+static double number(std::int64_t value) { return static_cast<double>(value); }
+
+StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& t)
+    : model_(model), machine_(machine), timing_(timing) {
+    double experts = 0;
+    for (const std::uint8_t one : model.expert_layers) experts += one;
+    const double dense = number(model.layers) - experts, accumulation = timing.accumulation / (0.85 * machine.memory);
+    work_ = t.head + t.embedding;
+    if (dense > 0) work_ += dense * (t.dense.forward + t.dense.backward + accumulation * t.parameters_dense);
+    if (experts > 0) work_ += experts * (t.expert.forward + t.expert.backward + accumulation * t.parameters_expert);
+    hidden_ = experts * (2 * t.expert.expert_forward + t.expert.expert_backward);  // recomputed, tokens travel once more
+    micro_batches_ =
+        number(p.global_batch) * number(p.tensor_parallel) * number(p.context_parallel) / (number(p.micro_batch) * number(p.gpus));
+    gpus_ = number(p.gpus);
+    tensor_ = number(p.tensor_parallel);
+    factor_ = p.time_factor;
+    spans_nodes_ = p.gpus > machine.gpus_per_node;
+}
+
+double StepBound::whole(double pipeline, double micro_batches) const {
+    constexpr double kLongest = 0.1;  // as in step_time.cpp
+    double seconds = pipeline + timing_.fixed;
+    const double stalls = gpus_ > 1 ? micro_batches * kLongest * std::log(1 + timing_.stall * (gpus_ / tensor_ - 1) / kLongest) : 0;
+    seconds += stalls;
+    if (spans_nodes_) seconds *= 1 + timing_.straggler * std::log2(gpus_ / number(machine_.gpus_per_node));
+    return seconds * factor_;
+}
+
+double StepBound::seconds(const Plan& p) const {
+    const double stages = number(p.pipeline_parallel), m = micro_batches_ * stages;  // a pipeline of p stages has p times as many
+    const double sum = work_ + stages * timing_.micro_batch, average = sum / stages;
+    double pipeline = m * average;
+    if (p.pipeline_parallel > 1) {
+        const PipelineWeights weights = pipeline_weights(p);
+        const ScheduleRow& schedule = row_of(p.schedule_kind());
+        if (schedule.overlaps) return whole((work_ - hidden_) * micro_batches_ + m * timing_.micro_batch, m);
+        if (!schedule.played) pipeline = weights.sum_work * sum + weights.most_work * average;
+        pipeline += transfer_seconds(model_, p, machine_, timing_) * 2 * ((stages - 1) * weights.sum_transfers + weights.most_transfers);
+    }
+    return whole(pipeline, m);
+}
+
+LayerTimes StepBound::without_experts(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, LayerTimes t) {
+    LayerTime& e = t.expert;
+    const double tokens = number(p.micro_batch) * number(p.sequence_length) / (number(p.context_parallel) * number(p.tensor_parallel));
+    const double flop = 2 * tokens * number(model.experts.per_token) * number(model.hidden) * number(model.experts.ffn) *
+                        (model.gated ? 3 : 2) * std::max(1.0, p.expert_imbalance);
+    const double least = flop / (timing.gemm * machine.peak);
+    const bool further_are_experts = !model.expert_layers.empty() && model.expert_layers.back() != 0;
+    if (further_are_experts)
+        t.head -= model.multi_token_layers * (e.forward + e.backward + timing.accumulation * t.parameters_expert / (0.85 * machine.memory));
+    // taking work off a layer shortens it by as much at most
+    const double forward = e.routed_forward + e.expert_forward - least, backward = e.routed_backward + e.expert_backward - 2 * least;
+    e.forward = std::max(e.forward - std::max(0.0, forward), 0.0);
+    e.backward = std::max(e.backward - std::max(0.0, backward), 0.0);
+    t.parameters_expert = 0;
+    e.expert_forward = e.expert_backward = 0;
+    return t;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,40 @@
+// Lower bounds of a step's time, for plans that are known in part: a search passes over what cannot be fast enough.
+#pragma once
+#include "model/model.h"
+#include "plan/plan.h"
+#include "time/layer_time.h"
+#include "time/transfers.h"
+
+namespace fourfold {
+
+// Of plans with the same GPUs, TP, CP, micro-batch, expert parallelism and precision. `layers` are the times without recomputation, which
+// only adds to them. A step is never faster than
+//   the average stage's work on all micro-batches, since some stage does at least that much;
+//   and, of schedules that wait, the average stage's share of filling and draining the pipeline;
+//   with what is the same for every such plan: transfers, stalls, fixed time, slower nodes.
+class StepBound {
+ public:
+    StepBound(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers);
+    // Whatever the pipeline; `overlaps`: also schedules that hide the traffic of experts.
+    double seconds(bool overlaps) const {
+        return whole(micro_batches_ * (work_ - (overlaps ? hidden_ : 0) + timing_.micro_batch), micro_batches_);
+    }
+    // With the plan's PP, schedule and chunks.
+    double seconds(const Plan& plan) const;
+    // Routed experts at the rate of large multiplications and nothing for the exchange of tokens: below every expert parallelism.
+    static LayerTimes without_experts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing,
+                                      LayerTimes layers);
+
+ private:
+    double whole(double pipeline, double micro_batches) const;
+    const Model& model_;
+    const Machine& machine_;
+    const Timing& timing_;
+    double work_ = 0;           // seconds of one micro-batch, all layers and both ends
+    double hidden_ = 0;         // of them, what overlapping schedules hide at most
+    double micro_batches_ = 0;  // per step, of a pipeline of one stage
+    double gpus_ = 0, tensor_ = 0, factor_ = 1;
+    bool spans_nodes_ = false;
+};
+
+}  // namespace fourfold

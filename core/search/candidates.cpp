@@ -1,0 +1,253 @@
+#include "search/candidates.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+static constexpr Choice kLeftOut[] = {
+    {"interleaving", "Interleaving", "Several chunks of the model per GPU."},
+    {"zero_bubble", "Zero-bubble schedules",
+     "Schedules that split the backward pass, where the framework has them: they promise more than runs have shown."},
+    {"recompute", "Recomputation", "Computing activations again instead of keeping them, as little of it as makes a plan fit."},
+    {"sharding", "ZeRO-2, ZeRO-3", "Sharing out gradients and weights too, where the framework does so."},
+    {"uneven_layers", "Uneven layers per stage", "Chunks that hold different numbers of layers."},
+    {"small_states", "16-bit optimizer states", "Adam's averages in 16 bits, where a plan does not fit otherwise."},
+};
+const std::span<const Choice> kLeftOutChoices = kLeftOut;
+
+static bool is_in_space(const ScheduleRow& row, FrameworkKind framework) {
+    return row.splits_backward && (row.frameworks & (framework == FrameworkKind::pytorch ? kPyTorch : kMegatronCore)) != 0;
+}
+bool has_zero_bubble(FrameworkKind framework) {
+    return std::any_of(kScheduleRows.begin(), kScheduleRows.end(), [&](const ScheduleRow& row) { return is_in_space(row, framework); });
+}
+
+namespace {
+
+constexpr std::int64_t kMostChunks = 32;  // per GPU
+
+template <class Keep>
+std::vector<std::int64_t> values(std::int64_t set, std::int64_t most, Keep&& keep) {
+    if (set != kAuto) return {set};
+    std::vector<std::int64_t> list;
+    for (std::int64_t v = 1; v <= most; ++v)
+        if (keep(v)) list.push_back(v);
+    return list;
+}
+
+// Divisors of `whole` up to `most`.
+std::vector<std::int64_t> divisors(std::int64_t set, std::int64_t whole, std::int64_t most) {
+    if (set != kAuto) return {set};
+    std::vector<std::int64_t> low, high;
+    for (std::int64_t v = 1; v * v <= whole; ++v) {
+        if (whole % v != 0) continue;
+        if (v <= most) low.push_back(v);
+        if (v * v != whole && whole / v <= most) high.push_back(whole / v);
+    }
+    low.insert(low.end(), high.rbegin(), high.rend());
+    return low;
+}
+
+// Schedules that split the backward pass, where the framework has them.
+// Megatron-Core can be told any layout since 0.13 (--pipeline-model-parallel-layout); before, only the ends differ.
+bool has_any_layout(FrameworkKind framework) { return framework != FrameworkKind::megatron_2024; }
+
+std::vector<PipelineForm> forms(const SearchSpace& space) {
+    const Plan& p = space.plan;
+    const std::uint32_t out = space.exploration.left_out;
+    std::vector<PipelineForm> list;
+    std::vector<LayerSplit> splits = {LayerSplit::given};
+    if ((p.open & open_layout) != 0 && !has_uneven_ends(p)) {
+        splits = {LayerSplit::equal};
+        if ((out & without_uneven_layers) == 0 && has_any_layout(p.framework)) splits.push_back(LayerSplit::balanced);
+    }
+    const auto add = [&](ScheduleKind schedule, std::int64_t chunks) {
+        if (p.virtual_stages != kAuto && p.virtual_stages != chunks) return;
+        const bool bends = row_of(schedule).route == Route::v_shaped;
+        for (const LayerSplit split : splits)
+            list.push_back({schedule, chunks, split == LayerSplit::balanced && bends ? LayerSplit::front : split});
+    };
+    const bool open = (p.open & open_schedule) != 0, interleaves = (out & without_interleaving) == 0;
+    if (open || p.schedule == ScheduleKind::one_f_one_b) {
+        const std::int64_t set = p.virtual_stages == kAuto ? 1 : p.virtual_stages;
+        const std::int64_t most = p.virtual_stages == kAuto && interleaves ? std::min(kMostChunks, space.model.layers) : set;
+        for (std::int64_t v = set; v <= most; ++v) add(ScheduleKind::one_f_one_b, v);
+    } else {
+        add(p.schedule, p.virtual_stages != kAuto ? p.virtual_stages : row_of(p.schedule).chunks);
+    }
+    if (open && (out & without_zero_bubble) == 0)
+        for (std::size_t i = 0; i < kScheduleRows.size(); ++i)
+            if (is_in_space(kScheduleRows[i], p.framework)) add(static_cast<ScheduleKind>(i), kScheduleRows[i].chunks);
+    return list;
+}
+
+}  // namespace
+
+Candidates candidates(const SearchSpace& space) {
+    const Plan& p = space.plan;
+    const Model& m = space.model;
+    const auto every = [](std::int64_t) { return true; };
+    Candidates all;
+    all.tensor = values(p.tensor_parallel, std::min(p.gpus_per_node, p.gpus), every);
+    all.context = divisors(p.context_parallel, p.gpus, 4'096);
+    all.pipeline = values(p.pipeline_parallel, std::min(m.layers, p.gpus), every);
+    all.micro_batch = divisors(p.micro_batch, p.global_batch, 65'536);
+    const auto divides = [](std::int64_t whole) { return [whole](std::int64_t v) { return whole % v == 0; }; };
+    all.expert_tensor = p.expert_tensor_parallel;
+    all.expert = values(p.expert_parallel, std::min(std::max<std::int64_t>(m.experts.count, 1), p.gpus),
+                        divides(std::max<std::int64_t>(m.experts.count, 1)));
+    all.forms = forms(space);
+    all.sequence_parallel = {p.sequence_parallel};
+    if ((p.open & open_sequence_parallel) != 0) all.sequence_parallel = {true, false};
+    all.zero = {p.zero};
+    if ((p.open & open_zero) != 0) {
+        all.zero = {Zero::optimizer};
+        // PyTorch has all of them; Megatron-Core's own is ZeRO-1, which is never slower and never needs more than none (a test)
+        if (p.framework == FrameworkKind::pytorch && (space.exploration.left_out & without_sharding) == 0)
+            all.zero = {Zero::optimizer, Zero::gradients, Zero::weights};
+    }
+    return all;
+}
+
+std::vector<std::int64_t> expert_tensor_values(const Candidates& all, const Model& model, std::int64_t tensor_parallel) {
+    if (all.expert_tensor != kAuto) return {all.expert_tensor};
+    if (model.experts.count == 0 || tensor_parallel == 1) return {1};
+    return {1, tensor_parallel};
+}
+
+void set_form(Plan& plan, const PipelineForm& form) {
+    plan.schedule = form.schedule;
+    plan.virtual_stages = form.virtual_stages;
+    if (form.split == LayerSplit::given) return;
+    plan.layout = nullptr;
+    plan.split = form.split == LayerSplit::equal ? Split::equal : Split::front;
+}
+
+// ---- counting
+namespace {
+
+// Of one TP, CP and PP: candidates of schedules, chunks, layers and micro-batches that break no rule, and those that break one.
+struct InnerCounts {
+    std::int64_t legal = 0;
+    std::array<std::int64_t, static_cast<std::size_t>(Rule::count)> rejected{};
+};
+
+class Counter {
+    template <class List>
+    static std::int64_t size(const List& list) {
+        return static_cast<std::int64_t>(list.size());
+    }
+    template <class Rejected>
+    static auto rejecting(Rejected& rejected, std::int64_t weight) {
+        return [&rejected, weight](Rule rule, bool holds) {
+            if (!holds) rejected[static_cast<std::size_t>(rule)] += weight;
+            return holds;
+        };
+    }
+
+ public:
+    Counter(const SearchSpace& space, const Candidates& all, FilterChoices* choices)
+        : space_(space), all_(all), choices_(choices), plan_(space.plan) {}
+
+    SearchCounts run() {
+        const std::int64_t per_split = size(all_.forms) * size(all_.micro_batch), zeros = size(all_.zero);
+        for (const std::int64_t t : all_.tensor) {
+            plan_.tensor_parallel = t;
+            expert_tensor_ = expert_tensor_values(all_, space_.model, t);
+            const std::int64_t experts = size(all_.expert) * size(expert_tensor_);
+            sequences_ = t == 1 ? 1 : size(all_.sequence_parallel);
+            const std::int64_t below = sequences_ * experts * size(all_.context) * size(all_.pipeline) * per_split * zeros;
+            counts_.candidates += below;
+            if (!check_tensor_rules(space_.model, plan_, rejecting(counts_.rejected, below))) continue;
+            for (const std::int64_t p : all_.pipeline) {
+                plan_.pipeline_parallel = p;
+                count_pipeline(per_split * zeros, zeros);
+            }
+        }
+        return counts_;
+    }
+
+ private:
+    void count_pipeline(std::int64_t per_split, std::int64_t zeros) {
+        std::int64_t expert_ways = 0;
+        const std::int64_t legal_before = counts_.legal;
+        for (const std::int64_t e : all_.expert)
+            for (const std::int64_t et : expert_tensor_) {
+                plan_.expert_parallel = e;
+                plan_.expert_tensor_parallel = et;
+                expert_ways +=
+                    check_expert_rules(space_.model, plan_, rejecting(counts_.rejected, sequences_ * size(all_.context) * per_split));
+            }
+        if (expert_ways == 0) return;
+        for (std::int64_t way = 0; way < sequences_ * size(all_.context); ++way) {
+            const std::int64_t c = all_.context[static_cast<std::size_t>(way / sequences_)];
+            plan_.context_parallel = c;
+            plan_.sequence_parallel = all_.sequence_parallel[static_cast<std::size_t>(way % sequences_)] != 0;
+            if (!check_split_rules(space_.model, plan_, rejecting(counts_.rejected, expert_ways * per_split))) continue;
+            const InnerCounts inner = count_inner();
+            counts_.legal += inner.legal * expert_ways * zeros;
+            for (std::size_t i = 0; i < inner.rejected.size(); ++i) counts_.rejected[i] += inner.rejected[i] * expert_ways * zeros;
+            if (inner.legal > 0) note(FilterKey::context_parallel, c);
+            if (inner.legal > 0 && plan_.tensor_parallel > 1) note(FilterKey::sequence_parallel, plan_.sequence_parallel);
+        }
+        if (counts_.legal > legal_before) note_experts();
+    }
+    void note(FilterKey field, std::int64_t value) {
+        if (choices_ != nullptr) choices_->note(field, value);
+    }
+    // Of a TP and PP that some plan has.
+    void note_experts() {
+        if (choices_ == nullptr) return;
+        note(FilterKey::tensor_parallel, plan_.tensor_parallel);
+        note(FilterKey::pipeline_parallel, plan_.pipeline_parallel);
+        for (const Zero zero : all_.zero) note(FilterKey::zero, static_cast<std::int64_t>(zero));
+        for (const std::int64_t e : all_.expert)
+            for (const std::int64_t et : expert_tensor_) {
+                plan_.expert_parallel = e;
+                plan_.expert_tensor_parallel = et;
+                if (!check_expert_rules(space_.model, plan_, [](Rule, bool holds) { return holds; })) continue;
+                note(FilterKey::expert_parallel, e);
+                note(FilterKey::expert_tensor_parallel, et);
+            }
+    }
+    InnerCounts count_inner() {
+        InnerCounts inner;
+        std::int64_t divide = 0;
+        batches_.clear();
+        for (const std::int64_t b : all_.micro_batch) {
+            plan_.micro_batch = b;
+            if (space_.plan.global_batch % (b * std::max<std::int64_t>(plan_.data_parallel(), 1)) == 0) batches_.push_back(b);
+        }
+        divide = size(batches_);
+        for (const PipelineForm& form : all_.forms) {
+            set_form(plan_, form);
+            if (!check_pipeline_rules(space_.model, plan_, rejecting(inner.rejected, size(all_.micro_batch)))) continue;
+            inner.rejected[static_cast<std::size_t>(Rule::batch_divides)] += size(all_.micro_batch) - divide;
+            for (const std::int64_t b : batches_) {
+                plan_.micro_batch = b;
+                if (!check_schedule_rules(space_.model, plan_, rejecting(inner.rejected, 1))) continue;
+                ++inner.legal;
+                note(FilterKey::micro_batch, b);
+                note(FilterKey::virtual_stages, form.virtual_stages);
+                note(FilterKey::schedule, static_cast<std::int64_t>(form.schedule));
+            }
+        }
+        return inner;
+    }
+
+    const SearchSpace& space_;
+    const Candidates& all_;
+    FilterChoices* choices_;
+    Plan plan_;
+    SearchCounts counts_;
+    std::int64_t sequences_ = 1;
+    std::vector<std::int64_t> expert_tensor_, batches_;
+};
+
+}  // namespace
+
+SearchCounts count_candidates(const SearchSpace& space, const Candidates& all, FilterChoices* choices) {
+    return Counter(space, all, choices).run();
+}
+
+}  // namespace fourfold

@@ -1,0 +1,84 @@
+// What a search varies: every field of the plan that is "auto", and the values that it may take.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/memory.h"
+#include "plan/plan.h"
+#include "search/filter.h"
+
+namespace fourfold {
+
+// What a search may leave out, although the fields are "auto". A value that the job sets is kept all the same.
+enum LeftOut : std::uint32_t {
+    without_interleaving = 1,
+    without_zero_bubble = 2,
+    without_recompute = 4,
+    without_sharding = 8,
+    without_uneven_layers = 16,
+    without_small_states = 32
+};
+extern const std::span<const Choice> kLeftOutChoices;
+// Whether a framework has a schedule that "zero_bubble" lets in.
+bool has_zero_bubble(FrameworkKind framework);
+
+struct Exploration {
+    std::uint32_t left_out = without_zero_bubble | without_small_states;
+    double risk = 0.05;  // of running out of memory that a plan may bear
+};
+template <class AnyExploration, class Visitor>
+void visit_fields(AnyExploration& e, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyExploration>, Exploration> {
+    v.set({"leave_out", "without", "Left out of the search", "What is not tried, although it may be chosen: set it yourself, or let it in.",
+           ""},
+          e.left_out, kLeftOutChoices);
+    v.number({"risk", "risk", "Accepted risk",
+              "Of running out of memory, for a plan to be chosen; 0.05 = 5 of 100 runs. The paper's method has its 80 % line instead.", ""},
+             e.risk, {0.01, 0.98});
+}
+
+// A question to the search. Fields of `plan` that are "auto" are searched, the others are kept.
+struct SearchSpace {
+    const Model& model;
+    const Plan& plan;
+    const Gpu& gpu;
+    Method method;
+    const Cluster* cluster = nullptr;  // may be none
+    Exploration exploration{};
+};
+
+// The layers over the chunks: as the plan says, equal, as balanced as the times of layers, embedding and loss allow (balance.h), or, where
+// a pipeline bends back, the longer chunks first.
+enum class LayerSplit : std::uint8_t { given, equal, balanced, front };
+
+// One way to run a pipeline.
+struct PipelineForm {
+    ScheduleKind schedule = ScheduleKind::one_f_one_b;
+    std::int64_t virtual_stages = 1;
+    LayerSplit split = LayerSplit::equal;
+};
+
+// TP within a node, CP and micro-batch whatever divides sequence and batch, PP up to the layers, chunks per GPU up to 32. Recomputation and
+// 16-bit states are no lists: a plan takes as little of them as it needs to fit (search.h).
+struct Candidates {
+    std::vector<std::int64_t> tensor, expert, context, pipeline, micro_batch;
+    std::int64_t expert_tensor = kAuto;  // left open: 1, and TP, which is Megatron's default
+    std::vector<PipelineForm> forms;
+    std::vector<Zero> zero;
+    std::vector<std::uint8_t> sequence_parallel;  // without tensor parallelism the first alone: it has no effect there
+};
+Candidates candidates(const SearchSpace& space);
+// Expert tensor parallelism beside so much tensor parallelism.
+std::vector<std::int64_t> expert_tensor_values(const Candidates& all, const Model& model, std::int64_t tensor_parallel);
+// Writes one candidate into a plan. `balanced` layouts are still to be made.
+void set_form(Plan& plan, const PipelineForm& form);
+// What becomes of every candidate: how many there are, and by how many of them each rule is broken first.
+struct SearchCounts {
+    std::int64_t candidates = 0, legal = 0;
+    std::array<std::int64_t, static_cast<std::size_t>(Rule::count)> rejected{};
+};
+// `choices`, where wanted, notes every value that a legal plan has.
+SearchCounts count_candidates(const SearchSpace& space, const Candidates& all, FilterChoices* choices = nullptr);
+
+}  // namespace fourfold

@@ -1,0 +1,55 @@
+#include "search/order.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/tie.h"
+
+namespace fourfold {
+
+namespace {
+
+// Smaller is less exposed.
+auto exposure(const Estimated& e) {
+    const Plan& p = e.plan;
+    const bool uneven = p.layout != nullptr || p.split != Split::equal || has_uneven_ends(p);
+    return std::make_tuple(p.context_parallel, p.recompute, p.model_parallel(), p.virtual_stages, uneven, !p.sequence_parallel, p.moments,
+                           p.zero, e.seconds);
+}
+auto fields(const Plan& p) {
+    return std::make_tuple(p.tensor_parallel, p.pipeline_parallel, p.micro_batch, p.expert_parallel, p.expert_tensor_parallel, p.schedule,
+                           p.recompute_layers, p.sequence_parallel,
+                           p.layout ? std::span<const std::int32_t>(p.layout->before) : std::span<const std::int32_t>());
+}
+bool less(const Estimated& a, const Estimated& b) {
+    const auto here = exposure(a), there = exposure(b);
+    if (here != there) return here < there;
+    const auto one = fields(a.plan), other = fields(b.plan);
+    const auto head = [](const auto& f) {
+        return std::tie(std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f), std::get<4>(f), std::get<5>(f), std::get<6>(f),
+                        std::get<7>(f));
+    };
+    if (head(one) != head(other)) return head(one) < head(other);
+    const auto x = std::get<8>(one), y = std::get<8>(other);
+    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
+}
+
+}  // namespace
+
+std::vector<Ranked> in_order(std::vector<Estimated> plans) {
+    std::sort(plans.begin(), plans.end(), [](const Estimated& a, const Estimated& b) { return a.seconds < b.seconds; });
+    std::vector<Ranked> list;
+    list.reserve(plans.size());
+    std::int32_t tie = 0;
+    for (std::size_t from = 0; from < plans.size(); ++tie) {
+        std::size_t to = from;
+        while (to < plans.size() && plans[to].seconds <= plans[from].seconds * (1 + kTieWidth)) ++to;
+        const auto begin = plans.begin() + static_cast<std::ptrdiff_t>(from), end = plans.begin() + static_cast<std::ptrdiff_t>(to);
+        std::sort(begin, end, less);
+        for (auto one = begin; one != end; ++one) list.push_back({std::move(*one), tie});
+        from = to;
+    }
+    return list;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,424 @@
+// Based on
+//   rooflines: Cost::gemm and Cost::collective (cost.h)
+//   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
+//   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
+//   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
+//   DeepSeek-V3, arXiv 2412.19437, section 2.2: layers that predict further tokens
+// Letters: letters.h, and those of machine and constants: cost.cpp.
+#include "time/layer_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "plan/symbols.h"
+
+namespace fourfold {
+
+namespace {
+
+// The weight matrices.
+constexpr Part kQkv{"q", "queries, keys and values"}, kOutput{"o", "output of attention"}, kUp{"u", "feed-forward, widening"},
+    kDown{"d", "feed-forward, narrowing"}, kQueryDown{"r", "queries, down to their rank"}, kQuery{"q", "queries"},
+    kKvDown{"l", "keys and values, down to their rank"}, kKvUp{"k", "keys and values, up from their rank"},
+    kExpertUp{"x", "an expert, widening"}, kExpertDown{"y", "an expert, narrowing"}, kSharedUp{"s", "shared experts, widening"},
+    kSharedDown{"z", "shared experts, narrowing"}, kLogits{"v", "logits"}, kJoin{"j", "what joins the inputs of a further token's layer"};
+
+template <class N>
+class LayerCost : Letters<N> {
+ public:
+    LayerCost(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
+        : Letters<N>(model, plan), fw_(framework), hw_(machine), on_(machine, timing) {}
+
+    LayerTimesOf<N> run() {
+        LayerTimesOf<N> all;
+        all.dense = layer(false);
+        all.parameters_dense = named<N>({"P_l", "parameters of a layer on this GPU", "", kind_}, parameters_);
+        if (m_.experts.count > 0) {
+            all.expert = layer(true);
+            all.parameters_expert = named<N>({"P_l", "parameters of a layer on this GPU", "", kind_}, parameters_);
+        }
+        head(all);
+        return all;
+    }
+
+ private:
+    using L = Letters<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+
+    bool splits_sequence() const { return L::sequence_parallel(); }
+    bool crosses_nodes() const { return p_.tensor_parallel * p_.context_parallel > hw_.gpus_per_node; }
+    bool fits_in_node(const N& gpus) const { return value_of(gpus) <= as_double(hw_.gpus_per_node); }
+    static N at_least_one(const N& share) { return value_of(share) >= 1 ? share : N(1.0); }
+    static void add(N& sum, const N& term) {
+        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
+    }
+    static N total(std::initializer_list<N> terms) {
+        N sum = 0.0;
+        for (const N& term : terms) add(sum, term);
+        return sum;
+    }
+    N seconds(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "s"}, value); }
+    N of_kind(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "s", kind_}, value); }
+
+    // ---- matrix multiplications
+    struct Passes {
+        N forward, backward;
+    };
+    // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
+    Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
+        const N input = on_.gemm(Pass::input, matrix, rate_, tokens, rows, columns);
+        const N weight = on_.gemm(Pass::weight, matrix, rate_, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
+        Passes passes{on_.gemm(Pass::forward, matrix, rate_, tokens, columns, rows), input + weight};
+        add(now_.multiply_forward, passes.forward);
+        add(now_.multiply_backward, passes.backward);
+        if (gathers_input) {
+            add(hides_input_, input);
+            add(hides_weight_, weight);
+        }
+        add(parameters_, columns * rows);
+        return passes;
+    }
+    static N width(const Part& matrix, const N& value) { return named<N>({"C", "width on this GPU", "values", &matrix}, value); }
+
+    void attention_matrices() {
+        if (!L::latent()) {
+            multiply(kQkv, M_, width(kQkv, (a_ + 2 * L::k()) * d_ / t_), h_, true);
+            multiply(kOutput, M_, h_, width(kOutput, a_ * d_ / t_), false);
+            return;
+        }
+        const N q_rank = number("r_q", "rank of the queries", "values", as_double(m_.latent.q_rank)),
+                kv_rank = number("r_k", "rank of keys and values", "values", as_double(m_.latent.kv_rank));
+        if (m_.latent.q_rank > 0) multiply(kQueryDown, M_, q_rank, h_, false);
+        const Passes query = multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
+        multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false);
+        const Passes kv_up = multiply(kKvUp, M_, width(kKvUp, a_ * (nope() + value_width()) / t_), kv_rank, true);
+        of_up_projections_ = query.forward + kv_up.forward;
+        multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
+    }
+    N nope() const { return number("d_n", "width of a head without position", "values", as_double(m_.latent.nope_dim)); }
+    N rope() const { return number("d_r", "width of a head with rotary position", "values", as_double(m_.latent.rope_dim)); }
+    N value_width() const { return number("d_v", "width of a head's values", "values", as_double(m_.latent.value_dim)); }
+
+    void feed_forward_matrices(bool expert) {
+        const N g = L::fan();
+        if (!expert) {
+            const Passes up = multiply(kUp, M_, width(kUp, g * f_ / t_), h_, true);
+            const Passes down = multiply(kDown, M_, h_, width(kDown, f_ / t_), false);
+            of_feed_forward_ = up.forward + down.forward;
+            return;
+        }
+        const N here = number("n_x", "experts on this GPU", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
+        N copies = M_ / t_ * visits() * e;
+        if (p_.expert_imbalance != 1) copies = copies * number("w", "tokens of the fullest GPU over the average", "", p_.expert_imbalance);
+        copies = named<N>({"T", "token copies that reach the experts of this GPU", "tokens"}, copies);
+        const N each = named<N>({"T_x", "of them, for each expert", "tokens"}, copies / here);
+        const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
+        const Passes up = multiply(kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
+        const Passes down = multiply(kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
+        // one expert's: in doubles what the sums have grown by
+        const N forward = named<N>({"Q_f", "one expert, forward", "s"}, up.forward + down.forward,
+                                   value_of(now_.multiply_forward) - value_of(forward_before));
+        const N backward = named<N>({"Q_b", "one expert, backward", "s"}, up.backward + down.backward,
+                                    value_of(now_.multiply_backward) - value_of(backward_before));
+        now_.multiply_forward = forward_before + here * forward;
+        now_.multiply_backward = backward_before + here * backward;
+        of_feed_forward_ = here * forward;
+        now_.routed_forward = value_of(here) * value_of(forward);
+        now_.routed_backward = value_of(here) * value_of(backward);
+        add(parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
+        if (m_.experts.shared_ffn > 0) {
+            const Passes wider = multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
+            const Passes narrower = multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
+            of_shared_experts_ = wider.forward + narrower.forward;
+        }
+        if (p_.expert_parallel > 1) {
+            const N one = seconds("J_1", "one exchange of tokens between the GPUs of the experts", exchange(2 * copies * h_));
+            now_.expert_forward = now_.expert_backward = 2 * one;
+        }
+    }
+    N visits() const { return number("q", "experts per token", "", as_double(m_.experts.per_token)); }
+
+    // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. No published run tells it apart.
+    N exchange(const N& bytes) const {
+        using std::log2;
+        const N members = number("x", "GPUs that share the experts", "GPUs", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
+        const N moved = bytes * (members - 1) / members;
+        if (fits_in_node(members)) return on_.of(&Timing::link_latency) + moved / (on_.of(&Timing::link) * on_.ring_link(members));
+        // the node's adapters serve all its GPUs
+        return on_.of(&Timing::network_latency) * log2(members) +
+               moved * on_.gpus_per_node() / (on_.of(&Timing::network) * on_.of(&Machine::node));
+    }
+
+    // ---- attention
+    void attention_core() {
+        const N heads = named<N>({"a_t", "attention heads of this GPU", ""}, at_least_one(a_ / t_));
+        const N width =
+            L::latent() ? named<N>({"d_a", "average width of a head's keys and values", "values"}, (nope() + rope() + value_width()) / 2)
+                        : d_;
+        const N s = L::s(), b = L::b(), c = L::c();
+        if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
+            const N rate = named<N>({"R_a", "rate of attention's forward pass", "FLOP/s"}, on_.of(&Timing::attention) * on_.peak_16());
+            const N flop =
+                has_window()
+                    ? named<N>({"O", "operations of attention that its mask leaves", "FLOP"}, 4 * b * s * attended() * heads * width / c)
+                    : named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
+            const N tail = named<N>({"j", "time after most multiprocessors have finished, over the whole", ""},
+                                    on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
+            now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate * (1 + tail));
+            now_.attention_backward = attention("A_b", "attention of a layer, backward",
+                                                2.5 * flop / (on_.of(&Timing::attention_backward) * rate) * (1 + 0.4 * tail));
+            if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
+            return;
+        }
+        // every score is computed, whatever the mask hides
+        const N rate = named<N>({"R_b", "rate of batched multiplications", "FLOP/s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
+        const N flop = named<N>({"O", "operations of attention", "FLOP"}, 4 * b * s * s * heads * width);
+        const N scores = named<N>({"s_a", "attention scores", ""}, b * heads * s * s);
+        const N memory = 0.8 * on_.of(&Machine::memory);
+        const N bytes_forward = (p_.attention_dropout ? 11 : 8) * scores, bytes_backward = (p_.attention_dropout ? 14 : 11) * scores;
+        now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate + bytes_forward / memory);
+        now_.attention_backward = attention("A_b", "attention of a layer, backward", 2 * flop / rate + bytes_backward / memory);
+        if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
+    }
+    bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
+    // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
+    // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on tiles of 128 queries, whose windows
+    // together reach 128 tokens further (assumed from the tiles' size: no published run tells it).
+    N attended() const {
+        using std::min;
+        constexpr double kTile = 128;
+        const N s = L::s(), w = number("s_w", m_.window.chunks ? "tokens of a chunk of attention" : "tokens of attention's window",
+                                       "tokens", as_double(m_.window.tokens));
+        const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + kTile);
+        const double share = windowed_share(m_);
+        const N part = number("y_w", "part of the layers whose attention has the window", "", share);
+        return named<N>({"s_m", "tokens that a token attends to, on average", "tokens"},
+                        share == 1 ? within : (1 - part) * (s / 2) + part * within);
+    }
+    // The same in layers of both kinds, and so in one letter.
+    static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
+
+    // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
+    double norm_values() const { return p_.fused_norms ? 4 : 10; }
+    double activation_values() const { return m_.gated ? 3 : 2; }
+    // Values of a token in rotary positions and in the copies of Q, K and V.
+    N head_values() const {
+        const N k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
+        const N per_head = 2 * (a_ + 2 * k) * d_;
+        return m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;
+    }
+
+    void element_wise(bool expert) {
+        const double norms = p_.fused_norms ? 1 : 2.5;
+        const N qkv = head_values();
+        N inner = f_;
+        if (expert) inner = m_.experts.shared_ffn > 0 ? L::expert_ffn() * visits() + L::shared_ffn() : L::expert_ffn() * visits();
+        const auto bytes = [&](const char* letter, const char* meaning, double norm_bytes, double activation) {
+            N whole = norm_bytes * h_ + 6 * h_;
+            if (p_.hidden_dropout) whole = whole + 2 * h_;
+            if (splits_sequence()) whole = whole / t_;
+            return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
+        };
+        const N forward = bytes("V_f", "bytes of element-wise work, forward", norm_values(), activation_values()),
+                backward = bytes("V_b", "bytes of element-wise work, backward", norms * 6, m_.gated ? 5 : 3.5);
+        now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
+        now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
+    }
+
+    // ---- selective recomputation
+    // What modules computed again cost: their forward pass, as it is counted above. (Recomputing "moe" takes its parts along.)
+    N of_modules(bool expert) const {
+        const auto again = [&](RecomputeModule module) { return p_.recomputes(module); };
+        const bool up = again(mla_up_proj) && L::latent(), whole = again(expert ? moe : mlp);
+        const bool shared = expert && !whole && again(shared_experts) && m_.experts.shared_ffn > 0;
+        N sum = 0.0;
+        if (again(core_attn)) add(sum, now_.recomputed), add(sum, cited(now_.context_forward));
+        if (up) add(sum, of_up_projections_);
+        if (whole) add(sum, of_feed_forward_);
+        if (shared || (whole && expert)) add(sum, of_shared_experts_);
+        const N bytes = element_wise_again(expert, up, whole, shared);
+        if (value_of(bytes) > 0) add(sum, bytes * on_.of(&Timing::element_wise) / on_.memory());
+        if (whole) add(sum, cited(now_.expert_forward));
+        // of the four exchanges of a forward pass one gathers attention's input, two are the feed-forward part's
+        const double exchanges = (up ? 1 : 0) + (whole || shared ? 2 : 0);
+        if (exchanges > 0) add(sum, exchanges * cited(now_.tensor_forward) / 4);
+        return sum;
+    }
+    N element_wise_again(bool expert, bool up, bool whole, bool shared) const {
+        N values = 0.0, inner = 0.0;
+        const double norms = norm_values() / 2 * norms_recomputed(m_, p_, fw_, expert);
+        if (norms > 0) add(values, splits_sequence() ? norms * h_ / t_ : norms * h_);
+        if (up) add(values, head_values() / t_);
+        if (whole && !expert) add(inner, f_);
+        if (expert && (whole || p_.recomputes(moe_act))) add(inner, L::expert_ffn() * visits());
+        if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
+        if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
+        if (value_of(values) == 0) return values;
+        return named<N>({"V_r", "bytes of element-wise work that is done again", "bytes", kind_}, 2 * M_ * values);
+    }
+
+    // ---- traffic
+    // Seconds to gather or scatter what flows between layers.
+    N gathering() const { return seconds("Z_1", "one all-gather or reduce-scatter", on_.collective(2 * M_ * h_, t_)); }
+
+    void tensor_traffic() {
+        using std::min;
+        if (p_.tensor_parallel <= 1) return;
+        const N one = gathering();
+        if (p_.tensor_overlap && splits_sequence() && fits_in_node(t_)) {
+            const N felt = seconds("Z_2", "what is felt of one",
+                                   8e-6 + on_.of(&Timing::tensor_overlap_exposed) * (one - on_.of(&Timing::link_latency)));
+            now_.tensor_forward = 4 * felt;
+            now_.tensor_backward = 6 * felt;
+            return;
+        }
+        now_.tensor_forward = 4 * one;
+        if (!splits_sequence()) {  // all-reduces, which nothing hides
+            now_.tensor_backward = 4 * one;
+            return;
+        }
+        // gradients of matrices whose input is gathered
+        const N input = cited<N>({"I_g", "time in which input gradients hide traffic", "s", kind_}, hides_input_),
+                weight = cited<N>({"W_g", "time in which weight gradients hide traffic", "s", kind_}, hides_weight_);
+        const N under_input = of_kind("U_i", "traffic under input gradients", min(2 * one, input)),
+                under_weight = of_kind("U_w", "traffic under weight gradients", min(2 * one, weight));
+        now_.tensor_backward =
+            2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
+    }
+
+    // Ring attention: keys and values go round; what attention's own time does not hide is felt. With a window all of them still go round,
+    // and the shorter attention hides less: time with a window never profits from a ring that would skip steps.
+    void context_traffic() {
+        using std::min;
+        if (p_.context_parallel <= 1) return;
+        const N c = L::c(), k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
+        const N bytes = 4 * M_ * at_least_one(k / t_) * d_;
+        const N step =
+            seconds("K_1", "keys and values to the next GPU of the ring",
+                    crosses_nodes() ? on_.of(&Timing::network_latency) +
+                                          bytes * min(t_, on_.gpus_per_node()) / (on_.of(&Timing::ring_network) * on_.of(&Machine::node))
+                                    : on_.of(&Timing::ring_latency) + bytes / (on_.of(&Timing::ring_link) * on_.pair_link()));
+        const N rescaling =
+            seconds("K_r", "rescaling partial results", c * 16 * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
+        const auto ring = [&](const N& transfer, const N& hidden) {
+            const N felt = transfer - hidden;
+            return (c - 1) * (crosses_nodes() ? felt + on_.of(&Timing::ring_network_exposed) * hidden : felt) + rescaling;
+        };
+        const N back = seconds("K_2", "the same in the backward pass, with gradients", step * (2 * c - 1) / (c - 1));
+        now_.context_forward = ring(step, seconds("U_f", "of it under attention, forward", min(step, cited(now_.attention_forward) / c)));
+        now_.context_backward =
+            ring(back, seconds("U_b", "of it under attention, backward", min(back, cited(now_.attention_backward) / c)));
+    }
+
+    // ---- layer and ends
+    // Gives every part its letter: in other formulas they are given under it.
+    void name_parts() {
+        const auto name = [&](N& part, const char* letter, const char* meaning, const Part* kind) {
+            if (value_of(part) != 0) part = named<N>({letter, meaning, "s", kind}, part);
+        };
+        name(now_.multiply_forward, "G_f", "matrix multiplications of a layer, forward", kind_);
+        name(now_.multiply_backward, "G_b", "matrix multiplications of a layer, backward", kind_);
+        name(now_.element_forward, "w_f", "norms, activation functions and residuals of a layer, forward", kind_);
+        name(now_.element_backward, "w_b", "norms, activation functions and residuals of a layer, backward", kind_);
+        name(now_.tensor_forward, "Z_f", "tensor-parallel traffic of a layer that nothing hides, forward", kind_);
+        name(now_.tensor_backward, "Z_b", "tensor-parallel traffic of a layer that nothing hides, backward", kind_);
+        name(now_.context_forward, "K_f", "context-parallel traffic of a layer that nothing hides, forward", nullptr);
+        name(now_.context_backward, "K_b", "context-parallel traffic of a layer that nothing hides, backward", nullptr);
+        name(now_.expert_forward, "J_f", "tokens on their way to experts and back, forward", nullptr);
+        name(now_.expert_backward, "J_b", "gradients on their way to experts and back", nullptr);
+    }
+
+    LayerTimeOf<N> layer(bool expert) {
+        now_ = LayerTimeOf<N>{};
+        kind_ = expert ? &kExpertLayer : nullptr;
+        parameters_ = hides_input_ = hides_weight_ = 0.0;
+        of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
+        attention_matrices();
+        feed_forward_matrices(expert);
+        attention_core();
+        element_wise(expert);
+        tensor_traffic();
+        context_traffic();
+        name_parts();
+        const N forward = of_kind("F_0", "work and traffic of a layer, forward",
+                                  total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),
+                                         cited(now_.tensor_forward), cited(now_.context_forward), cited(now_.expert_forward)}));
+        if (p_.recompute == Recompute::full) now_.recomputed = forward;
+        if (p_.recompute == Recompute::selective) now_.recomputed = of_modules(expert);
+        if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "what a layer computes again", now_.recomputed);
+        const N backward = of_kind(
+            "B_0", "work and traffic of a layer, backward",
+            total({cited(now_.multiply_backward), cited(now_.attention_backward), cited(now_.element_backward), cited(now_.tensor_backward),
+                   cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
+        const N host = on_.of(&Timing::host_layer);
+        // launched ahead; when a layer is short the CPU becomes the slower of the two
+        now_.forward = of_kind("F", "a layer, forward", norm4(forward, host));
+        now_.backward = of_kind("B", "a layer, backward", norm4(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host));
+        if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "what a recomputed layer computes again", cited(now_.forward));
+        return now_;
+    }
+
+    void head(LayerTimesOf<N>& all) {
+        const N v = named<N>({"v_t", "words of the vocabulary on this GPU", "words"}, L::v() / t_);
+        N logits = M_ * v;
+        if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
+        const bool plain = fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered;
+        if (!plain) logits = logits * 0.5;
+        const N loss = logits * on_.of(&Timing::cross_entropy);
+        const N rate = on_.rate_16();
+        N head = on_.gemm(Pass::forward, kLogits, rate, M_, v, h_) + on_.gemm(Pass::input, kLogits, rate, M_, h_, v) +
+                 on_.gemm(Pass::weight, kLogits, rate, h_, v, M_, p_.gradients_in_fp32 ? 8 : 4) + loss / on_.memory();
+        N embedding = 6 * M_ * h_ / (0.5 * on_.of(&Machine::memory));
+        if (p_.tensor_parallel > 1) {
+            const N one = gathering();
+            head = head + 3 * one;
+            embedding = 2 * one + embedding;
+        }
+        all.head =
+            seconds("M_h", "logits and loss of a micro-batch, both passes", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
+        all.embedding = seconds("M_e", "embedding of a micro-batch, both passes", embedding + 14 * v * h_ / on_.memory());
+        if (m_.multi_token_layers > 0) further_tokens(all);
+    }
+
+    // A layer that predicts a further token lies beside the head: it embeds, joins two inputs, is built like the last layer, and has logits
+    // and a loss of its own. (Its share of the optimizer's and the gradients' traffic is left out.)
+    void further_tokens(LayerTimesOf<N>& all) {
+        const bool expert = L::multi_token_is_expert();
+        const LayerTimeOf<N>& layer = expert ? all.expert : all.dense;
+        const N columns = width(kJoin, h_ / t_), rows = 2 * h_;
+        const N join = on_.gemm(Pass::forward, kJoin, rate_, M_, columns, rows) + on_.gemm(Pass::input, kJoin, rate_, M_, rows, columns) +
+                       on_.gemm(Pass::weight, kJoin, rate_, rows, columns, M_, p_.gradients_in_fp32 ? 8 : 4);
+        const N parameters = cited(expert ? all.parameters_expert : all.parameters_dense) + columns * rows;
+        const N each = all.embedding + join + cited(layer.forward) + cited(layer.backward) + all.head +
+                       on_.of(&Timing::accumulation) * parameters / on_.memory();
+        const N times = number("n_m", "layers that predict further tokens", "", as_double(m_.multi_token_layers));
+        all.head = seconds("M_m", "logits, loss and further tokens of a micro-batch, both passes",
+                           all.head + times * seconds("M_f", "one further token of a micro-batch, both passes", each));
+    }
+
+    const Framework& fw_;
+    const Machine& hw_;
+    const Cost<N> on_;
+    const N h_ = L::h(), a_ = L::a(), d_ = L::d(), f_ = L::f(), t_ = L::t(), M_ = L::tokens(), rate_ = on_.rate();
+    LayerTimeOf<N> now_;
+    const Part* kind_ = nullptr;  // of the layer at hand
+    N parameters_ = 0.0;
+    N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward
+    N hides_input_ = 0.0, hides_weight_ = 0.0;                                     // work under which tensor-parallel traffic can hide
+};
+
+}  // namespace
+
+template <class N>
+LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine,
+                            const Timing& timing) {
+    return LayerCost<N>(model, plan, framework, machine, timing).run();
+}
+#ifdef FOURFOLD_TRACED
+template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+#else
+template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+#endif
+
+}  // namespace fourfold

@@ -1,0 +1,41 @@
+// What one layer costs in time, and the model's two ends. Written once over the number type (formula.h): double in the search, Traced for
+// the plan on the page.
+#pragma once
+#include "model/model.h"
+#include "plan/plan.h"
+#include "time/transfers.h"
+
+namespace fourfold {
+
+// Of layers with experts, where they differ from dense ones.
+inline constexpr Part kExpertLayer{"e", "in a layer with experts"};
+
+// One layer, one micro-batch, one GPU; seconds. Depends on TP, CP, micro-batch and kernels alone: a search computes it once for all PP and
+// DP.
+template <class N>
+struct LayerTimeOf {
+    N multiply_forward = 0.0, multiply_backward = 0.0;
+    N attention_forward = 0.0, attention_backward = 0.0;
+    N element_forward = 0.0, element_backward = 0.0;
+    N tensor_forward = 0.0, tensor_backward = 0.0;
+    N context_forward = 0.0, context_backward = 0.0;
+    N expert_forward = 0.0, expert_backward = 0.0;
+    N recomputed = 0.0;  // computed again: part of the backward pass, or, where "block" recomputes some layers alone, beside it
+    N forward = 0.0, backward = 0.0;                 // all of these, and what the CPU adds
+    double routed_forward = 0, routed_backward = 0;  // of the multiplications: what the routed experts take
+};
+template <class N>
+struct LayerTimesOf {
+    LayerTimeOf<N> dense, expert;
+    N head = 0.0, embedding = 0.0;                      // seconds per micro-batch
+    N parameters_dense = 0.0, parameters_expert = 0.0;  // of a layer, on this GPU
+};
+using LayerTime = LayerTimeOf<double>;
+using LayerTimes = LayerTimesOf<double>;
+
+template <class N = double>
+LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);
+extern template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+extern template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+
+}  // namespace fourfold

@@ -1,0 +1,444 @@
+// Based on
+//   S. Yim et al.: Pipette, DATE 2024, arXiv 2405.18093: the critical path of a pipeline, with point-to-point transfers on it
+//   D. Narayanan et al., arXiv 2104.04473: bubbles, interleaved or not;  P. Qi et al., arXiv 2401.10241: zero bubble
+#include "time/step_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/symbols.h"
+
+namespace fourfold {
+
+namespace {
+
+// A formula whose value the doubles know already: they do not compute it again.
+template <class N, class Formula>
+N formula_of(double known, Formula&& formula) {
+    if constexpr (std::is_same_v<N, Traced>)
+        return formula();
+    else
+        return known;
+}
+// On paper nothing is added to nothing.
+template <class N>
+void add(N& sum, const N& term) {
+    if constexpr (std::is_same_v<N, Traced>) {
+        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
+    } else
+        sum += term;
+}
+
+template <class N>
+class StepCost : Letters<N> {
+ public:
+    StepCost(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimesOf<N>& layers)
+        : Letters<N>(model, plan), hw_(machine), on_(machine, timing), layers_(layers) {}
+
+    // One micro-batch, forward and backward.
+    N stage_seconds(const Stage& s) const {
+        N sum = 0.0;
+        if (s.dense.held > 0) add(sum, layers_seconds(s.dense, nullptr, dense_layers(s), layers_.dense));
+        if (s.experts.held > 0) add(sum, layers_seconds(s.experts, &kExpertLayer, expert_layers(s), layers_.expert));
+        add(sum, accumulation(s, cited(layers_.parameters_dense), cited(layers_.parameters_expert)));
+        add(sum, each_way(on_.of(&Timing::micro_batch)));
+        if (s.has_embedding) add(sum, cited(layers_.embedding));
+        if (s.has_head) add(sum, cited(layers_.head));
+        return sum;
+    }
+    N parameters(const Stage& s) const {
+        const bool separate_head = s.has_head && !(m_.tied && s.has_embedding);
+        N sum = 0.0;
+        if (s.dense.held > 0)
+            add(sum, number("n_w", "layers of the stage that holds most", "", s.dense.held) * cited(layers_.parameters_dense));
+        if (s.experts.held > 0)
+            add(sum,
+                number("n_v", "layers with experts of the stage that holds most", "", s.experts.held) * cited(layers_.parameters_expert));
+        if (s.has_embedding) add(sum, vocabulary_);
+        if (separate_head) add(sum, vocabulary_);
+        return sum;
+    }
+
+    N transfer_inside() const {
+        const N bytes = 2 * L::tokens() * L::h() / t_;
+        return on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link());
+    }
+    // Seconds from hand to hand between two stages.
+    N transfer() const {
+        using std::min;
+        if (p_.gpus <= hw_.gpus_per_node) return transfer_inside();
+        const N bytes = 2 * L::tokens() * L::h() / t_;
+        return on_.of(&Timing::network_latency) +
+               bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
+    }
+
+    // A collective taken apart: seconds inside a node, bytes that cross a node's network, seconds whatever the size (N = double).
+    DataCollective parts(double bytes) const {
+        if (ranks_ <= 1) return {};
+        const Copies c = copies();
+        const double inside = c.near > 1 ? bytes * (c.near - 1) / c.near / (on_.of(&Timing::link) * on_.ring_link(c.near)) : 0;
+        return {inside, c.nodes > 1 ? bytes * c.sharing * (c.nodes - 1) / c.nodes : 0, c.latency};
+    }
+
+    // Which stage sets the pace (N = double).
+    Pace find_pace(const Stages& stages, bool with_stage_seconds) const {
+        Pace pace;
+        const auto count = static_cast<std::int32_t>(p_.pipeline_parallel);
+        for (std::int32_t i = 0, next = 0; i < count; i = next) {
+            next = stages.next_different(i);  // one of those that hold the same stands for all
+            const Stage s = stages.at_rest(i);
+            const double here = stage_seconds(s), weight = parameters(s);
+            pace.sum += (next - i) * here;
+            if (here > pace.most) pace.most = here, pace.slowest = s;
+            if (weight > pace.parameters) pace.parameters = weight, pace.heaviest = i;
+            if (with_stage_seconds) pace.stage_seconds.insert(pace.stage_seconds.end(), static_cast<std::size_t>(next - i), here);
+        }
+        return pace;
+    }
+
+    StepTime<N> run(const Stages& stages, const Pace& pace, const PlayedStep& played) {
+        slow_ = &pace.slowest;
+        n_ = dense_layers(*slow_);
+        x_ = expert_layers(*slow_);
+        of_layers();
+        of_stage();
+        of_pipeline(pace, played);
+        once_per_step(stages, pace);
+        noise();
+        result_.stage_seconds = pace.stage_seconds;
+        if (p_.time_factor != 1) calibrate(p_.time_factor);
+        return std::move(result_);
+    }
+
+ private:
+    using L = Letters<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+    using Layer = LayerTimeOf<N>;
+
+    N& item(TimeItem which) { return result_.items[static_cast<std::size_t>(which)]; }
+    static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
+    static N dense_layers(const Stage& s) { return number("n", "layers of the stage", "", s.dense.held); }
+    static N expert_layers(const Stage& s) { return number("n_e", "layers of the stage with experts", "", s.experts.held); }
+
+    // ---- a stage
+    // With "block" only some layers are computed again: the part of them, over all.
+    bool recomputes_some() const { return p_.recompute == Recompute::block; }
+    static N part_recomputed(const LayerCount& c, const Part* kind) {
+        return quantity<N>({"k_r", "part of the layers that is recomputed", "", kind}, c.recomputed / std::max(1.0, c.held));
+    }
+    N layers_seconds(const LayerCount& count, const Part* kind, const N& held, const Layer& t) const {
+        const N both = cited(t.forward) + cited(t.backward);
+        return held * (recomputes_some() ? both + part_recomputed(count, kind) * cited(t.recomputed) : both);
+    }
+    N accumulation(const Stage& s, const N& dense, const N& experts) const {
+        N sum = 0.0;
+        if (s.dense.held > 0) add(sum, dense_layers(s) * dense);
+        if (s.experts.held > 0) add(sum, expert_layers(s) * experts);
+        return per_parameter_ * sum;
+    }
+
+    // ---- per micro-batch
+    // Of all layers of the stage that sets the pace, all micro-batches.
+    N all_layers(const N& dense, const N& expert) const {
+        if (slow_->experts.held == 0) return micro_batches_ * n_ * dense;
+        if (slow_->dense.held == 0) return micro_batches_ * x_ * expert;
+        return micro_batches_ * (n_ * dense + x_ * expert);
+    }
+    N recomputed(const LayerCount& count, const Part* kind, const Layer& t) const {
+        return recomputes_some() ? part_recomputed(count, kind) * t.recomputed : t.recomputed;
+    }
+    // What is left of a layer's time when all that it does is taken off.
+    N waiting(const Layer& t) const {
+        N work = cited(t.multiply_forward);
+        for (const N* part :
+             {&t.multiply_backward, &t.attention_forward, &t.attention_backward, &t.element_forward, &t.element_backward, &t.tensor_forward,
+              &t.tensor_backward, &t.context_forward, &t.context_backward, &t.expert_forward, &t.expert_backward})
+            add(work, cited(*part));
+        if (!recomputes_some()) add(work, cited(t.recomputed));
+        return t.forward + t.backward - work;
+    }
+    void of_layers() {
+        const Layer &d = layers_.dense, &e = layers_.expert;
+        item(TimeItem::multiplications) = all_layers(d.multiply_forward + d.multiply_backward, e.multiply_forward + e.multiply_backward);
+        item(TimeItem::attention) = all_layers(d.attention_forward + d.attention_backward, e.attention_forward + e.attention_backward);
+        item(TimeItem::element_wise) = all_layers(d.element_forward + d.element_backward, e.element_forward + e.element_backward);
+        item(TimeItem::tensor_traffic) = all_layers(d.tensor_forward + d.tensor_backward, e.tensor_forward + e.tensor_backward);
+        item(TimeItem::context_traffic) = all_layers(d.context_forward + d.context_backward, e.context_forward + e.context_backward);
+        item(TimeItem::expert_traffic) = all_layers(d.expert_forward + d.expert_backward, e.expert_forward + e.expert_backward);
+        item(TimeItem::recomputation) = all_layers(recomputed(slow_->dense, nullptr, d), recomputed(slow_->experts, &kExpertLayer, e));
+        item(TimeItem::host) = all_layers(waiting(d), waiting(e)) + micro_batches_ * each_way(on_.of(&Timing::micro_batch));
+    }
+    void of_stage() {
+        item(TimeItem::accumulation) = micro_batches_ * accumulation(*slow_, layers_.parameters_dense, layers_.parameters_expert);
+        N ends = 0.0;
+        if (slow_->has_embedding) add(ends, layers_.embedding);
+        if (slow_->has_head) add(ends, layers_.head);
+        item(TimeItem::head) = micro_batches_ * ends;
+    }
+
+    // ---- the pipeline
+    N gpus() const { return number("G", "GPUs", "GPUs", as_double(p_.gpus)); }
+    N stages() const { return number("p", "pipeline stages (PP)", "", as_double(p_.pipeline_parallel)); }
+
+    // One micro-batch through all stages: those between the ends of an even pipeline are alike.
+    static N all_stages(const Pace& pace) {
+        return formula_of<N>(pace.sum, [&] {
+            const std::vector<double>& each = pace.stage_seconds;
+            const auto stage = [](const char* letter, const char* meaning, double value) { return number(letter, meaning, "s", value); };
+            const N first = stage("Y_1", "first stage, a micro-batch both ways", each.front()),
+                    last = stage("Y_p", "last stage, a micro-batch both ways", each.back());
+            if (each.size() == 2) return first + last;
+            const double between = as_double(static_cast<std::int64_t>(each.size())) - 2;
+            const N inner = number("p_i", "stages between the ends", "", between) *
+                            stage("Y_2", "stage between the ends, a micro-batch both ways", each[1]);
+            const N sum = first + inner + last;
+            return value_of(sum) == pace.sum ? sum : stage("Y_s", "all stages, a micro-batch both ways", pace.sum);
+        });
+    }
+
+    // How long the stages take together, and the transfers on the critical path (Pipette).
+    void of_pipeline(const Pace& pace, const PlayedStep& played) {
+        item(TimeItem::bubble) = item(TimeItem::pipeline_traffic) = 0.0;
+        if (p_.pipeline_parallel == 1) return;
+        const N& m = micro_batches_;
+        const N slowest = formula_of<N>(pace.most, [&] {
+            return named<N>({"Y", "stage that sets the pace, a micro-batch both ways", "s"}, stage_seconds(*slow_), pace.most);
+        });
+        const N hand_over = seconds("Y_t", "one hand-over between two stages", transfer());
+        const N p = stages();
+        const bool interleaved = p_.schedule_kind() == ScheduleKind::interleaved;
+        N together = 0.0;
+        if (is_played(p_))
+            together = number("Y_a", "the stages together, played operation by operation", "s", played.together);
+        else if (interleaved)
+            together = m * slowest + (all_stages(pace) - slowest) / chunks();
+        else if (p_.weight_copies() > 1)
+            together = m * slowest + (all_stages(pace) - slowest) / copies_of_weights();
+        else
+            together = all_stages(pace) + (m - 1) * slowest;
+        item(TimeItem::bubble) = together - m * slowest;
+        if (is_played(p_) && row_of(p_.schedule_kind()).overlaps) return of_pairs(played);
+        N times = 2 * (p - 1);
+        if (interleaved)
+            times = times + (p_.overlap_pipeline ? 2 * m * chunks() * kOverlappedTransfer : 2 * m * chunks());
+        else
+            times = times + (p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1));
+        item(TimeItem::pipeline_traffic) = hand_over * times;
+    }
+    // Overlapped pairs hide traffic of the experts, and that between stages except at the ends of a step (schedule.h).
+    void of_pairs(const PlayedStep& played) {
+        item(TimeItem::pipeline_traffic) = number("Y_x", "what hand-overs add, played operation by operation", "s", played.transfers);
+        if (played.hidden <= 0) return;
+        const N hidden = number("Y_h", "traffic of the experts that overlapped pairs hide, played", "s", played.hidden);
+        item(TimeItem::expert_traffic) = item(TimeItem::expert_traffic) - hidden;
+        item(TimeItem::bubble) = item(TimeItem::bubble) + hidden;
+    }
+    // The copies of the weights that a pipeline of two directions holds: a stage works on a micro-batch of each in turn.
+    N copies_of_weights() const { return number("w", "directions of the pipeline", "", as_double(p_.weight_copies())); }
+    N each_way(const N& one) const { return p_.weight_copies() > 1 ? copies_of_weights() * one : one; }
+    N chunks() const { return number("V", "chunks per GPU", "", as_double(p_.virtual_stages)); }
+
+    // ---- once per step
+    // The ranks that hold the same parameters, and seconds for them to reduce or gather `bytes` per GPU.
+    struct Copies {
+        N near, nodes, sharing, latency;
+    };
+    Copies copies() const {
+        using std::log2, std::max;
+        const double ranks = value_of(ranks_), node = as_double(hw_.gpus_per_node);
+        // the other direction's copy lies on another stage: within the node only where the node holds the whole pipeline
+        const double near_ranks = as_double(p_.gpus) > node ? ranks / as_double(p_.weight_copies()) : ranks;
+        const double within = std::max(1.0, std::min(near_ranks, std::floor(node / as_double(p_.tensor_parallel))));
+        const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_parallel);
+        const N near = number("D_n", "of them within one node", "GPUs", within);
+        const N nodes = named<N>({"D_m", "nodes that each of them reaches over the network", ""}, ranks_ / near);
+        return {near, nodes, number("D_g", "such groups that share a node's network", "", sharing),
+                8 * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes))};
+    }
+    N collective(const Copies& c, const N& bytes) const {
+        using std::max;
+        if (value_of(ranks_) <= 1) return 0.0;
+        N inside = 0.0, across = 0.0;
+        if (value_of(c.near) > 1) inside = bytes * (c.near - 1) / c.near / (on_.of(&Timing::link) * on_.ring_link(c.near));
+        if (value_of(c.nodes) > 1)
+            across = bytes * c.sharing * (c.nodes - 1) / c.nodes / (on_.of(&Timing::network) * on_.of(&Machine::node));
+        return (value_of(inside) == 0 ? across : value_of(across) == 0 ? inside : max(inside, across)) + c.latency;
+    }
+    // What is felt of traffic that work may hide.
+    N exposed(const char* letter, const char* meaning, const N& traffic, const N& work, bool overlaps) const {
+        using std::min;
+        if (!overlaps || value_of(traffic) == 0) return traffic;
+        const N hidden = seconds(letter, meaning, min(traffic, work));
+        return traffic - hidden + on_.of(&Timing::data_exposed) * hidden;
+    }
+    N pass(const char* letter, const char* meaning, const N& dense, const N& expert) const {
+        N sum = 0.0;
+        if (slow_->dense.held > 0) add(sum, n_ * cited(dense));
+        if (slow_->experts.held > 0) add(sum, x_ * cited(expert));
+        return seconds(letter, meaning, sum);
+    }
+
+    void once_per_step(const Stages& stages, const Pace& pace) {
+        const N parameters = formula_of<N>(pace.parameters, [&] {
+            return named<N>({"P", "parameters of the GPU that holds most", ""}, this->parameters(stages.at_rest(pace.heaviest)),
+                            pace.parameters);
+        });
+        const bool shards = p_.shards_optimizer();
+        const double gradient = p_.gradients_in_fp32 ? 4 : 2;
+        const Copies all = copies();
+        const N once = collective(all, gradient * parameters);
+        const N reduce = seconds("X_r", "gradients added up over all copies", shards ? once : 2 * once);
+        const N gather = shards ? seconds("X_g", "weights handed out", collective(all, 2 * parameters)) : N(0.0);
+        const N forward = pass("F_s", "forward pass of that stage, a micro-batch", layers_.dense.forward, layers_.expert.forward),
+                backward = pass("B_s", "backward pass of that stage, a micro-batch", layers_.dense.backward, layers_.expert.backward);
+        N felt = exposed("U_r", "gradient traffic under the backward pass", reduce, backward, p_.overlap_gradients);
+        if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
+        add(felt, exposed("U_g", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters));
+        item(TimeItem::data_traffic) = felt;
+        // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each
+        // (tests/time/nvidia_rates_test.cpp)
+        item(TimeItem::weight_traffic) = 0.0;
+        if (p_.zero == Zero::weights) {
+            N gathering = exposed("U_f", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters);
+            add(gathering,
+                exposed("U_b", "weight and gradient traffic under the backward pass", gather + reduce, backward, p_.overlap_gradients));
+            item(TimeItem::weight_traffic) = micro_batches_ * gathering;
+            item(TimeItem::data_traffic) = 0.0;
+        }
+        item(TimeItem::optimizer) = optimizer(parameters, gradient);
+        item(TimeItem::fixed) = on_.of(&Timing::fixed);
+        result_.forward = value_of(forward);
+        result_.backward = value_of(backward);
+    }
+    // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
+    N optimizer(const N& parameters, double gradient) const {
+        const N mine = p_.shards_optimizer() ? parameters / ranks_ : parameters;
+        const N offload = number("o", "part of the optimizer in host memory", "", p_.optimizer_offload);
+        N moved = 34 * mine;
+        if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
+        N update = (moved + 12 * parameters) / (0.8 * on_.of(&Machine::memory));
+        if (p_.optimizer_offload == 0) return update;
+        return update + offload * mine * (gradient + 2) / on_.of(&Machine::host);
+    }
+
+    // ---- noise of the machine and of other jobs; the slowest node sets the pace
+    void noise() {
+        using std::log, std::log2;
+        constexpr double kLongest = 0.1;  // seconds: stalls longer than this are not seen
+        N& stalls = item(TimeItem::stalls);
+        stalls = 0.0;
+        if (p_.gpus > 1) stalls = each_way(micro_batches_) * (kLongest * log(1 + on_.of(&Timing::stall) * (gpus() / t_ - 1) / kLongest));
+        result_.seconds = 0;
+        for (const N& one : result_.items) result_.seconds += value_of(one);
+        if (p_.gpus <= hw_.gpus_per_node) return;
+        const N lag = number("T_0", "all terms of the step before this one", "s", result_.seconds) * on_.of(&Timing::straggler) *
+                      log2(gpus() / on_.gpus_per_node());
+        stalls = stalls + lag;
+        result_.seconds += value_of(lag);
+    }
+
+    // A calibration's factor, on every term alike, so that they still sum to the step.
+    void calibrate(double factor) {
+        const N measured = number("k_y", "measured over estimated, from your own runs", "", factor);
+        for (N& one : result_.items)
+            if (value_of(one) != 0) one = measured * one;
+        for (double& stage : result_.stage_seconds) stage *= factor;
+        result_.seconds *= factor;
+        result_.forward *= factor;
+        result_.backward *= factor;
+    }
+
+    const Machine& hw_;
+    const Cost<N> on_;
+    const LayerTimesOf<N>& layers_;
+    const Stage* slow_ = nullptr;
+    const N t_ = L::t(), vocabulary_ = L::v() / t_ * L::h();
+    const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
+    const N ranks_ = p_.weight_copies() == 1 ? number("D", "GPUs with the same weights (DP times CP)", "GPUs",
+                                                      as_double(p_.data_parallel() * p_.context_parallel))
+                                             : number("D", "GPUs with the same weights (DP times CP, in both directions)", "GPUs",
+                                                      as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
+    const N micro_batches_ = number("m", p_.weight_copies() == 1 ? "micro-batches per step" : "micro-batches per step and direction", "",
+                                    as_double(p_.micro_batches_per_direction()));
+    N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
+    StepTime<N> result_;
+};
+
+#ifdef FOURFOLD_TRACED
+// What decides the pace, in doubles.
+LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
+    LayerTimes plain;
+    const auto copy = [](LayerTime& to, const LayerTimeOf<Traced>& from) {
+        to.forward = from.forward.value();
+        to.backward = from.backward.value();
+        to.recomputed = from.recomputed.value();
+        to.expert_forward = from.expert_forward.value();
+        to.expert_backward = from.expert_backward.value();
+    };
+    copy(plain.dense, traced.dense);
+    copy(plain.expert, traced.expert);
+    plain.head = traced.head.value();
+    plain.embedding = traced.embedding.value();
+    plain.parameters_dense = traced.parameters_dense.value();
+    plain.parameters_expert = traced.parameters_expert.value();
+    return plain;
+}
+#endif
+
+}  // namespace
+
+#ifndef FOURFOLD_TRACED
+Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+             const Stages& stages, bool with_stage_seconds) {
+    return StepCost<double>(model, plan, machine, timing, layers).find_pace(stages, with_stage_seconds);
+}
+double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
+    const LayerTimes none;
+    return StepCost<double>(model, plan, machine, timing, none).transfer_inside();
+}
+DataCollective data_collective_parts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
+    const LayerTimes none;
+    return StepCost<double>(model, plan, machine, timing, none).parts(bytes);
+}
+double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                        const Stage& stage) {
+    return StepCost<double>(model, plan, machine, timing, layers).parameters(stage);
+}
+PipelineWeights pipeline_weights(const Plan& p) {
+    const auto m = static_cast<double>(p.micro_batches()), chunks = static_cast<double>(p.virtual_stages);
+    if (row_of(p.schedule_kind()).overlaps)  // the pairs hide transfers but those of filling and draining
+        return {0, static_cast<double>(p.micro_batches_per_direction()), chunks, 0, false};
+    if (is_played(p)) return {0, m, 1, m - 1, false};
+    if (p.pipeline_parallel > 1 && p.schedule_kind() == ScheduleKind::interleaved)
+        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1), true};
+    return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 ? 0.5 : 1), false};
+}
+double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
+    const LayerTimes none;
+    return StepCost<double>(model, plan, machine, timing, none).transfer();
+}
+#endif
+
+template <class N>
+StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const Machine& hw, const Timing& k,
+                      const LayerTimesOf<N>& layers) {
+    const Stages stages(model, p);
+    const bool played = is_played(p);
+    StepCost<N> cost(model, p, hw, k, layers);
+    if constexpr (std::is_same_v<N, Traced>) {
+        const LayerTimes plain = values_of(layers);
+        const Pace pace = pace_of(model, p, hw, k, plain, stages, true);
+        return cost.run(stages, pace, played ? played_step(model, p, hw, k, plain, stages, pace) : PlayedStep{});
+    } else {
+        const Pace pace = cost.find_pace(stages, false);
+        return cost.run(stages, pace, played ? played_step(model, p, hw, k, layers, stages, pace) : PlayedStep{});
+    }
+}
+#ifdef FOURFOLD_TRACED
+template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                            const LayerTimesOf<Traced>&);
+#else
+template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&);
+#endif
+
+}  // namespace fourfold

@@ -1,0 +1,155 @@
+// How long a training step takes, term by term.
+#pragma once
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/formula.h"
+#include "memory/memory.h"
+#include "model/model.h"
+#include "plan/plan.h"
+#include "plan/stage.h"
+#include "time/layer_time.h"
+
+namespace fourfold {
+
+// What a step's time goes into. All terms together are the step time.
+enum class TimeItem {
+    multiplications,  // of the layers on the stage that sets the pace, all micro-batches
+    attention,
+    element_wise,
+    recomputation,
+    accumulation,  // adding up gradients
+    head,          // embedding, logits, loss
+    tensor_traffic,
+    context_traffic,
+    expert_traffic,
+    weight_traffic,  // FSDP's gathering
+    host,            // waiting for the CPU to launch work
+    bubble,          // the other stages' share of the pipeline's filling and draining
+    pipeline_traffic,
+    data_traffic,  // gradients and weights between copies of the model
+    optimizer,
+    stalls,  // noise of the machine and of other jobs
+    fixed,
+    count
+};
+
+struct TimeText {
+    std::string_view id, kind;  // kind: "compute", "tensor", "context", "pipeline", "data", "bubble", "other"
+    std::string_view label, summary;
+    Paper paper;
+    std::string_view place;  // where in the paper
+};
+const TimeText& text(TimeItem item);
+
+template <class N>
+struct StepTime {
+    std::array<N, static_cast<std::size_t>(TimeItem::count)> items{};
+    double seconds = 0;
+    double forward = 0, backward = 0;     // of one micro-batch on the stage that sets the pace
+    std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage (Traced)
+};
+
+// Written once over the number type (formula.h); `layers` from layer_times<N>.
+template <class N>
+StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
+                      const LayerTimesOf<N>& layers);
+extern template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                                   const LayerTimes&);
+extern template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                                   const LayerTimesOf<Traced>&);
+
+// Which stages decide: found in doubles, for both number types.
+struct Pace {
+    double sum = 0, most = 0;  // seconds of one micro-batch: all stages, the one that sets the pace
+    Stage slowest{};
+    double parameters = 0;      // of the heaviest stage
+    std::int32_t heaviest = 0;  // which that is
+    std::vector<double> stage_seconds{};
+};
+Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+             const Stages& stages, bool with_stage_seconds);
+
+// Schedules that have no closed form are played.
+bool is_played(const Plan& plan);
+struct PlayedStep {
+    double together = 0;   // seconds of all stages, without transfers
+    double transfers = 0;  // what transfers add; only where pairs hide the rest of them, else 0
+    double hidden = 0;     // traffic of the stage that sets the pace, all micro-batches, that overlapped pairs hide
+};
+PlayedStep played_step(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                       const Stages& stages, const Pace& pace);
+
+// Seconds of handing a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.
+double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
+double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
+// ---- the terms that a placement on measured links takes apart (placement_model.h); step_time adds up the same ones
+// Seconds of a collective of `bytes` per GPU among the ranks that hold the same parameters: max(inside, across / rate) + fixed, where the
+// rate is what a node reaches, byte/s.
+struct DataCollective {
+    double inside = 0, across = 0, fixed = 0;
+};
+DataCollective data_collective_parts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
+// Parameters of a stage on one GPU.
+double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                        const Stage& stage);
+// How a pipeline's seconds follow from its stages' (of a micro-batch) and from its transfers (there and back): so many times their sum and
+// so many times the longest. Played schedules: besides what their work takes with alike stages.
+struct PipelineWeights {
+    double sum_work = 0, most_work = 0, sum_transfers = 0, most_transfers = 0;
+    bool closed = false;  // the last stage sends to the first, too
+};
+PipelineWeights pipeline_weights(const Plan& plan);
+
+inline constexpr double kOverlappedTransfer = 0.25;  // what is felt of one that overlaps (interleaved schedule, overlap_pipeline)
+
+// Step times of many plans that differ from one (`like`) in degrees, micro-batch, GPUs, recomputation, ZeRO and schedule alone; a layer's
+// times are kept from one plan to the next.
+class StepTimer {
+ public:
+    StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like);
+    double seconds(const Plan& plan);
+    const LayerTimes& layers(const Plan& plan);  // until the next question
+
+ private:
+    // What a layer's times depend on.
+    struct Key {
+        std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0, expert_tensor_parallel = 0;
+        Recompute recompute = Recompute::none;
+        bool sequence_parallel = false;
+        bool operator==(const Key&) const = default;
+    };
+    struct Known {
+        Key key;
+        LayerTimes times;
+    };
+    const Model& model_;
+    Framework framework_;
+    Machine machine_;
+    Timing timing_;
+    std::vector<Known> known_;  // one place per remainder of the key; the newest stays
+};
+
+// Between which factors of the estimate nine of ten measured runs of that kind lie (tests/time/step_time_test.cpp).
+struct Band {
+    double low, high;
+    std::string_view basis;  // one sentence: which runs say so
+};
+Band band_of(const Model& model, const Plan& plan, const Machine& machine);
+
+// What is counted as the model's work: a rate in FLOP/s, and with it MFU, says nothing without its convention.
+enum class FlopConvention {
+    full,    // every token attends to every other (Fujii et al., Section 3; Narayanan et al. 2021)
+    causal,  // every token attends to the earlier ones alone: half of the attention scores
+    count
+};
+struct FlopText {
+    std::string_view id, label, help;
+};
+const FlopText& text(FlopConvention convention);
+
+// FLOP of a step, forward and backward: logits counted, recomputation not. The conventions differ in the attention scores alone.
+double model_flop(const Model& model, const Plan& plan, FlopConvention convention);
+
+}  // namespace fourfold

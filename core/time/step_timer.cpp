@@ -1,0 +1,120 @@
+// What is done with the step time of a plan: many plans of one space timed one after the other, pipelines played that have no closed form,
+// and the floating-point operations that a rate is counted in. Based on
+//   K. Fujii et al., arXiv 2411.06465: the count of FLOP;  P. Qi et al., arXiv 2401.10241: zero bubble
+#include "time/step_time.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "time/op_times.h"
+
+namespace fourfold {
+
+static double number(std::int64_t value) { return static_cast<double>(value); }
+
+bool is_played(const Plan& p) {
+    constexpr std::int64_t kMostPlayed = 48;  // stages; longer pipelines exist on paper alone, and take 1F1B's time at most
+    return row_of(p.schedule_kind()).played && p.pipeline_parallel > 1 && p.pipeline_parallel <= kMostPlayed;
+}
+
+// Played up to where it repeats itself; every further micro-batch takes the slowest stage's time.
+PlayedStep played_step(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                       const Stages& stages, const Pace& pace) {
+    const ScheduleKind kind = p.schedule_kind();
+    const auto count = static_cast<std::int32_t>(p.pipeline_parallel), chunks = static_cast<std::int32_t>(p.pieces_per_stage());
+    const double m = number(p.micro_batches()), copies = number(p.weight_copies());
+    const auto few = static_cast<std::int32_t>(std::min(m, 4 * number(p.pipeline_parallel)));
+    OpTimes times = op_times(model, p, machine, timing, layers, stages);
+    const double transfer = std::exchange(times.transfer, 0);
+    const Schedule schedule = make_schedule(kind, count, chunks, few);
+    const auto played = play(schedule, times);
+    if (!played || !row_of(kind).overlaps) return {(played ? played->makespan : pace.sum) + (m - few) * pace.most};
+
+    // pairs hide traffic: a further micro-batch takes less than its operations one by one
+    PlayedStep step;
+    double repeating = 0, hidden = 0;
+    for (std::int32_t stage = count - 1; stage >= 0; --stage) {
+        const double seconds = repeating_seconds(kind, count, chunks, times, stage);
+        repeating = std::max(repeating, seconds);
+        double work = 0;  // of a micro-batch in each direction
+        const auto pieces = static_cast<std::size_t>(chunks), first = static_cast<std::size_t>(stage) * pieces;
+        for (std::size_t i = first; i < first + pieces; ++i) work += times.forward[i] + times.backward[i] + times.weight[i];
+        if (work >= pace.most * (1 - 1e-9))  // the first stage that sets the pace
+            hidden = work * m / copies - played->busy[static_cast<std::size_t>(stage)] - (m - few) * seconds;
+    }
+    times.transfer = transfer;
+    const auto with_transfers = play(schedule, times);
+    step.together = played->makespan + (m - few) * repeating;
+    step.transfers = with_transfers ? std::max(0.0, with_transfers->makespan - played->makespan) : 0;
+    step.hidden = std::max(0.0, hidden);
+    return step;
+}
+
+// Tokens that a token attends to, the average over sequence and layers. A causal mask leaves half of a square; with a window of w tokens,
+// w of every token but the first w, which see half as many.
+static double attended(const Model& m, double s, FlopConvention convention) {
+    const double w = std::min(number(m.window.tokens), s), part = windowed_share(m);
+    const bool causal = convention == FlopConvention::causal;
+    const double all = causal ? s / 2 : s;
+    const double within = !causal ? w : m.window.chunks ? w / 2 : w - w * w / (2 * s);
+    return part > 0 ? (1 - part) * all + part * within : all;
+}
+
+// Multiplications of a token with the weights of a layer's attention.
+static double attention_weights(const Model& m) {
+    const double h = number(m.hidden), a = number(m.heads);
+    const LatentAttention& l = m.latent;
+    if (l.kv_rank == 0) return 2 * h * (a + number(m.kv_heads)) * number(m.head_dim);
+    const double qk = number(l.nope_dim + l.rope_dim), rank = number(l.q_rank);
+    const double queries = rank > 0 ? rank * (h + a * qk) : h * a * qk;
+    const double down = h * number(l.kv_rank + l.rope_dim), up = number(l.kv_rank) * a * number(l.nope_dim + l.value_dim);
+    return queries + down + up + a * number(l.value_dim) * h;
+}
+
+// The router's own multiplications are not counted, as in Megatron-LM's count (0.3 % of DeepSeek-V3's).
+double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
+    const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2;
+    const double width = m.latent.kv_rank > 0 ? number(m.latent.nope_dim + m.latent.rope_dim + m.latent.value_dim) : 2 * number(m.head_dim);
+    const double attention = attention_weights(m) + attended(m, s, convention) * number(m.heads) * width;
+    const double dense = matrices * h * number(m.ffn);
+    const double expert = matrices * h * number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
+    const double with_experts = number(std::count(m.expert_layers.begin(), m.expert_layers.end(), 1));  // there, experts alone
+    const double logits = h * number(padded_vocabulary(m, p.tensor_parallel));
+    // a layer that predicts a further token: what joins its two inputs, a layer like the last one, and logits of its own
+    const bool ends_with_experts = with_experts > 0 && m.expert_layers.back() != 0;
+    const double further = 2 * h * h + attention + (ends_with_experts ? expert : dense) + logits;
+    const double per_token = number(m.layers) * attention + (number(m.layers) - with_experts) * dense + with_experts * expert + logits +
+                             m.multi_token_layers * further;
+    return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
+}
+
+constexpr std::size_t kPlaces = 64;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
+
+StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
+    : model_(model),
+      framework_(framework_of(like, gpu)),
+      machine_(machine_of(gpu, cluster, like)),
+      timing_(timing_of(machine_, cluster, like, framework_.attention)) {}
+
+const LayerTimes& StepTimer::layers(const Plan& p) {
+    if (known_.empty()) known_.resize(kPlaces);
+    const Key key{p.tensor_parallel,        p.context_parallel, p.micro_batch,      p.expert_parallel,
+                  p.expert_tensor_parallel, p.recompute,        p.sequence_parallel};
+    const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
+    const std::size_t place = static_cast<std::size_t>(key.micro_batch) +
+                              17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +
+                              5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel) + 67 * log2(key.expert_tensor_parallel) +
+                              101 * static_cast<std::size_t>(key.tensor_parallel);
+    Known& known = known_[place % kPlaces];
+    if (known.key != key) {
+        known.key = key;
+        known.times = layer_times(model_, p, framework_, machine_, timing_);
+    }
+    return known.times;
+}
+
+double StepTimer::seconds(const Plan& p) { return step_time<double>(model_, p, framework_, machine_, timing_, layers(p)).seconds; }
+
+}  // namespace fourfold

@@ -1,0 +1,93 @@
+#include "answer/changes.h"
+
+#include <doctest/doctest.h>
+
+#include "memory/curve.h"
+#include "model/catalog.h"
+
+using namespace fourfold;
+
+namespace {
+
+struct Example {
+    const Model& model;
+    const Gpu& gpu;
+    Plan plan;
+    SearchSpace space() const { return {model, plan, gpu, Method::detailed}; }
+};
+
+Example llama_70b() {
+    Example e{catalog().model("llama-3.1-70b")->model, *catalog().gpu("h100-sxm-80gb"), {}};
+    e.plan.gpus = 64;
+    e.plan.gpus_per_node = 8;
+    e.plan.tensor_parallel = 8;
+    e.plan.context_parallel = 1;
+    e.plan.pipeline_parallel = 4;
+    e.plan.micro_batch = 2;
+    return e;
+}
+
+}  // namespace
+
+TEST_CASE("changes: each is one step, legal, and saves; first what costs no time, then by bytes saved per second lost") {
+    const Example e = llama_70b();
+    const Estimated now = estimated(e.space(), e.plan);
+    const auto changes = changes_that_save(e.space(), e.plan, now);
+    CHECK(changes.size() >= 6);
+    bool recomputes = false, smaller = false;
+    double worth = INFINITY, saved = INFINITY;
+    for (const Change& change : changes) {
+        CHECK(is_legal(e.model, change.after.plan));
+        CHECK(change.saved_bytes >= 0.01 * e.gpu.memory_bytes);
+        CHECK(change.after.bytes == now.bytes - change.saved_bytes);
+        CHECK(change.after.seconds == doctest::Approx(now.seconds + change.lost_seconds));
+        const bool free = change.lost_seconds <= 0.001 * now.seconds;
+        const double here = free ? INFINITY : change.saved_bytes / change.lost_seconds;
+        CHECK(here <= worth);
+        if (free) CHECK(change.saved_bytes <= saved);
+        worth = here;
+        CHECK(!change.set.empty());
+        CHECK(!change.label.empty());
+        saved = change.saved_bytes;
+        recomputes = recomputes || change.set == Json{{"recompute", "full"}};
+        smaller = smaller || change.set == Json{{"micro_batch", 1}};
+    }
+    CHECK(recomputes);
+    CHECK(smaller);
+}
+
+TEST_CASE("changes: what is already done is not proposed") {
+    Example e = llama_70b();
+    e.plan.recompute = Recompute::full;
+    e.plan.gradients_in_fp32 = false;
+    e.plan.optimizer_offload = 1;
+    e.plan.micro_batch = 1;
+    for (const Change& change : changes_that_save(e.space(), e.plan, estimated(e.space(), e.plan)))
+        for (const char* key : {"recompute", "gradients_in_fp32", "optimizer_offload", "micro_batch"}) CHECK(!change.set.contains(key));
+}
+
+TEST_CASE("curve: starts at the states, ends at the states, peaks at the estimate") {
+    Example e = llama_70b();
+    const Framework framework = framework_of(e.plan, e.gpu);
+    for (std::int32_t stage = 0; stage < 4; ++stage) {
+        const auto curve = memory_curve(e.model, e.plan, framework, stage);
+        CHECK(curve.has_value());
+        if (!curve) continue;
+        CHECK(curve->micro_batches == 10);  // 2p + 2 of 64
+        CHECK(curve->ops.size() == 20);
+        CHECK(curve->bytes.size() == curve->ops.size());
+        CHECK(curve->start.size() == curve->ops.size());
+        const StageMemory<double> peak = detailed<double>(e.model, e.plan, framework, Stages(e.model, e.plan).moments(stage)[0]);
+        double most = 0;
+        for (std::size_t i = 0; i < curve->bytes.size(); ++i) {
+            most = std::max(most, curve->bytes[i]);
+            CHECK(curve->end[i] > curve->start[i]);
+            if (i > 0) CHECK(curve->start[i] >= curve->end[i - 1]);
+        }
+        CHECK(most == doctest::Approx(peak.peak_bytes).epsilon(1e-12));
+    }
+    e.plan.pipeline_parallel = 1;
+    e.plan.gpus = 8;
+    const auto alone = memory_curve(e.model, e.plan, framework, 0);
+    CHECK((alone && alone->micro_batches == 4));
+}

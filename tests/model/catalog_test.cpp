@@ -1,0 +1,220 @@
+// The profiles compiled in: complete, sourced, consistent and plausible.
+#include "model/catalog.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "base/embedded.h"
+#include "support.h"
+
+using namespace fourfold;
+using tests::at;
+
+namespace {
+
+template <class Files>
+std::vector<std::string> stems(const Files& files) {
+    std::vector<std::string> names;
+    for (const embedded::File& file : files) names.emplace_back(file.name);
+    return names;
+}
+
+template <class List, class IdOf>
+std::vector<std::string> sorted_ids(const List& list, IdOf id_of) {
+    std::vector<std::string> ids;
+    for (const auto& entry : list) ids.push_back(id_of(entry));
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+struct Profile {
+    std::string name;
+    Json json;
+};
+std::vector<Profile> all_profiles() {
+    std::vector<Profile> profiles;
+    for (const auto& files : {embedded::gpus, embedded::clusters, embedded::models})
+        for (const embedded::File& file : files) profiles.push_back({std::string(file.name), tests::json(file.text)});
+    return profiles;
+}
+
+bool is_between(double value, double low, double high) { return value >= low && value <= high; }
+
+}  // namespace
+
+TEST_CASE("every profile reads") {
+    CHECK(tests::brief(catalog().problems) == "");
+    CHECK(catalog().gpus.size() == embedded::gpus.size());
+    CHECK(catalog().clusters.size() == embedded::clusters.size());
+    CHECK(catalog().models.size() == embedded::models.size());
+}
+
+TEST_CASE("every id is the name of its file, and unique") {
+    const Catalog& c = catalog();
+    CHECK(sorted_ids(c.gpus, [](const Gpu& g) { return g.id; }) == stems(embedded::gpus));
+    CHECK(sorted_ids(c.clusters, [](const Cluster& g) { return g.id; }) == stems(embedded::clusters));
+    CHECK(sorted_ids(c.models, [](const CatalogModel& m) { return m.model.id; }) == stems(embedded::models));
+    for (const Profile& profile : all_profiles()) {
+        CAPTURE(profile.name);
+        CHECK(at(profile.json, "id") == profile.name);
+        CHECK((at(profile.json, "label").is_string() && at(profile.json, "label") != ""));
+    }
+    std::set<std::string> labels;
+    for (const Gpu& gpu : c.gpus) labels.insert(gpu.label);
+    for (const Cluster& cluster : c.clusters) labels.insert(cluster.label);
+    for (const CatalogModel& model : c.models) labels.insert(model.model.label);
+    CHECK(labels.size() == c.gpus.size() + c.clusters.size() + c.models.size());
+}
+
+TEST_CASE("every number of every profile names its source; sources have a title and an https address") {
+    for (const Profile& profile : all_profiles()) {
+        CAPTURE(profile.name);
+        std::set<std::string> covered;
+        CHECK(at(profile.json, "sources").is_array());
+        CHECK(!at(profile.json, "sources").empty());
+        for (const Json& source : at(profile.json, "sources")) {
+            CHECK((at(source, "title").is_string() && at(source, "title").get<std::string>().size() > 5));
+            CHECK((at(source, "url").is_string() && at(source, "url").get<std::string>().starts_with("https://")));
+            CHECK(!at(source, "fields").empty());
+            for (const Json& field : at(source, "fields")) {
+                covered.insert(field.get<std::string>());
+                CHECK(profile.json.contains(field.get<std::string>()));
+            }
+            for (const auto& [key, value] : source.items()) CHECK((key == "title" || key == "url" || key == "fields" || key == "note"));
+        }
+        for (auto entry = profile.json.begin(); entry != profile.json.end(); ++entry) {
+            CAPTURE(entry.key());
+            if (entry->is_number() || entry->is_object()) CHECK(covered.count(entry.key()) == 1);
+        }
+    }
+}
+
+TEST_CASE("every model has exactly its published number of weights, from keys that are all understood") {
+    for (const CatalogModel& m : catalog().models) {
+        CAPTURE(m.model.id);
+        CHECK(parameter_count(m.model) == m.published_parameters);
+        CHECK(m.model.max_positions > 0);
+        Problems problems;
+        ImportReport report;
+        CHECK(read_model(m.profile["config"], "", problems, report).has_value());
+        CHECK(report.assumed.empty());
+    }
+}
+
+TEST_CASE("clusters are made of GPUs that are here") {
+    for (const Cluster& cluster : catalog().clusters) {
+        CAPTURE(cluster.id);
+        CHECK(catalog().gpu(cluster.gpu) != nullptr);
+        CHECK(is_between(static_cast<double>(cluster.gpus_per_node), 1, 72));  // a rack that is one NVLink domain
+        CHECK(is_between(static_cast<double>(cluster.nics_per_node), 1, 72));
+        CHECK(is_between(cluster.nic_byte_per_s, 1e9, 1e12));
+        const Json topology = at(cluster.profile, "topology");
+        CHECK((topology == "switch" || topology == "mesh"));
+        CHECK(cluster.has_switch == (topology == "switch"));
+    }
+}
+
+TEST_CASE("what must be there: GPUs") {
+    struct Row {
+        const char* id;
+        double gib;
+        std::int64_t per_node;
+    };
+    for (const Row& row :
+         {Row{"a100-sxm-40gb", 40, 8}, Row{"a100-sxm-80gb", 80, 8}, Row{"a100-pcie-40gb", 40, 8}, Row{"a100-pcie-80gb", 80, 8},
+          Row{"h100-sxm-80gb", 80, 8}, Row{"h100-sxm-94gb", 94, 4}, Row{"h100-pcie-80gb", 80, 8}, Row{"h100-nvl-94gb", 94, 8},
+          Row{"h200-sxm-141gb", 141, 8}, Row{"b200-sxm-180gb", 180, 8}, Row{"gb200-186gb", 186, 72}, Row{"h800-sxm-80gb", 80, 8},
+          Row{"h20-sxm-96gb", 96, 8}}) {
+        CAPTURE(std::string(row.id));
+        const Gpu* gpu = catalog().gpu(row.id);
+        CHECK(gpu != nullptr);
+        if (gpu == nullptr) continue;
+        CHECK(gpu->memory_bytes == row.gib * 1024 * 1024 * 1024);
+        CHECK(gpu->gpus_per_node == row.per_node);
+    }
+}
+
+TEST_CASE("what must be there: clusters and models") {
+    struct Row {
+        const char* id;
+        const char* gpu;
+        std::int64_t per_node;
+    };
+    for (const Row& row :
+         {Row{"dgx-a100-40gb", "a100-sxm-40gb", 8}, Row{"dgx-a100-80gb", "a100-sxm-80gb", 8}, Row{"dgx-h100", "h100-sxm-80gb", 8},
+          Row{"abci-a", "a100-sxm-40gb", 8}, Row{"tsubame4", "h100-sxm-94gb", 4}, Row{"dgx-b200", "b200-sxm-180gb", 8},
+          Row{"gb200-nvl72", "gb200-186gb", 72}, Row{"deepseek-h800", "h800-sxm-80gb", 8}, Row{"ant-h20", "h20-sxm-96gb", 8}}) {
+        CAPTURE(std::string(row.id));
+        const Cluster* cluster = catalog().cluster(row.id);
+        CHECK(cluster != nullptr);
+        if (cluster == nullptr) continue;
+        CHECK(cluster->gpu == row.gpu);
+        CHECK(cluster->gpus_per_node == row.per_node);
+    }
+    for (const char* id :
+         {"llama-2-7b",   "llama-2-13b",   "llama-2-70b",     "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b",   "llama-3.2-1b",
+          "llama-3.2-3b", "mistral-7b",    "qwen2.5-7b",      "qwen2.5-32b",  "qwen2.5-72b",   "tinyllama-1.1b",   "qwen3-8b",
+          "qwen3-32b",    "qwen3-30b-a3b", "qwen3-235b-a22b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v2-lite", "deepseek-v3"}) {
+        CAPTURE(std::string(id));
+        CHECK(catalog().model(id) != nullptr);
+    }
+    CHECK(catalog().gpu("") == nullptr);
+    CHECK(catalog().cluster("dgx") == nullptr);
+    CHECK(catalog().model("LLAMA-3.1-8B") == nullptr);
+}
+
+TEST_CASE("numbers come out in SI units: DGX H100") {
+    const Gpu* gpu = catalog().gpu("h100-sxm-80gb");
+    const Cluster* cluster = catalog().cluster("dgx-h100");
+    if (gpu == nullptr || cluster == nullptr) return;
+    CHECK(gpu->bf16_flop_per_s == 989.4e12);
+    CHECK(gpu->hbm_byte_per_s == 3350e9);
+    CHECK(gpu->link_byte_per_s == 450e9);
+    CHECK(cluster->nics_per_node == 8);
+    CHECK(cluster->nic_byte_per_s == 50e9);  // 400 Gbit/s
+}
+
+TEST_CASE("H800 and H20: what sets them apart from H100") {
+    const Gpu &h100 = *catalog().gpu("h100-sxm-80gb"), &h800 = *catalog().gpu("h800-sxm-80gb"), &h20 = *catalog().gpu("h20-sxm-96gb");
+    CHECK((h800.architecture == Architecture::hopper && h20.architecture == Architecture::hopper));  // and so the shares fitted to H100
+    CHECK(h800.bf16_flop_per_s == h100.bf16_flop_per_s);
+    CHECK(h800.link_byte_per_s == 200e9);  // 400 GB/s both ways together
+    CHECK(h20.link_byte_per_s == 450e9);
+    CHECK(h20.bf16_flop_per_s == 148e12);
+    CHECK(h20.fp8_flop_per_s == 296e12);
+    CHECK(catalog().cluster("deepseek-h800")->nic_byte_per_s == 50e9);
+}
+
+// Bounds that only a slip of units or of sparsity would cross.
+TEST_CASE("GPUs are plausible") {
+    for (const Gpu& gpu : catalog().gpus) {
+        CAPTURE(gpu.id);
+        CHECK(is_between(gpu.bf16_flop_per_s, 1e13, 1e16));
+        CHECK(gpu.fp16_flop_per_s == gpu.bf16_flop_per_s);
+        if (gpu.fp8_flop_per_s > 0) CHECK(is_between(gpu.fp8_flop_per_s / gpu.bf16_flop_per_s, 1.9, 2.1));
+        CHECK(is_between(gpu.hbm_byte_per_s, 1e12, 1e13));
+        CHECK(is_between(gpu.link_byte_per_s, 1e10, 1e12));
+        CHECK(gpu.link_byte_per_s < gpu.hbm_byte_per_s);
+        CHECK(is_between(static_cast<double>(gpu.streaming_multiprocessors), 50, 300));
+        CHECK(is_between(gpu.memory_bytes, 16e9, 1e12));
+        CHECK((gpu.fp8_flop_per_s > 0) == (at(gpu.profile, "architecture") != "ampere"));
+        CHECK(gpu.label.find(std::to_string(static_cast<int>(gpu.memory_bytes / (1024.0 * 1024 * 1024))) + " GB") != std::string::npos);
+    }
+}
+
+TEST_CASE("lists come in the order people look for them") {
+    const Catalog& c = catalog();
+    for (std::size_t i = 1; i < c.gpus.size(); ++i) CHECK(c.gpus[i - 1].bf16_flop_per_s <= c.gpus[i].bf16_flop_per_s);
+    for (std::size_t i = 1; i < c.clusters.size(); ++i) CHECK(c.clusters[i - 1].label < c.clusters[i].label);
+    std::vector<std::string> families;  // each family in one piece, smaller models first
+    for (std::size_t i = 0; i < c.models.size(); ++i) {
+        const std::string& label = c.models[i].model.label;
+        const std::string family = label.substr(0, label.rfind(' '));
+        if (families.empty() || families.back() != family)
+            families.push_back(family);
+        else
+            CHECK(c.models[i - 1].published_parameters < c.models[i].published_parameters);
+    }
+    CHECK(std::set<std::string>(families.begin(), families.end()).size() == families.size());
+}

@@ -1,0 +1,350 @@
+// The search against looking at everything, and what headline, list, map and limits make of it.
+#include "search/search.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "answer/limits.h"
+#include "answer_schema.h"
+#include "api.h"
+#include "base/tie.h"
+#include "job/job.h"
+#include "model/catalog.h"
+#include "random_cases.h"
+
+using namespace fourfold;
+using tests::json;
+using tests::Random;
+
+namespace {
+
+// A job of any kind, small enough to look at everything.
+struct AnyJob {
+    Model model;
+    Gpu gpu;
+    Plan plan;
+    Exploration exploration;
+    Method method = Method::detailed;
+    SearchSpace space() const { return {model, plan, gpu, method, nullptr, exploration}; }
+};
+
+Model any_model(Random& random) {
+    Model model = random.from(0, 3) == 0
+                      ? catalog().model(random.one_of<const char*>({"llama-3.2-1b", "tinyllama-1.1b", "llama-3.1-8b"}))->model
+                      : tests::random_model(random);
+    model.layers = random.from(1, 20);
+    model.expert_layers.clear();
+    if (random.from(0, 2) == 0) {
+        model.experts.count = random.one_of<std::int64_t>({2, 4, 6});
+        model.experts.per_token = 2;
+        model.experts.ffn = 256 * random.from(1, 16);
+        const auto dense = static_cast<std::size_t>(random.from(0, model.layers - 1));
+        for (std::size_t i = 0; i < static_cast<std::size_t>(model.layers); ++i) model.expert_layers.push_back(i >= dense ? 1 : 0);
+        model.multi_token_layers = random.coin() ? 1 : 0;
+    }
+    return model;
+}
+
+AnyJob any_job(Random& random) {
+    AnyJob job{any_model(random), *catalog().gpu(random.one_of<const char*>({"h100-sxm-80gb", "a100-sxm-40gb"})), open_plan(), {}};
+    Plan& p = job.plan;
+    p.gpus = random.one_of<std::int64_t>({1, 2, 3, 4, 6, 8, 12, 16, 24});
+    p.gpus_per_node = random.one_of<std::int64_t>({2, 4, 8});
+    p.sequence_length = 512 * random.from(1, 24);
+    p.global_batch = random.one_of<std::int64_t>({4, 6, 8, 12, 24, 30, 32});
+    p.framework =
+        random.one_of({FrameworkKind::megatron_2025, FrameworkKind::megatron_2025, FrameworkKind::megatron_2024, FrameworkKind::pytorch});
+    job.gpu.memory_bytes = 1024.0 * 1024 * 1024 * random.one_of<double>({2, 4, 8, 16, 24, 40, 80});
+    job.exploration.left_out = random.coin() ? Exploration{}.left_out : static_cast<std::uint32_t>(random.from(0, 63));
+    job.exploration.risk = random.one_of<double>({0.02, 0.05, 0.3});
+    if (random.from(0, 7) == 0) job.method = Method::fujii2024;
+    if (random.from(0, 3) == 0) p.tensor_parallel = random.one_of<std::int64_t>({1, 2, 4});
+    if (random.from(0, 5) == 0) p.pipeline_parallel = random.one_of<std::int64_t>({1, 2, 3});
+    if (random.from(0, 5) == 0) p.virtual_stages = random.one_of<std::int64_t>({1, 2});
+    if (random.from(0, 3) == 0) p.schedule = static_cast<ScheduleKind>(random.from(0, kChosenSchedules - 1)), p.open &= ~open_schedule;
+    if (random.from(0, 5) == 0)
+        p.recompute = random.one_of({Recompute::full, Recompute::block, Recompute::selective}), p.open &= ~open_recompute;
+    if (random.from(0, 5) == 0) p.split = random.one_of({Split::equal, Split::front}), p.open &= ~open_layout;
+    if (random.from(0, 7) == 0) p.attention = Attention::plain;
+    return job;
+}
+
+bool same(const Plan& a, const Plan& b) {
+    Json one = Json::object(), other = Json::object();
+    visit_fields(a, FieldWriter(one));
+    visit_fields(b, FieldWriter(other));
+    return one == other;
+}
+std::string text(const Plan& plan) {
+    Json json = Json::object();
+    visit_fields(plan, FieldWriter(json));
+    return json.dump();
+}
+
+// The jobs of "one question, one answer": every model on every GPU, over these numbers of GPUs.
+constexpr std::int64_t kCounts[] = {1, 2, 4, 8, 16, 32, 48, 64, 72, 128, 256, 448, 486, 512, 1'024, 2'048, 4'096, 8'192, 16'384};
+
+Job job_of(const Json& request) {
+    Problems problems;
+    auto job = read_parsed_job(request, Request::estimate, problems);
+    CHECK_MESSAGE(job.has_value(), tests::brief(problems));
+    return job ? *job : Job{};
+}
+
+}  // namespace
+
+TEST_CASE("bounds change nothing: the search finds what looking at everything finds, in the same order") {
+    Random random(401);
+    int found_some = 0, moved = 0, recomputed = 0, played = 0;
+    const int jobs = tests::kSlowBuild ? 150 : 4'000;
+    for (int i = 0; i < jobs; ++i) {
+        const AnyJob job = any_job(random);
+        for (const std::size_t plans : {std::size_t{1}, std::size_t{40}}) {
+            const SearchResult fast = search(job.space(), {.plans = plans});
+            const SearchResult slow = search(job.space(), {.plans = plans, .everything = true});
+            CHECK(fast.plans.size() == slow.plans.size());
+            CHECK(fast.equally_good == slow.equally_good);
+            for (std::size_t k = 0; k < std::min(fast.plans.size(), slow.plans.size()); ++k) {
+                const Estimated &a = fast.plans[k].estimate, &b = slow.plans[k].estimate;
+                CHECK_MESSAGE(same(a.plan, b.plan), i << " " << text(a.plan) << "\n" << text(b.plan));
+                CHECK(a.seconds == b.seconds);
+                CHECK(a.bytes == b.bytes);
+            }
+            if (plans > 1 || fast.plans.empty()) continue;
+            const Plan& best = fast.plans.front().estimate.plan;
+            ++found_some, played += is_played(best), moved += best.layout != nullptr, recomputed += best.recompute != Recompute::none;
+        }
+    }
+    CHECK(found_some > jobs / 3);
+    CHECK(moved > jobs / 40);
+    CHECK(played > jobs / 80);
+    CHECK(recomputed > jobs / 40);
+}
+
+TEST_CASE("the best plan is legal, fits, and no plan tried one by one is faster") {
+    Random random(402);
+    for (int i = 0; i < (tests::kSlowBuild ? 40 : 300); ++i) {
+        AnyJob job = any_job(random);
+        job.exploration.left_out = 63;  // then a plan is its degrees, and all of them can be written down
+        job.plan.virtual_stages = 1, job.plan.recompute = Recompute::none, job.plan.open = 0;
+        job.plan.zero = Zero::optimizer, job.plan.split = Split::equal, job.plan.expert_tensor_parallel = 1;
+        const auto best = best_plan(job.space());
+        double fastest = INFINITY;
+        Plan plan = job.plan;
+        plan.open = 0;
+        const auto each = [](std::int64_t set, std::int64_t most, auto&& visit) {
+            for (std::int64_t v = set == kAuto ? 1 : set; v <= (set == kAuto ? most : set); ++v) visit(v);
+        };
+        each(job.plan.tensor_parallel, std::min(plan.gpus, plan.gpus_per_node), [&](std::int64_t t) {
+            each(kAuto, plan.gpus, [&](std::int64_t c) {
+                each(job.plan.pipeline_parallel, plan.gpus, [&](std::int64_t p) {
+                    if (plan.gpus % (t * c * p) != 0) return;
+                    each(kAuto, plan.global_batch, [&](std::int64_t b) {
+                        each(kAuto, std::max<std::int64_t>(1, job.model.experts.count), [&](std::int64_t e) {
+                            plan.tensor_parallel = t, plan.context_parallel = c, plan.pipeline_parallel = p, plan.micro_batch = b;
+                            plan.expert_parallel = e;
+                            plan.sequence_parallel = true;
+                            if (!is_legal(job.model, plan)) return;
+                            const Estimated one = estimated(job.space(), plan);
+                            if (may_run(job.space(), one.verdict)) fastest = std::min(fastest, one.seconds);
+                        });
+                    });
+                });
+            });
+        });
+        CHECK(best.has_value() == (fastest < INFINITY));
+        if (!best) continue;
+        CHECK(is_legal(job.model, best->estimate.plan));
+        CHECK(may_run(job.space(), best->estimate.verdict));
+        CHECK(best->estimate.seconds <= fastest * (1 + kTieWidth));
+        CHECK(best->estimate.seconds >= fastest);
+    }
+}
+
+TEST_CASE("candidates: each is counted once, as legal or under the first rule that it breaks") {
+    Random random(403);
+    for (int i = 0; i < (tests::kSlowBuild ? 40 : 300); ++i) {
+        const AnyJob job = any_job(random);
+        const Candidates all = candidates(job.space());
+        const SearchCounts counts = count_candidates(job.space(), all);
+        std::int64_t rejected = 0;
+        for (const std::int64_t n : counts.rejected) rejected += n;
+        CHECK(rejected + counts.legal == counts.candidates);
+        CHECK(has_legal_plan(job.space()) == (counts.legal > 0));
+        const SearchResult found = search(job.space(), {.plans = 20});
+        CHECK(found.fit + found.does_not_fit <= counts.legal);
+        const SearchResult everything = search(job.space(), {.plans = 20, .everything = true});
+        CHECK(everything.fit + everything.does_not_fit <= counts.legal);  // balanced layouts that are the equal one are not looked at
+        if (!found.plans.empty()) CHECK(everything.fit > 0);
+        CHECK(choose(job.space()).has_value() == (counts.legal > 0));
+    }
+}
+
+TEST_CASE("what the space leaves out would change nothing: no ZeRO at all") {
+    Random random(404);
+    int checked = 0;
+    while (checked < (tests::kSlowBuild ? 50 : 400)) {
+        const AnyJob job = any_job(random);
+        const auto best = best_plan(job.space());
+        if (!best) continue;
+        ++checked;
+        Plan other = best->estimate.plan;
+        other.zero = Zero::none;
+        Estimated without = estimated(job.space(), other);
+        const Estimated with = estimated(job.space(), best->estimate.plan);
+        if (best->estimate.plan.zero == Zero::optimizer) {
+            CHECK(without.seconds >= with.seconds * (1 - 1e-12));
+            if (job.method == Method::detailed && other.data_parallel() * other.context_parallel > 1) CHECK(without.bytes >= with.bytes);
+        }
+    }
+}
+
+TEST_CASE("groups of equally fast plans: each within the width of its fastest, the least exposed first") {
+    for (const char* request : {R"({"gpus": 64, "model": "llama-3.1-70b"})", R"({"gpus": 1024, "model": "llama-3.1-405b"})",
+                                R"({"gpus": 64, "model": "mixtral-8x7b"})", R"({"gpus": 8})"}) {
+        const Job job = job_of(json(request));
+        const SearchResult found = search(job.space(), {.plans = 200});
+        CHECK(found.plans.size() > 10);
+        double fastest = INFINITY;
+        for (std::size_t i = 0; i < found.plans.size(); ++i) {
+            const Ranked& one = found.plans[i];
+            const bool begins = i == 0 || one.tie != found.plans[i - 1].tie;
+            if (begins) {
+                CHECK(one.tie == (i == 0 ? 0 : found.plans[i - 1].tie + 1));
+                fastest = INFINITY;
+                for (std::size_t k = i; k < found.plans.size() && found.plans[k].tie == one.tie; ++k)
+                    fastest = std::min(fastest, found.plans[k].estimate.seconds);
+            } else {
+                CHECK(one.estimate.plan.context_parallel >= found.plans[i - 1].estimate.plan.context_parallel);
+            }
+            CHECK(one.estimate.seconds <= fastest * (1 + kTieWidth));
+        }
+        CHECK(std::count_if(found.plans.begin(), found.plans.end(), [](const Ranked& one) { return one.tie == 0; }) == found.equally_good);
+    }
+}
+
+TEST_CASE("one question, one answer: the headline is the first of the ranking, whatever model, GPU and number of GPUs") {
+    int jobs = 0, fitting = 0;
+    for (const CatalogModel& m : catalog().models)
+        for (const Gpu& gpu : catalog().gpus)
+            for (const std::int64_t gpus : kCounts) {
+                if (tests::kSlowBuild && jobs % 211 != 0 && ++jobs > 0) continue;
+                ++jobs;
+                const Job job =
+                    job_of({{"model", m.model.id},
+                            {"gpu", gpu.id},
+                            {"gpus", gpus},
+                            {"global_batch", std::max<std::int64_t>(1'024, gpus / 2)},
+                            {"sequence_length", std::min<std::int64_t>(8'192, m.model.max_positions > 0 ? m.model.max_positions : 8'192)}});
+                const SearchResult ranking = search(job.space(), {.plans = 200});
+                const auto headline = choose(job.space());
+                CHECK((headline && headline->fits()) == !ranking.plans.empty());
+                if (!headline || ranking.plans.empty()) continue;
+                ++fitting;
+                const Estimated& first = ranking.plans.front().estimate;
+                CHECK_MESSAGE(same(headline->estimate.plan, first.plan), m.model.id << " " << gpu.id << " " << gpus);
+                CHECK(headline->estimate.seconds == first.seconds);
+                CHECK(headline->equally_good == ranking.equally_good);
+                CHECK(headline->estimate.verdict.fit == Fit::fits);
+            }
+    CHECK((tests::kSlowBuild || fitting > 3'000));
+}
+
+TEST_CASE("through the requests: estimate, rank, search and limits name the same plan") {
+    for (const char* request :
+         {R"({"model": "llama-3.1-405b", "gpus": 512})", R"({"model": "llama-3.1-70b", "gpus": 64, "global_batch": 256})",
+          R"({"model": "qwen3-235b-a22b", "gpus": 256})", R"({"model": "deepseek-v3", "gpus": 1024, "global_batch": 4096})",
+          R"({"model": "llama-3.1-8b", "gpus": 24, "global_batch": 96})",
+          R"({"model": "mixtral-8x7b", "gpus": 72, "gpu": "gb200-186gb", "global_batch": 144})"}) {
+        Json job = json(request);
+        const Json estimate = json(api::estimate(job.dump())), ranking = json(api::rank(job.dump()));
+        CHECK(estimate["ok"] == true);
+        if (estimate["ok"] == false) continue;
+        CHECK(estimate["class"] == "fits");
+        for (const auto& entry : ranking["plans"].items()) {
+            const std::string key = entry.key();
+            const Json& first = entry.value()[0];
+            if (estimate["job"].contains(key)) CHECK_MESSAGE(estimate["job"][key] == first, key << " " << request);
+            if (estimate.contains(key)) CHECK_MESSAGE(estimate[key] == first, key << " " << request);
+        }
+        CHECK(estimate["equally_good"]["count"] == ranking["equally_good"]);
+        const Json given = estimate["job"];  // set as told: nothing moves
+        Json set = given;
+        for (const char* key : {"leave_out", "risk"}) set.erase(key);
+        const Json again = json(api::estimate(set.dump()));
+        CHECK(again["total_bytes"] == estimate["total_bytes"]);
+        CHECK(again["step_seconds"] == estimate["step_seconds"]);
+        CHECK(again["auto"].empty());
+        job["gpu_counts"] = Json::array({job["gpus"]});
+        const api::SearchAnswer map = api::search(job.dump());
+        const Json summary = json(map.summary);
+        const auto entry = summary["sizes"][0]["entry"].get<std::size_t>();
+        CHECK(map.columns.step_seconds[entry] == estimate["step_seconds"]);
+        CHECK(map.columns.tensor_parallel[entry] == estimate["job"]["tensor_parallel"]);
+        CHECK(map.columns.row[entry] == summary["auto"][0]["row"]);
+    }
+}
+
+TEST_CASE("the famous questions") {
+    const auto ask = [](Json request) { return json(api::estimate(request.dump())); };
+    // Llama 3.1 405B: TP 8 and PP 16 on 16,384 H100, with CP 1 at 8,192 tokens (arXiv 2407.21783, table 4)
+    const Json llama = ask({{"model", "llama-3.1-405b"}, {"gpus", 16'384}, {"global_batch", 2'048}});
+    CHECK(llama["class"] == "fits");
+    CHECK(llama["job"]["tensor_parallel"] == 8);
+    CHECK(llama["job"]["pipeline_parallel"] == 16);
+    // its 400 TFLOP/s per GPU: 6 FLOP per parameter and token, and 6 per layer, hidden value and token before it
+    const double published = 2'048.0 * 8'192 * (6 * 405e9 + 6.0 * 126 * 16'384 * 8'192) / (16'384 * 400e12);
+    MESSAGE("Llama 3.1 405B on 16,384 H100: ", llama["step_seconds"].get<double>(), " s, published ", published, " s");
+    CHECK(std::abs(llama["step_seconds"].get<double>() / published - 1) < 0.25);
+    const Json seventy = ask({{"model", "llama-3.1-70b"}, {"gpus", 64}});
+    CHECK(seventy["class"] == "fits");
+    CHECK(seventy["job"]["tensor_parallel"] <= 8);
+    // 61 layers, 3 of them dense, and one that predicts a further token: a pipeline is found for them
+    const Json deepseek =
+        ask({{"model", "deepseek-v3"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"sequence_length", 4'096}, {"precision", "fp8"}});
+    CHECK(deepseek["class"] == "fits");
+    CHECK(deepseek["job"]["pipeline_parallel"] > 1);
+    CHECK(deepseek["job"]["layout"].get<std::string>().find('m') != std::string::npos);
+    // with the schedule of its makers, whose two directions split 61 layers unevenly too; and with those that bend back
+    for (const char* schedule : {"dualpipe", "dualpipev", "zb-v", "zb-h1"})
+        CHECK_MESSAGE(ask({{"model", "deepseek-v3"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"schedule", schedule}})["class"] == "fits",
+                      schedule);
+}
+
+TEST_CASE("zero bubble let in where the framework has none: the answer says so") {
+    const auto says_so = [](const char* framework, const char* leave_out) {
+        const Json answer = json(api::estimate(Json{{"framework", framework}, {"leave_out", leave_out}}.dump()));
+        return std::any_of(answer["assumed"].begin(), answer["assumed"].end(), [](const Json& note) { return note["id"] == "schedules"; });
+    };
+    CHECK(says_so("megatron-2025", ""));
+    CHECK(!says_so("megatron-2025", "zero_bubble"));
+    CHECK(!says_so("pytorch", ""));
+}
+
+TEST_CASE("fewest GPUs: the smallest number whose ranking is not empty") {
+    for (const char* request :
+         {R"({"model": "llama-3.1-8b", "gpu": "a100-sxm-40gb"})", R"({"model": "llama-3.1-70b"})", R"({"model": "qwen3-30b-a3b"})",
+          R"({"model": "llama-2-13b", "gpu": "a100-pcie-40gb", "global_batch": 96})"}) {
+        Job job = job_of(json(request));
+        const FewestGpus fewest = fewest_gpus(job);
+        CHECK(fewest.fits.has_value());
+        if (!fewest.fits) continue;
+        for (const std::int64_t gpus : gpu_counts_to_try(job.plan)) {
+            job.plan.gpus = gpus;
+            const bool ranked = !search(job.space(), {.plans = 200}).plans.empty();
+            CHECK(ranked == (gpus == fewest.fits->plan.gpus));
+            if (ranked) break;
+        }
+    }
+}
+
+TEST_CASE("numbers of GPUs and batches that are no powers of two have plans") {
+    const auto ask = [](Json request) { return json(api::estimate(request.dump())); };
+    CHECK(ask({{"gpus", 24}, {"global_batch", 96}})["class"] == "fits");
+    CHECK(ask({{"gpus", 48}, {"global_batch", 1'024}})["class"] == "fits");  // three does not divide the batch, but the layers
+    CHECK(ask({{"gpus", 3}, {"gpu", "h200-sxm-141gb"}})["class"] == "fits");
+    CHECK(ask({{"gpus", 6}, {"sequence_length", 6'144}, {"global_batch", 1'024}})["ok"] == true);
+    const Json three = ask({{"gpus", 8}, {"global_batch", 96}, {"model", "llama-3.2-3b"}, {"gpu", "h200-sxm-141gb"}, {"micro_batch", 3}});
+    CHECK(three["ok"] == true);
+}

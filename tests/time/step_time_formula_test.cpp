@@ -1,0 +1,93 @@
+// The formulas of a step's items, as printed: over random plans of random models and of those with experts.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/formula_reader.h"
+#include "model/catalog.h"
+#include "random_cases.h"
+#include "time/step_time.h"
+
+using namespace fourfold;
+
+namespace {
+
+struct Case {
+    Model model;
+    Plan plan;
+    Machine machine;
+    Timing timing;
+    Framework framework;
+};
+
+Case random_case(tests::Random& random, const Model& model) {
+    Case c{model, tests::random_legal_plan(random, model), {}, {}, {}};
+    c.plan.tensor_overlap = random.coin();
+    c.plan.overlap_gradients = random.coin();
+    c.plan.overlap_parameters = random.coin();
+    c.plan.overlap_pipeline = random.coin();
+    c.plan.site = random.one_of({SiteKind::measured, SiteKind::quiet, SiteKind::shared});
+    const Gpu& gpu = *catalog().gpu(random.one_of<const char*>({"h100-sxm-80gb", "a100-sxm-40gb", "b200-sxm-180gb"}));
+    const Cluster* cluster = catalog().cluster(random.one_of<const char*>({"dgx-h100", "abci-a", "tsubame4", ""}));
+    c.framework = framework_of(c.plan, gpu);
+    c.machine = machine_of(gpu, cluster, c.plan);
+    c.timing = timing_of(c.machine, cluster, c.plan, c.framework.attention);
+    return c;
+}
+template <class N>
+StepTime<N> timed(const Case& c) {
+    return step_time<N>(c.model, c.plan, c.framework, c.machine, c.timing,
+                        layer_times<N>(c.model, c.plan, c.framework, c.machine, c.timing));
+}
+
+// Braces and \\left, \\right in pairs, no exponent upon an exponent.
+std::string latex_defect(const std::string& text) {
+    int braces = 0, brackets = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        braces += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+        if (text.compare(i, 5, "\\left") == 0) ++brackets;
+        if (text.compare(i, 6, "\\right") == 0) --brackets;
+        if (braces < 0 || brackets < 0) return text;
+    }
+    return braces == 0 && brackets == 0 && text.find("}^") == std::string::npos ? "" : text;
+}
+
+// What is wrong with the items of one plan; `seen` collects what meaning each letter had.
+std::string defect(const Case& c, std::set<std::string>& items_seen) {
+    const StepTime<double> plain = timed<double>(c);
+    const StepTime<Traced> traced = timed<Traced>(c);
+    if (plain.seconds != traced.seconds) return "the sums differ";
+    for (std::size_t i = 0; i < plain.items.size(); ++i) {
+        const std::string id(text(static_cast<TimeItem>(i)).id);
+        const Traced& item = traced.items[i];
+        if (item.value() != plain.items[i]) return id + ": " + std::to_string(item.value()) + " is not " + std::to_string(plain.items[i]);
+        if (item.value() <= 0) continue;
+        items_seen.insert(id);
+        if (std::string found = tests::formula_defect(item.value(), item.symbols(), item.numbers(), item.where()); !found.empty())
+            return id + ": " + found;
+        if (std::string found = latex_defect(item.latex()) + latex_defect(item.latex_numbers()); !found.empty()) return id + ": " + found;
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("time formulas: the traced value is the search's, bit for bit, and what is printed of it adds up") {
+    tests::Random random(41);
+    std::set<std::string> seen;
+    for (int i = 0; i < 500; ++i) {
+        const Case c = random_case(random, tests::random_model(random));
+        CHECK(defect(c, seen) == "");
+    }
+    for (const char* id : {"mixtral-8x7b", "mixtral-8x22b", "deepseek-v3", "deepseek-v2", "qwen3-235b-a22b", "llama-3.1-405b"}) {
+        const auto entry =
+            std::find_if(catalog().models.begin(), catalog().models.end(), [&](const auto& one) { return one.model.id == id; });
+        if (entry == catalog().models.end()) continue;
+        CAPTURE(std::string(id));
+        for (int i = 0; i < 100; ++i) CHECK(defect(random_case(random, entry->model), seen) == "");
+    }
+    CHECK(seen.size() == static_cast<std::size_t>(TimeItem::count));  // every item was there at least once
+}

@@ -1,0 +1,29 @@
+// The shape of the code: includes in core/ go one way, in the order of core/README.md.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const files = (folder, ending) =>
+    readdirSync(join(root, folder), { recursive: true })
+        .filter((name) => ending.test(name))
+        .map((name) => join(folder, name));
+const text = (file) => readFileSync(join(root, file), 'utf8');
+
+test('an include in core/ names a room at or above its own in core/README.md', () => {
+    const order = [...text('core/README.md').matchAll(/^\| `(\w+)\/` \|/gm)].map(([, room]) => room);
+    assert.ok(order.length >= 10, 'core/README.md lists the rooms');
+    const rank = (room) => (order.includes(room) ? order.indexOf(room) : order.length);
+    const wrong = [];
+    for (const file of files('core', /\.(h|cpp)$/)) {
+        const room = file.split('/').length > 2 ? file.split('/')[1] : '';
+        if (room !== '') assert.ok(order.includes(room), `core/README.md says nothing of ${room}/`);
+        for (const [, included] of text(file).matchAll(/^#include "([^"]+)"/gm)) {
+            const to = included.includes('/') ? included.split('/')[0] : '';
+            if (rank(to) > rank(room)) wrong.push(`${file} includes ${included}`);
+        }
+    }
+    assert.deepEqual(wrong, []);
+});
