@@ -41,7 +41,7 @@ std::string catalog() {
                              .add("sources", m.profile["sources"]));
     for (int i = 0; i < static_cast<int>(Rule::count); ++i) {
         const RuleText& rule = text(static_cast<Rule>(i));
-        rules.push_back(Object().add("id", rule.id).add("label", rule.label));
+        rules.push_back(Object().add("id", rule.id));
     }
     FieldDescriber describe;
     const Plan defaults = open_plan();

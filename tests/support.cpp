@@ -19,6 +19,12 @@ std::string brief(const Json& problems) {
     }
     return lines;
 }
+std::string said(const Json& text) {
+    if (!text.is_object()) return text.is_null() ? "" : text.dump();
+    const Json args = at(text, "args");
+    return at(text, "id").get<std::string>() + (args.is_null() ? "" : " " + args.dump());
+}
+std::string said(const Text& text) { return said(text.json()); }
 std::string brief(const Problems& problems) { return brief(to_json(problems)); }
 
 }  // namespace fourfold::tests

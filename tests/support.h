@@ -30,4 +30,8 @@ Json at(const Json& object, const std::string& key);
 std::string brief(const Json& problems);
 std::string brief(const Problems& problems);
 
+// "problem.no_text_value {"key":"model"}": what a text says, and with what; "" for none.
+std::string said(const Text& text);
+std::string said(const Json& text);
+
 }  // namespace fourfold::tests

@@ -94,11 +94,11 @@ Json versus_answer(const Job& job, const Plan& other) {
     answer["bytes"] = there.bytes - here.bytes;
     answer["time"] = differences(a.time, b.time, "seconds", [](std::size_t i) -> Json {
         const TimeText& t = text(static_cast<TimeItem>(i));
-        return Object().add("id", t.id).add("kind", t.kind).add("label", t.label);
+        return Object().add("id", t.id).add("kind", t.kind);
     });
     answer["memory"] = differences(a.memory, b.memory, "bytes", [](std::size_t i) -> Json {
         const GroupText& t = text(static_cast<Group>(i));
-        return Object().add("id", t.id).add("label", t.label);
+        return Object().add("id", t.id);
     });
     return answer;
 }

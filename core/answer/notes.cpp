@@ -9,7 +9,7 @@ namespace fourfold {
 
 static Json note(const char* id, std::string_view text) { return Object().add("id", id).add("text", text); }
 
-static std::string label_of(std::span<const Choice> choices, std::size_t index) { return std::string(choices[index].label); }
+static std::string label_of(std::span<const Choice> choices, std::size_t index) { return std::string(choices[index].id); }
 
 static constexpr std::string_view kAttentionKernels[] = {"Flash attention (flash-attn).", "cuDNN's fused attention.",
                                                          "Plain attention: scores are written to memory.",
@@ -32,7 +32,7 @@ static std::string optimizer_text(const Plan& p) {
 static std::string labels_of(std::uint32_t modules) {
     std::string text;
     for (std::size_t i = 0; i < kModuleChoices.size(); ++i)
-        if ((modules >> i & 1U) != 0) text += (text.empty() ? "" : ", ") + std::string(kModuleChoices[i].label);
+        if ((modules >> i & 1U) != 0) text += (text.empty() ? "" : ", ") + std::string(kModuleChoices[i].id);
     return text.empty() ? "nothing, as no part is chosen" : text;
 }
 
@@ -70,9 +70,7 @@ Json used_notes(const Job& job) {
         note("gradients", p.gradients_in_fp32 ? "Gradients added up in fp32 (4 bytes)." : "Gradients kept in 16 bits (2 bytes)."));
     if (p.pipeline_parallel > 1) {
         const ScheduleRow& schedule = row_of(p.schedule_kind());
-        list.push_back(note("schedule", std::string(schedule.label) +
-                                            (p.virtual_stages > 1 ? ", " + grouped(p.virtual_stages) + " chunks per GPU: " : ": ") +
-                                            std::string(schedule.summary)));
+        list.push_back(note("schedule", std::string(schedule.id)));
     }
     if (job.method == Method::detailed) list.push_back(note("recompute", recompute_text(p)));
     if (p.is_calibrated()) list.push_back(note("calibration", calibration_text(p)));

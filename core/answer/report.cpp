@@ -12,12 +12,7 @@ namespace fourfold {
 
 Json describe_method(Method method) {
     const MethodText& m = text(method);
-    return Object()
-        .add("id", m.id)
-        .add("label", m.label)
-        .add("summary", m.summary)
-        .add("source", Object().add("title", m.source.title).add("url", m.source.url))
-        .add("limits", m.limits);
+    return Object().add("id", m.id).add("source", Object().add("title", m.source.title).add("url", m.source.url)).add("limits", m.limits);
 }
 
 static Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
@@ -47,11 +42,9 @@ Json describe_item(Method method, const Item item, const Traced& bytes, double c
     const ItemText& t = text(item);
     const bool papers_own = method == Method::fujii2024;
     const Source& from = source(papers_own ? Paper::fujii : t.paper);
-    const std::string_view place = !papers_own ? t.place : t.group == Group::activations ? "activations" : "model states";
+    const std::string_view place = !papers_own ? t.place : t.group == Group::activations ? "activations" : "model_states";
     return Object()
         .add("id", t.id)
-        .add("label", t.label)
-        .add("summary", t.summary)
         .add("bytes", bytes.value())
         .add("share", bytes.value() / card_bytes)
         .add("formula", bytes.symbols())
@@ -72,13 +65,8 @@ Json describe_groups(Method method, const Items<Traced>& items, double card_byte
             if (text(items.item(i)).group == static_cast<Group>(g))
                 members.push_back(describe_item(method, items.item(i), items.bytes(i), card_bytes));
         if (members.empty()) continue;
-        groups.push_back(Object()
-                             .add("id", t.id)
-                             .add("label", t.label)
-                             .add("summary", t.summary)
-                             .add("bytes", sums[g])
-                             .add("share", sums[g] / card_bytes)
-                             .add("items", std::move(members)));
+        groups.push_back(
+            Object().add("id", t.id).add("bytes", sums[g]).add("share", sums[g] / card_bytes).add("items", std::move(members)));
     }
     return groups;
 }
@@ -189,18 +177,6 @@ Json describe_curve(const Job& job, std::int32_t stage) {
 }
 
 // ---- the other method
-constexpr std::string_view kWhyGroupsDiffer[kGroups] = {
-    "The paper counts the first stage of a Llama; here the fullest stage counts, with its biases, norms, embedding or head.",
-    "As the weights: the paper counts the first stage, here the fullest one counts.",
-    "As the weights; smaller, shared or offloaded optimizer states are counted here alone.",
-    "The paper counts token ids once per hidden value and an unfused activation function, and knows no recomputation; here every tensor "
-    "that is kept counts, as the chosen kernels keep it.",
-    "Logits and loss on the last stage, and the first layer of the backward pass: the paper counts 4 bytes per logit, and with one stage "
-    "alone.",
-    "The paper leaves workspaces and buffers to the room above its 80 % line.",
-    "",
-};
-
 Json compare(const Job& job, const GroupBytes& here) {
     Job other = job;
     other.method = job.method == Method::detailed ? Method::fujii2024 : Method::detailed;
@@ -212,14 +188,9 @@ Json compare(const Job& job, const GroupBytes& here) {
     for (std::size_t g = 0; g < kGroups; ++g) {
         if (std::abs(here[g] - fullest->groups[g]) < 0.002 * estimate.bytes) continue;
         const GroupText& t = text(static_cast<Group>(g));
-        rows.push_back(Object()
-                           .add("id", t.id)
-                           .add("label", t.label)
-                           .add("bytes", here[g])
-                           .add("other_bytes", fullest->groups[g])
-                           .add("why", kWhyGroupsDiffer[g]));
+        rows.push_back(Object().add("id", t.id).add("bytes", here[g]).add("other_bytes", fullest->groups[g]));
     }
-    Json result = Object().add("method", text(other.method).id).add("label", text(other.method).label).add("rows", std::move(rows));
+    Json result = Object().add("method", text(other.method).id).add("rows", std::move(rows));
     add_brief(result, estimate);
     return result;
 }

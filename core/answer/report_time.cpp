@@ -14,12 +14,7 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
         const auto convention = static_cast<FlopConvention>(i);
         const FlopText& t = text(convention);
         const double rate = model_flop(job.model, job.plan, convention) / step_seconds / static_cast<double>(job.plan.gpus);
-        rates.push_back(Object()
-                            .add("id", t.id)
-                            .add("label", t.label)
-                            .add("help", t.help)
-                            .add("tflop_per_s_per_gpu", rate / 1e12)
-                            .add("mfu", rate / machine.peak));
+        rates.push_back(Object().add("id", t.id).add("tflop_per_s_per_gpu", rate / 1e12).add("mfu", rate / machine.peak));
     }
     return rates;
 }
@@ -37,8 +32,6 @@ Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double s
     return Object()
         .add("id", t.id)
         .add("kind", t.kind)
-        .add("label", t.label)
-        .add("summary", t.summary)
         .add("seconds", seconds.value())
         .add("share", seconds.value() / step_seconds)
         .add("formula", seconds.symbols())

@@ -110,7 +110,7 @@ static Json describe(const Timeline& line) {
     for (std::size_t i = 0; i < line.busy.size(); ++i) stages.push_back(describe_stage(line, i));
     const ScheduleRow& schedule = row_of(line.kind);
     return Object()
-        .add("schedule", Object().add("label", schedule.label).add("summary", schedule.summary))
+        .add("schedule", Object().add("id", schedule.id))
         .add("micro_batches", std::int64_t{line.schedule.micro_batches})
         .add("all_micro_batches", line.all_micro_batches)
         .add("cut", line.schedule.micro_batches < line.all_micro_batches)

@@ -44,10 +44,9 @@ std::string under(std::string_view path, std::string_view field) {
     return std::string(path) + (joins ? "" : ".") + std::string(field);
 }
 
-void FirstProblems::add(std::string_view key, const char* rule, Json value, std::string message, std::string_view suggestion,
-                        Json nearest) {
+void FirstProblems::add(std::string_view key, const char* rule, Json value, Text message, Text suggestion, Json nearest) {
     if (!keeps_more()) return count();
-    keep({under(field_, key), rule, std::move(value), std::move(message), std::string(suggestion), std::move(nearest)});
+    keep({under(field_, key), rule, std::move(value), std::move(message), std::move(suggestion), std::move(nearest)});
 }
 
 void FirstProblems::keep(Problem problem) {
@@ -59,8 +58,7 @@ void FirstProblems::move_to(Problems& problems) {
     const auto listed = static_cast<std::int64_t>(list_.size()), all = static_cast<std::int64_t>(count_);
     for (Problem& problem : list_) problems.push_back(std::move(problem));
     if (all > listed)
-        problems.push_back(
-            {field_, "range", all, grouped(all) + " things are wrong; the first " + grouped(listed) + " are listed.", "", nullptr});
+        problems.push_back({field_, "range", all, Text("problem.more").with("count", all).with("listed", listed), {}, nullptr});
     list_.clear();
     count_ = 0;
 }
@@ -122,21 +120,19 @@ struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
     std::string too_large;  // the number that no double holds
 };
 
-// "line 2, column 7" of the character at `offset`.
-static std::string place_in(std::string_view text, std::size_t offset) {
+// `said` with "line" and "column" of the character at `offset`.
+static Text at_place(Text said, std::string_view text, std::size_t offset) {
     const std::string_view before = text.substr(0, offset);
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::size_t newline = before.rfind('\n');
     const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;
-    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+    return said.with("line", line).with("column", column);
 }
 
 std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems) {
     if (text.size() > max_bytes) {
-        problems.push_back({"", "too_large", nullptr,
-                            "This text has " + grouped(static_cast<std::int64_t>(text.size())) + " bytes; at most " +
-                                grouped(static_cast<std::int64_t>(max_bytes)) + " are read.",
-                            "A config.json has a few thousand bytes. Check that this is the right file.", nullptr});
+        problems.push_back({"", "too_large", nullptr, Text("problem.too_large").with("size", text.size()).with("most", max_bytes),
+                            "suggestion.right_file", nullptr});
         return std::nullopt;
     }
     Json value;
@@ -147,20 +143,20 @@ std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems
     if (is_json) builder.position = zero + 1;
     const std::size_t read = std::min(builder.position, text.size());
     if (const std::string& number = builder.too_large; !number.empty()) {
-        problems.push_back({"", "range", shown(number),
-                            "The number " + shortened(number, 40) + " at " + place_in(text, read - std::min(number.size(), read)) +
-                                " is too large: numbers up to 1.8e308 can be read.",
-                            "Write a smaller number.", nullptr});
+        problems.push_back(
+            {"", "range", shown(number),
+             at_place(Text("problem.number_overflows").with("number", shortened(number, 40)), text, read - std::min(number.size(), read)),
+             "suggestion.smaller_number", nullptr});
         return std::nullopt;
     }
     // the position counts what was read, the end of the text included
     const std::size_t stopped = std::min(builder.position > 0 ? builder.position - 1 : 0, text.size());
-    problems.push_back(
-        {"", "syntax", nullptr,
-         text.empty() ? "There is no text to read." : "This is not valid JSON: reading stopped at " + place_in(text, stopped) + ".",
-         "Paste the whole file, from the first { to the last }.", nullptr});
+    problems.push_back({"", "syntax", nullptr, text.empty() ? Text("problem.no_text") : at_place("problem.no_json", text, stopped),
+                        "suggestion.whole_file", nullptr});
     return std::nullopt;
 }
+
+static Text label(const Field& field) { return {"field", field.key}; }
 
 static double to_double(const Json& number) {
     if (const auto* real = number.get_ptr<const Json::number_float_t*>()) return *real;
@@ -170,31 +166,30 @@ static double to_double(const Json& number) {
 }
 
 // A number within bounds, whole where that is asked for. As a double first: 2^63, 1e300 and -1e300 must compare, not wrap.
-static std::optional<double> read_within(const Json& value, std::string_view field, std::string_view name, const std::string& expected,
-                                         const Json& min, const Json& max, bool whole, Problems& problems) {
-    const auto fail = [&](const char* rule, const std::string& what, const std::string& suggestion, Json nearest) {
-        problems.push_back({std::string(field), rule, shown(value), std::string(name) + " must be " + expected + "; " + what + ".",
-                            suggestion, std::move(nearest)});
+static std::optional<double> read_within(const Json& value, std::string_view field, const Text& name, const Json& min, const Json& max,
+                                         bool whole, Problems& problems) {
+    const auto fail = [&](const char* rule, const char* what, Text suggestion, Json nearest) {
+        Text message(what);
+        message.with("name", name).with("value", shown(value)).with("min", min).with("max", max);
+        problems.push_back({std::string(field), rule, shown(value), std::move(message), std::move(suggestion), std::move(nearest)});
         return std::nullopt;
     };
     if (!value.is_number()) {
-        if (const auto* text = value.get_ptr<const Json::string_t*>())
-            return fail("type", text->empty() ? "nothing was given" : "\"" + shortened(*text, 40) + "\" is text, not a number",
-                        "Write digits only, without quotation marks.", nullptr);
-        return fail("type", std::string(value.type_name()) + " was given", "Give a number.", nullptr);
+        const auto* text = value.get_ptr<const Json::string_t*>();
+        if (text == nullptr) return fail("type", whole ? "problem.whole_no_number" : "problem.no_number", "suggestion.number", nullptr);
+        if (text->empty()) return fail("type", whole ? "problem.whole_empty" : "problem.empty", "suggestion.digits", nullptr);
+        return fail("type", whole ? "problem.whole_is_text" : "problem.is_text", "suggestion.digits", nullptr);
     }
     const double number = to_double(value);
-    if (number < to_double(min)) return fail("range", value.dump() + " is too small", "", min);
-    if (number > to_double(max)) return fail("range", value.dump() + " is too large", "", max);
+    if (number < to_double(min)) return fail("range", whole ? "problem.whole_too_small" : "problem.too_small", {}, min);
+    if (number > to_double(max)) return fail("range", whole ? "problem.whole_too_large" : "problem.number_too_large", {}, max);
     if (whole && number != std::floor(number))
-        return fail("range", value.dump() + " is not whole", "", static_cast<std::int64_t>(std::llround(number)));
+        return fail("range", "problem.not_whole", {}, static_cast<std::int64_t>(std::llround(number)));
     return number;
 }
 
-std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range,
-                                         Problems& problems) {
-    const auto number = read_within(value, field, name, "a whole number from " + grouped(range.min) + " to " + grouped(range.max),
-                                    range.min, range.max, true, problems);
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, const Text& name, Range range, Problems& problems) {
+    const auto number = read_within(value, field, name, range.min, range.max, true, problems);
     if (!number) return std::nullopt;
     return static_cast<std::int64_t>(*number);
 }
@@ -206,9 +201,9 @@ std::string set_text(std::uint32_t bits, std::span<const Choice> choices) {
     return text;
 }
 
-std::optional<bool> read_boolean(const Json& value, std::string_view field, std::string_view name, Problems& problems) {
+std::optional<bool> read_boolean(const Json& value, std::string_view field, const Text& name, Problems& problems) {
     if (const auto* flag = value.get_ptr<const Json::boolean_t*>()) return *flag;
-    problems.push_back({std::string(field), "type", shown(value), std::string(name) + " must be true or false.", "", nullptr});
+    problems.push_back({std::string(field), "type", shown(value), Text("problem.no_boolean").with("name", name), {}, nullptr});
     return std::nullopt;
 }
 
@@ -222,7 +217,8 @@ const std::string* FieldReader::text(std::string_view key) {
     const Json* value = any(key);
     if (value == nullptr) return nullptr;
     const auto* text = value->get_ptr<const Json::string_t*>();
-    if (text == nullptr) problems_.push_back({std::string(key), "type", shown(*value), std::string(key) + " must be a text.", "", nullptr});
+    if (text == nullptr)
+        problems_.push_back({std::string(key), "type", shown(*value), Text("problem.no_text_value").with("key", key), {}, nullptr});
     return text;
 }
 
@@ -233,32 +229,25 @@ void FieldReader::integer(const Field& field, std::int64_t& value, Range range, 
         value = kAuto;
         return;
     }
-    if (const auto number = read_integer(*given, field.key, field.label, range, problems_)) value = *number;
+    if (const auto number = read_integer(*given, field.key, label(field), range, problems_)) value = *number;
 }
 
 void FieldReader::number(const Field& field, double& value, Bounds bounds) {
     const Json* given = any(field.key);
     if (given == nullptr) return;
     const Json min = bounds.min, max = bounds.max;
-    if (const auto number =
-            read_within(*given, field.key, field.label, "a number from " + min.dump() + " to " + max.dump(), min, max, false, problems_))
-        value = *number;
+    if (const auto number = read_within(*given, field.key, label(field), min, max, false, problems_)) value = *number;
 }
 
+Text did_you_mean(std::string_view near) { return near.empty() ? Text() : Text("suggestion.did_you_mean").with("near", near); }
+
 static Problem unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices) {
-    std::string all;
     std::vector<std::string_view> ids;
-    for (const Choice& choice : choices) {
-        all += (all.empty() ? "" : ", ") + std::string(choice.id);
-        ids.push_back(choice.id);
-    }
+    for (const Choice& choice : choices) ids.push_back(choice.id);
     const std::string_view near = closest(given, ids);
-    return {std::string(field.key),
-            "range",
-            shown(given),
-            std::string(field.label) + " must be one of: " + all + ".",
-            near.empty() ? "" : "Did you mean " + std::string(near) + "?",
-            near.empty() ? Json() : Json(near)};
+    return {std::string(field.key), "range",
+            shown(given),           Text("problem.unknown_choice").with("name", label(field)).with("choices", Json(ids)),
+            did_you_mean(near),     near.empty() ? Json() : Json(near)};
 }
 
 void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const Choice> choices) {
@@ -284,7 +273,7 @@ void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const 
 void FieldReader::boolean(const Field& field, bool& value) {
     const Json* given = any(field.key);
     if (given == nullptr) return;
-    if (const auto flag = read_boolean(*given, field.key, field.label, problems_)) value = *flag;
+    if (const auto flag = read_boolean(*given, field.key, label(field), problems_)) value = *flag;
 }
 
 bool FieldReader::is_auto(const Field& field, std::uint32_t& open, std::uint32_t bit) {
@@ -319,19 +308,13 @@ void FieldReader::reject_unknown(FirstProblems& unknown) {
             continue;
         }
         const std::string_view near = closest(key, known_);
-        unknown.add(shortened(key, 80), "unknown", shown(value), "\"" + shortened(key, 80) + "\" is not a field that Fourfold knows.",
-                    near.empty() ? "Leave it out." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near));
+        unknown.add(shortened(key, 80), "unknown", shown(value), Text("problem.unknown_field").with("key", shortened(key, 80)),
+                    near.empty() ? Text("suggestion.leave_out") : did_you_mean(near), near.empty() ? Json() : Json(near));
     }
 }
 
 Json& FieldDescriber::begin(const Field& field, std::string_view type) {
-    fields.push_back(Object()
-                         .add("key", field.key)
-                         .add("link", field.link)
-                         .add("type", type)
-                         .add("label", field.label)
-                         .add("help", field.help)
-                         .add("unit", field.unit));
+    fields.push_back(Object().add("key", field.key).add("link", field.link).add("type", type).add("unit", field.unit));
     return fields.back();
 }
 
@@ -367,8 +350,7 @@ void FieldDescriber::allow_auto(std::uint32_t open, std::uint32_t bit) {
 
 void FieldDescriber::list(Json& entry, std::span<const Choice> choices) {
     entry["choices"] = Json::array();
-    for (const Choice& choice : choices)
-        entry["choices"].push_back(Object().add("id", choice.id).add("label", choice.label).add("help", choice.help));
+    for (const Choice& choice : choices) entry["choices"].push_back(Object().add("id", choice.id));
 }
 
 void FieldDescriber::choice_index(const Field& field, int initial, std::span<const Choice> choices) {

@@ -11,10 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-namespace fourfold {
+#include "base/words.h"
 
-using Json =
-    nlohmann::json;  // keys sorted, so that a hostile object cannot make look-ups slow; one type for in and out, since each costs 30 KB
+namespace fourfold {
 
 // Builds a JSON object key by key. An initializer list of pairs would cost the module four times the code, which is downloaded; for the
 // same reason the frequent types have functions of their own.
@@ -28,6 +27,7 @@ class Object {
     Object& add(const char* key, double value);
     Object& add(const char* key, std::int64_t value);
     Object& add(const char* key, bool value);
+    Object& add(const char* key, const Text& value) { return add(key, value.json()); }
     Object& add(const char* key, std::nullptr_t) { return add(key, Json()); }
     operator Json() { return std::move(json_); }  // NOLINT(google-explicit-constructor)
 
@@ -40,8 +40,8 @@ struct Problem {
     std::string field;
     std::string rule;
     Json value;
-    std::string message;
-    std::string suggestion;
+    Text message;
+    Text suggestion;
     Json nearest;
 };
 using Problems = std::vector<Problem>;
@@ -61,7 +61,7 @@ class FirstProblems {
     bool keeps_more() const { return list_.size() < kMost; }  // else the text of a problem need not be made
     void count() { ++count_; }
     // A problem at `key` inside of the field.
-    void add(std::string_view key, const char* rule, Json value, std::string message, std::string_view suggestion, Json nearest = nullptr);
+    void add(std::string_view key, const char* rule, Json value, Text message, Text suggestion, Json nearest = nullptr);
     // A problem that names its whole path.
     void keep(Problem problem);
     // Moves them to `problems`, with one more that says how many there were when some were left out.
@@ -89,6 +89,9 @@ std::string grouped(std::int64_t value);
 // starts with it, else "".
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);
 
+// What to suggest for a mistyped word; nothing when `near` is "".
+Text did_you_mean(std::string_view near);
+
 // Parses `text`; on failure returns nullopt and adds a problem that names line and column ("syntax", or "range" for a
 // number that no double holds), or "too_large" above `max_bytes`.
 std::optional<Json> parse(std::string_view text, std::size_t max_bytes, Problems& problems);
@@ -98,23 +101,21 @@ struct Range {
     std::int64_t min;
     std::int64_t max;
 };
-std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, std::string_view name, Range range, Problems& problems);
+std::optional<std::int64_t> read_integer(const Json& value, std::string_view field, const Text& name, Range range, Problems& problems);
 struct Bounds {  // of a number that need not be whole
     double min;
     double max;
 };
-std::optional<bool> read_boolean(const Json& value, std::string_view field, std::string_view name, Problems& problems);
+std::optional<bool> read_boolean(const Json& value, std::string_view field, const Text& name, Problems& problems);
 
 // What the page needs to draw and explain one input.
 struct Field {
-    std::string_view key;    // in JSON
-    std::string_view link;   // in a link, short
-    std::string_view label;  // plain word first, then the term
-    std::string_view help;   // one sentence
-    std::string_view unit;   // "" for plain counts
+    std::string_view key;   // in JSON
+    std::string_view link;  // in a link, short
+    std::string_view unit;  // id of its words; "" for plain counts
 };
 struct Choice {
-    std::string_view id, label, help;
+    std::string_view id;
 };
 
 // The ids of the bits set, joined by commas.

@@ -330,7 +330,7 @@ RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
         Problems found = read_run(given, job, illegal, step);
         for (Problem& problem : found) {
             problem.field = under(path(step.index), problem.field);
-            problem.message = joined({given.name, ": ", problem.message});
+            problem.message = Text("problem.in_run").with("run", given.name).with("message", problem.message);
             all.keep(std::move(problem));
         }
         if (!found.empty()) {

@@ -165,7 +165,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
             if (const Json* only = reader.any("only")) job.filter = read_filter(*only, problems);
             break;
         case Request::limits:
-            reader.number({"days", "", "The number of days", "", "days"}, job.days, {0, 36'500});
+            reader.number({"days", "", "days"}, job.days, {0, 36'500});
             break;
         case Request::versus:
             reader.any("other");  // read_other
@@ -306,7 +306,7 @@ Problem most_broken(const Job& job) {
             std::string(rule.id),
             nullptr,
             "What is set leaves " + grouped(counts.candidates) +
-                " plans, and each breaks a rule; of most of them it is said: " + std::string(rule.label) + ".",
+                " plans, and each breaks a rule; of most of them it is said: " + std::string(rule.id) + ".",
             "Let the search choose more: set fewer fields.",
             nullptr};
 }

@@ -124,7 +124,7 @@ class NcclReader {
         return count;
     }
 
-    void refuse(const Run& run, const std::string& what, std::string_view advice) {
+    void refuse(const Run& run, const std::string& what, const char* advice) {
         problems_.add("text", "pairs", nullptr, joined({"The run at line ", text_of(run.line), " ", what}), advice);
     }
 

@@ -12,21 +12,14 @@ namespace {
 constexpr std::size_t kMostSlow = 10, kMostNamed = 10, kMostFilled = 100;
 
 constexpr Choice kFormats[] = {
-    {"auto", "Recognise it", ""},
-    {"json", "Fourfold's JSON", ""},
-    {"pipette", "Pipette's JSON", ""},
-    {"matrix", "Matrix as text", ""},
-    {"nccl_tests", "nccl-tests, sendrecv_perf pair by pair", ""},
-    {"osu", "OSU micro-benchmarks, osu_bw pair by pair", ""},
-    {"mpigraph", "mpiGraph", ""},
+    {"auto"}, {"json"}, {"pipette"}, {"matrix"}, {"nccl_tests"}, {"osu"}, {"mpigraph"},
 };
 enum class Format { automatic, json, pipette, matrix, nccl_tests, osu, mpigraph };
 
 constexpr Choice kChoosableUnits[] = {
-    {"auto", "", ""},       {"gbyte_per_s", "", ""}, {"gbit_per_s", "", ""},   {"mbyte_per_s", "", ""},
-    {"mbit_per_s", "", ""}, {"byte_per_s", "", ""},  {"gibyte_per_s", "", ""}, {"mibyte_per_s", "", ""},
+    {"auto"}, {"gbyte_per_s"}, {"gbit_per_s"}, {"mbyte_per_s"}, {"mbit_per_s"}, {"byte_per_s"}, {"gibyte_per_s"}, {"mibyte_per_s"},
 };
-constexpr Choice kKinds[] = {{"auto", "", ""}, {"nodes", "", ""}, {"gpus", "", ""}};
+constexpr Choice kKinds[] = {{"auto"}, {"nodes"}, {"gpus"}};
 
 struct Wanted {
     const std::string* text = nullptr;
@@ -218,9 +211,9 @@ Wanted read_wanted(const Json& request, Problems& problems) {
     }
     FieldReader reader(request, problems);
     wanted.text = reader.text("text");
-    reader.choice({"unit", "", "The unit", "", ""}, wanted.unit, kChoosableUnits);
-    reader.choice({"format", "", "The format", "", ""}, wanted.format, kFormats);
-    reader.choice({"units", "", "What was measured", "", ""}, wanted.kind, kKinds);
+    reader.choice({"unit"}, wanted.unit, kChoosableUnits);
+    reader.choice({"format"}, wanted.format, kFormats);
+    reader.choice({"units"}, wanted.kind, kKinds);
     reader.reject_unknown();
     if (!request.contains("text")) problems.push_back({"text", "missing", nullptr, "There is no text to read.", "", nullptr});
     if (wanted.text != nullptr && wanted.text->size() > kMostLinksBytes)
@@ -236,12 +229,12 @@ Json answer_of(Measured& measured, Format format, Gaps& gaps, double asymmetry) 
     if (gaps.filled > 0)
         measured.notes.push_back(joined({count_of(gaps.filled, "direction was", "directions were"),
                                          " not measured; the opposite direction stands for ", gaps.filled == 1 ? "it." : "each."}));
-    const Choice& label = kFormats[static_cast<std::size_t>(format)];
+    const Choice& known = kFormats[static_cast<std::size_t>(format)];
     Json notes = Json::array();
     for (const std::string& note : measured.notes) notes.push_back(note);
     Json answer = Object()
                       .add("ok", true)
-                      .add("format", Object().add("id", label.id).add("label", label.label))
+                      .add("format", Object().add("id", known.id))
                       .add("unit", measured.unit->id)
                       .add("unit_source", measured.unit_source)
                       .add("symmetric", asymmetry <= 1e-5)
@@ -276,10 +269,10 @@ Json read_links_answer(std::string_view text, Problems& problems) {
     Measured measured = read_format(given, format, chosen, found);
     Links& links = measured.links;
     if (format != Format::matrix && chosen != nullptr && measured.unit != nullptr && chosen != measured.unit)
-        problems.push_back({"unit", "unit", chosen->id,
-                            joined({kFormats[static_cast<std::size_t>(format)].label, " gives ", measured.unit->label, "; ", chosen->label,
-                                    " was chosen."}),
-                            "Leave the choice of the unit to the file.", "auto"});
+        problems.push_back(
+            {"unit", "unit", chosen->id,
+             joined({kFormats[static_cast<std::size_t>(format)].id, " gives ", measured.unit->label, "; ", chosen->label, " was chosen."}),
+             "Leave the choice of the unit to the file.", "auto"});
     if (!is_json && (!links.names.empty() || found.empty())) check_names(links.names, "text", found);
     const std::size_t n = links.size();
     const bool whole = n >= kFewestUnits && n <= kMostUnits && links.byte_per_s.size() == n * n && measured.unit != nullptr;

@@ -21,7 +21,7 @@ struct Source {
 // ---- what can fill a GPU
 enum class Group { weights, gradients, optimizer, activations, temporaries, workspaces, outside, count };
 struct GroupText {
-    std::string_view id, label, summary;
+    std::string_view id;
 };
 const GroupText& text(Group group);
 
@@ -99,7 +99,6 @@ enum class Paper {
 struct ItemText {
     std::string_view id;
     Group group;
-    std::string_view label, summary;
     Paper paper;
     std::string_view place;  // where in the paper
 };
@@ -133,9 +132,9 @@ class Items {
 // ---- methods
 enum class Method { detailed, fujii2024 };
 struct MethodText {
-    std::string_view id, label, summary;
+    std::string_view id;
     Source source;
-    std::span<const std::string_view> limits;  // what it is known not to count
+    std::span<const std::string_view> limits;  // ids: what it is known not to count
 };
 inline constexpr std::size_t kMethods = 2;
 const MethodText& text(Method method);

@@ -14,27 +14,27 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
         return quantity<N>({letter, meaning, unit}, static_cast<double>(value));
     };
     const N L = number("L", "layers", "", model.layers);
-    const N h = number("h", "hidden size", "values per token", model.hidden);
-    const N f = number("f", "feed-forward width", "values per token", model.ffn);
-    const N a = number("a", "attention heads", "", model.heads);
-    const N k = number("k", "KV heads", "", model.kv_heads);
-    const N d = number("d", "head width", "values", model.head_dim);
-    const N v = number("v", "vocabulary, padded to a multiple of 128·t", "words", padded_vocabulary(model, plan.tensor_parallel));
-    const N s = number("s", "sequence length", "tokens", plan.sequence_length);
-    const N b = number("b", "micro-batch", "sequences", plan.micro_batch);
-    const N t = number("t", "tensor parallel (TP)", "GPUs", plan.tensor_parallel);
-    const N p = number("p", "pipeline parallel (PP)", "stages", plan.pipeline_parallel);
-    const N c = number("c", "context parallel (CP)", "GPUs", plan.context_parallel);
-    const N D = number("D", "data parallel (DP)", "copies of the model", plan.data_parallel());
+    const N h = number("h", "hidden_size", "values_per_token", model.hidden);
+    const N f = number("f", "feed_forward_width", "values_per_token", model.ffn);
+    const N a = number("a", "attention_heads", "", model.heads);
+    const N k = number("k", "kv_heads", "", model.kv_heads);
+    const N d = number("d", "head_width", "values", model.head_dim);
+    const N v = number("v", "vocabulary_padded_to_a_multiple_of_128", "words", padded_vocabulary(model, plan.tensor_parallel));
+    const N s = number("s", "sequence_length", "tokens", plan.sequence_length);
+    const N b = number("b", "micro_batch", "sequences", plan.micro_batch);
+    const N t = number("t", "tensor_parallel", "gpus", plan.tensor_parallel);
+    const N p = number("p", "pipeline_parallel", "stages", plan.pipeline_parallel);
+    const N c = number("c", "context_parallel", "gpus", plan.context_parallel);
+    const N D = number("D", "data_parallel", "model_copies", plan.data_parallel());
     const bool one_stage = plan.pipeline_parallel == 1;
     Items<N> items;
 
     // parameters: all layers with the final norm; then the share of the heaviest GPU
-    const N layers = named<N>({"W", "parameters of all layers and the final norm", ""},
+    const N layers = named<N>({"W", "parameters_of_all_layers_and_the_final", ""},
                               2 * L * squared(h) * ((1 + k / a) * (d * a / h) + (model.gated ? 1.5 : 1.0) * f / h + 1 / h) + h);
     N heaviest = ((layers - h) / p + h * v) / t;
     if (one_stage && !model.tied) heaviest = heaviest + h * v / t + h;
-    const N P = named<N>({"P", "parameters of the heaviest GPU", ""}, heaviest);
+    const N P = named<N>({"P", "parameters_of_the_heaviest_gpu", ""}, heaviest);
 
     // states
     items.add(Item::weights, 2 * P);
@@ -42,16 +42,16 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
     items.add(Item::optimizer, plan.shards_optimizer() ? 12 / (D * c) * P : 12 * P);
 
     // activations of the first stage; `in_flight` corrects for schedules that hold more, or steps that hold less, than p micro-batches
-    const N x = named<N>({"x", "tokens of a sequence on one GPU", "tokens"}, s / c);
+    const N x = named<N>({"x", "tokens_of_a_sequence_on_one_gpu", "tokens"}, s / c);
     N in_flight = 1;
     bool corrected = false;
     if (plan.virtual_stages > 1) {
-        const N V = number("V", "chunks per GPU (interleaved schedule)", "", plan.virtual_stages);
-        in_flight = named<N>({"i", "micro-batches in flight, relative to p", ""}, 1 + (p - 1) / (p * V));
+        const N V = number("V", "chunks_per_gpu", "", plan.virtual_stages);
+        in_flight = named<N>({"i", "micro_batches_in_flight_relative_to_p", ""}, 1 + (p - 1) / (p * V));
         corrected = true;
     } else if (plan.global_batch < plan.micro_batch * plan.data_parallel() * plan.pipeline_parallel) {  // m < p
-        const N m = number("m", "micro-batches per step", "", plan.micro_batches());
-        in_flight = named<N>({"i", "micro-batches in flight, relative to p", ""}, m / p);
+        const N m = number("m", "micro_batches_per_step", "", plan.micro_batches());
+        in_flight = named<N>({"i", "micro_batches_in_flight_relative_to_p", ""}, m / p);
         corrected = true;
     }
     const auto add = [&](Item item, const N& bytes) { items.add(item, corrected ? bytes * in_flight : bytes); };

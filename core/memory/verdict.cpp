@@ -19,8 +19,7 @@ Items<N> outside(const Plan& p, double allocated_bytes) {
                                  (p.expert_parallel > 1 ? 1 : 0) + (p.pipeline_parallel > 1 ? 2 : 0);  // stages; first and last
     Items<N> items;
     items.add(Item::allocator_slack, 0.05 * number("A", "allocated", "bytes", allocated_bytes));
-    if (communicators > 0)
-        items.add(Item::nccl_buffers, 0.5 * kGibi * number("C", "groups of GPUs that talk to each other", "", communicators));
+    if (communicators > 0) items.add(Item::nccl_buffers, 0.5 * kGibi * number("C", "groups_of_gpus_that_talk_to_each", "", communicators));
     items.add(Item::cuda_context, N(0.5 * kGibi));
     return items;
 }

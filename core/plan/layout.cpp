@@ -5,8 +5,8 @@
 namespace fourfold {
 
 static constexpr Choice kSplits[] = {
-    {"equal", "Equal", "Every chunk holds as many layers."},
-    {"front", "Rounded", "As even as the layers allow: the first chunks hold one layer more (PyTorch, nanotron, torchtitan)."},
+    {"equal"},
+    {"front"},
 };
 const std::span<const Choice> kSplitChoices = kSplits;
 

@@ -7,70 +7,58 @@ namespace fourfold {
 
 // ---- choices, in the order of their enums
 static constexpr Choice kFrameworks[] = {
-    {"megatron-2025", "Megatron-Core 2025", "Megatron-Core from 0.11 on with Transformer Engine 2."},
-    {"megatron-2024", "Megatron-Core 2024", "Megatron-Core up to 0.10 with Transformer Engine 1."},
-    {"pytorch", "PyTorch", "Plain PyTorch layers, as in torchtitan: no Transformer Engine, loss over whole logits."},
+    {"megatron-2025"},
+    {"megatron-2024"},
+    {"pytorch"},
 };
 static constexpr Choice kAttentions[] = {
-    {"auto", "As the framework does", "cuDNN's fused kernel on Hopper and newer with Megatron-Core 2025, else flash-attn."},
-    {"flash", "Flash attention", "Never writes the table of attention scores to memory (flash-attn)."},
-    {"cudnn", "Fused attention (cuDNN)", "As flash attention, without a second copy of the output."},
-    {"plain", "Plain", "Keeps the table of attention scores, which grows with the square of the sequence."},
+    {"auto"},
+    {"flash"},
+    {"cudnn"},
+    {"plain"},
 };
 static constexpr Choice kLosses[] = {
-    {"auto", "As the framework does", "Plain in Megatron-Core; over the gathered vocabulary in PyTorch."},
-    {"plain", "Plain", "6 bytes per logit at the worst moment."},
-    {"native_fused", "Fused (PyTorch)", "--cross-entropy-loss-fusion, native: 10 bytes per logit."},
-    {"te_fused", "Fused (Transformer Engine)", "Works in place: 2 bytes per logit."},
-    {"gathered", "Gathered vocabulary", "Every GPU holds the logits of the whole vocabulary: 14 bytes each."},
+    {"auto"}, {"plain"}, {"native_fused"}, {"te_fused"}, {"gathered"},
 };
 static const auto kSchedules = [] {
     std::array<Choice, kChosenSchedules> choices{};
     for (std::size_t i = 0; i < choices.size(); ++i) {
         const ScheduleRow& row = row_of(static_cast<ScheduleKind>(i));
-        choices[i] = {row.id, row.label, row.help};
+        choices[i] = {row.id};
     }
     return choices;
 }();
 static constexpr Choice kZeros[] = {
-    {"none", "Nothing (ZeRO-0)", "Every GPU holds the whole optimizer state of its weights."},
-    {"optimizer", "Optimizer state (ZeRO-1)", "Megatron's distributed optimizer."},
-    {"gradients", "And gradients (ZeRO-2)", "Gradients are shared out too, once a layer's are complete."},
-    {"weights", "And weights (ZeRO-3, FSDP)", "Weights are shared out too, and gathered layer by layer."},
+    {"none"},
+    {"optimizer"},
+    {"gradients"},
+    {"weights"},
 };
 static constexpr Choice kRecomputes[] = {
-    {"none", "Nothing", "Everything that the backward pass needs is kept."},
-    {"selective", "Selected parts", "The parts listed are computed again (selective recomputation)."},
-    {"full", "Every layer", "Only the input of every layer, or of every few layers, is kept (full, uniform)."},
-    {"block", "Some layers", "The first layers of each chunk are recomputed, the others keep everything (full, block)."},
+    {"none"},
+    {"selective"},
+    {"full"},
+    {"block"},
 };
 static constexpr Choice kPrecisions[] = {
-    {"bf16", "bf16", "2 bytes."},
-    {"fp16", "fp16", "2 bytes, with loss scaling."},
-    {"fp8", "fp8, weights in bf16",
-     "Multiplications in fp8; two fp8 copies of each weight matrix are kept beside bf16. Its memory is not yet checked against runs."},
-    {"fp8_weights", "fp8 weights",
-     "Weights in fp8 alone, in both layouts (--fp8-param-gather). Its memory is not yet checked against runs."},
+    {"bf16"},
+    {"fp16"},
+    {"fp8"},
+    {"fp8_weights"},
 };
 static constexpr Choice kMomentFormats[] = {
-    {"fp32", "fp32", "4 bytes each."},
-    {"16-bit", "16 bits", "2 bytes each (precision-aware optimizer)."},
-    {"8-bit", "8 bits", "1 byte each and a scale per 256 (block-wise 8-bit Adam)."},
+    {"fp32"},
+    {"16-bit"},
+    {"8-bit"},
 };
 static constexpr Choice kModules[] = {
-    {"core_attn", "Core attention", "Scores and softmax."},
-    {"layernorm", "Norms", "The outputs of the norms."},
-    {"mlp", "Feed-forward", "The inner values of dense feed-forward parts."},
-    {"moe_act", "Expert activation", "What the experts' activation function returns."},
-    {"moe", "Expert layer", "Router and experts whole."},
-    {"shared_experts", "Shared experts", "Their inner values."},
-    {"mla_up_proj", "Latent up-projection", "Queries, keys, values of latent attention."},
+    {"core_attn"}, {"layernorm"}, {"mlp"}, {"moe_act"}, {"moe"}, {"shared_experts"}, {"mla_up_proj"},
 };
 static constexpr Choice kSites[] = {
-    {"measured", "As measured", "As fitted to published runs on that cluster; quiet where there are none."},
-    {"quiet", "Quiet", "Nobody else on the network: 0.02 ms per micro-batch and group of GPUs."},
-    {"shared", "Shared", "Other jobs on the same network: 0.5 ms per micro-batch and group of GPUs."},
-    {"own", "Your own constants", "As fitted to runs of your own, or as you give them below."},
+    {"measured"},
+    {"quiet"},
+    {"shared"},
+    {"own"},
 };
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
@@ -100,22 +88,22 @@ std::string notation_of(const Plan& plan) {
 
 // ---- rules
 static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRules = {{
-    {"heads_divide", "do not divide the attention heads", "tensor_parallel"},
-    {"kv_heads_divide", "do not divide the KV heads", "tensor_parallel"},
-    {"ffn_divides", "do not divide the feed-forward width", "tensor_parallel"},
-    {"experts_divide", "do not divide the experts", "expert_parallel"},
-    {"gpus_divide", "do not divide the GPUs", "gpus"},
-    {"expert_gpus_divide", "do not share out the experts evenly", "expert_parallel"},
-    {"layers_divide", "do not share out the layers", "pipeline_parallel"},
-    {"sequence_divides", "do not divide the sequence", "context_parallel"},
-    {"context_needs_flash", "split the sequence without flash attention", "attention"},
-    {"interleaving_needs_stages", "interleave a pipeline of one stage", "virtual_stages"},
-    {"schedule_has_chunks", "have the wrong number of chunks for the schedule", "virtual_stages"},
-    {"schedule_needs_stages", "have the wrong number of stages for the schedule", "pipeline_parallel"},
-    {"replicas_divide", "do not hold whole copies of the shards", "shard_replicas"},
-    {"batch_divides", "do not divide the batch", "micro_batch"},
-    {"interleaving_needs_batches", "interleave with an uneven number of micro-batches", "virtual_stages"},
-    {"schedule_needs_batches", "have the wrong number of micro-batches for the schedule", "global_batch"},
+    {"heads_divide", "tensor_parallel"},
+    {"kv_heads_divide", "tensor_parallel"},
+    {"ffn_divides", "tensor_parallel"},
+    {"experts_divide", "expert_parallel"},
+    {"gpus_divide", "gpus"},
+    {"expert_gpus_divide", "expert_parallel"},
+    {"layers_divide", "pipeline_parallel"},
+    {"sequence_divides", "context_parallel"},
+    {"context_needs_flash", "attention"},
+    {"interleaving_needs_stages", "virtual_stages"},
+    {"schedule_has_chunks", "virtual_stages"},
+    {"schedule_needs_stages", "pipeline_parallel"},
+    {"replicas_divide", "shard_replicas"},
+    {"batch_divides", "micro_batch"},
+    {"interleaving_needs_batches", "virtual_stages"},
+    {"schedule_needs_batches", "global_batch"},
 }};
 
 const RuleText& text(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
@@ -146,7 +134,7 @@ static bool holds(Rule wanted, const Model& model, const Plan& plan) {
     return result;
 }
 
-static std::string schedule_name(const Plan& p) { return "\"" + std::string(row_of(p.schedule).label) + "\""; }
+static std::string schedule_name(const Plan& p) { return std::string(row_of(p.schedule).id); }
 
 static std::string explain(Rule rule, const Model& m, const Plan& p) {
     const std::string tp = grouped(p.tensor_parallel), cp = grouped(p.context_parallel), pp = grouped(p.pipeline_parallel);

@@ -156,106 +156,52 @@ std::string notation_of(const Plan& plan);
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
 template <class AnyPlan, class Visitor>
 void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
-    v.integer({"gpus", "gpus", "GPUs", "How many GPUs train together, over all nodes.", "GPUs"}, p.gpus, {1, 1'048'576});
-    v.integer({"sequence_length", "seq", "Sequence length", "Tokens in one training sequence.", "tokens"}, p.sequence_length,
-              {1, 16'777'216});
-    v.integer({"global_batch", "batch", "Sequences per batch (global batch)",
-               "Sequences that the whole cluster works through per optimizer step.", "sequences"},
-              p.global_batch, {1, 16'777'216});
-    v.integer({"tensor_parallel", "tp", "Tensor parallel (TP)", "Every layer is split over this many GPUs.", "GPUs"}, p.tensor_parallel,
-              {1, 1'024}, true);
-    v.integer({"context_parallel", "cp", "Context parallel (CP)", "Every sequence is split over this many GPUs.", "GPUs"},
-              p.context_parallel, {1, 4'096}, true);
-    v.integer(
-        {"pipeline_parallel", "pp", "Pipeline parallel (PP)", "The layers are split into this many stages, one after the other.", "stages"},
-        p.pipeline_parallel, {1, 2'000}, true);
-    v.integer({"micro_batch", "mb", "Micro-batch", "Sequences that pass through a GPU at once.", "sequences"}, p.micro_batch, {1, 65'536},
-              true);
-    v.integer({"virtual_stages", "vp", "Chunks per GPU (virtual pipeline)",
-               "With more than one, every GPU holds several smaller pieces of the pipeline (interleaved schedule).", "chunks"},
-              p.virtual_stages, {1, 128}, true);
-    v.integer({"virtual_stage_group", "vgroup", "Micro-batches per chunk in a row",
-               "How many micro-batches pass through one chunk before the next chunk's turn; \"auto\": as many as there are stages.",
-               "micro-batches"},
-              p.virtual_stage_group, {1, 65'536}, true);
-    v.integer({"gpus_per_node", "node", "GPUs per node", "GPUs in one machine, joined by fast links.", "GPUs"}, p.gpus_per_node, {1, 256},
-              true);
-    v.choice({"schedule", "sched", "Pipeline schedule", "In which order a stage works on its micro-batches.", ""}, p.schedule,
-             kScheduleChoices, p.open, open_schedule);
-    v.notation(
-        {"layout", "layout", "Layers per stage",
-         "Which layers stand on which chunk, as Megatron's --pipeline-model-parallel-layout says it: E embedding, t a layer, m a layer "
-         "that predicts further tokens, L loss, | the border between two chunks.",
-         ""},
-        p, kSplitChoices);
-    v.integer({"first_stage_layers", "first", "Layers of the first stage", "0 = as many as the other stages.", "layers"},
-              p.first_stage_layers, {0, 2'000});
-    v.integer({"last_stage_layers", "last", "Layers of the last stage", "0 = as many as the other stages.", "layers"}, p.last_stage_layers,
-              {0, 2'000});
-    v.boolean({"count_embedding_as_layer", "embl", "Embedding counts as a layer", "The first stage then gets one layer less.", ""},
-              p.count_embedding_as_layer);
-    v.boolean({"count_loss_as_layer", "lossl", "Loss counts as a layer", "The last stage then gets one layer less.", ""},
-              p.count_loss_as_layer);
-    v.choice({"zero", "zero", "ZeRO / FSDP", "What data-parallel GPUs share out instead of each holding a copy.", ""}, p.zero, kZeroChoices,
-             p.open, open_zero);
-    v.integer({"shard_replicas", "hsdp", "Copies of the shards (HSDP)",
-               "1 = shared out over all data- and context-parallel GPUs; 2 = over half of them, twice.", "copies"},
-              p.shard_replicas, {1, 1'048'576});
-    v.choice({"recompute", "rc", "Recompute activations", "Save memory by computing again in the backward pass.", ""}, p.recompute,
-             kRecomputeChoices, p.open, open_recompute);
-    v.set({"recompute_modules", "rcm", "Recompute which parts", "For \"selective\".", ""}, p.recompute_modules, kModuleChoices);
-    v.integer({"recompute_layers", "rcl", "Recompute: layers",
-               "\"Full\": layers between two checkpoints. \"Block\": how many layers of each chunk are recomputed.", "layers"},
-              p.recompute_layers, {1, 2'000}, true);
-    v.choice({"precision", "dtype", "Precision", "Number format of weights and activations.", ""}, p.precision, kPrecisionChoices);
-    v.boolean({"gradients_in_fp32", "grad32", "Gradients in fp32", "Gradients are added up with 4 bytes each instead of 2.", ""},
-              p.gradients_in_fp32);
-    v.choice({"moments", "adam", "Adam's averages", "Number format of the optimizer's two running averages.", ""}, p.moments,
-             kMomentsChoices, p.open, open_moments);
-    v.number({"optimizer_offload", "offload", "Optimizer in host memory",
-              "Fraction of the optimizer's state kept in the node's own memory.", "fraction"},
-             p.optimizer_offload, {0, 1});
-    v.integer({"expert_parallel", "ep", "Expert parallel (EP)", "The experts of a layer are shared out over this many GPUs.", "GPUs"},
-              p.expert_parallel, {1, 4'096}, true);
-    v.integer({"expert_tensor_parallel", "etp", "Expert tensor parallel (ETP)", "Every expert is split over this many GPUs.", "GPUs"},
-              p.expert_tensor_parallel, {1, 1'024}, true);
-    v.number({"expert_imbalance", "imbalance", "Expert imbalance",
-              "Tokens that reach the fullest GPU's experts over the average; 1 = perfectly even.", "times"},
-             p.expert_imbalance, {1, 64});
-    v.choice({"framework", "fw", "Framework", "Whose habits are counted: workspaces, buffers, kernels.", ""}, p.framework,
-             kFrameworkChoices);
-    v.choice({"attention", "attn", "Attention", "How attention scores are computed and kept.", ""}, p.attention, kAttentionChoices);
-    v.choice({"loss", "loss", "Loss", "How the loss is computed from the logits.", ""}, p.loss, kLossChoices);
-    v.boolean({"sequence_parallel", "sp", "Sequence parallel (SP)",
-               "What tensor parallelism leaves whole is split along the sequence, over the same GPUs.", ""},
-              p.sequence_parallel, p.open, open_sequence_parallel);
-    v.choice({"site", "site", "How quiet the cluster is", "What other jobs and the machine itself add.", ""}, p.site, kSiteChoices);
+    v.integer({"gpus", "gpus", "gpus"}, p.gpus, {1, 1'048'576});
+    v.integer({"sequence_length", "seq", "tokens"}, p.sequence_length, {1, 16'777'216});
+    v.integer({"global_batch", "batch", "sequences"}, p.global_batch, {1, 16'777'216});
+    v.integer({"tensor_parallel", "tp", "gpus"}, p.tensor_parallel, {1, 1'024}, true);
+    v.integer({"context_parallel", "cp", "gpus"}, p.context_parallel, {1, 4'096}, true);
+    v.integer({"pipeline_parallel", "pp", "stages"}, p.pipeline_parallel, {1, 2'000}, true);
+    v.integer({"micro_batch", "mb", "sequences"}, p.micro_batch, {1, 65'536}, true);
+    v.integer({"virtual_stages", "vp", "chunks"}, p.virtual_stages, {1, 128}, true);
+    v.integer({"virtual_stage_group", "vgroup", "micro_batches"}, p.virtual_stage_group, {1, 65'536}, true);
+    v.integer({"gpus_per_node", "node", "gpus"}, p.gpus_per_node, {1, 256}, true);
+    v.choice({"schedule", "sched", ""}, p.schedule, kScheduleChoices, p.open, open_schedule);
+    v.notation({"layout", "layout", ""}, p, kSplitChoices);
+    v.integer({"first_stage_layers", "first", "layers"}, p.first_stage_layers, {0, 2'000});
+    v.integer({"last_stage_layers", "last", "layers"}, p.last_stage_layers, {0, 2'000});
+    v.boolean({"count_embedding_as_layer", "embl", ""}, p.count_embedding_as_layer);
+    v.boolean({"count_loss_as_layer", "lossl", ""}, p.count_loss_as_layer);
+    v.choice({"zero", "zero", ""}, p.zero, kZeroChoices, p.open, open_zero);
+    v.integer({"shard_replicas", "hsdp", "copies"}, p.shard_replicas, {1, 1'048'576});
+    v.choice({"recompute", "rc", ""}, p.recompute, kRecomputeChoices, p.open, open_recompute);
+    v.set({"recompute_modules", "rcm", ""}, p.recompute_modules, kModuleChoices);
+    v.integer({"recompute_layers", "rcl", "layers"}, p.recompute_layers, {1, 2'000}, true);
+    v.choice({"precision", "dtype", ""}, p.precision, kPrecisionChoices);
+    v.boolean({"gradients_in_fp32", "grad32", ""}, p.gradients_in_fp32);
+    v.choice({"moments", "adam", ""}, p.moments, kMomentsChoices, p.open, open_moments);
+    v.number({"optimizer_offload", "offload", "fraction"}, p.optimizer_offload, {0, 1});
+    v.integer({"expert_parallel", "ep", "gpus"}, p.expert_parallel, {1, 4'096}, true);
+    v.integer({"expert_tensor_parallel", "etp", "gpus"}, p.expert_tensor_parallel, {1, 1'024}, true);
+    v.number({"expert_imbalance", "imbalance", "times"}, p.expert_imbalance, {1, 64});
+    v.choice({"framework", "fw", ""}, p.framework, kFrameworkChoices);
+    v.choice({"attention", "attn", ""}, p.attention, kAttentionChoices);
+    v.choice({"loss", "loss", ""}, p.loss, kLossChoices);
+    v.boolean({"sequence_parallel", "sp", ""}, p.sequence_parallel, p.open, open_sequence_parallel);
+    v.choice({"site", "site", ""}, p.site, kSiteChoices);
     // a calibration, so that a link carries it too
-    v.number({"time_factor", "factor", "Measured over estimated", "Every time is multiplied by this. It comes from runs of your own.", ""},
-             p.time_factor, {0.2, 5});
-    v.number({"site_network", "net", "Network: share for collectives",
-              "Part of the network's rate that gradients and weights reach. With a cluster of your own constants.", "fraction"},
-             p.site_network, {0.01, 1});
-    v.number({"site_pipeline", "p2p", "Network: share for the pipeline",
-              "Part of the network's rate that hand-overs between stages reach. With a cluster of your own constants.", "fraction"},
-             p.site_pipeline, {0.01, 1});
-    v.number({"site_fixed", "fixed", "Fixed time per step", "Data, logging, bookkeeping. With a cluster of your own constants.", "seconds"},
-             p.site_fixed, {0, 60});
-    v.number({"site_stall", "stall", "Stalls", "Per micro-batch and group of GPUs. With a cluster of your own constants.", "seconds"},
-             p.site_stall, {0, 1});
-    v.boolean(
-        {"tensor_overlap", "tpov", "Overlap tensor-parallel traffic", "--tp-comm-overlap, with sequence parallelism within a node.", ""},
-        p.tensor_overlap);
-    v.boolean({"overlap_gradients", "ovg", "Overlap gradient traffic", "Gradients travel while the backward pass goes on.", ""},
-              p.overlap_gradients);
-    v.boolean({"overlap_parameters", "ovp", "Overlap weight traffic", "Weights are gathered while the forward pass goes on.", ""},
-              p.overlap_parameters);
-    v.boolean({"overlap_pipeline", "ovpp", "Overlap pipeline traffic", "Of the interleaved schedule.", ""}, p.overlap_pipeline);
-    v.boolean({"fused_norms", "norms", "Fused norms", "Off: norms made of single operations, which keep copies in fp32.", ""},
-              p.fused_norms);
-    v.boolean({"hidden_dropout", "drop", "Dropout", "Random zeros after attention and feed-forward; their masks are kept.", ""},
-              p.hidden_dropout);
-    v.boolean({"attention_dropout", "attndrop", "Attention dropout", "Random zeros among the attention scores.", ""}, p.attention_dropout);
+    v.number({"time_factor", "factor", ""}, p.time_factor, {0.2, 5});
+    v.number({"site_network", "net", "fraction"}, p.site_network, {0.01, 1});
+    v.number({"site_pipeline", "p2p", "fraction"}, p.site_pipeline, {0.01, 1});
+    v.number({"site_fixed", "fixed", "seconds"}, p.site_fixed, {0, 60});
+    v.number({"site_stall", "stall", "seconds"}, p.site_stall, {0, 1});
+    v.boolean({"tensor_overlap", "tpov", ""}, p.tensor_overlap);
+    v.boolean({"overlap_gradients", "ovg", ""}, p.overlap_gradients);
+    v.boolean({"overlap_parameters", "ovp", ""}, p.overlap_parameters);
+    v.boolean({"overlap_pipeline", "ovpp", ""}, p.overlap_pipeline);
+    v.boolean({"fused_norms", "norms", ""}, p.fused_norms);
+    v.boolean({"hidden_dropout", "drop", ""}, p.hidden_dropout);
+    v.boolean({"attention_dropout", "attndrop", ""}, p.attention_dropout);
 }
 
 // ---- rules
@@ -280,7 +226,6 @@ enum class Rule {
 };
 struct RuleText {
     std::string_view id;
-    std::string_view label;  // what a plan that breaks it does: "3,960 … do not divide the GPUs"
     std::string_view field;  // the field to change
 };
 const RuleText& text(Rule rule);

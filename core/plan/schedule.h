@@ -63,8 +63,7 @@ enum ScheduleFramework : std::uint8_t { kMegatronCore = 1, kPyTorch = 2 };
 
 // One row per schedule, in the order of the enum; a new one is one generator and one row. Everything else asks the row.
 struct ScheduleRow {
-    std::string_view id, label, summary;
-    std::string_view help;    // beside the choice in the form
+    std::string_view id;
     std::string_view source;  // its paper
     void (*generate)(const Schedule& schedule, std::int32_t stage, std::vector<Op>& ops);
     Route route = Route::straight;

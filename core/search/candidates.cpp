@@ -5,13 +5,7 @@
 namespace fourfold {
 
 static constexpr Choice kLeftOut[] = {
-    {"interleaving", "Interleaving", "Several chunks of the model per GPU."},
-    {"zero_bubble", "Zero-bubble schedules",
-     "Schedules that split the backward pass, where the framework has them: they promise more than runs have shown."},
-    {"recompute", "Recomputation", "Computing activations again instead of keeping them, as little of it as makes a plan fit."},
-    {"sharding", "ZeRO-2, ZeRO-3", "Sharing out gradients and weights too, where the framework does so."},
-    {"uneven_layers", "Uneven layers per stage", "Chunks that hold different numbers of layers."},
-    {"small_states", "16-bit optimizer states", "Adam's averages in 16 bits, where a plan does not fit otherwise."},
+    {"interleaving"}, {"zero_bubble"}, {"recompute"}, {"sharding"}, {"uneven_layers"}, {"small_states"},
 };
 const std::span<const Choice> kLeftOutChoices = kLeftOut;
 

@@ -33,10 +33,10 @@ class LayerCost : Letters<N> {
     LayerTimesOf<N> run() {
         LayerTimesOf<N> all;
         all.dense = layer(false);
-        all.parameters_dense = named<N>({"P_l", "parameters of a layer on this GPU", "", kind_}, parameters_);
+        all.parameters_dense = named<N>({"P_l", "parameters_of_a_layer_on_this_gpu", "", kind_}, parameters_);
         if (m_.experts.count > 0) {
             all.expert = layer(true);
-            all.parameters_expert = named<N>({"P_l", "parameters of a layer on this GPU", "", kind_}, parameters_);
+            all.parameters_expert = named<N>({"P_l", "parameters_of_a_layer_on_this_gpu", "", kind_}, parameters_);
         }
         head(all);
         return all;
@@ -79,7 +79,7 @@ class LayerCost : Letters<N> {
         add(parameters_, columns * rows);
         return passes;
     }
-    static N width(const Part& matrix, const N& value) { return named<N>({"C", "width on this GPU", "values", &matrix}, value); }
+    static N width(const Part& matrix, const N& value) { return named<N>({"C", "width_on_this_gpu", "values", &matrix}, value); }
 
     void attention_matrices() {
         if (!L::latent()) {
@@ -87,8 +87,8 @@ class LayerCost : Letters<N> {
             multiply(kOutput, M_, h_, width(kOutput, a_ * d_ / t_), false);
             return;
         }
-        const N q_rank = number("r_q", "rank of the queries", "values", as_double(m_.latent.q_rank)),
-                kv_rank = number("r_k", "rank of keys and values", "values", as_double(m_.latent.kv_rank));
+        const N q_rank = number("r_q", "rank_of_the_queries", "values", as_double(m_.latent.q_rank)),
+                kv_rank = number("r_k", "rank_of_keys_and_values", "values", as_double(m_.latent.kv_rank));
         if (m_.latent.q_rank > 0) multiply(kQueryDown, M_, q_rank, h_, false);
         const Passes query = multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
         multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false);
@@ -96,9 +96,9 @@ class LayerCost : Letters<N> {
         of_up_projections_ = query.forward + kv_up.forward;
         multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
     }
-    N nope() const { return number("d_n", "width of a head without position", "values", as_double(m_.latent.nope_dim)); }
-    N rope() const { return number("d_r", "width of a head with rotary position", "values", as_double(m_.latent.rope_dim)); }
-    N value_width() const { return number("d_v", "width of a head's values", "values", as_double(m_.latent.value_dim)); }
+    N nope() const { return number("d_n", "width_of_a_head_without_position", "values", as_double(m_.latent.nope_dim)); }
+    N rope() const { return number("d_r", "width_of_a_head_with_rotary_position", "values", as_double(m_.latent.rope_dim)); }
+    N value_width() const { return number("d_v", "width_of_a_head_values", "values", as_double(m_.latent.value_dim)); }
 
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
@@ -108,18 +108,18 @@ class LayerCost : Letters<N> {
             of_feed_forward_ = up.forward + down.forward;
             return;
         }
-        const N here = number("n_x", "experts on this GPU", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
+        const N here = number("n_x", "experts_on_this_gpu", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
         N copies = M_ / t_ * visits() * e;
-        if (p_.expert_imbalance != 1) copies = copies * number("w", "tokens of the fullest GPU over the average", "", p_.expert_imbalance);
-        copies = named<N>({"T", "token copies that reach the experts of this GPU", "tokens"}, copies);
-        const N each = named<N>({"T_x", "of them, for each expert", "tokens"}, copies / here);
+        if (p_.expert_imbalance != 1) copies = copies * number("w", "tokens_of_the_fullest_gpu_over_the", "", p_.expert_imbalance);
+        copies = named<N>({"T", "token_copies_that_reach_the_experts_of_this", "tokens"}, copies);
+        const N each = named<N>({"T_x", "of_them_for_each_expert", "tokens"}, copies / here);
         const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
         const Passes up = multiply(kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
         const Passes down = multiply(kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
         // one expert's: in doubles what the sums have grown by
-        const N forward = named<N>({"Q_f", "one expert, forward", "s"}, up.forward + down.forward,
+        const N forward = named<N>({"Q_f", "one_expert_forward", "seconds"}, up.forward + down.forward,
                                    value_of(now_.multiply_forward) - value_of(forward_before));
-        const N backward = named<N>({"Q_b", "one expert, backward", "s"}, up.backward + down.backward,
+        const N backward = named<N>({"Q_b", "one_expert_backward", "seconds"}, up.backward + down.backward,
                                     value_of(now_.multiply_backward) - value_of(backward_before));
         now_.multiply_forward = forward_before + here * forward;
         now_.multiply_backward = backward_before + here * backward;
@@ -137,12 +137,12 @@ class LayerCost : Letters<N> {
             now_.expert_forward = now_.expert_backward = 2 * one;
         }
     }
-    N visits() const { return number("q", "experts per token", "", as_double(m_.experts.per_token)); }
+    N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
 
     // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. No published run tells it apart.
     N exchange(const N& bytes) const {
         using std::log2;
-        const N members = number("x", "GPUs that share the experts", "GPUs", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
+        const N members = number("x", "gpus_that_share_the_experts", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
         const N moved = bytes * (members - 1) / members;
         if (fits_in_node(members)) return on_.of(&Timing::link_latency) + moved / (on_.of(&Timing::link) * on_.ring_link(members));
         // the node's adapters serve all its GPUs
@@ -152,18 +152,17 @@ class LayerCost : Letters<N> {
 
     // ---- attention
     void attention_core() {
-        const N heads = named<N>({"a_t", "attention heads of this GPU", ""}, at_least_one(a_ / t_));
+        const N heads = named<N>({"a_t", "attention_heads_of_this_gpu", ""}, at_least_one(a_ / t_));
         const N width =
-            L::latent() ? named<N>({"d_a", "average width of a head's keys and values", "values"}, (nope() + rope() + value_width()) / 2)
-                        : d_;
+            L::latent() ? named<N>({"d_a", "average_width_of_a_head_keys_and", "values"}, (nope() + rope() + value_width()) / 2) : d_;
         const N s = L::s(), b = L::b(), c = L::c();
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
-            const N rate = named<N>({"R_a", "rate of attention's forward pass", "FLOP/s"}, on_.of(&Timing::attention) * on_.peak_16());
+            const N rate = named<N>({"R_a", "rate_of_attention_forward_pass", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
             const N flop =
                 has_window()
-                    ? named<N>({"O", "operations of attention that its mask leaves", "FLOP"}, 4 * b * s * attended() * heads * width / c)
-                    : named<N>({"O", "operations of attention, half of them masked away", "FLOP"}, 2 * b * s * s * heads * width / c);
-            const N tail = named<N>({"j", "time after most multiprocessors have finished, over the whole", ""},
+                    ? named<N>({"O", "operations_of_attention_that_its_mask_leaves", "flop"}, 4 * b * s * attended() * heads * width / c)
+                    : named<N>({"O", "operations_of_attention_half_of_them_masked", "flop"}, 2 * b * s * s * heads * width / c);
+            const N tail = named<N>({"j", "time_after_most_multiprocessors_have_finished_over", ""},
                                     on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
             now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate * (1 + tail));
             now_.attention_backward = attention("A_b", "attention of a layer, backward",
@@ -172,9 +171,9 @@ class LayerCost : Letters<N> {
             return;
         }
         // every score is computed, whatever the mask hides
-        const N rate = named<N>({"R_b", "rate of batched multiplications", "FLOP/s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
-        const N flop = named<N>({"O", "operations of attention", "FLOP"}, 4 * b * s * s * heads * width);
-        const N scores = named<N>({"s_a", "attention scores", ""}, b * heads * s * s);
+        const N rate = named<N>({"R_b", "rate_of_batched_multiplications", "flop_per_s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
+        const N flop = named<N>({"O", "operations_of_attention", "flop"}, 4 * b * s * s * heads * width);
+        const N scores = named<N>({"s_a", "attention_scores", ""}, b * heads * s * s);
         const N memory = 0.8 * on_.of(&Machine::memory);
         const N bytes_forward = (p_.attention_dropout ? 11 : 8) * scores, bytes_backward = (p_.attention_dropout ? 14 : 11) * scores;
         now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate + bytes_forward / memory);
@@ -192,9 +191,8 @@ class LayerCost : Letters<N> {
                                        "tokens", as_double(m_.window.tokens));
         const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + kTile);
         const double share = windowed_share(m_);
-        const N part = number("y_w", "part of the layers whose attention has the window", "", share);
-        return named<N>({"s_m", "tokens that a token attends to, on average", "tokens"},
-                        share == 1 ? within : (1 - part) * (s / 2) + part * within);
+        const N part = number("y_w", "part_of_the_layers_whose_attention_has", "", share);
+        return named<N>({"s_m", "tokens_that_a_token_attends_to_on", "tokens"}, share == 1 ? within : (1 - part) * (s / 2) + part * within);
     }
     // The same in layers of both kinds, and so in one letter.
     static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
@@ -204,7 +202,7 @@ class LayerCost : Letters<N> {
     double activation_values() const { return m_.gated ? 3 : 2; }
     // Values of a token in rotary positions and in the copies of Q, K and V.
     N head_values() const {
-        const N k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
+        const N k = number("k_m", "kv_heads_of_the_model", "", as_double(m_.kv_heads));
         const N per_head = 2 * (a_ + 2 * k) * d_;
         return m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;
     }
@@ -255,7 +253,7 @@ class LayerCost : Letters<N> {
         if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
         if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
         if (value_of(values) == 0) return values;
-        return named<N>({"V_r", "bytes of element-wise work that is done again", "bytes", kind_}, 2 * M_ * values);
+        return named<N>({"V_r", "bytes_of_element_wise_work_that_is_done", "bytes", kind_}, 2 * M_ * values);
     }
 
     // ---- traffic
@@ -279,8 +277,8 @@ class LayerCost : Letters<N> {
             return;
         }
         // gradients of matrices whose input is gathered
-        const N input = cited<N>({"I_g", "time in which input gradients hide traffic", "s", kind_}, hides_input_),
-                weight = cited<N>({"W_g", "time in which weight gradients hide traffic", "s", kind_}, hides_weight_);
+        const N input = cited<N>({"I_g", "time_in_which_input_gradients_hide_traffic", "seconds", kind_}, hides_input_),
+                weight = cited<N>({"W_g", "time_in_which_weight_gradients_hide_traffic", "seconds", kind_}, hides_weight_);
         const N under_input = of_kind("U_i", "traffic under input gradients", min(2 * one, input)),
                 under_weight = of_kind("U_w", "traffic under weight gradients", min(2 * one, weight));
         now_.tensor_backward =
@@ -292,7 +290,7 @@ class LayerCost : Letters<N> {
     void context_traffic() {
         using std::min;
         if (p_.context_parallel <= 1) return;
-        const N c = L::c(), k = number("k_m", "KV heads of the model", "", as_double(m_.kv_heads));
+        const N c = L::c(), k = number("k_m", "kv_heads_of_the_model", "", as_double(m_.kv_heads));
         const N bytes = 4 * M_ * at_least_one(k / t_) * d_;
         const N step =
             seconds("K_1", "keys and values to the next GPU of the ring",
@@ -360,7 +358,7 @@ class LayerCost : Letters<N> {
     }
 
     void head(LayerTimesOf<N>& all) {
-        const N v = named<N>({"v_t", "words of the vocabulary on this GPU", "words"}, L::v() / t_);
+        const N v = named<N>({"v_t", "words_of_the_vocabulary_on_this_gpu", "words"}, L::v() / t_);
         N logits = M_ * v;
         if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
         const bool plain = fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered;
@@ -392,7 +390,7 @@ class LayerCost : Letters<N> {
         const N parameters = cited(expert ? all.parameters_expert : all.parameters_dense) + columns * rows;
         const N each = all.embedding + join + cited(layer.forward) + cited(layer.backward) + all.head +
                        on_.of(&Timing::accumulation) * parameters / on_.memory();
-        const N times = number("n_m", "layers that predict further tokens", "", as_double(m_.multi_token_layers));
+        const N times = number("n_m", "layers_that_predict_further_tokens", "", as_double(m_.multi_token_layers));
         all.head = seconds("M_m", "logits, loss and further tokens of a micro-batch, both passes",
                            all.head + times * seconds("M_f", "one further token of a micro-batch, both passes", each));
     }

@@ -37,7 +37,6 @@ enum class TimeItem {
 
 struct TimeText {
     std::string_view id, kind;  // kind: "compute", "tensor", "context", "pipeline", "data", "bubble", "other"
-    std::string_view label, summary;
     Paper paper;
     std::string_view place;  // where in the paper
 };
@@ -134,7 +133,7 @@ class StepTimer {
 // Between which factors of the estimate nine of ten measured runs of that kind lie (tests/time/step_time_test.cpp).
 struct Band {
     double low, high;
-    std::string_view basis;  // one sentence: which runs say so
+    std::string_view basis;  // id of the words that say which runs
 };
 Band band_of(const Model& model, const Plan& plan, const Machine& machine);
 
@@ -145,7 +144,7 @@ enum class FlopConvention {
     count
 };
 struct FlopText {
-    std::string_view id, label, help;
+    std::string_view id;
 };
 const FlopText& text(FlopConvention convention);
 

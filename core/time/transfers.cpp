@@ -128,43 +128,43 @@ struct TimingLetter {
 }  // namespace
 
 static constexpr MachineLetter kMachineLetters[] = {
-    {&Machine::peak, {"R", "peak rate of the GPU in this precision", "FLOP/s"}},
-    {&Machine::peak_16, {"R_16", "peak rate of the GPU in 16 bits", "FLOP/s"}},
-    {&Machine::memory, {"H_0", "memory bandwidth, from the data sheet", "bytes/s"}},
-    {&Machine::link, {"L", "link of a GPU to its node, one direction", "bytes/s"}},
-    {&Machine::node, {"X", "network of a node, one direction", "bytes/s"}},
-    {&Machine::host, {"H_c", "bandwidth between GPU and host", "bytes/s"}},
-    {&Machine::processors, {"S", "streaming multiprocessors of the GPU", ""}},
+    {&Machine::peak, {"R", "peak_rate_of_the_gpu_in_this", "flop_per_s"}},
+    {&Machine::peak_16, {"R_16", "peak_rate_of_the_gpu_in_16", "flop_per_s"}},
+    {&Machine::memory, {"H_0", "memory_bandwidth_from_the_data_sheet", "bytes_per_s"}},
+    {&Machine::link, {"L", "link_of_a_gpu_to_its_node", "bytes_per_s"}},
+    {&Machine::node, {"X", "network_of_a_node_one_direction", "bytes_per_s"}},
+    {&Machine::host, {"H_c", "bandwidth_between_gpu_and_host", "bytes_per_s"}},
+    {&Machine::processors, {"S", "streaming_multiprocessors_of_the_gpu", ""}},
 };
 static constexpr TimingLetter kTimingLetters[] = {
-    {&Timing::gemm, {"e_g", "share of the peak that large multiplications reach (fitted)", ""}},
-    {&Timing::tile_fill, {"k_0", "steps along the inner dimension that fill and drain a tile (fitted)", ""}},
-    {&Timing::wave_mix, {"w_0", "what a partly filled wave saves: 0 nothing, 1 all that is empty (measured by benchmark)", ""}},
-    {&Timing::small_tile, {"e_t", "rate of 128 x 128 tiles over that of larger ones (measured by benchmark)", ""}},
-    {&Timing::attention, {"e_a", "share of the peak that attention's forward pass reaches (fitted)", ""}},
-    {&Timing::attention_backward, {"e_b", "rate of attention's backward over its forward pass (measured by benchmark)", ""}},
-    {&Timing::attention_tail, {"j_a", "longest block of attention over the average (measured by benchmark)", ""}},
-    {&Timing::element_wise, {"e_w", "bytes of element-wise work over those counted (fitted)", ""}},
-    {&Timing::cross_entropy, {"j_l", "bytes moved per logit for the loss (fitted)", "bytes"}},
-    {&Timing::link, {"e_l", "share of a link's rate that collectives reach (fitted)", ""}},
-    {&Timing::link_latency, {"l_l", "latency of a collective within a node (fitted)", "s"}},
-    {&Timing::network, {"e_n", "share of the network's rate that collectives reach (fitted, where the site has runs)", ""}},
-    {&Timing::network_latency, {"l_n", "latency of the network (fitted)", "s"}},
-    {&Timing::tensor_exposed, {"u_t", "part of overlapped tensor-parallel traffic that is felt (fitted)", ""}},
-    {&Timing::tensor_overlap_exposed, {"u_o", "part of the traffic felt with tp-comm-overlap (fitted)", ""}},
-    {&Timing::data_exposed, {"u_d", "part of overlapped gradient and weight traffic that is felt (fitted)", ""}},
-    {&Timing::context_correction, {"j_c", "work of rescaling partial results over what is counted (fitted)", ""}},
-    {&Timing::ring_link, {"e_c", "share of the link between two GPUs that a ring reaches (fitted)", ""}},
-    {&Timing::ring_latency, {"l_r", "latency of a step of the ring within a node (assumed)", "s"}},
-    {&Timing::ring_network, {"e_r", "share of the network's rate that a ring reaches (fitted)", ""}},
-    {&Timing::ring_network_exposed, {"u_x", "part of the overlapped ring that is felt between nodes (fitted)", ""}},
-    {&Timing::host_layer, {"c_l", "time of the CPU per layer (fitted)", "s"}},
-    {&Timing::fixed, {"f_0", "data, logging, bookkeeping, per step (fitted, where the site has runs)", "s"}},
-    {&Timing::straggler, {"u_s", "slower per doubling of nodes (fitted)", ""}},
-    {&Timing::stall, {"j_s", "noise of the site per group of GPUs (fitted, where the site has runs; else assumed)", "s"}},
-    {&Timing::pipeline, {"e_p", "share of the network's rate that hand-overs reach (fitted, where the site has runs)", ""}},
-    {&Timing::accumulation, {"j_g", "bytes moved per gradient that is added up (fitted)", "bytes"}},
-    {&Timing::micro_batch, {"c_m", "time of the CPU per micro-batch (fitted)", "s"}},
+    {&Timing::gemm, {"e_g", "share_of_the_peak_that_large_multiplications", ""}},
+    {&Timing::tile_fill, {"k_0", "steps_along_the_inner_dimension_that_fill", ""}},
+    {&Timing::wave_mix, {"w_0", "what_a_partly_filled_wave_saves", ""}},
+    {&Timing::small_tile, {"e_t", "rate_of_128x128_tiles_over_that_of", ""}},
+    {&Timing::attention, {"e_a", "share_of_the_peak_that_attention_forward", ""}},
+    {&Timing::attention_backward, {"e_b", "rate_of_attention_backward_over_its_forward", ""}},
+    {&Timing::attention_tail, {"j_a", "longest_block_of_attention_over_the_average", ""}},
+    {&Timing::element_wise, {"e_w", "bytes_of_element_wise_work_over_those_counted", ""}},
+    {&Timing::cross_entropy, {"j_l", "bytes_moved_per_logit_for_the_loss", "bytes"}},
+    {&Timing::link, {"e_l", "share_of_a_link_rate_that_collectives", ""}},
+    {&Timing::link_latency, {"l_l", "latency_of_a_collective_within_a_node", "seconds"}},
+    {&Timing::network, {"e_n", "share_of_the_network_rate_that_collectives", ""}},
+    {&Timing::network_latency, {"l_n", "latency_of_the_network", "seconds"}},
+    {&Timing::tensor_exposed, {"u_t", "part_of_overlapped_tensor_parallel_traffic_that_is", ""}},
+    {&Timing::tensor_overlap_exposed, {"u_o", "part_of_the_traffic_felt_with_tp_comm_overlap", ""}},
+    {&Timing::data_exposed, {"u_d", "part_of_overlapped_gradient_and_weight_traffic", ""}},
+    {&Timing::context_correction, {"j_c", "work_of_rescaling_partial_results_over_what", ""}},
+    {&Timing::ring_link, {"e_c", "share_of_the_link_between_two_gpus", ""}},
+    {&Timing::ring_latency, {"l_r", "latency_of_a_step_of_the_ring", "seconds"}},
+    {&Timing::ring_network, {"e_r", "share_of_the_network_rate_that_a", ""}},
+    {&Timing::ring_network_exposed, {"u_x", "part_of_the_overlapped_ring_that_is", ""}},
+    {&Timing::host_layer, {"c_l", "time_of_the_cpu_per_layer", "seconds"}},
+    {&Timing::fixed, {"f_0", "data_logging_bookkeeping_per_step", "seconds"}},
+    {&Timing::straggler, {"u_s", "slower_per_doubling_of_nodes", ""}},
+    {&Timing::stall, {"j_s", "noise_of_the_site_per_group_of", "seconds"}},
+    {&Timing::pipeline, {"e_p", "share_of_the_network_rate_that_hand_overs", ""}},
+    {&Timing::accumulation, {"j_g", "bytes_moved_per_gradient_that_is_added", "bytes"}},
+    {&Timing::micro_batch, {"c_m", "time_of_the_cpu_per_micro_batch", "seconds"}},
 };
 static_assert(sizeof kMachineLetters / sizeof(MachineLetter) == 7);
 static_assert(sizeof kTimingLetters / sizeof(TimingLetter) == sizeof(Timing) / sizeof(double));
@@ -201,10 +201,8 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const 
         const N waves = named<N>({letters.waves, letters.waves_meaning, "", &matrix}, ceil(M / tile.m) * ceil(columns / tile.n) / S);
         const double flop = 2 * tile.m * tile.n;
         N size = w * waves + (1 - w) * ceil(waves);
-        size = tile.small
-                   ? size * quantity<N>({"O_s", "operations of a tile of 128 x 128 per step along the inner dimension", "FLOP"}, flop) /
-                         of(&Timing::small_tile)
-                   : size * quantity<N>({"O_t", "operations of a tile of 256 x 128 per step along the inner dimension", "FLOP"}, flop);
+        size = tile.small ? size * quantity<N>({"O_s", "operations_of_a_tile_of_128x128_per", "flop"}, flop) / of(&Timing::small_tile)
+                          : size * quantity<N>({"O_t", "operations_of_a_tile_of_256x128_per", "flop"}, flop);
         if (value_of(work) == 0 || value_of(size) < value_of(work)) work = size;
     }
     const N compute = work * (K + of(&Timing::tile_fill)) * S / rate;

@@ -19,7 +19,7 @@ std::string syntax_message(std::string_view text) {
     CHECK(problems.size() <= 1);
     if (problems.empty()) return "";
     CHECK(brief(problems) == "(all) syntax null -> null");
-    return problems[0].message;
+    return tests::said(problems[0].message);
 }
 
 std::string place(int line, int column) {
@@ -70,7 +70,7 @@ TEST_CASE("a number that no double holds is named with its place") {
         CHECK_FALSE(parse(text, 1'000, problems).has_value());
         REQUIRE(problems.size() == 1);
         CHECK(problems[0].rule == "range");
-        return problems[0].message;
+        return tests::said(problems[0].message);
     };
     CHECK(message("{\"gpus\": 1e999}") == "The number 1e999 at line 1, column 10 is too large: numbers up to 1.8e308 can be read.");
     CHECK(message("[1,\n -2e400, x") == "The number -2e400 at line 2, column 2 is too large: numbers up to 1.8e308 can be read.");

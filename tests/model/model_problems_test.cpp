@@ -14,7 +14,7 @@ Problems problems_of(const Json& config, std::string_view prefix = "") {
     ImportReport report;
     const bool read = read_model(config, prefix, problems, report).has_value();
     CHECK(read == problems.empty());
-    for (const Problem& p : problems) CHECK((!p.message.empty() && p.message.back() == '.'));
+    for (const Problem& p : problems) CHECK_FALSE(p.message.empty());
     return problems;
 }
 std::string brief(const Json& config, std::string_view prefix = "") { return tests::brief(problems_of(config, prefix)); }

@@ -32,7 +32,7 @@ std::string wrong(const char* text) {
     Problems problems;
     CHECK_FALSE(read_layout(text, problems).has_value());
     CHECK(problems.size() == 1);
-    return problems.empty() ? "" : problems[0].field + ": " + problems[0].message;
+    return problems.empty() ? "" : problems[0].field + ": " + tests::said(problems[0].message);
 }
 
 }  // namespace
