@@ -13,6 +13,7 @@
 #include "links/read.h"
 #include "model/catalog.h"
 #include "placement/placement.h"
+#include "plan/rules.h"
 #include "search/ranking.h"
 
 namespace fourfold::api {

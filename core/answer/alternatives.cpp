@@ -4,6 +4,7 @@
 
 #include "answer/changes.h"
 #include "answer/report.h"
+#include "plan/rules.h"
 
 namespace fourfold {
 

@@ -7,6 +7,7 @@
 #include "answer/report_time.h"
 #include "base/tie.h"
 #include "memory/curve.h"
+#include "plan/rules.h"
 
 namespace fourfold {
 

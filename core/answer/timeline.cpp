@@ -29,7 +29,7 @@ std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::in
                        wanted = std::max(round, enough / round * round);
     const std::int64_t most = kMostDrawn / row.operations(stages, chunks) / round * round;
     const std::int64_t drawn = std::min({micro_batches, wanted, most});
-    return drawn > 0 && schedule_obstacle(kind, stages, chunks, drawn, group).empty() ? drawn : 0;
+    return drawn > 0 && schedule_exists(kind, stages, chunks, drawn, group) ? drawn : 0;
 }
 
 namespace {

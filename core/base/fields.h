@@ -110,9 +110,9 @@ std::optional<bool> read_boolean(const Json& value, std::string_view field, cons
 
 // What the page needs to draw and explain one input.
 struct Field {
-    std::string_view key;   // in JSON
-    std::string_view link;  // in a link, short
-    std::string_view unit;  // id of its words; "" for plain counts
+    std::string_view key;     // in JSON
+    std::string_view link{};  // in a link, short
+    std::string_view unit{};  // id of its words; "" for plain counts
 };
 struct Choice {
     std::string_view id;

@@ -4,6 +4,7 @@
 
 #include "calibration/calibration.h"
 #include "plan/framework.h"
+#include "plan/rules.h"
 #include "time/step_time.h"
 
 namespace fourfold {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/catalog.h"
+#include "plan/rules.h"
 
 namespace fourfold {
 

@@ -48,7 +48,7 @@ static Catalog build() {
         const auto published = profile.find("published_parameters");
         if (config == profile.end() || published == profile.end() || !published->is_number_integer() || !profile.contains("id") ||
             !profile.contains("label")) {
-            problems.push_back({"", "missing", nullptr, "A model profile needs id, label, config and published_parameters.", "", nullptr});
+            problems.push_back({"", "missing", nullptr, "problem.profile.model", {}, nullptr});
             return;
         }
         ImportReport report;

@@ -40,29 +40,33 @@ class ConfigReader {
         std::string_view name;
         return find(names, name) != nullptr;
     }
-    std::int64_t required(Names names, Range range, const char* meaning) {
+    // What it means stands under the usual name: "config.hidden_size".
+    std::int64_t required(Names names, Range range) {
         std::string_view name;
         if (const Json* value = find(names, name)) return integer(*value, name, range).value_or(0);
-        problem(names[0], "missing", nullptr, path(names[0]) + " is missing: the " + meaning + ".",
-                "Add it; it is in the model's config.json.", nullptr);
+        missing(names[0]);
         return 0;
     }
-    std::int64_t optional(Names names, Range range, std::int64_t otherwise, const std::string& why) {
+    void missing(std::string_view key) {
+        problem(key, "missing", nullptr, Text("problem.key_missing").with("key", path(key)).with("meaning", Text("config", key)),
+                "suggestion.add_key", nullptr);
+    }
+    std::int64_t optional(Names names, Range range, std::int64_t otherwise, const Text& why = {}) {
         std::string_view name;
         if (const Json* value = find(names, name)) return integer(*value, name, range).value_or(0);
         if (!why.empty()) report_.assumed.push_back({std::string(names[0]), otherwise, why});
         return otherwise;
     }
     // For the keys whose null means "none" and not the class default.
-    std::int64_t optional_or_none(Names names, Range range, std::int64_t otherwise, const std::string& why) {
+    std::int64_t optional_or_none(Names names, Range range, std::int64_t otherwise, const Text& why = {}) {
         const bool there =
             std::any_of(names.begin(), names.end(), [&](std::string_view name) { return config_.contains(std::string(name)); });
-        return there ? optional(names, range, 0, "") : optional(names, range, otherwise, why);
+        return there ? optional(names, range, 0) : optional(names, range, otherwise, why);
     }
-    bool flag(std::string_view key, bool otherwise, const std::string& why) {
+    bool flag(std::string_view key, bool otherwise, const Text& why = {}) {
         std::string_view name;
         if (const Json* value = find(Names(&key, 1), name))
-            return read_boolean(*value, path(key), path(key), problems_).value_or(otherwise);
+            return read_boolean(*value, path(key), said_key(key), problems_).value_or(otherwise);
         if (!why.empty()) report_.assumed.push_back({std::string(key), otherwise, why});
         return otherwise;
     }
@@ -71,16 +75,16 @@ class ConfigReader {
         const Json* value = find(Names(&key, 1), name);
         const auto* content = value == nullptr ? nullptr : value->get_ptr<const Json::string_t*>();
         if (value != nullptr && content == nullptr)
-            problems_.push_back({path(key), "type", shown(*value), path(key) + " must be a text.", "", nullptr});
+            problems_.push_back({path(key), "type", shown(*value), Text("problem.no_text_value").with("key", path(key)), {}, nullptr});
         return content == nullptr ? "" : *content;
     }
     // One number, wherever it stands.
     std::optional<std::int64_t> integer(const Json& value, std::string_view key, Range range) {
-        return read_integer(value, path(key), path(key), range, problems_);
+        return read_integer(value, path(key), said_key(key), range, problems_);
     }
     std::string path(std::string_view key) const { return prefix_ + std::string(key); }
     std::size_t problems() const { return problems_.size(); }
-    void problem(std::string_view key, const char* rule, Json value, std::string message, std::string suggestion, Json nearest) {
+    void problem(std::string_view key, const char* rule, Json value, Text message, Text suggestion, Json nearest) {
         problems_.push_back({path(key), rule, std::move(value), std::move(message), std::move(suggestion), std::move(nearest)});
     }
     void used(std::string_view key) {
@@ -88,6 +92,7 @@ class ConfigReader {
     }
 
  private:
+    Text said_key(std::string_view key) const { return Text("name.key").with("key", path(key)); }
     const Json& config_;
     std::string prefix_;
     Problems& problems_;

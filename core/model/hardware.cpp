@@ -10,14 +10,14 @@ static double number(const Json& profile, const char* key, bool required, Proble
     if (entry != profile.end() && entry->is_number()) return *entry;
     if (required || entry != profile.end())
         problems.push_back(
-            {key, entry == profile.end() ? "missing" : "type", nullptr, std::string(key) + " must be a number.", "", nullptr});
+            {key, entry == profile.end() ? "missing" : "type", nullptr, Text("problem.profile.number").with("key", key), {}, nullptr});
     return 0;
 }
 
 static std::string text(const Json& profile, const char* key, Problems& problems) {
     const auto entry = profile.find(key);
     if (entry != profile.end() && entry->is_string()) return *entry;
-    problems.push_back({key, "missing", nullptr, std::string(key) + " must be a text.", "", nullptr});
+    problems.push_back({key, "missing", nullptr, Text("problem.no_text_value").with("key", key), {}, nullptr});
     return {};
 }
 
@@ -26,7 +26,7 @@ static Architecture architecture(const Json& profile, Problems& problems) {
     const std::string name = text(profile, "architecture", problems);
     for (std::size_t i = 0; i < std::size(kNames); ++i)
         if (name == kNames[i]) return static_cast<Architecture>(i);
-    problems.push_back({"architecture", "range", name, "architecture must be ampere, hopper or blackwell.", "", nullptr});
+    problems.push_back({"architecture", "range", name, Text("problem.profile.architecture").with("choices", Json(kNames)), {}, nullptr});
     return Architecture::hopper;
 }
 

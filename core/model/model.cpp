@@ -66,14 +66,11 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
     }
     for (const Unsupported& one : unsupported(*recognised.family, config))
         read.problem(one.key, "unsupported", shown(config[std::string(one.key)]),
-                     "This model " + std::string(one.what) + " (" + std::string(one.key) + "), which Fourfold's formulas do not cover yet.",
-                     "Choose a decoder with attention in every layer, such as Llama, Qwen3 or DeepSeek-V3.", nullptr);
+                     Text("problem.unsupported", one.what).with("key", one.key), "suggestion.covered_model", nullptr);
     return recognised;
 }
 
-std::string class_default(const Model& model) { return "absent: the default of model_type " + model.type; }
-
-constexpr const char* kFfnMeaning = "width of the feed-forward part";
+Text class_default(const Model& model) { return Text("import.class_default").with("type", model.type); }
 
 std::int64_t usual_head_dim(const Family& family, const Model& model) {
     return family.head_dim_default != 0 ? family.head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
@@ -81,54 +78,54 @@ std::int64_t usual_head_dim(const Family& family, const Model& model) {
 
 void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) {
     const Family& family = *recognised.family;
-    model.layers = read.required(kLayers, kLayersRange, "number of layers");
-    model.hidden = read.required(kHidden, kHiddenRange, "hidden size");
-    model.heads = read.required(kHeads, kHeadsRange, "number of attention heads");
-    model.vocabulary = read.required(kVocabulary, kVocabularyRange, "vocabulary size");
+    model.layers = read.required(kLayers, kLayersRange);
+    model.hidden = read.required(kHidden, kHiddenRange);
+    model.heads = read.required(kHeads, kHeadsRange);
+    model.vocabulary = read.required(kVocabulary, kVocabularyRange);
     if (!family.gated)
-        model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "absent: four times the hidden size");
+        model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))
-        model.ffn = read.required(kFfn, kFfnRange, kFfnMeaning);
+        model.ffn = read.required(kFfn, kFfnRange);
     const bool has_kv_heads = family.type != "gpt2" && family.type != "gpt_neox";  // others leave the key out only by default
     const bool as_many = family.kv_heads_default == 0 || !recognised.known;
     model.kv_heads =
-        read.optional(kKvHeads, kHeadsRange, as_many ? model.heads : family.kv_heads_default, has_kv_heads ? class_default(model) : "");
-    if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model), "");
-    model.max_positions = read.optional(kPositions, kPositionsRange, 0, "");
-    model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0, ""));
+        read.optional(kKvHeads, kHeadsRange, as_many ? model.heads : family.kv_heads_default, has_kv_heads ? class_default(model) : Text());
+    if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model));
+    model.max_positions = read.optional(kPositions, kPositionsRange, 0);
+    model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));
 }
 
 void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.gated = family.gated;
     model.tied = read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
-    const bool attention_bias = read.flag("attention_bias", family.out_and_mlp_bias, "");
+    const bool attention_bias = read.flag("attention_bias", family.out_and_mlp_bias);
     bool qkv_bias = family.qkv_bias && !family.out_and_mlp_bias;  // Qwen2's have no key
-    if (family.type == "qwen2_moe") qkv_bias = read.flag("qkv_bias", qkv_bias, "");
+    if (family.type == "qwen2_moe") qkv_bias = read.flag("qkv_bias", qkv_bias);
     model.qkv_bias = attention_bias || qkv_bias;
     model.attention_out_bias = attention_bias;
-    model.mlp_bias = read.flag("mlp_bias", family.out_and_mlp_bias, "");
+    model.mlp_bias = read.flag("mlp_bias", family.out_and_mlp_bias);
     model.layer_norm = family.layer_norm;
     model.learned_positions = family.learned_positions;
     model.qk_norm = family.qk_norm;
     model.norms_per_layer = family.norms_per_layer;
     const std::string name = read.text("_name_or_path");
     const std::string last = name.substr(name.rfind('/') + 1);
-    model.label = last.empty() || name.size() > 120 ? "Your model" : last;
+    if (name.size() <= 120) model.label = last;
 }
 
 // Which layers have experts. Every family's rule counts, since each is neutral where its key is absent.
 std::vector<std::uint8_t> read_expert_layers(ConfigReader& read, const ExpertDefaults& usual, const Model& model) {
     const std::int64_t layers = model.layers, most = layers > 0 ? layers : kLayersRange.max;  // 0 = not readable
-    const std::int64_t dense =
-        read.optional(kLeadingDense, {0, most}, std::min(usual.leading_dense, most), usual.leading_dense > 0 ? class_default(model) : "");
-    const std::int64_t frequency = std::max<std::int64_t>(read.optional(kFrequency, kLayersRange, 1, ""), 1);
-    const std::int64_t step = std::max<std::int64_t>(read.optional(kSparseStep, kLayersRange, 1, ""), 1);
+    const std::int64_t dense = read.optional(kLeadingDense, {0, most}, std::min(usual.leading_dense, most),
+                                             usual.leading_dense > 0 ? class_default(model) : Text());
+    const std::int64_t frequency = std::max<std::int64_t>(read.optional(kFrequency, kLayersRange, 1), 1);
+    const std::int64_t step = std::max<std::int64_t>(read.optional(kSparseStep, kLayersRange, 1), 1);
     std::vector<std::uint8_t> list(static_cast<std::size_t>(layers));
     for (std::int64_t i = 0; i < layers; ++i) list[static_cast<std::size_t>(i)] = i >= dense && i % frequency == 0 && (i + 1) % step == 0;
     std::string_view name;
     const Json* named = read.find(kDenseLayers, name);
     if (named != nullptr && !named->is_array())
-        read.problem(name, "type", shown(*named), read.path(name) + " must be a list of layers, counted from 0.", "", nullptr);
+        read.problem(name, "type", shown(*named), Text("problem.layer_list").with("key", read.path(name)), {}, nullptr);
     for (std::size_t i = 0; named != nullptr && named->is_array() && i < named->size(); ++i) {
         const auto layer = read.integer((*named)[i], std::string(name) + "[" + std::to_string(i) + "]", {0, most - 1});
         if (!layer) break;  // the first mistake in a list is enough
@@ -139,7 +136,7 @@ std::vector<std::uint8_t> read_expert_layers(ConfigReader& read, const ExpertDef
 
 void read_experts(ConfigReader& read, const Recognised& recognised, Model& model) {
     const ExpertDefaults usual = recognised.known ? recognised.family->experts->usual : ExpertDefaults{};
-    const auto why = [&](std::int64_t otherwise) { return otherwise == 0 ? "" : class_default(model); };
+    const auto why = [&](std::int64_t otherwise) { return otherwise == 0 ? Text() : class_default(model); };
     Experts& experts = model.experts;
     const std::size_t problems_before = read.problems();
     experts.count = read.optional_or_none(kExperts, kExpertsRange, usual.count, why(usual.count));
@@ -147,7 +144,7 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
         model.expert_layers = read_expert_layers(read, usual, model);
         experts.per_token = usual.per_token > 0 || read.has(kPerToken)
                                 ? read.optional(kPerToken, {1, kExpertsRange.max}, usual.per_token, why(usual.per_token))
-                                : read.required(kPerToken, {1, kExpertsRange.max}, "number of experts that each token visits");
+                                : read.required(kPerToken, {1, kExpertsRange.max});
         experts.ffn = read.optional(kExpertFfn, kFfnRange, usual.ffn, why(usual.ffn));
         if (experts.ffn == 0) experts.ffn = model.ffn;
         experts.shared_ffn = read.optional_or_none(kSharedFfn, {0, kFfnRange.max}, usual.shared_ffn, why(usual.shared_ffn));
@@ -159,7 +156,7 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
     }
     const auto& layers = model.expert_layers;
     const bool no_dense = experts.ffn > 0 && std::find(layers.begin(), layers.end(), 0) == layers.end();
-    if (!read.has(kFfn)) model.ffn = no_dense ? experts.ffn : read.required(kFfn, kFfnRange, kFfnMeaning);
+    if (!read.has(kFfn)) model.ffn = no_dense ? experts.ffn : read.required(kFfn, kFfnRange);
     if (std::find(layers.begin(), layers.end(), 1) == layers.end()) {
         experts = {};
         model.expert_layers.clear();
@@ -167,17 +164,17 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
 }
 
 void read_latent(ConfigReader& read, bool known, Model& model) {
-    const auto number = [&](std::string_view key, Range range, std::int64_t usual, const char* meaning) {
+    const auto number = [&](std::string_view key, Range range, std::int64_t usual) {
         const Names names(&key, 1);
-        return known ? read.optional(names, range, usual, class_default(model)) : read.required(names, range, meaning);
+        return known ? read.optional(names, range, usual, class_default(model)) : read.required(names, range);
     };
     constexpr LatentAttention kUsual = kLatentDefaults;
     LatentAttention& latent = model.latent;
-    latent.q_rank = read.optional_or_none(kQueryRank, kRankRange, known ? kUsual.q_rank : 0, known ? class_default(model) : "");
-    latent.kv_rank = number("kv_lora_rank", kRankRange, kUsual.kv_rank, "rank of the keys' and values' projection");
-    latent.nope_dim = number("qk_nope_head_dim", kHeadDimRange, kUsual.nope_dim, "values per head without position");
-    latent.rope_dim = number("qk_rope_head_dim", kHeadDimRange, kUsual.rope_dim, "values per head with position");
-    latent.value_dim = number("v_head_dim", kHeadDimRange, kUsual.value_dim, "values per head of V");
+    latent.q_rank = read.optional_or_none(kQueryRank, kRankRange, known ? kUsual.q_rank : 0, known ? class_default(model) : Text());
+    latent.kv_rank = number("kv_lora_rank", kRankRange, kUsual.kv_rank);
+    latent.nope_dim = number("qk_nope_head_dim", kHeadDimRange, kUsual.nope_dim);
+    latent.rope_dim = number("qk_rope_head_dim", kHeadDimRange, kUsual.rope_dim);
+    latent.value_dim = number("v_head_dim", kHeadDimRange, kUsual.value_dim);
     model.head_dim = latent.nope_dim + latent.rope_dim;
 }
 
@@ -186,46 +183,45 @@ void check_experts(ConfigReader& read, const Model& model) {
     if (experts.per_token > experts.count) {
         const std::string_view name = read.name_of(kPerToken);
         read.problem(name, "range", experts.per_token,
-                     "A token cannot visit " + grouped(experts.per_token) + " of " + grouped(experts.count) + " experts (" +
-                         std::string(name) + ").",
-                     "", experts.count);
+                     Text("problem.experts_per_token").with("visits", experts.per_token).with("experts", experts.count).with("key", name),
+                     {}, experts.count);
     }
     const double each = 3 * static_cast<double>(model.layers * model.hidden) * static_cast<double>(experts.ffn);
     const auto most = static_cast<std::int64_t>(kMostExpertWeights / std::max(each, 1.0));
     if (experts.count > most)
-        read.problem(read.name_of(kExperts), "range", experts.count,
-                     grouped(experts.count) + " experts of width " + grouped(experts.ffn) + " in each of " + grouped(model.layers) +
-                         " layers are more than can be counted exactly.",
-                     "Correct the number of experts or their width.", most > 0 ? Json(most) : Json());
+        read.problem(
+            read.name_of(kExperts), "range", experts.count,
+            Text("problem.too_many_experts").with("experts", experts.count).with("width", experts.ffn).with("layers", model.layers),
+            "suggestion.correct_experts", most > 0 ? Json(most) : Json());
     if (experts.shared_ffn > kFfnRange.max)
         read.problem(read.name_of(kSharedCount), "range", experts.shared_ffn / experts.ffn,
-                     "The shared experts would be " + grouped(experts.shared_ffn) + " wide together; at most " + grouped(kFfnRange.max) +
-                         " is read.",
-                     "", kFfnRange.max / experts.ffn);
+                     Text("problem.shared_experts_too_wide").with("width", experts.shared_ffn).with("most", kFfnRange.max), {},
+                     kFfnRange.max / experts.ffn);
 }
 
-void check_contradictions(ConfigReader& read, const Family& family, const Model& model) {
-    check_experts(read, model);
+void check_heads(ConfigReader& read, const Family& family, const Model& model) {
     if (model.heads % model.kv_heads != 0) {
         std::int64_t nearest = model.heads;
         for (std::int64_t n = 1; n < model.heads; ++n)
             if (model.heads % n == 0 && std::abs(n - model.kv_heads) < std::abs(nearest - model.kv_heads)) nearest = n;
         read.problem("num_key_value_heads", "range", model.kv_heads,
-                     "num_key_value_heads must divide the " + grouped(model.heads) + " attention heads.", "", nearest);
+                     Text("problem.kv_heads_of_model").with("key", "num_key_value_heads").with("heads", model.heads), {}, nearest);
     }
-    if (!family.latent() && model.head_dim > kHeadDimRange.max)
+    if (family.latent()) return;
+    if (model.head_dim > kHeadDimRange.max)
         read.problem("num_attention_heads", "range", model.heads,
-                     "With " + grouped(model.heads) + " attention heads each would hold " + grouped(model.head_dim) + " values; at most " +
-                         grouped(kHeadDimRange.max) + " are read.",
-                     "Correct the hidden size or the number of heads.", nullptr);
-    if (!family.latent() && !read.has(kHeadDim) && family.head_dim_default == 0 && model.hidden % model.heads != 0)
+                     Text("problem.heads_too_wide").with("heads", model.heads).with("each", model.head_dim).with("most", kHeadDimRange.max),
+                     "suggestion.correct_hidden_or_heads", nullptr);
+    if (!read.has(kHeadDim) && family.head_dim_default == 0 && model.hidden % model.heads != 0)
         read.problem("num_attention_heads", "range", model.heads,
-                     "The hidden size " + grouped(model.hidden) + " cannot be shared evenly among " + grouped(model.heads) +
-                         " attention heads, and no head_dim is given.",
-                     "Correct one of them, or add head_dim.", nullptr);
-    if (model.learned_positions && model.max_positions == 0)
-        read.problem("n_positions", "missing", nullptr, "n_positions is missing: the number of learned positions.",
-                     "Add it; it is in the model's config.json.", nullptr);
+                     Text("problem.hidden_divides").with("hidden", model.hidden).with("heads", model.heads),
+                     "suggestion.correct_one_or_head_dim", nullptr);
+}
+
+void check_contradictions(ConfigReader& read, const Family& family, const Model& model) {
+    check_experts(read, model);
+    check_heads(read, family, model);
+    if (model.learned_positions && model.max_positions == 0) read.missing("n_positions");
 }
 
 void list_keys(const Json& given, const Json& config, ImportReport& report) {
@@ -244,10 +240,7 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     std::string path(prefix);
     if (!given.is_object() || !looks_like_a_config(text_model(given, path))) {
         std::string field(prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1));
-        problems.push_back({std::move(field), "type", shown(given),
-                            "This JSON is not a model's config.json: it has none of model_type, hidden_size, "
-                            "num_hidden_layers, num_attention_heads, vocab_size.",
-                            "Paste the file config.json from the model's page on Hugging Face.", nullptr});
+        problems.push_back({std::move(field), "type", shown(given), "problem.no_config", "suggestion.paste_config", nullptr});
         return std::nullopt;
     }
     path = prefix;
@@ -312,7 +305,7 @@ Json canonical_config(const Model& model) {
         config.add("head_dim", model.head_dim);
     write_window(model, family, config);
     if (model.multi_token_layers > 0) config.add("num_nextn_predict_layers", std::int64_t{model.multi_token_layers});
-    if (model.label != "Your model") config.add("_name_or_path", model.label);
+    if (!model.label.empty()) config.add("_name_or_path", model.label);
     return config;
 }
 

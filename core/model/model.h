@@ -37,7 +37,7 @@ struct AttentionWindow {
 
 struct Model {
     std::string id;     // "" for a config that a user brought
-    std::string label;  // as people call it
+    std::string label;  // as people call it; "" where nobody gave it a name
     std::string type;   // Hugging Face model_type, "llama"
     std::int64_t layers = 0;
     std::int64_t hidden = 0;         // h, values per token between layers
@@ -73,7 +73,7 @@ struct ImportReport {
     struct Assumed {
         std::string key;
         Json value;
-        std::string why;
+        Text why;
     };
     std::vector<Assumed> assumed;
 };

@@ -35,36 +35,31 @@ static constexpr Family kFamilies[] = {
 
 // Structures that the formulas do not cover: better no answer than a wrong one.
 static constexpr Unsupported kUnsupported[] = {
-    {"moe_num_experts", "places its experts by rules of its own"},
-    {"num_moe_experts", "places its experts by rules of its own"},
-    {"moe_layer_frequency", "places its experts by rules of its own"},
-    {"interleave_moe_layer_step", "places its experts by rules of its own"},
-    {"intermediate_size_mlp", "has dense and expert layers with keys of their own"},
-    {"ffn_config", "describes its feed-forward part in a nested object"},
-    {"mamba_d_state", "has state-space layers"},
-    {"ssm_state_size", "has state-space layers"},
-    {"state_size", "has state-space layers"},
-    {"hybrid_override_pattern", "has state-space layers"},
-    {"linear_num_key_heads", "has linear-attention layers"},
-    {"linear_attn_config", "has linear-attention layers"},
-    {"attn_type_list", "mixes kinds of attention"},
-    {"conv_L_cache", "has convolution layers"},
-    {"is_encoder_decoder", "has an encoder beside the decoder"},
+    {"moe_num_experts", "own_expert_rules"},
+    {"num_moe_experts", "own_expert_rules"},
+    {"moe_layer_frequency", "own_expert_rules"},
+    {"interleave_moe_layer_step", "own_expert_rules"},
+    {"intermediate_size_mlp", "own_expert_keys"},
+    {"ffn_config", "nested_feed_forward"},
+    {"mamba_d_state", "state_space"},
+    {"ssm_state_size", "state_space"},
+    {"state_size", "state_space"},
+    {"hybrid_override_pattern", "state_space"},
+    {"linear_num_key_heads", "linear_attention"},
+    {"linear_attn_config", "linear_attention"},
+    {"attn_type_list", "mixed_attention"},
+    {"conv_L_cache", "convolution"},
+    {"is_encoder_decoder", "encoder"},
 };
 // Attention to a selection of tokens that no formula here describes.
-static constexpr Unsupported kCountedAsFull[] = {
-    {"index_topk", "an indexer chooses the tokens to attend to (sparse attention); short sequences are trained with all of them"},
-    {"attention_types", "its local layers attend to a window"},
-    {"blocksparse_block_size", "some layers attend to blocks of the tokens"},
-    {"sparse_config", "its layers attend to blocks of the tokens"},
-};
+static constexpr std::string_view kCountedAsFull[] = {"index_topk", "attention_types", "blocksparse_block_size", "sparse_config"};
 // In a family without them.
 static constexpr Unsupported kExperts[] = {
-    {"num_local_experts", "uses a mixture of experts, unlike its model_type"},
-    {"num_experts", "uses a mixture of experts, unlike its model_type"},
-    {"n_routed_experts", "uses a mixture of experts, unlike its model_type"},
+    {"num_local_experts", "experts_unlike_type"},
+    {"num_experts", "experts_unlike_type"},
+    {"n_routed_experts", "experts_unlike_type"},
 };
-static constexpr Unsupported kLatent{"kv_lora_rank", "uses multi-head latent attention, unlike its model_type"};
+static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
 
 static bool is_set(const Json& config, std::string_view key) {
     const auto value = config.find(std::string(key));
@@ -76,28 +71,34 @@ const Family* family_of(std::string_view type) {
     return found == std::end(kFamilies) ? nullptr : &*found;
 }
 
-std::vector<Unsupported> counted_as_full(const Json& config) {
-    std::vector<Unsupported> found;
+std::vector<std::string_view> counted_as_full(const Json& config) {
+    std::vector<std::string_view> found;
     std::copy_if(std::begin(kCountedAsFull), std::end(kCountedAsFull), std::back_inserter(found),
-                 [&](const Unsupported& one) { return is_set(config, one.key); });
+                 [&](std::string_view key) { return is_set(config, key); });
     return found;
 }
 
 Recognised recognise(const std::string& type, const Json& config) {
-    if (const Family* family = family_of(type)) return {family, true, ""};
+    if (const Family* family = family_of(type)) return {family, true, {}};
     // The activation tells two matrices from three: gated feed-forward parts use SiLU nearly everywhere, plain ones GELU or ReLU.
-    const auto activation = config.find(config.contains("hidden_act") ? "hidden_act" : "activation_function");
+    const char* activation_key = config.contains("hidden_act") ? "hidden_act" : "activation_function";
+    const auto activation = config.find(activation_key);
     const std::string name = activation != config.end() && activation->is_string() ? std::string(*activation) : "";
     const bool plain = !type.starts_with("gemma") && (name.find("gelu") != std::string::npos || name.find("relu") != std::string::npos);
     const bool latent = is_set(config, kLatent.key);
     const bool experts =
         std::any_of(std::begin(kExperts), std::end(kExperts), [&](const Unsupported& one) { return is_set(config, one.key); });
-    const std::string why =
-        (type.empty() ? "no model_type is given" : shown(Json(type)).dump() + " is not known here") + "; read as a model built like ";
-    if (plain) return {family_of("gpt_neox"), false, why + "GPT-NeoX, because of its activation " + shown(Json(name)).dump()};
-    if (latent) return {family_of("deepseek_v3"), false, why + "DeepSeek-V3, because of its kv_lora_rank"};
-    if (experts) return {family_of("mixtral"), false, why + "Mixtral, by its numbers"};
-    return {family_of("llama"), false, why + "Llama, by its numbers"};
+    // Read by that family; `key`: what told it, "" where it was the numbers alone.
+    const auto like = [&](const char* family, std::string_view key) {
+        Text why(key.empty() ? (type.empty() ? "import.no_type" : "import.unknown_type")
+                             : (type.empty() ? "import.no_type.by_key" : "import.unknown_type.by_key"));
+        if (!type.empty()) why.with("type", shown(Json(type)));
+        if (!key.empty()) why.with("key", key);
+        return Recognised{family_of(family), false, why.with("like", family)};
+    };
+    if (plain) return like("gpt_neox", activation_key);
+    if (latent) return like("deepseek_v3", kLatent.key);
+    return like(experts ? "mixtral" : "llama", "");
 }
 
 std::vector<Unsupported> unsupported(const Family& family, const Json& config) {

@@ -52,18 +52,18 @@ const Family* family_of(std::string_view type);
 // The family to read a config by; for an unknown type the one that its keys resemble most.
 struct Recognised {
     const Family* family;
-    bool known;       // otherwise no class default counts
-    std::string why;  // for an unknown type
+    bool known;  // otherwise no class default counts
+    Text why;    // for an unknown type
 };
 Recognised recognise(const std::string& type, const Json& config);
 
-// What stands in a config that the formulas do not cover: key and description; empty = nothing.
+// What stands in a config that the formulas do not cover: a key, and what it says of the model; empty = nothing.
 struct Unsupported {
-    std::string_view key, what;
+    std::string_view key, what;  // "what" ends the id of a problem
 };
 std::vector<Unsupported> unsupported(const Family& family, const Json& config);
 
-// Attention to a selection of tokens that is counted as attention to all of them: key, and why.
-std::vector<Unsupported> counted_as_full(const Json& config);
+// The keys of attention to a selection of tokens, which is counted as attention to all of them.
+std::vector<std::string_view> counted_as_full(const Json& config);
 
 }  // namespace fourfold

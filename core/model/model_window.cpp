@@ -16,13 +16,13 @@ constexpr std::string_view kFullLayers[] = {"max_window_layers"};
 constexpr Range kTokens{0, 1'000'000'000}, kLayers{0, 2'000};
 constexpr std::int64_t kQwenFullLayers = 28;  // class default of max_window_layers
 
-std::string class_default(const Model& model) { return "absent: the default of model_type " + model.type; }
+Text class_default(const Model& model) { return Text("import.class_default").with("type", model.type); }
 
 // From layer_types: 1 = with the window.
 std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, const Model& model) {
     std::vector<std::uint8_t> list;
     if (!types.is_array() || static_cast<std::int64_t>(types.size()) < model.layers) {
-        read.problem(kTypes[0], "type", shown(types), read.path(kTypes[0]) + " must be a list with one entry per layer.", "", nullptr);
+        read.problem(kTypes[0], "type", shown(types), Text("problem.layer_types").with("key", read.path(kTypes[0])), {}, nullptr);
         return list;
     }
     for (std::int64_t i = 0; i < model.layers; ++i) {
@@ -30,9 +30,8 @@ std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, cons
         const bool window = one == "sliding_attention" || one == "chunked_attention";
         if (!window && one != "full_attention" && one != "attention") {
             read.problem(kTypes[0], "unsupported", shown(one),
-                         "Layer " + grouped(i) + " of this model is " + shown(one).dump() +
-                             " (layer_types), which Fourfold's formulas do not cover yet.",
-                         "Choose a decoder with attention in every layer, such as Llama, Qwen3 or DeepSeek-V3.", nullptr);
+                         Text("problem.unsupported.layer_type").with("layer", i).with("kind", shown(one)).with("key", kTypes[0]),
+                         "suggestion.covered_model", nullptr);
             return {};
         }
         list.push_back(window ? 1 : 0);
@@ -43,11 +42,11 @@ std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, cons
 // Without layer_types.
 std::vector<std::uint8_t> usual_types(ConfigReader& read, const WindowDefaults* usual, const Model& model, ImportReport& report) {
     const std::int64_t every = read.optional(kPattern, kLayers, usual == nullptr ? 0 : usual->full_every,
-                                             usual != nullptr && usual->full_every > 0 ? class_default(model) : "");
+                                             usual != nullptr && usual->full_every > 0 ? class_default(model) : Text());
     const bool qwen = usual != nullptr && usual->needs_flag;
-    const std::int64_t full = read.optional(kFullLayers, kLayers, qwen ? kQwenFullLayers : 0, qwen ? class_default(model) : "");
+    const std::int64_t full = read.optional(kFullLayers, kLayers, qwen ? kQwenFullLayers : 0, qwen ? class_default(model) : Text());
     if (usual == nullptr && every == 0 && full == 0)
-        report.assumed.push_back({std::string(kTypes[0]), "sliding_attention", "absent: the window is taken to be in every layer"});
+        report.assumed.push_back({std::string(kTypes[0]), "sliding_attention", "import.window_everywhere"});
     std::vector<std::uint8_t> list;
     for (std::int64_t i = 0; i < model.layers; ++i) list.push_back(i >= full && (every == 0 || (i + 1) % every != 0) ? 1 : 0);
     return list;
@@ -58,29 +57,25 @@ bool has_any(const std::vector<std::uint8_t>& list) { return std::find(list.begi
 }  // namespace
 
 void read_window(ConfigReader& read, const Recognised& recognised, const Json& config, Model& model, ImportReport& report) {
-    for (const Unsupported& one : counted_as_full(config)) {
-        read.used(one.key);
-        report.assumed.push_back({std::string(one.key), shown(config[std::string(one.key)]),
-                                  std::string(one.what) + "; counted as if every token attended to all earlier ones"});
+    for (const std::string_view key : counted_as_full(config)) {
+        read.used(key);
+        report.assumed.push_back({std::string(key), shown(config[std::string(key)]), Text("import.counted_as_full", key)});
     }
     const WindowDefaults* usual = recognised.known ? recognised.family->window : nullptr;
-    const bool allowed = read.flag("use_sliding_window", usual == nullptr || !usual->needs_flag, "");
+    const bool allowed = read.flag("use_sliding_window", usual == nullptr || !usual->needs_flag);
     AttentionWindow& window = model.window;
-    window.tokens = read.optional_or_none(kChunk, kTokens, 0, "");
+    window.tokens = read.optional_or_none(kChunk, kTokens, 0);
     window.chunks = window.tokens > 0;
     if (!window.chunks && allowed) {
         const std::int64_t tokens = usual == nullptr ? 0 : usual->tokens;
-        window.tokens = read.optional_or_none(kWindow, kTokens, tokens, tokens > 0 ? class_default(model) : "");
+        window.tokens = read.optional_or_none(kWindow, kTokens, tokens, tokens > 0 ? class_default(model) : Text());
     }
     std::string_view name;
     if (const Json* types = read.find(kTypes, name))
         window.layers = read_types(read, *types, model);
     else if (window.tokens > 0)
         window.layers = usual_types(read, usual, model, report);
-    if (has_any(window.layers) && window.tokens == 0 && allowed)
-        read.problem(kWindow[0], "missing", nullptr,
-                     read.path(kWindow[0]) + " is missing: layer_types names layers that attend to a window.",
-                     "Add it; it is in the model's config.json.", nullptr);
+    if (has_any(window.layers) && window.tokens == 0 && allowed) read.missing(kWindow[0]);
     if (!has_any(window.layers) || window.tokens == 0) window = {};
 }
 

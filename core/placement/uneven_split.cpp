@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "plan/rules.h"
 #include "time/step_time.h"
 
 namespace fourfold {

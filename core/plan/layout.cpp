@@ -38,11 +38,11 @@ class Unroller {
     // nullopt: `wrong` says why.
     std::optional<std::string> run() {
         std::string whole = sequence(0);
-        if (wrong.empty() && at_ < text_.size()) wrong = "A closing bracket has no opening one.";
+        if (wrong.empty() && at_ < text_.size()) wrong = "problem.layout.unopened";
         if (!wrong.empty()) return std::nullopt;
         return whole;
     }
-    std::string wrong;
+    Text wrong;
 
  private:
     std::string sequence(int depth) {
@@ -52,12 +52,10 @@ class Unroller {
             std::string one(1, c);
             if (c == '(') {
                 one = depth < 20 ? sequence(depth + 1) : "";
-                if (at_ >= text_.size() || text_[at_] != ')') return fail("An opening bracket has no closing one.");
+                if (at_ >= text_.size() || text_[at_] != ')') return fail("problem.layout.unclosed");
                 ++at_;
             } else if (c != 'E' && c != 't' && c != 'm' && c != 'L' && c != '|') {
-                return fail("\"" + one +
-                            "\" stands for nothing: E is the embedding, t a layer, m a layer that predicts further tokens, L the "
-                            "loss, | the border between two chunks.");
+                return fail(Text("problem.layout.symbol").with("symbol", one));
             }
             append(all, one, repeats());
         }
@@ -68,17 +66,17 @@ class Unroller {
         std::size_t count = 0, digits = 0;
         for (++at_; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_, ++digits)
             count = std::min<std::size_t>(10 * count + static_cast<std::size_t>(text_[at_] - '0'), kLongest);
-        if (digits == 0) fail("Behind * a whole number must stand.");
+        if (digits == 0) fail("problem.layout.no_count");
         return count;
     }
     void append(std::string& all, const std::string& one, std::size_t times) {
         if (one.size() * times + all.size() > kLongest) {
-            fail("It has more than " + grouped(kLongest) + " letters when it is written out.");
+            fail(Text("problem.layout.too_long").with("most", kLongest));
             return;
         }
         for (std::size_t i = 0; i < times; ++i) all += one;
     }
-    std::string fail(std::string why) {
+    std::string fail(Text why) {
         if (wrong.empty()) wrong = std::move(why);
         return {};
     }
@@ -86,29 +84,23 @@ class Unroller {
     std::size_t at_ = 0;
 };
 
-Problem bad_layout(std::string_view text, std::string message) {
-    return {"layout",
-            "layout",
-            shown(Json(text)),
-            std::move(message),
-            "Write it as Megatron does, for example Et*7|(t*8|)*14t*7L for 126 layers on 16 chunks, or take \"auto\".",
-            "auto"};
+Problem bad_layout(std::string_view text, Text message) {
+    return {"layout", "layout", shown(Json(text)), std::move(message), "suggestion.layout_notation", "auto"};
 }
 
-// What stands at the wrong place, or "".
-std::string misplaced(const std::string& letters) {
-    if (letters.empty() || letters.front() != 'E') return "It must begin with E: the embedding comes first.";
-    if (letters.back() != 'L') return "It must end with L: the loss comes last.";
-    if (std::count(letters.begin(), letters.end(), 'E') > 1) return "E stands in it more than once: a model has one embedding.";
+// What stands at the wrong place, or nothing.
+Text misplaced(const std::string& letters) {
+    if (letters.empty() || letters.front() != 'E') return "problem.layout.no_embedding";
+    if (letters.back() != 'L') return "problem.layout.no_loss";
+    if (std::count(letters.begin(), letters.end(), 'E') > 1) return "problem.layout.two_embeddings";
     const std::size_t loss = letters.find('L');
-    if (loss + 1 != letters.size()) return "A loss stands before the last layer: L may stand at the very end alone.";
+    if (loss + 1 != letters.size()) return "problem.layout.early_loss";
     const std::size_t further = letters.find('m');
-    if (further != std::string::npos && letters.find_first_not_of('m', further) != loss)
-        return "Layers that predict further tokens (m) must stand directly before the loss, on its chunk.";
-    std::size_t chunk = 1;
+    if (further != std::string::npos && letters.find_first_not_of('m', further) != loss) return "problem.layout.early_multi_token";
+    std::int64_t chunk = 1;
     for (std::size_t i = 0; i + 1 < letters.size(); ++i) {
         if (letters[i] != '|') continue;
-        if (letters[i + 1] == '|') return "Chunk " + std::to_string(chunk + 1) + " is empty.";
+        if (letters[i + 1] == '|') return Text("problem.layout.empty_chunk").with("chunk", chunk + 1);
         ++chunk;
     }
     return {};
@@ -119,9 +111,9 @@ std::string misplaced(const std::string& letters) {
 std::optional<Layout> read_layout(std::string_view text, Problems& problems) {
     Unroller unroll(text);
     const auto letters = unroll.run();
-    const std::string wrong = letters ? misplaced(*letters) : unroll.wrong;
+    Text wrong = letters ? misplaced(*letters) : unroll.wrong;
     if (!wrong.empty()) {
-        problems.push_back(bad_layout(text, "This is no layout. " + wrong));
+        problems.push_back(bad_layout(text, std::move(wrong)));
         return std::nullopt;
     }
     std::vector<std::int32_t> layers(1);
@@ -164,14 +156,9 @@ std::optional<Problem> layout_problem(const Layout& layout, const Model& model) 
     const bool layers_right = layers == model.layers, further_right = layout.multi_token == model.multi_token_layers;
     if (layers_right && further_right) return std::nullopt;
     const auto chunks = std::min<std::int64_t>(static_cast<std::int64_t>(layout.chunks()), model.layers);
-    const std::string message =
-        !layers_right
-            ? "The layout holds " + grouped(layers) + " layers (t); the model has " + grouped(model.layers) +
-                  (layers < model.layers ? ": " + grouped(model.layers - layers) + " are lost." : ": some would stand on it twice.")
-            : "The layout holds " + grouped(layout.multi_token) + " layers that predict further tokens (m); the model has " +
-                  grouped(model.multi_token_layers) + ".";
-    return Problem{
-        "layout", "layout", nullptr, message, "Every layer must stand on exactly one chunk.", layout_text(front_layout(model, chunks))};
+    Text message = layers_right ? Text("problem.layout.multi_token") : Text("problem.layout.layers");
+    message.with("given", layers_right ? layout.multi_token : layers).with("model", layers_right ? model.multi_token_layers : model.layers);
+    return Problem{"layout", "layout", nullptr, std::move(message), "suggestion.each_layer_once", layout_text(front_layout(model, chunks))};
 }
 
 }  // namespace fourfold

@@ -253,24 +253,14 @@ constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
      .frameworks = kMegatronCore | kPyTorch},
 }};
 
-std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
-                                   std::int64_t group) {
+bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches, std::int64_t group) {
     const ScheduleRow& row = row_of(kind);
-    if (row.batches_by == 0) {
-        if (stages < 2) return "the interleaved schedule needs at least two stages";
-        if (group == 0) group = stages;
-        if (group < stages || micro_batches < group)
-            return "the interleaved schedule needs groups of at least as many micro-batches as stages";
-        const std::int64_t rest = micro_batches % group;
-        return rest > 0 && rest < stages ? "the last group of micro-batches is smaller than the number of stages" : "";
-    }
-    if (row.chunks != 0 && chunks != static_cast<std::int64_t>(row.chunks) * row.copies)
-        return chunks == 1 ? "this schedule has two pieces per GPU"
-                           : "only interleaved, V-shaped and two-way schedules have several pieces per GPU";
-    if (stages % row.stages_by != 0) return "this schedule needs an even number of stages";
-    if (micro_batches < row.fewest_each * stages) return "this schedule needs at least twice as many micro-batches as stages";
-    if (micro_batches % row.multiple(stages) != 0) return "this schedule needs an even number of micro-batches";
-    return "";
+    if (row.batches_by != 0)
+        return (row.chunks == 0 || chunks == static_cast<std::int64_t>(row.chunks) * row.copies) && stages % row.stages_by == 0 &&
+               row.takes(stages, micro_batches);
+    if (group == 0) group = stages;
+    const std::int64_t rest = micro_batches % group;
+    return stages >= 2 && group >= stages && micro_batches >= group && (rest == 0 || rest >= stages);
 }
 
 static Schedule empty_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,

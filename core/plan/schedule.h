@@ -90,12 +90,11 @@ struct ScheduleRow {
 extern const std::array<ScheduleRow, kScheduleKinds> kScheduleRows;
 inline const ScheduleRow& row_of(ScheduleKind kind) { return kScheduleRows[static_cast<std::size_t>(kind)]; }
 
-// Why such a schedule does not exist, or "". `chunks` are a stage's pieces of the model; `group` of the interleaved schedule: micro-batches
-// that pass through a chunk in a row, 0 = as many as there are stages. A group, and what is left after whole groups, is not smaller than p.
-std::string_view schedule_obstacle(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
-                                   std::int64_t group = 0);
+// Whether there is such a schedule. `chunks` are a stage's pieces of the model; `group` of the interleaved schedule: micro-batches that
+// pass through a chunk in a row, 0 = as many as there are stages. A group, and what is left after whole groups, is not smaller than p.
+bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches, std::int64_t group = 0);
 
-// The operations of every stage; the caller has checked schedule_obstacle. O(p*V*m) time and memory.
+// The operations of every stage; the caller has asked schedule_exists. O(p*V*m) time and memory.
 // `group` of the interleaved schedule: 0 = as many as there are stages.
 Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group = 0);
 

@@ -7,6 +7,7 @@
 
 #include "memory/memory.h"
 #include "plan/plan.h"
+#include "plan/rules.h"
 #include "search/filter.h"
 
 namespace fourfold {

@@ -4,6 +4,7 @@
 
 #include "memory/curve.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 
 using namespace fourfold;
 

@@ -13,15 +13,20 @@ namespace {
 // What read_integer answers for one value in 1 … 1,024, as one line.
 std::string integer(const char* text) {
     Problems problems;
-    const auto number = read_integer(json(text), "x", "The number", {1, 1'024}, problems);
+    const auto number = read_integer(json(text), "x", "field.number", {1, 1'024}, problems);
     CHECK(number.has_value() == problems.empty());
     return number ? std::to_string(*number) : brief(problems);
 }
 
 Problem integer_problem(const char* text) {
     Problems problems;
-    read_integer(json(text), "x", "The number", {1, 1'024}, problems);
+    read_integer(json(text), "x", "field.number", {1, 1'024}, problems);
     return problems.empty() ? Problem{} : problems.front();
+}
+
+std::string message(const char* text) { return tests::said(integer_problem(text).message); }
+std::string said(const char* id, const std::string& value) {
+    return std::string(id) + R"( {"max":1024,"min":1,"name":{"id":"field.number"},"value":)" + value + "}";
 }
 
 // Reads a plan as a request does.
@@ -62,8 +67,8 @@ TEST_CASE("whole numbers out of range name the nearest that is in range") {
     CHECK(integer("18446744073709551615") == "x range 18446744073709551615 -> 1024");    // 2^64 - 1
     CHECK(integer("18446744073709551616") == "x range 1.8446744073709552e+19 -> 1024");  // 2^64
     CHECK(integer("4294967297") == "x range 4294967297 -> 1024");                        // 2^32 + 1 must not wrap to 1
-    CHECK(integer_problem("0").message == "The number must be a whole number from 1 to 1,024; 0 is too small.");
-    CHECK(integer_problem("1025").message == "The number must be a whole number from 1 to 1,024; 1025 is too large.");
+    CHECK(message("0") == said("problem.whole_too_small", "0"));
+    CHECK(message("1025") == said("problem.whole_too_large", "1025"));
 }
 
 TEST_CASE("fractions are not rounded silently") {
@@ -71,7 +76,7 @@ TEST_CASE("fractions are not rounded silently") {
     CHECK(integer("2.25") == "x range 2.25 -> 2");
     CHECK(integer("1023.9") == "x range 1023.9 -> 1024");
     CHECK(integer("1.0000000000000002") == "x range 1.0000000000000002 -> 1");
-    CHECK(integer_problem("1.5").message == "The number must be a whole number from 1 to 1,024; 1.5 is not whole.");
+    CHECK(message("1.5") == said("problem.not_whole", "1.5"));
 }
 
 TEST_CASE("what is not a number is not read as one") {
@@ -82,28 +87,28 @@ TEST_CASE("what is not a number is not read as one") {
     CHECK(integer("true") == "x type true -> null");
     CHECK(integer("[8]") == "x type null -> null");
     CHECK(integer("{\"a\": 8}") == "x type null -> null");
-    CHECK(integer_problem("\"8\"").message == "The number must be a whole number from 1 to 1,024; \"8\" is text, not a number.");
-    CHECK(integer_problem("\"8\"").suggestion == "Write digits only, without quotation marks.");
-    CHECK(integer_problem("null").message == "The number must be a whole number from 1 to 1,024; null was given.");
-    CHECK(integer_problem("true").message == "The number must be a whole number from 1 to 1,024; boolean was given.");
-    CHECK(integer_problem("[8]").message == "The number must be a whole number from 1 to 1,024; array was given.");
-    CHECK(integer_problem("{}").message == "The number must be a whole number from 1 to 1,024; object was given.");
+    CHECK(message("\"8\"") == said("problem.whole_is_text", "\"8\""));
+    CHECK(integer_problem("\"8\"").suggestion == "suggestion.digits");
+    CHECK(message("null") == said("problem.whole_no_number", "null"));
+    CHECK(message("true") == said("problem.whole_no_number", "true"));
+    CHECK(message("[8]") == said("problem.whole_no_number", "null"));
+    CHECK(message("{}") == said("problem.whole_no_number", "null"));
 }
 
 TEST_CASE("true and false are read, their look-alikes are not") {
     for (const char* text : {"1", "0", "\"true\"", "null", "[]", "{}", "1.0"}) {
         CAPTURE(std::string(text));
         Problems problems;
-        CHECK(!read_boolean(json(text), "flag", "The flag", problems).has_value());
+        CHECK(!read_boolean(json(text), "flag", "field.flag", problems).has_value());
         CHECK(problems.size() == 1);
         if (problems.size() == 1) {
             CHECK(problems[0].rule == "type");
-            CHECK(problems[0].message == "The flag must be true or false.");
+            CHECK(tests::said(problems[0].message) == R"(problem.no_boolean {"name":{"id":"field.flag"}})");
         }
     }
     Problems none;
-    CHECK(read_boolean(Json(true), "flag", "The flag", none) == true);
-    CHECK(read_boolean(Json(false), "flag", "The flag", none) == false);
+    CHECK(read_boolean(Json(true), "flag", "field.flag", none) == true);
+    CHECK(read_boolean(Json(false), "flag", "field.flag", none) == false);
     CHECK(none.empty());
 }
 
@@ -127,8 +132,9 @@ TEST_CASE("choices list what can be chosen") {
     const Problems problems = plan_problems(R"({"attention": "flsh"})");
     CHECK(problems.size() == 1);
     if (problems.empty()) return;
-    CHECK(problems[0].message == "Attention must be one of: auto, flash, cudnn, plain.");
-    CHECK(problems[0].suggestion == "Did you mean flash?");
+    CHECK(tests::said(problems[0].message) ==
+          R"(problem.unknown_choice {"choices":["auto","flash","cudnn","plain"],"name":{"id":"field.attention"}})");
+    CHECK(tests::said(problems[0].suggestion) == R"(suggestion.did_you_mean {"near":"flash"})");
 }
 
 TEST_CASE("unknown keys are refused, with the key that was meant") {
@@ -137,9 +143,9 @@ TEST_CASE("unknown keys are refused, with the key that was meant") {
     CHECK(brief(plan_problems(R"({"zzzzzzzz": [1, 2]})")) == "zzzzzzzz unknown null -> null");
     CHECK(brief(plan_problems(R"({"": 1})")) == "(all) unknown 1 -> null");
     const Problems meant = plan_problems(R"({"tensor_paralel": 2})");
-    if (!meant.empty()) CHECK(meant[0].suggestion == "Did you mean tensor_parallel?");
+    if (!meant.empty()) CHECK(tests::said(meant[0].suggestion) == R"(suggestion.did_you_mean {"near":"tensor_parallel"})");
     const Problems strange = plan_problems(R"({"zzzzzzzz": 2})");
-    if (!strange.empty()) CHECK(strange[0].suggestion == "Leave it out.");
+    if (!strange.empty()) CHECK(strange[0].suggestion == "suggestion.leave_out");
 }
 
 TEST_CASE("all problems come back at once") {

@@ -11,6 +11,7 @@
 #include "api.h"
 #include "memory/measured_runs.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 #include "random_cases.h"
 #include "time/step_time.h"
 

@@ -6,6 +6,7 @@
 #include "memory/measured_runs.h"
 #include "memory/verdict.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 
 namespace fourfold::tests {
 

@@ -7,6 +7,7 @@
 #include "base/formula_reader.h"
 #include "memory/curve.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 #include "random_cases.h"
 #include "search/search.h"
 

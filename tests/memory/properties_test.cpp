@@ -6,6 +6,7 @@
 #include "base/formula_reader.h"
 #include "job/job.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 #include "random_cases.h"
 
 using namespace fourfold;

@@ -51,7 +51,7 @@ TEST_CASE("Llama 3.1 8B, as its config.json says") {
     CHECK_FALSE(m.tied);
     CHECK_FALSE((m.qkv_bias || m.attention_out_bias || m.mlp_bias || m.layer_norm || m.learned_positions || m.qk_norm));
     CHECK(m.norms_per_layer == 2);
-    CHECK(m.label == "Your model");
+    CHECK(m.label == "");
     CHECK(m.id.empty());
     CHECK(i.report.assumed.empty());
     CHECK(i.report.ignored == std::vector<std::string>{"architectures", "rope_theta", "torch_dtype"});
@@ -221,9 +221,9 @@ TEST_CASE("the label is the last part of _name_or_path") {
     };
     CHECK(label("meta-llama/Llama-3.1-8B") == "Llama-3.1-8B");
     CHECK(label("local") == "local");
-    CHECK(label("/models/mine/") == "Your model");
-    CHECK(label("") == "Your model");
-    CHECK(label(std::string(200, 'x')) == "Your model");
+    CHECK(label("/models/mine/") == "");
+    CHECK(label("") == "");
+    CHECK(label(std::string(200, 'x')) == "");
 }
 
 TEST_CASE("the canonical config of a model is that model, over random models of every family") {

@@ -7,6 +7,7 @@
 #include "answer/timeline.h"
 #include "memory/curve.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 #include "time/op_times.h"
 #include "time/step_time.h"
 

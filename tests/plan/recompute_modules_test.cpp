@@ -5,6 +5,7 @@
 
 #include "memory/memory.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 #include "plan/stage.h"
 #include "random_cases.h"
 #include "time/step_time.h"

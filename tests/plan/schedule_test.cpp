@@ -49,7 +49,7 @@ void each_schedule(Visit&& visit) {
         for (std::int32_t p = 1; p <= 8; ++p)
             for (std::int32_t v = 1; v <= 4; ++v)
                 for (std::int32_t m = 1; m <= 24; ++m)
-                    if (schedule_obstacle(static_cast<ScheduleKind>(kind), p, v, m).empty())
+                    if (schedule_exists(static_cast<ScheduleKind>(kind), p, v, m))
                         visit(static_cast<ScheduleKind>(kind), make_schedule(static_cast<ScheduleKind>(kind), p, v, m));
 }
 
@@ -318,14 +318,14 @@ TEST_CASE("interleaving in groups: as Megatron's table, and the closed form coun
     for (const Op& op : s.ops[0])
         if (op.kind == OpKind::forward) forwards += std::to_string(op.chunk) + ":" + std::to_string(op.micro_batch) + " ";
     CHECK(forwards == "0:0 0:1 0:2 1:0 1:1 1:2 0:3 0:4 1:3 1:4 ");
-    CHECK(schedule_obstacle(ScheduleKind::interleaved, 4, 2, 10, 4) != "");  // two are left, fewer than four stages
-    CHECK(schedule_obstacle(ScheduleKind::interleaved, 4, 2, 10, 5) == "");
-    CHECK(schedule_obstacle(ScheduleKind::interleaved, 4, 2, 10, 3) != "");
+    CHECK_FALSE(schedule_exists(ScheduleKind::interleaved, 4, 2, 10, 4));  // two are left, fewer than four stages
+    CHECK(schedule_exists(ScheduleKind::interleaved, 4, 2, 10, 5));
+    CHECK_FALSE(schedule_exists(ScheduleKind::interleaved, 4, 2, 10, 3));
     for (std::int32_t p = 2; p <= 6; ++p)
         for (std::int32_t v = 1; v <= 3; ++v)
             for (std::int32_t m = p; m <= 4 * p + 3; ++m)
                 for (std::int32_t g = p; g <= m; ++g) {
-                    if (v == 1 || !schedule_obstacle(ScheduleKind::interleaved, p, v, m, g).empty()) continue;
+                    if (v == 1 || !schedule_exists(ScheduleKind::interleaved, p, v, m, g)) continue;
                     const Schedule schedule = make_schedule(ScheduleKind::interleaved, p, v, m, g);
                     OpTimes times;
                     times.forward.assign(static_cast<std::size_t>(p * v), 1);

@@ -9,6 +9,7 @@
 
 #include "memory/measured_runs.h"
 #include "model/catalog.h"
+#include "plan/rules.h"
 #include "time/step_time.h"
 
 using namespace fourfold;

@@ -1,0 +1,116 @@
+// The rules that a split must keep, what is said when one is broken, and what is legal but slow or unusual.
+#pragma once
+#include <algorithm>
+#include <string_view>
+
+#include "plan/plan.h"
+
+namespace fourfold {
+
+enum class Rule {
+    heads_divide,
+    kv_heads_divide,
+    ffn_divides,
+    experts_divide,
+    gpus_divide,
+    expert_gpus_divide,
+    layers_divide,
+    sequence_divides,
+    context_needs_flash,
+    interleaving_needs_stages,
+    schedule_has_chunks,
+    schedule_needs_stages,
+    replicas_divide,
+    batch_divides,
+    interleaving_needs_batches,
+    schedule_needs_batches,
+    count
+};
+struct RuleText {
+    std::string_view id;
+    std::string_view field;  // the field to change
+};
+const RuleText& text(Rule rule);
+
+// The rules, each one `require`: require(rule, holds) returns whether to go on. Grouped by what they look at, so that a search can reject
+// whole families of plans at once. All take plans without kAuto. Sources: Megatron-LM d98e8a64dd, training/arguments.py,
+// core/transformer/transformer_config.py, core/pipeline_parallel/schedules.py; Megatron pads and splits evenly, so remainders are errors.
+template <class Require>
+bool check_tensor_rules(const Model& m, const Plan& p, Require&& require) {
+    const std::int64_t t = p.tensor_parallel;
+    return require(Rule::heads_divide, m.heads % t == 0) && require(Rule::kv_heads_divide, m.kv_heads % t == 0 || t % m.kv_heads == 0) &&
+           require(Rule::ffn_divides, m.ffn % t == 0 && m.experts.shared_ffn % t == 0);
+}
+template <class Require>
+bool check_expert_rules(const Model& m, const Plan& p, Require&& require) {
+    const std::int64_t e = p.expert_tensor_parallel;
+    return require(Rule::experts_divide, m.experts.count > 0 ? m.experts.count % p.expert_parallel == 0 && m.experts.ffn % e == 0
+                                                             : p.expert_parallel == 1 && e == 1) &&
+           require(Rule::expert_gpus_divide,
+                   m.experts.count == 0 || p.gpus % (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) == 0);
+}
+// Whether a sequence can be cut so. Ring attention cuts it into 2*CP pieces to share the causal work evenly; sequence parallelism cuts each
+// rank's part by TP.
+inline bool cuts_sequence(const Plan& p, bool sequence_parallel) {
+    const std::int64_t pieces = p.context_parallel * (sequence_parallel ? p.tensor_parallel : 1);
+    return p.sequence_length % pieces == 0 && (p.context_parallel == 1 || p.sequence_length % (2 * p.context_parallel) == 0);
+}
+template <class Require>
+bool check_split_rules(const Model&, const Plan& p, Require&& require) {
+    return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
+           require(Rule::sequence_divides, cuts_sequence(p, p.sequence_parallel)) &&
+           require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
+           require(Rule::replicas_divide, p.gpus / (p.tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0);
+}
+template <class Require>
+bool check_batch_rules(const Model&, const Plan& p, Require&& require) {
+    const std::int64_t at_once = p.micro_batch * std::max<std::int64_t>(p.data_parallel(), 1);
+    return require(Rule::batch_divides, p.global_batch % at_once == 0);
+}
+// Whether so many micro-batches can be interleaved. Megatron-Core from 0.11 on works in groups (microbatch_group_size_per_virtual_
+// pipeline_stage, at least PP): the last group may be smaller, but not smaller than PP (core/pipeline_parallel/schedules.py, the checks at
+// the beginning of forward_backward_pipelining_with_interleaving). Others need a multiple of PP.
+inline bool interleaves(const Plan& p, std::int64_t micro_batches) {
+    const std::int64_t stages = p.pipeline_parallel, group = p.group_of_micro_batches();
+    if (p.framework != FrameworkKind::megatron_2025) return group == stages && micro_batches % stages == 0;
+    const std::int64_t rest = micro_batches % group;
+    return group >= stages && micro_batches >= group && (rest == 0 || rest >= stages);
+}
+// Of schedule, chunks and layers: of the plan without its micro-batches, and with them.
+template <class Require>
+bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
+    const ScheduleRow& schedule = row_of(p.schedule_kind());
+    return require(Rule::layers_divide, holds_layers(m, p)) &&
+           require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
+           require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
+           require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0);
+}
+template <class Require>
+bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {
+    const std::int64_t m = p.micro_batches();
+    const ScheduleKind kind = p.schedule_kind();
+    const bool interleaved = kind == ScheduleKind::interleaved;
+    return require(Rule::interleaving_needs_batches, !interleaved || interleaves(p, m)) &&
+           require(Rule::schedule_needs_batches, interleaved || row_of(kind).takes(p.pipeline_parallel, m));
+}
+template <class Require>
+bool check_rules(const Model& m, const Plan& p, Require&& require) {
+    const bool copies_are_whole = p.gpus % p.model_parallel() == 0;  // otherwise there is no data-parallel size to judge a batch by
+    return check_tensor_rules(m, p, require) && check_expert_rules(m, p, require) && check_split_rules(m, p, require) &&
+           check_pipeline_rules(m, p, require) &&
+           (!copies_are_whole || (check_batch_rules(m, p, require) && check_schedule_rules(m, p, require)));
+}
+
+// ---- asking them
+bool is_legal(const Model& model, const Plan& plan);
+
+// Every broken rule, with what it means for this plan and the nearest value of its field that works. Empty = legal.
+Problems broken_rules(const Model& model, const Plan& plan);
+
+// The first broken rule alone, without the search for a nearest value; for lists of many plans.
+Problem first_broken_rule(const Model& model, const Plan& plan);
+
+// Legal, but slow or unusual.
+Problems warnings(const Model& model, const Plan& plan);
+
+}  // namespace fourfold
