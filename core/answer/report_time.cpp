@@ -1,7 +1,7 @@
 #include "answer/report_time.h"
 
 #include "answer/report.h"
-#include "calibration/calibration.h"
+#include "base/numbers.h"
 #include "time/step_time.h"
 
 namespace fourfold {

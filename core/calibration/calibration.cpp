@@ -3,24 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
+#include "base/text.h"
 #include "time/step_time.h"
 
 namespace fourfold {
-
-double significant(double value, int digits) {
-    if (!(value > 0) || !std::isfinite(value)) return value;
-    double least = 1, most = 10, up = 1, down = 1;
-    for (int i = 1; i < digits; ++i) least *= 10, most *= 10;
-    while (value * up / down < least && up < 1e18) up *= 10;
-    while (value * up / down >= most && down < 1e18) down *= 10;
-    return std::round(value * up / down) * down / up;  // powers of ten are exact: the quotient is the number as it would be written
-}
-
-std::string number_text(double value, int digits) {
-    std::string text = Json(significant(value, digits)).dump();
-    if (text.ends_with(".0")) text.resize(text.size() - 2);
-    return text;
-}
 
 namespace {
 

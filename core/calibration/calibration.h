@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,8 +70,6 @@ struct SiteFit {
     double held_out_none = 0, held_out_factor = 0, held_out_site = 0;
 };
 
-double median(std::vector<double> values);
-
 // Mean |measured / predicted - 1| of every row when the others' median factor predicts it, and without any factor.
 struct HeldOut {
     double none = 0, factor = 0;
@@ -89,12 +86,5 @@ inline constexpr std::string_view kCalibrationKeys[] = {"time_factor", "site", "
 // ---- the answer
 // As api.h describes it.
 Json calibration_answer(const Json& request, const Job& job, Problems& problems);
-
-// Texts one after the other. One call instead of many: the module is downloaded.
-std::string joined(std::initializer_list<std::string_view> parts);
-
-// The nearest number of so many decimal digits, which prints as short as that.
-double significant(double value, int digits);
-std::string number_text(double value, int digits);
 
 }  // namespace fourfold

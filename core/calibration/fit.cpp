@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "calibration/calibration.h"
 #include "plan/framework.h"
 #include "time/step_time.h"
@@ -18,13 +19,6 @@ const std::array<SiteConstant, kSiteConstants> kSite = {{
     {"site_fixed", "the fixed time of a step", &Plan::site_fixed, &Timing::fixed, 1e-3, 10, 2.5},
     {"site_stall", "stalls", &Plan::site_stall, &Timing::stall, 1e-6, 10e-3, 3},
 }};
-
-double median(std::vector<double> values) {
-    if (values.empty()) return 1;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return values.size() % 2 == 1 ? *middle : (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
 
 HeldOut factor_held_out(const std::vector<FitRow>& rows) {
     HeldOut held;

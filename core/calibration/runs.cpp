@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
+#include "base/table.h"
+#include "base/text.h"
 #include "calibration/calibration.h"
 #include "plan/framework.h"
 #include "plan/rules.h"
@@ -15,8 +18,9 @@ constexpr const char* kTime = "step_seconds";
 constexpr double kFarOff = 50;  // times the estimate: another unit, or another plan
 constexpr double kRepeats =
     1.2;  // repeated runs of a plan differ by 0.1 to 2 % in the published tables; by a fifth, something else differs
-constexpr std::size_t kMostColumns = 200;  // more than there are keys: such a header is wrong, and it is not given back
-constexpr std::size_t kFully = 20;         // rows whose broken rules are looked at for the nearest value that works, which takes its time
+constexpr std::size_t kMostColumns = 200;    // more than there are keys: such a header is wrong, and it is not given back
+constexpr std::size_t kAllCells = SIZE_MAX;  // of a line: how many there are is said
+constexpr std::size_t kFully = 20;           // rows whose broken rules are looked at for the nearest value that works, which takes its time
 
 // Every key that a row may have, with its short name: {"key", "link"}.
 Json known_columns() {
@@ -35,29 +39,9 @@ void report(Problems& problems, std::string_view field, const char* rule, const 
 std::string seconds_text(double seconds) { return number_text(seconds, 3) + " s"; }
 
 // ---- text
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\r')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-    return text;
-}
-
-std::vector<std::string_view> cells_of(std::string_view line, char separator) {
-    std::vector<std::string_view> cells;
-    if (separator == ' ') line = trimmed(line);
-    while (true) {
-        const std::size_t end = line.find(separator);
-        if (separator != ' ' || end != 0) cells.push_back(trimmed(line.substr(0, end)));
-        if (end == std::string_view::npos) return cells;
-        line.remove_prefix(end + 1);
-    }
-}
-
-// "12,5" is a number where commas do not separate columns; "1,024" may mean either and stays a text, which the reader is asked about.
+// "1,024" may mean either and stays a text, which the reader is asked about.
 Json value_of_cell(std::string_view cell, char separator) {
-    std::string text(cell);
-    const std::size_t comma = text.find(',');
-    if (separator != ',' && comma != std::string::npos && text.size() - comma != 4) text[comma] = '.';
+    const std::string text = with_point(cell, separator);
     const bool digits = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
     if (digits) {
         Problems ignored;
@@ -66,12 +50,6 @@ Json value_of_cell(std::string_view cell, char separator) {
     }
     if (cell == "true" || cell == "false") return cell == "true";
     return cell;
-}
-
-char separator_of(std::string_view header) {
-    for (const char separator : {'\t', ';', ','})
-        if (header.find(separator) != std::string_view::npos) return separator;
-    return ' ';
 }
 
 std::string lower(std::string_view text) {
@@ -84,7 +62,7 @@ std::string lower(std::string_view text) {
 }
 
 std::string count(std::size_t value) { return grouped(static_cast<std::int64_t>(value)); }
-std::string path(std::size_t index) { return joined({"runs[", std::to_string(index), "]"}); }
+std::string path(std::size_t index) { return indexed("runs", index); }
 
 // What the names of columns may be, and which keys were named before.
 class ColumnNames {
@@ -139,7 +117,9 @@ void read_header(std::string_view line, const std::string& name, RunColumns& col
     ColumnNames known;
     FirstProblems found("runs_text");
     columns = {{}, {}, separator_of(line)};
-    for (const std::string_view cell : cells_of(line, columns.separator)) read_column(cell, name, known, columns, found);
+    std::vector<std::string_view> cells;
+    split_cells(line, columns.separator, cells, kAllCells);
+    for (const std::string_view cell : cells) read_column(cell, name, known, columns, found);
     found.move_to(problems);
     if (columns.names.size() > kMostColumns) columns.names.clear(), columns.keys.clear();
     if (!known.has(kTime))
@@ -156,22 +136,20 @@ struct Given {
 // Lines to rows. Empty lines and those that begin with # say nothing.
 std::vector<Given> rows_of_text(std::string_view text, RunColumns& columns, Problems& problems) {
     std::vector<Given> rows;
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as spreadsheets begin their files
     const std::size_t problems_before = problems.size();
     bool has_header = false;
-    for (std::int64_t number = 1; !text.empty() && rows.size() <= kMostRuns; ++number) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (trimmed(line).empty() || trimmed(line).front() == '#') continue;
-        const std::string name = joined({"Line ", grouped(number)});
+    std::vector<std::string_view> cells;
+    for (Lines lines(without_mark(text)); rows.size() <= kMostRuns && lines.next();) {
+        const std::string_view bare = trimmed(lines.line);
+        if (bare.empty() || bare.front() == '#') continue;
+        const std::string name = joined({"Line ", count(lines.number)});
         if (!has_header) {
             has_header = true;
-            read_header(line, name, columns, problems);
+            read_header(lines.line, name, columns, problems);
             if (problems.size() != problems_before) break;  // what the columns mean is not known
             continue;
         }
-        const std::vector<std::string_view> cells = cells_of(line, columns.separator);
+        split_cells(lines.line, columns.separator, cells, kAllCells);
         Given given{name, Json::object(), {}};
         if (cells.size() != columns.keys.size())
             report(given.wrong, "", "type", nullptr,
@@ -289,12 +267,6 @@ std::vector<Given> given_runs(const Json& request, RunColumns& columns, Problems
 }
 
 }  // namespace
-
-std::string joined(std::initializer_list<std::string_view> parts) {
-    std::string text;
-    for (const std::string_view part : parts) text += part;
-    return text;
-}
 
 Plan uncalibrated(const Plan& plan) {
     const Plan none;

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "calibration/calibration.h"
+#include "base/numbers.h"
+#include "base/text.h"
 
 namespace fourfold {
 

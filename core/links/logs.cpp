@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibration/calibration.h"
+#include "base/table.h"
+#include "base/text.h"
 #include "links/read.h"
 
 namespace fourfold {
@@ -40,14 +41,13 @@ class NcclReader {
     explicit NcclReader(FirstProblems& problems) : problems_(problems) {}
 
     Measured read(std::string_view text) {
-        std::string_view line;
-        for (std::size_t number = 1; next_line(text, line); ++number) {
-            line = unlabelled(line);
+        for (Lines lines(text); lines.next();) {
+            const std::string_view line = unlabelled(lines.line);
             if (line.starts_with('#')) {
-                split_words(line.substr(1), words_);
-                read_header(line, number);
+                split_words(line.substr(1), words_, kMostCells);
+                read_header(line, lines.number);
             } else {
-                split_words(line, words_);
+                split_words(line, words_, kMostCells);
                 read_data();
             }
         }
@@ -218,23 +218,22 @@ Measured read_nccl_tests(std::string_view text, FirstProblems& problems) { retur
 Measured read_mpigraph(std::string_view text, FirstProblems& problems) {
     Measured measured;
     GraphTable send, receive;
-    std::string_view line;
     std::vector<std::string_view> words;
-    for (std::size_t number = 1; next_line(text, line); ++number) {
-        split_words(unlabelled(line), words);
+    for (Lines lines(text); lines.next();) {
+        split_words(unlabelled(lines.line), words, kMostCells);
         if (words.size() < 2) continue;
         const bool sends = words[0] == "Send", receives = words[0] == "Recv";
         if ((sends || receives) && words[1] != "max" && words[1] != "avg") {
             GraphTable& table = sends ? send : receive;
             if (!table.above.empty()) {
-                problems.add("text", "range", nullptr, joined({"Line ", text_of(number), " begins a second table."}),
+                problems.add("text", "range", nullptr, joined({"Line ", text_of(lines.number), " begins a second table."}),
                              "Paste the output of one run.");
                 return measured;
             }
             table.above.assign(words.begin() + 1, words.end());
         } else if ((words[1] == "to" || words[1] == "from") && words.size() > 2) {
             GraphTable& table = words[1] == "to" ? send : receive;
-            if (table.left.size() < table.above.size()) read_graph_row(words, number, table, problems);
+            if (table.left.size() < table.above.size()) read_graph_row(words, lines.number, table, problems);
         }
     }
     const GraphTable& first = send.above.empty() ? receive : send;

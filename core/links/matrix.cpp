@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibration/calibration.h"
+#include "base/numbers.h"
+#include "base/table.h"
+#include "base/text.h"
 #include "links/read.h"
 
 namespace fourfold {
@@ -13,13 +15,6 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity(), kNan = -kInfinite;  // what a cell said, kept until rows have names
 
 std::string text_of(std::size_t number) { return grouped(static_cast<std::int64_t>(number)); }
-
-std::string_view unquoted(std::string_view cell) {
-    cell = trimmed(cell);
-    if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front())
-        cell = trimmed(cell.substr(1, cell.size() - 2));
-    return cell;
-}
 
 bool same_word(std::string_view text, std::string_view lower_case) {
     if (text.size() != lower_case.size()) return false;
@@ -50,22 +45,13 @@ Cell read_cell(std::string_view cell, char separator) {
     while (end < cell.size() && ((cell[end] >= '0' && cell[end] <= '9') || cell[end] == '.' || cell[end] == ',' || cell[end] == '-')) ++end;
     const std::string_view rest = trimmed(cell.substr(end));
     result.unit = unit_at(rest, length);
-    std::string digits(cell.substr(0, end));  // "12,5" is a number where commas do not separate; "1,024" may mean either
-    const std::size_t comma = digits.find(',');
-    if (separator != ',' && comma != std::string::npos && digits.size() - comma != 4) digits[comma] = '.';
-    const auto number = number_of(digits);
+    const auto number = number_of(with_point(cell.substr(0, end), separator));
     result.is_text = !number || (!rest.empty() && (result.unit == nullptr || length != rest.size()));
     if (result.is_text)
         result.unit = nullptr;
     else
         result.value = *number;
     return result;
-}
-
-char separator_of(std::string_view line) {
-    for (const char separator : {'\t', ';', ','})
-        if (line.find(separator) != std::string_view::npos) return separator;
-    return ' ';
 }
 
 class MatrixReader {
@@ -102,10 +88,9 @@ class MatrixReader {
     };
 
     void read_rows(std::string_view text) {
-        std::string_view line;
         std::vector<std::string_view> cells;
-        for (std::size_t number = 1; next_line(text, line); ++number) {
-            const std::string_view bare = trimmed(line);
+        for (Lines lines(text); lines.next();) {
+            const std::string_view bare = trimmed(lines.line);
             if (bare.empty()) continue;
             if (bare.front() == '#' || bare.front() == '%' || bare.starts_with("//")) {
                 find_units(bare, said_);
@@ -115,24 +100,9 @@ class MatrixReader {
                 ++lines_left_out_;
                 continue;
             }
-            if (separator_ == '\0') separator_ = separator_of(separator_of(bare) == ' ' ? bare : line);
-            split(line, cells);
-            add_row(line, number, cells);
-        }
-    }
-
-    void split(std::string_view line, std::vector<std::string_view>& cells) const {
-        if (separator_ == ' ') {
-            split_words(line, cells);
-            for (std::string_view& cell : cells) cell = unquoted(cell);
-            return;
-        }
-        cells.clear();
-        while (true) {
-            const std::size_t end = line.find(separator_);
-            cells.push_back(unquoted(line.substr(0, end)));
-            if (end == std::string_view::npos || cells.size() > kMostUnits + 2) return;
-            line.remove_prefix(end + 1);
+            if (separator_ == '\0') separator_ = separator_of(lines.line);
+            split_cells(lines.line, separator_, cells, kMostCells);
+            add_row(lines.line, lines.number, cells);
         }
     }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibration/calibration.h"
+#include "base/table.h"
+#include "base/text.h"
 #include "links/read.h"
 
 namespace fourfold {
@@ -93,16 +94,15 @@ class OsuReader {
     explicit OsuReader(FirstProblems& problems) : problems_(problems) {}
 
     Measured read(std::string_view text) {
-        std::string_view line;
-        for (std::size_t number = 1; next_line(text, line); ++number) {
-            line = trimmed(line);
+        for (Lines lines(text); lines.next();) {
+            const std::string_view line = trimmed(lines.line);
             if (line.empty()) continue;
             if (contains(line, "OSU MPI") && contains(line, "Test"))
-                begin_log(line, number);
+                begin_log(line, lines.number);
             else if (log_.kind != Kind::none && line.starts_with("#") && contains(line, "Size"))
                 read_unit(line);
             else
-                read_line(line, number);
+                read_line(line, lines.number);
         }
         end_log();
         finish();
@@ -146,7 +146,7 @@ class OsuReader {
     }
 
     void read_line(std::string_view line, std::size_t number) {
-        split_words(line, words_);
+        split_words(line, words_, kMostCells);
         if (log_.kind != Kind::none && words_.size() >= 2) {
             const auto size = number_of(words_[0]), value = number_of(words_[1]);
             if (size && value) {
@@ -183,7 +183,7 @@ class OsuReader {
         for (char& c : spaced)
             if (c == '#' || c == '=' || c == '<') c = ' ';
         std::vector<std::string_view> words;
-        split_words(spaced, words);
+        split_words(spaced, words, kMostCells);
         for (std::size_t i = 0; i + 2 < words.size(); ++i)
             if (words[i] == "pair" || words[i] == "pair:" || words[i] == "Pair" || words[i] == "Pair:") {
                 const std::size_t second =

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibration/calibration.h"
+#include "base/numbers.h"
+#include "base/table.h"
+#include "base/text.h"
 
 namespace fourfold {
 
@@ -260,8 +262,7 @@ Json read_links_answer(std::string_view text, Problems& problems) {
     const Wanted wanted = request ? read_wanted(*request, problems) : Wanted();
     if (!problems.empty() || wanted.text == nullptr) return {};
 
-    std::string_view given = *wanted.text;
-    if (given.starts_with("\xEF\xBB\xBF")) given.remove_prefix(3);  // as spreadsheets begin their files
+    const std::string_view given = without_mark(*wanted.text);
     const Format format = wanted.format == Format::automatic ? recognised(given) : wanted.format;
     const Unit* chosen = wanted.unit == 0 ? nullptr : unit_of_id(kChoosableUnits[wanted.unit].id);
     const bool is_json = format == Format::json || format == Format::pipette;

@@ -1,8 +1,7 @@
 // Measurements of links, as the tools print them, read into Links. Each format has a reader; what holds for all (units, gaps, checks, the
-// summary) is in links_read.cpp.
+// summary) is in read.cpp.
 #pragma once
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,13 +44,7 @@ Measured read_nccl_tests(std::string_view text, FirstProblems& problems);
 Measured read_osu(std::string_view text, FirstProblems& problems);
 
 // ---- text
-std::string_view trimmed(std::string_view text);
-// Cuts the next line off `text`; false at the end.
-bool next_line(std::string_view& text, std::string_view& line);
-// What lies between spaces and tabs, into `words`, which keeps its memory; a few more than a matrix can have columns, at most.
-void split_words(std::string_view line, std::vector<std::string_view>& words);
-// A number that fills the text, with at most 63 characters; hexadecimal, inf and nan are none.
-std::optional<double> number_of(std::string_view text);
+constexpr std::size_t kMostCells = kMostUnits + 3;  // of a line: a few more than a matrix can have columns
 std::string count_of(std::size_t count, std::string_view one, std::string_view many);
 
 // ---- pair by pair

@@ -1,10 +1,8 @@
 // Units, lines and pairs: what the readers of measured links share.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
 
-#include "calibration/calibration.h"
+#include "base/text.h"
 #include "links/read.h"
 
 namespace fourfold {
@@ -63,63 +61,6 @@ void find_units(std::string_view text, std::vector<const Unit*>& found) {
         const Unit* unit = unit_at(text.substr(i, 16), length);
         if (unit != nullptr && std::find(found.begin(), found.end(), unit) == found.end()) found.push_back(unit);
     }
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\r')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-    return text;
-}
-
-bool next_line(std::string_view& text, std::string_view& line) {
-    if (text.empty()) return false;
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return true;
-}
-
-void split_words(std::string_view line, std::vector<std::string_view>& words) {
-    words.clear();
-    std::size_t from = 0;
-    for (std::size_t i = 0; i <= line.size() && words.size() < kMostUnits + 3; ++i) {
-        if (i < line.size() && line[i] != ' ' && line[i] != '\t' && line[i] != '\r') continue;
-        if (i > from) words.push_back(line.substr(from, i - from));
-        from = i + 1;
-    }
-}
-
-// Digits with a point, at most 15 of them: a whole number over a power of ten, both exact, so that the quotient is the nearest number. The
-// library's way is ten times slower in the module, which counts for a million numbers.
-static std::optional<double> plain_number(std::string_view text) {
-    std::int64_t digits = 0;
-    double below = 1;
-    bool point = false;
-    if (text.size() > 16) return std::nullopt;
-    for (const char c : text) {
-        if (c == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (c < '0' || c > '9') return std::nullopt;
-        digits = digits * 10 + (c - '0');
-        if (point) below *= 10;
-    }
-    if (digits >= 1'000'000'000'000'000 || text.size() == (point ? 1 : 0)) return std::nullopt;
-    return static_cast<double>(digits) / below;
-}
-
-std::optional<double> number_of(std::string_view text) {
-    if (const auto plain = plain_number(text)) return plain;
-    std::array<char, 64> copy;  // strtod needs an end, and a line has others
-    if (text.empty() || text.size() >= copy.size()) return std::nullopt;
-    for (const char c : text)
-        if (!(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E') return std::nullopt;
-    copy[text.copy(copy.data(), text.size())] = '\0';
-    char* end = nullptr;
-    const double value = std::strtod(copy.data(), &end);
-    if (end != copy.data() + text.size()) return std::nullopt;
-    return value;
 }
 
 std::string count_of(std::size_t count, std::string_view one, std::string_view many) {

@@ -379,14 +379,6 @@ TEST_CASE("read_links: mpiGraph's tables") {
     CHECK(read(processes)["links"]["nodes"][1] == "quartz12:1");
 }
 
-TEST_CASE("numbers of a measurement are read as the library reads them") {
-    for (const char* text : {"0", "0.1", "12.3456", "999999999999999", "1.00000000000001", "123456789012345.6", ".5", "5.", "1e3", "-2.5",
-                             "00012.50", "0.000001"})
-        CHECK_MESSAGE(number_of(text) == std::optional<double>(std::strtod(text, nullptr)), text);
-    for (const char* text : {"", ".", "-", "1.2.3", "0x10", "inf", "nan", "1e", "12 ", "1_000", "--1"})
-        CHECK_MESSAGE(!number_of(text), text);
-}
-
 TEST_CASE("read_links: requests") {
     CHECK(problems(ask(json("{}"))) == "text missing null -> null");
     CHECK(problems(ask(json("[]"))) == "(all) type null -> null");

@@ -1,0 +1,15 @@
+// Small tools for numbers.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// The nearest number of so many decimal digits, which prints as short as that.
+double significant(double value, int digits);
+std::string number_text(double value, int digits);
+
+// 1 for none.
+double median(std::vector<double> values);
+
+}  // namespace fourfold
