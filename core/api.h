@@ -279,12 +279,12 @@ std::string calibrate(std::string_view request);
 //   "unit"    "auto" (as the file or the tool's documentation says) | "gbyte_per_s" | "gbit_per_s" | "mbyte_per_s" | "mbit_per_s" | "byte_per_s" |
 //             "gibyte_per_s" | "mibyte_per_s" (2^30 and 2^20 bytes); needed for a matrix whose comments, header and cells name none
 //   "units"   "auto" (as the file says, else nodes) | "nodes" | "gpus": what the names are
-//   {"ok": true, "format": {"id", "label"}, "unit": as above, "unit_source": "said by the file" | "said by the tool's documentation" | "chosen",
+//   {"ok": true, "format": {"id"}, "unit": as above, "unit_source": "file" | "tool" (its documentation says it) | "chosen",
 //    "links": {"nodes" or "gpus", "gbyte_per_s": at most 6 digits; on the diagonal 0 = not said, "latency_us" when measured for all links},
 //    "symmetric": both directions agree to 5 digits, "asymmetry": the largest |a - b| / max(a, b) of two directions,
 //    "missing": [[from, to]] (not measured, filled from the opposite direction; the first 100), "missing_count": all of them,
 //    "slow": [{"from", "to", "gbyte_per_s", "share_of_median"}] (below the median, slowest first, at most 10; of a pair the slower direction),
-//    "median_gbyte_per_s", "lowest", "highest" (both GB/s), "notes": [sentences: which numbers count, what was left out]}
+//    "median_gbyte_per_s", "lowest", "highest" (both GB/s), "notes": [{"id", "args"}: which numbers count, what was left out]}
 //   {"ok": false, "problems": […]}  nothing is read then. Field "text", "text.gbyte_per_s[3][5]" (JSON) or "unit"; the first 20, then one more
 //                                   with how many there are. Rules besides those above: "square", "pairs" (a log does not say its one
 //                                   pair), "unit" (none, several, or another one than chosen).

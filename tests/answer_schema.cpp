@@ -40,6 +40,7 @@ std::string differs(const Json& value, const Json& shape, const std::string& pat
     if (kind == "boolean") return value.is_boolean() ? "" : wrong();
     if (kind == "scalar") return value.is_null() || value.is_string() || value.is_boolean() || finite ? "" : wrong();
     if (kind == "any") return "";
+    if (kind == "words") return value.is_object() ? differs(value, json(R"({"id": "text", "args?": "any"})"), path) : wrong();
     if (kind == "token") {
         const bool symbol = value.is_object() && value.size() == 1 && value.contains("symbol") && value["symbol"].is_string();
         return finite || symbol || (value.is_string() && !value.get_ref<const std::string&>().empty()) ? "" : wrong();
@@ -50,7 +51,7 @@ std::string differs(const Json& value, const Json& shape, const std::string& pat
 const Json& shape(const char* name) {
     static const Json shapes = [] {
         Json s = json(R"({
-            "problem": {"field": "text", "rule": "text", "value": "scalar", "message": "text", "suggestion": "text", "nearest": "scalar"},
+            "problem": {"field": "text", "rule": "text", "value": "scalar", "message": "words", "suggestion": "words?", "nearest": "scalar"},
             "source": {"title": "text", "url": "text"},
             "note": {"id": "text", "text": "text"},
             "job": {"version": "integer", "model": "any", "gpu": "text", "cluster": "text", "method": "text", "gpus": "integer",
@@ -178,8 +179,8 @@ const Json& shape(const char* name) {
             "text": {"header": "text", "line": "text"}})");
         s["calibrate"]["warnings"] = Json::array({problem});
         s["read_links"] = json(R"({
-            "ok": "boolean", "format": {"id": "text", "label": "text"}, "unit": "text", "unit_source": "text", "symmetric": "boolean",
-            "asymmetry": "number", "missing": [["text"]], "missing_count": "integer", "notes": ["text"], "lowest": "number",
+            "ok": "boolean", "format": {"id": "text"}, "unit": "text", "unit_source": "text", "symmetric": "boolean",
+            "asymmetry": "number", "missing": [["text"]], "missing_count": "integer", "notes": ["words"], "lowest": "number",
             "highest": "number", "median_gbyte_per_s": "number",
             "slow": [{"from": "text", "to": "text", "gbyte_per_s": "number", "share_of_median": "number"}],
             "links": {"nodes?": ["text"], "gpus?": ["text"], "gbyte_per_s": [["number"]], "latency_us?": [["number"]]}})");
@@ -238,7 +239,7 @@ std::string answer_defect(std::string_view text, const char* on_success) {
     if (std::string found = differs(answer, expected, "failure"); !found.empty()) return found;
     if (answer["problems"].empty()) return "failure without a problem";
     for (const Json& problem : answer["problems"])
-        if (problem["message"] == "" || problem["rule"] == "") return "a problem says nothing: " + problem.dump();
+        if (problem["message"]["id"] == "" || problem["rule"] == "") return "a problem says nothing: " + problem.dump();
     return "";
 }
 

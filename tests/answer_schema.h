@@ -1,6 +1,7 @@
 // The shapes that api.h promises, and a walk that says where an answer differs from them.
-// A shape is "integer", "number" (finite), "text", "boolean", "scalar" (number, text, true, false or null), "token"; with "?" behind it
-// also null; [shape] = a list of them; {"key": shape, …} = an object with exactly these keys, those that end in "?" may be absent;
+// A shape is "integer", "number" (finite), "text", "boolean", "scalar" (number, text, true, false or null), "token", "words" ({"id",
+// "args"}); with "?" behind it also null; [shape] = a list of them; {"key": shape, …} = an object with exactly these keys, those that end
+// in "?" may be absent;
 // {"null or": shape}.
 #pragma once
 #include <cmath>

@@ -12,6 +12,9 @@
 namespace fourfold {
 
 inline constexpr std::size_t kFewestUnits = 2, kMostUnits = 2048;
+inline constexpr double kGbyte = 1e9, kMicrosecond = 1e-6;  // in bytes and seconds: the units of the JSON form
+inline constexpr int kWrittenDigits = 6;                    // of its numbers
+inline constexpr double kLongestLatency = 10;               // s
 
 // Links between the units of a cluster. Both directions are kept: a unit may send faster than it receives.
 struct Links {
@@ -50,8 +53,8 @@ Links read_links_object(const Json& json, const LinkKeys& keys, bool gaps, First
 // Between 2 and 2,048 names, none empty, each once.
 void check_names(const std::vector<std::string>& names, std::string_view key, FirstProblems& problems);
 
-// "From n1 to n2 (row 1, column 2)", for messages.
-std::string link_text(const std::vector<std::string>& names, std::size_t from, std::size_t to);
+// What is said of one link: "from", "to" (names), "row", "column" (from 1) stand in the sentence.
+Text of_link(const char* id, const std::vector<std::string>& names, std::size_t from, std::size_t to);
 
 // Whether a rate off the diagonal can be one: above 0, finite, and neither below 1 kB/s nor above 1,000 TB/s, which are other units.
 void check_rate(double byte_per_s, const std::vector<std::string>& names, std::size_t from, std::size_t to, std::string_view key,

@@ -14,8 +14,6 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity(), kNan = -kInfinite;  // what a cell said, kept until rows have names
 
-std::string text_of(std::size_t number) { return grouped(static_cast<std::int64_t>(number)); }
-
 bool same_word(std::string_view text, std::string_view lower_case) {
     if (text.size() != lower_case.size()) return false;
     for (std::size_t i = 0; i < text.size(); ++i)
@@ -66,8 +64,7 @@ class MatrixReader {
             return {};
         }
         if (lines_.size() < kFewestUnits) {
-            problems_.add("text", "missing", nullptr, "No matrix was found: at least two rows of numbers are needed.",
-                          "Paste one row per sender, with the numbers separated by commas, tabs or spaces.");
+            problems_.add("text", "missing", nullptr, "problem.matrix.none", "suggestion.matrix.rows");
             return {};
         }
         if (looks_like_prose()) return {};
@@ -145,7 +142,7 @@ class MatrixReader {
 
     void add_unit(std::size_t row, std::size_t column, const Unit* unit) {
         if (cell_unit_ == nullptr) cell_unit_ = unit;
-        if (unit != cell_unit_ && other_units_.size() < FirstProblems::kMost) other_units_.push_back({row, column, unit->label});
+        if (unit != cell_unit_ && other_units_.size() < FirstProblems::kMost) other_units_.push_back({row, column, unit->id});
     }
 
     void drop_first_row() {
@@ -199,34 +196,29 @@ class MatrixReader {
     void name_words_of_header() {
         for (std::size_t i = text_on_left_ > 0 ? 1 : 0; i < header_.size(); ++i)
             if (read_cell(header_[i], separator_).is_text)
-                problems_.add("text", "type", shown(std::string(header_[i])),
-                              joined({"Line ", text_of(header_line_), ": \"", header_[i].substr(0, 40), "\" is not a number."}),
-                              "Leave the place of a link that was not measured empty, or write -.");
+                problems_.add("text", "type", shown(header_[i]),
+                              Text("problem.matrix.word").with("line", header_line_).with("word", shown(header_[i])),
+                              "suggestion.matrix.gap");
     }
 
     bool looks_like_prose() {
         if ((text_cells_ + text_on_left_) * 2 <= cells_) return false;
-        problems_.add("text", "syntax", nullptr, "This is no measurement that Fourfold knows: most of it is not numbers.",
-                      "Read are a matrix as CSV, TSV or columns, JSON, and the output of nccl-tests, OSU's osu_bw or mpiGraph.");
+        problems_.add("text", "syntax", nullptr, "problem.matrix.prose", "suggestion.matrix.formats");
         return true;
     }
 
     bool is_square() {
         for (const Ragged& ragged : ragged_) {
             if (!problems_.keeps_more()) break;
-            problems_.add("text", "square", static_cast<std::int64_t>(ragged.cells),
-                          joined({"Line ", text_of(lines_[ragged.row]), " has ", count_of(ragged.cells, "value", "values"), "; ",
-                                  text_of(columns_), " were expected, as in the first row."}),
-                          "Every row needs as many values; leave no empty place between spaces, write - there.");
+            Text message("problem.matrix.row_length");
+            message.with("line", lines_[ragged.row]).with("values", ragged.cells).with("columns", columns_);
+            problems_.add("text", "square", static_cast<std::int64_t>(ragged.cells), std::move(message), "suggestion.matrix.row_length");
         }
         if (lines_.size() + lines_left_out_ > kMostUnits + 1 || width_ > kMostUnits)
-            problems_.add("text", "range", nullptr, joined({"Links of at most ", text_of(kMostUnits), " units are read."}),
-                          "Measure nodes instead of GPUs.");
+            problems_.add("text", "range", nullptr, Text("problem.matrix.too_many").with("most", kMostUnits), "suggestion.links.nodes");
         else if (ragged_.empty() && width_ != lines_.size())
-            problems_.add("text", "square", nullptr,
-                          joined({"The matrix is not square: it has ", count_of(lines_.size(), "row", "rows"), " of numbers and ",
-                                  count_of(width_, "column", "columns"), "."}),
-                          "One row per sender and one column per receiver, in the same order.");
+            problems_.add("text", "square", nullptr, Text("problem.matrix.not_square").with("rows", lines_.size()).with("columns", width_),
+                          "suggestion.matrix.square");
         return ragged_.empty() && width_ == lines_.size() && width_ <= kMostUnits;
     }
 
@@ -238,16 +230,14 @@ class MatrixReader {
             above.assign(header_.begin(), header_.end() - 1);
         if (!header_.empty() && (header_.size() < width_ || header_.size() > width_ + 1))
             problems_.add("text", "square", static_cast<std::int64_t>(header_.size()),
-                          joined({"The row of names has ", count_of(header_.size(), "name", "names"), " for ",
-                                  count_of(width_, "column", "columns"), "."}),
-                          "");
+                          Text("problem.matrix.names").with("names", header_.size()).with("columns", width_), {});
         for (std::size_t i = 0; i < width_; ++i) {
             const std::string_view left = named_ ? first_[i] : std::string_view();
             if (named_ && !above.empty() && left != above[i])
-                problems_.add("text", "unknown", shown(std::string(left)),
-                              joined({"Row ", text_of(i + 1), " is called \"", left.substr(0, 80), "\", column ", text_of(i + 1), " \"",
-                                      above[i].substr(0, 80), "\"."}),
-                              "Rows and columns must have the same names in the same order.");
+                problems_.add(
+                    "text", "unknown", shown(left),
+                    Text("problem.matrix.other_name").with("number", i + 1).with("row", shown(left)).with("column", shown(above[i])),
+                    "suggestion.matrix.same_names");
             if (named_)
                 names.emplace_back(left);
             else if (!above.empty())
@@ -255,12 +245,12 @@ class MatrixReader {
             else
                 names.push_back(joined({"node", std::to_string(i)}));
         }
-        if (!named_ && header_.empty())
-            measured_.notes.emplace_back("The matrix names nobody: its rows are called node0, node1 and so on.");
+        if (!named_ && header_.empty()) measured_.notes.emplace_back("note.matrix.no_names");
     }
 
-    std::string link(const std::size_t row, const std::size_t column) const {
-        return link_text(measured_.links.names, row, column - (named_ ? 1 : 0));
+    // What is said of the link at a place of the table.
+    Text of_cell(const char* id, const Place& place) const {
+        return of_link(id, measured_.links.names, place.row, place.column - (named_ ? 1 : 0));
     }
 
     void take_values() {
@@ -268,9 +258,8 @@ class MatrixReader {
         rates.resize(width_ * width_);
         for (const Place& odd : odd_)
             if (odd.column - (named_ ? 1 : 0) < width_)
-                problems_.add("text", "type", shown(std::string(odd.text)),
-                              joined({link(odd.row, odd.column), ": \"", odd.text.substr(0, 40), "\" is not a number."}),
-                              "Leave the place of a link that was not measured empty, or write -.");
+                problems_.add("text", "type", shown(odd.text), of_cell("problem.link.word", odd).with("word", shown(odd.text)),
+                              "suggestion.matrix.gap");
         for (std::size_t i = odd_.size(); i < text_cells_ + (named_ ? 0 : text_on_left_); ++i) problems_.count();
         for (std::size_t from = 0; from < width_; ++from)
             for (std::size_t to = 0; to < width_; ++to) {
@@ -279,9 +268,8 @@ class MatrixReader {
                 if (std::isinf(value)) {
                     if (problems_.keeps_more())
                         problems_.add("text", "range", value > 0 ? "inf" : "nan",
-                                      joined({link_text(measured_.links.names, from, to),
-                                              value > 0 ? ": the bandwidth is infinite." : ": the bandwidth is not a number (NaN)."}),
-                                      "Measure this link again, or write -: the opposite direction then stands for it.");
+                                      of_link(value > 0 ? "problem.rate.infinite" : "problem.rate.nan", measured_.links.names, from, to),
+                                      "suggestion.rate.again_or_dash");
                     else
                         problems_.count();
                     value = kNotMeasured;
@@ -293,22 +281,20 @@ class MatrixReader {
     void take_unit() {
         if (cell_unit_ != nullptr && chosen_ != nullptr && chosen_ != cell_unit_)
             problems_.add("unit", "unit", chosen_->id,
-                          joined({"The numbers are written in ", cell_unit_->label, ", but ", chosen_->label, " was chosen."}),
-                          "Leave the choice of the unit to the file.");
+                          Text("problem.unit.written").with("unit", cell_unit_->label()).with("chosen", chosen_->label()),
+                          "suggestion.unit.auto");
         for (const Place& other : other_units_)
-            problems_.add(
-                "text", "unit", other.text,
-                joined({link(other.row, other.column), ": ", other.text, ", while the first number is in ", cell_unit_->label, "."}),
-                "Give all numbers in one unit.");
+            problems_.add("text", "unit", other.text,
+                          of_cell("problem.unit.mixed", other).with("unit", Text("unit", other.text)).with("first", cell_unit_->label()),
+                          "suggestion.unit.one");
         if (chosen_ == nullptr && cell_unit_ == nullptr && said_.size() > 1)
             problems_.add("unit", "unit", nullptr,
-                          joined({"The file names several units: ", said_[0]->label, " and ", said_[1]->label, "."}),
-                          "Choose the one in which the numbers are.");
+                          Text("problem.unit.several").with("first", said_[0]->label()).with("second", said_[1]->label()),
+                          "suggestion.unit.choose");
         measured_.unit = chosen_ != nullptr ? chosen_ : cell_unit_ != nullptr ? cell_unit_ : said_.size() == 1 ? said_[0] : nullptr;
         measured_.unit_source = chosen_ != nullptr ? kChosen : kSaidByFile;
         if (chosen_ != nullptr && said_.size() == 1 && said_[0] != chosen_)
-            measured_.notes.push_back(
-                joined({"The file says ", said_[0]->label, "; the unit that was chosen counts, ", chosen_->label, "."}));
+            measured_.notes.push_back(Text("note.unit.chosen").with("said", said_[0]->label()).with("chosen", chosen_->label()));
         if (measured_.unit == nullptr && said_.empty()) ask_for_unit();
         const double scale = measured_.unit != nullptr ? measured_.unit->byte_per_s : 1;
         for (double& value : measured_.links.byte_per_s) value *= scale;
@@ -325,21 +311,21 @@ class MatrixReader {
             if (value > 0) known.push_back(value);
         if (known.empty()) return;                                     // each number is a problem already
         constexpr double kLeast = 0.3e9, kMost = 1e12, kUsual = 25e9;  // B/s: 2.5 Gbit Ethernet, NVLink, a port of InfiniBand HDR
-        const double middle = median(known);
-        std::string text;
+        const double middle = median(std::move(known));
+        Json candidates = Json::array();
         const Unit* best = nullptr;
         const auto distance = [&](const Unit* unit) { return std::abs(std::log2(middle * unit->byte_per_s / kUsual)); };
         for (const char* id : {"gbyte_per_s", "gbit_per_s", "mbyte_per_s", "mbit_per_s", "byte_per_s"}) {
             const Unit* unit = unit_of_id(id);
             const double rate = middle * unit->byte_per_s;
             if (rate < kLeast || rate > kMost) continue;
-            text += joined({text.empty() ? "" : ", ", unit->label, " would make it ", number_text(rate / 1e9, 3), " GB/s"});
+            candidates.push_back(Text("suggestion.unit.candidate").with("unit", unit->label()).with("rate", rate).json());
             if (best == nullptr || distance(unit) < distance(best)) best = unit;
         }
-        problems_.add("unit", "unit", nullptr, "The numbers have no unit, and the file names none.",
-                      joined({"Choose the unit. The middle number is ", number_text(middle, 4),
-                              best == nullptr ? std::string(", which is unusual for a link in every unit.")
-                                              : joined({": ", text, "; most likely it is ", best->label, "."})}));
+        Text suggestion(best == nullptr ? "suggestion.unit.unusual" : "suggestion.unit.likely");
+        suggestion.with("middle", middle);
+        if (best != nullptr) suggestion.with("units", std::move(candidates)).with("best", best->label());
+        problems_.add("unit", "unit", nullptr, "problem.unit.none", std::move(suggestion));
     }
 
     const Unit* chosen_;

@@ -1,5 +1,6 @@
 // OSU micro-benchmarks: logs of osu_bw and osu_latency, one pair each. The logs do not say between which nodes they ran: that is taken from
-// the line of the shell that started them (set -x), or from a line "# pair: nodeA nodeB" before each log.
+// the line of the shell that started them (set -x), or from a line "# pair: nodeA nodeB" before each log. What they print and mean is in
+// mvapich.cse.ohio-state.edu/benchmarks, c/util/osu_util_mpi.c (MB = 10^6 bytes); osu_latency is half a round trip.
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +11,6 @@
 namespace fourfold {
 
 namespace {
-
-std::string text_of(std::size_t number) { return grouped(static_cast<std::int64_t>(number)); }
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -25,7 +24,11 @@ bool is_name(std::string_view word) {
     return letter;
 }
 
-// "node[01-03,7]" of Slurm, at most 4 of them: a pair has two.
+constexpr std::size_t kMostHosts = 4;   // of a command: a pair has two
+constexpr std::size_t kMostDigits = 6;  // of a number in the name of a host
+constexpr std::size_t kMarker = 400;    // bytes of a line in which the names of a pair are looked for
+
+// "node[01-03,7]" of Slurm.
 void expand(std::string_view item, std::vector<std::string>& hosts) {
     const std::size_t open = item.find('['), close = item.find(']');
     if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
@@ -35,14 +38,14 @@ void expand(std::string_view item, std::vector<std::string>& hosts) {
     }
     const std::string_view before = item.substr(0, open), behind = item.substr(close + 1);
     std::string_view list = item.substr(open + 1, close - open - 1);
-    while (!list.empty() && hosts.size() < 4) {
+    while (!list.empty() && hosts.size() < kMostHosts) {
         const std::size_t end = std::min(list.find(','), list.size());
         const std::string_view range = list.substr(0, end), low = range.substr(0, range.find('-'));
         list.remove_prefix(std::min(end + 1, list.size()));
         const std::string_view high = low.size() < range.size() ? range.substr(low.size() + 1) : low;
         const auto first = number_of(low), last = number_of(high);
-        if (!first || !last || low.size() > 6 || high.size() > 6) continue;
-        for (double i = *first; i <= *last && hosts.size() < 4; ++i) {
+        if (!first || !last || low.size() > kMostDigits || high.size() > kMostDigits) continue;
+        for (double i = *first; i <= *last && hosts.size() < kMostHosts; ++i) {
             std::string digits = std::to_string(static_cast<int>(i));
             if (digits.size() < low.size()) digits.insert(0, low.size() - digits.size(), '0');
             hosts.push_back(joined({before, digits, behind}));
@@ -58,7 +61,7 @@ void expand_list(std::string_view list, std::vector<std::string>& hosts) {
     for (std::size_t i = 0; i <= list.size(); ++i) {
         if (i < list.size()) inside = (inside || list[i] == '[') && list[i] != ']';
         if (i < list.size() && (list[i] != ',' || inside)) continue;
-        if (hosts.size() < 4) expand(list.substr(from, i - from), hosts);
+        if (hosts.size() < kMostHosts) expand(list.substr(from, i - from), hosts);
         from = i + 1;
     }
 }
@@ -126,10 +129,8 @@ class OsuReader {
         else if (pair && contains(line, "Latency Test") && !contains(line, "Broadcast") && !contains(line, "All"))
             log_.kind = Kind::latency;
         else
-            problems_.add("text", "unsupported", nullptr,
-                          joined({"Line ", text_of(number), ": this OSU test does not measure one direction of one pair."}),
-                          contains(line, "Bi-Directional") ? "osu_bibw adds up both directions; run osu_bw."
-                                                           : "Run osu_bw, and osu_latency, between each two nodes.");
+            problems_.add("text", "unsupported", nullptr, Text("problem.osu.other_test").with("line", number),
+                          contains(line, "Bi-Directional") ? "suggestion.osu.one_way" : "suggestion.osu.run");
     }
 
     void read_unit(std::string_view line) {
@@ -138,10 +139,9 @@ class OsuReader {
         if (log_.kind != Kind::bandwidth || found.empty()) return;
         said_ = true;
         if (unit_ != nullptr && unit_ != found[0])
-            problems_.add(
-                "text", "unit", found[0]->label,
-                joined({"The log at line ", text_of(log_.line), " is in ", found[0]->label, ", the others are in ", unit_->label, "."}),
-                "Give all logs in one unit.");
+            problems_.add("text", "unit", found[0]->id,
+                          Text("problem.osu.unit").with("line", log_.line).with("unit", found[0]->label()).with("others", unit_->label()),
+                          "suggestion.unit.one");
         if (unit_ == nullptr) unit_ = found[0];
     }
 
@@ -170,13 +170,14 @@ class OsuReader {
             if (hosts_.empty()) return;
             if (hosts_.size() != 2)
                 problems_.add("text", "pairs", nullptr,
-                              joined({"Line ", text_of(number), ": this command names ",
-                                      count_of(hosts_.size(), "host", hosts_.size() > 3 ? "or more hosts" : "hosts"), "; a pair has two."}),
-                              "Run the test between two hosts.");
+                              Text(hosts_.size() < kMostHosts ? "problem.osu.hosts" : "problem.osu.many_hosts")
+                                  .with("line", number)
+                                  .with("hosts", hosts_.size()),
+                              "suggestion.osu.two_hosts");
             mark(hosts_[0], hosts_.size() > 1 ? hosts_[1] : std::string(), true);
             return;
         }
-        std::string spaced(line.substr(0, 400));
+        std::string spaced(line.substr(0, kMarker));
         for (const char* separator : {"->", "<->", ","})
             for (std::size_t at = spaced.find(separator); at != std::string::npos; at = spaced.find(separator, at + 1))
                 spaced.replace(at, std::string_view(separator).size(), std::string_view(separator).size(), ' ');
@@ -207,33 +208,25 @@ class OsuReader {
         } else if (from_ == to_) {
             ++inside_;
         } else if (log.kind == Kind::bandwidth) {
-            const double unit = unit_ != nullptr ? unit_->byte_per_s : 1e6;
+            const double unit = unit_ != nullptr ? unit_->byte_per_s : unit_of_id("mbyte_per_s")->byte_per_s;
             pairs_.add(from_, to_, log.value * unit, kNotMeasured);
         } else {
-            pairs_.add(from_, to_, kNotMeasured, log.value * 1e-6);  // half a round trip: it stands for both directions
-            pairs_.add(to_, from_, kNotMeasured, log.value * 1e-6);
+            pairs_.add(from_, to_, kNotMeasured, log.value * kMicrosecond);  // half a round trip: it stands for both directions
+            pairs_.add(to_, from_, kNotMeasured, log.value * kMicrosecond);
         }
     }
 
     void finish() {
         if (unmarked_ > 0)
             problems_.add("text", "pairs", static_cast<std::int64_t>(unmarked_),
-                          joined({count_of(unmarked_, "log comes", "logs come"), " without the names of the two nodes, the first at line ",
-                                  text_of(first_unmarked_), ": OSU's output does not print them."}),
-                          "Put a line like \"# pair: nodeA nodeB\" before each log, or keep the command that started it (mpirun -host "
-                          "nodeA,nodeB, srun -w "
-                          "nodeA,nodeB).");
-        if (pairs_.empty() && problems_.empty())
-            problems_.add("text", "missing", nullptr, "No log with results was found.", "Paste the whole output of osu_bw.");
+                          Text("problem.osu.unmarked").with("logs", unmarked_).with("line", first_unmarked_), "suggestion.osu.mark");
+        if (pairs_.empty() && problems_.empty()) problems_.add("text", "missing", nullptr, "problem.osu.none", "suggestion.osu.whole");
         pairs_.build(measured_);
         measured_.unit = unit_ != nullptr ? unit_ : unit_of_id("mbyte_per_s");
         measured_.unit_source = said_ ? kSaidByFile : kSaidByTool;
-        auto& notes = measured_.notes;
-        notes.emplace_back(
-            "Of each osu_bw log the largest message counts, from the first host to the second; of osu_latency the smallest one, for both "
-            "directions.");
-        if (empty_ > 0) notes.push_back(joined({count_of(empty_, "log has", "logs have"), " no results."}));
-        if (inside_ > 0) notes.push_back(joined({count_of(inside_, "log", "logs"), " between a node and itself left out."}));
+        measured_.notes.emplace_back("note.osu.largest");
+        measured_.note("note.osu.empty", "logs", empty_);
+        measured_.note("note.osu.inside", "logs", inside_);
     }
 
     FirstProblems& problems_;

@@ -11,7 +11,8 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostSlow = 10, kMostNamed = 10, kMostFilled = 100;
+constexpr std::size_t kMostSlow = 10, kMostNamed = 10, kMostFilled = 100;  // how many of each the answer names
+constexpr double kSymmetric = 1e-5;                                        // of the larger rate: tools print five digits
 
 constexpr Choice kFormats[] = {
     {"auto"}, {"json"}, {"pipette"}, {"matrix"}, {"nccl_tests"}, {"osu"}, {"mpigraph"},
@@ -29,8 +30,6 @@ struct Wanted {
     Format format = Format::automatic;
     int kind = 0;
 };
-
-std::string text_of(std::size_t number) { return grouped(static_cast<std::int64_t>(number)); }
 
 Format recognised(std::string_view text) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -54,7 +53,7 @@ Measured read_json(std::string_view text, Format format, FirstProblems& problems
     if (!json) return measured;
     const bool own = format == Format::json;
     const LinkKeys keys = own ? LinkKeys() : LinkKeys{"gpus", nullptr, "bandwidth", nullptr, true};
-    if (!own) measured.notes.emplace_back("Pipette's \"gpus\" are nodes: its tool measures between nodes, in GB/s.");
+    if (!own) measured.notes.emplace_back("note.pipette.nodes");
     measured.links = read_links_object(*json, keys, true, problems);
     measured.unit = unit_of_id("gbyte_per_s");
     measured.unit_source = format == Format::pipette ? kSaidByTool : kSaidByFile;
@@ -106,14 +105,15 @@ void check_numbers(const Links& links, FirstProblems& problems) {
 
 struct Gaps {
     std::size_t filled = 0, open = 0;
-    Json names = Json::array();  // of those filled, the first ones
-    std::string first_open;
+    Json names = Json::array();       // of those filled, the first ones
+    Json first_open = Json::array();  // "n1 - n2" of those measured in neither direction, the first ones
 };
+
+std::string short_name(const Links& links, std::size_t unit) { return *shown(links.names[unit]).get_ptr<const Json::string_t*>(); }
 
 Gaps fill_rates(Links& links) {
     Gaps gaps;
     const std::size_t n = links.size();
-    std::size_t named = 0;
     for (std::size_t from = 0; from < n; ++from)
         for (std::size_t to = 0; to < n; ++to) {
             double& rate = links.byte_per_s[from * n + to];
@@ -124,10 +124,7 @@ Gaps fill_rates(Links& links) {
                 continue;  // filled below, so that one gap does not fill another
             }
             if (from > to) continue;
-            ++gaps.open;
-            if (named++ < kMostNamed)
-                gaps.first_open +=
-                    joined({gaps.first_open.empty() ? "" : ", ", links.names[from].substr(0, 80), " - ", links.names[to].substr(0, 80)});
+            if (gaps.open++ < kMostNamed) gaps.first_open.push_back(joined({short_name(links, from), " - ", short_name(links, to)}));
         }
     for (std::size_t from = 0; from < n; ++from)
         for (std::size_t to = 0; to < n; ++to) {
@@ -148,13 +145,11 @@ void fill_latencies(Measured& measured) {
             double& latency = links.latency_s[from * n + to];
             if (from == to) latency = 0;
             if (std::isnan(latency)) latency = links.latency_s[to * n + from];
-            known += from != to && latency >= 0 && latency <= 10 ? 1 : 0;
+            known += from != to && latency >= 0 && latency <= kLongestLatency ? 1 : 0;
         }
     if (known == n * (n - 1)) return;
     links.latency_s.clear();
-    if (known > 0)
-        measured.notes.push_back(
-            joined({"Latencies are known for ", text_of(known), " of ", text_of(n * (n - 1)), " directions only and are not used."}));
+    if (known > 0) measured.notes.push_back(Text("note.links.latencies").with("known", known).with("all", n * (n - 1)));
 }
 
 double asymmetry_of(const Links& links) {
@@ -174,6 +169,8 @@ struct Slow {
     double rate;
 };
 
+double gbyte_per_s(double rate) { return significant(rate / kGbyte, kWrittenDigits); }
+
 void summarise(const Links& links, Json& answer) {
     const std::size_t n = links.size();
     std::vector<double> rates;
@@ -191,24 +188,33 @@ void summarise(const Links& links, Json& answer) {
         }
     const double lowest = *std::min_element(rates.begin(), rates.end()), highest = *std::max_element(rates.begin(), rates.end());
     const double middle = median(std::move(rates));
-    answer["lowest"] = significant(lowest / 1e9, 6);
-    answer["highest"] = significant(highest / 1e9, 6);
-    answer["median_gbyte_per_s"] = significant(middle / 1e9, 6);
+    answer["lowest"] = gbyte_per_s(lowest);
+    answer["highest"] = gbyte_per_s(highest);
+    answer["median_gbyte_per_s"] = gbyte_per_s(middle);
     Json list = Json::array();
     for (const Slow& link : slow)
         if (link.rate < middle)
             list.push_back(Object()
                                .add("from", links.names[link.from])
                                .add("to", links.names[link.to])
-                               .add("gbyte_per_s", significant(link.rate / 1e9, 6))
-                               .add("share_of_median", significant(link.rate / middle, 6)));
+                               .add("gbyte_per_s", gbyte_per_s(link.rate))
+                               .add("share_of_median", significant(link.rate / middle, kWrittenDigits)));
     answer["slow"] = std::move(list);
+}
+
+Problem too_large(std::size_t bytes) {
+    return {"text",
+            "too_large",
+            nullptr,
+            Text("problem.too_large").with("size", bytes).with("most", kMostLinksBytes),
+            "suggestion.links.results",
+            nullptr};
 }
 
 Wanted read_wanted(const Json& request, Problems& problems) {
     Wanted wanted;
     if (!request.is_object()) {
-        problems.push_back({"", "type", shown(request), "A request must be an object.", "", nullptr});
+        problems.push_back({"", "type", shown(request), "problem.links.no_request", {}, nullptr});
         return wanted;
     }
     FieldReader reader(request, problems);
@@ -217,30 +223,24 @@ Wanted read_wanted(const Json& request, Problems& problems) {
     reader.choice({"format"}, wanted.format, kFormats);
     reader.choice({"units"}, wanted.kind, kKinds);
     reader.reject_unknown();
-    if (!request.contains("text")) problems.push_back({"text", "missing", nullptr, "There is no text to read.", "", nullptr});
-    if (wanted.text != nullptr && wanted.text->size() > kMostLinksBytes)
-        problems.push_back(
-            {"text", "too_large", nullptr,
-             joined({"This text has ", text_of(wanted.text->size()), " bytes; at most ", text_of(kMostLinksBytes), " are read."}),
-             "Keep the lines with results.", nullptr});
+    if (!request.contains("text")) problems.push_back({"text", "missing", nullptr, "problem.no_text", {}, nullptr});
+    if (wanted.text != nullptr && wanted.text->size() > kMostLinksBytes) problems.push_back(too_large(wanted.text->size()));
     return wanted;
 }
 
 Json answer_of(Measured& measured, Format format, Gaps& gaps, double asymmetry) {
     Links& links = measured.links;
-    if (gaps.filled > 0)
-        measured.notes.push_back(joined({count_of(gaps.filled, "direction was", "directions were"),
-                                         " not measured; the opposite direction stands for ", gaps.filled == 1 ? "it." : "each."}));
+    measured.note("note.links.filled", "directions", gaps.filled);
     const Choice& known = kFormats[static_cast<std::size_t>(format)];
     Json notes = Json::array();
-    for (const std::string& note : measured.notes) notes.push_back(note);
+    for (const Text& note : measured.notes) notes.push_back(note.json());
     Json answer = Object()
                       .add("ok", true)
                       .add("format", Object().add("id", known.id))
                       .add("unit", measured.unit->id)
                       .add("unit_source", measured.unit_source)
-                      .add("symmetric", asymmetry <= 1e-5)
-                      .add("asymmetry", significant(asymmetry, 6))
+                      .add("symmetric", asymmetry <= kSymmetric)
+                      .add("asymmetry", significant(asymmetry, kWrittenDigits))
                       .add("missing", std::move(gaps.names))
                       .add("missing_count", static_cast<std::int64_t>(gaps.filled))
                       .add("notes", std::move(notes));
@@ -254,8 +254,7 @@ Json answer_of(Measured& measured, Format format, Gaps& gaps, double asymmetry) 
 Json read_links_answer(std::string_view text, Problems& problems) {
     constexpr std::size_t kMostRequestBytes = kMostLinksBytes + kMostLinksBytes / 4;  // a line's end takes two bytes in JSON
     if (text.size() > kMostRequestBytes) {
-        problems.push_back({"text", "too_large", nullptr, joined({"At most ", text_of(kMostLinksBytes), " bytes are read."}),
-                            "Keep the lines with results.", nullptr});
+        problems.push_back(too_large(text.size()));
         return {};
     }
     const auto request = parse(text, kMostRequestBytes, problems);
@@ -270,10 +269,12 @@ Json read_links_answer(std::string_view text, Problems& problems) {
     Measured measured = read_format(given, format, chosen, found);
     Links& links = measured.links;
     if (format != Format::matrix && chosen != nullptr && measured.unit != nullptr && chosen != measured.unit)
-        problems.push_back(
-            {"unit", "unit", chosen->id,
-             joined({kFormats[static_cast<std::size_t>(format)].id, " gives ", measured.unit->label, "; ", chosen->label, " was chosen."}),
-             "Leave the choice of the unit to the file.", "auto"});
+        problems.push_back({"unit", "unit", chosen->id,
+                            Text("problem.unit.format")
+                                .with("format", Text("choice.format", kFormats[static_cast<std::size_t>(format)].id))
+                                .with("unit", measured.unit->label())
+                                .with("chosen", chosen->label()),
+                            "suggestion.unit.auto", "auto"});
     if (!is_json && (!links.names.empty() || found.empty())) check_names(links.names, "text", found);
     const std::size_t n = links.size();
     const bool whole = n >= kFewestUnits && n <= kMostUnits && links.byte_per_s.size() == n * n && measured.unit != nullptr;
@@ -283,9 +284,10 @@ Json read_links_answer(std::string_view text, Problems& problems) {
         gaps = fill_rates(links);
         if (gaps.open > 0)
             found.add(is_json ? "" : "text", "missing", static_cast<std::int64_t>(gaps.open),
-                      joined({count_of(gaps.open, "pair was", "pairs were"), " measured in neither direction: ", gaps.first_open,
-                              gaps.open > kMostNamed ? " and others." : "."}),
-                      "Measure them, or leave out the nodes that they join.");
+                      Text(gaps.open > kMostNamed ? "problem.links.gaps" : "problem.links.gaps_all")
+                          .with("pairs", gaps.open)
+                          .with("first", std::move(gaps.first_open)),
+                      "suggestion.links.gaps");
     }
     found.move_to(problems);
     if (!problems.empty() || !whole) return {};

@@ -18,8 +18,9 @@ Json read_links_answer(std::string_view request, Problems& problems);
 
 // ---- units
 struct Unit {
-    std::string_view id, label;
+    std::string_view id;  // "gbyte_per_s"
     double byte_per_s;
+    Text label() const { return {"unit", id}; }
 };
 const Unit* unit_of_id(std::string_view id);
 // The unit that the text begins with, written so that bits and bytes differ ("GB/s", "Gbit/s", "MiB/s", "Gbps", "MBytes/sec"); `length` is
@@ -32,10 +33,14 @@ void find_units(std::string_view text, std::vector<const Unit*>& found);
 struct Measured {
     Links links;  // kNotMeasured off the diagonal: a gap; without names where the text could not be read
     const Unit* unit = nullptr;
-    std::string_view unit_source;
-    std::vector<std::string> notes;
+    std::string_view unit_source;  // who says the unit: the file, the documentation of the tool, or the request
+    std::vector<Text> notes;
+    // What holds for some of the measurement's parts; nothing where there are none.
+    void note(const char* id, const char* what, std::size_t count) {
+        if (count > 0) notes.push_back(Text(id).with(what, count));
+    }
 };
-inline constexpr std::string_view kSaidByFile = "said by the file", kSaidByTool = "said by the tool's documentation", kChosen = "chosen";
+inline constexpr std::string_view kSaidByFile = "file", kSaidByTool = "tool", kChosen = "chosen";
 
 // `chosen` is the unit that the request names, nullptr for "auto".
 Measured read_matrix_text(std::string_view text, const Unit* chosen, FirstProblems& problems);
@@ -43,9 +48,10 @@ Measured read_mpigraph(std::string_view text, FirstProblems& problems);
 Measured read_nccl_tests(std::string_view text, FirstProblems& problems);
 Measured read_osu(std::string_view text, FirstProblems& problems);
 
-// ---- text
+// ---- lines
 constexpr std::size_t kMostCells = kMostUnits + 3;  // of a line: a few more than a matrix can have columns
-std::string count_of(std::size_t count, std::string_view one, std::string_view many);
+// Launchers put the rank before each line when asked to: "[1,0]<stdout>:" (Open MPI), "0: " (Slurm). The line without it, trimmed.
+std::string_view unlabelled(std::string_view line);
 
 // ---- pair by pair
 // Links that were measured one pair at a time. Units are numbered as they come up.

@@ -2,18 +2,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
+#include "base/table.h"
 #include "links/read.h"
 
 namespace fourfold {
 
 namespace {
 
+constexpr double kMbyte = 1e6, kGibyte = 1024.0 * 1024 * 1024, kMibyte = 1024.0 * 1024, kBits = 8;  // bytes; bits in one
 constexpr Unit kUnits[] = {
-    {"gbyte_per_s", "GB/s", 1e9},      {"gbit_per_s", "Gbit/s", 1e9 / 8},     {"mbyte_per_s", "MB/s", 1e6},
-    {"mbit_per_s", "Mbit/s", 1e6 / 8}, {"gibyte_per_s", "GiB/s", 1073741824}, {"mibyte_per_s", "MiB/s", 1048576},
-    {"byte_per_s", "B/s", 1},
+    {"gbyte_per_s", kGbyte},   {"gbit_per_s", kGbyte / kBits}, {"mbyte_per_s", kMbyte}, {"mbit_per_s", kMbyte / kBits},
+    {"gibyte_per_s", kGibyte}, {"mibyte_per_s", kMibyte},      {"byte_per_s", 1},
 };
+constexpr std::size_t kLongestUnit = 18;  // characters: "GBytes per second" and what follows
+
+constexpr std::size_t kLongestLabel = 24;  // characters of "[1,0]<stdout>:"
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
@@ -58,13 +61,21 @@ void find_units(std::string_view text, std::vector<const Unit*>& found) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (i > 0 && is_letter(text[i - 1])) continue;
         std::size_t length = 0;
-        const Unit* unit = unit_at(text.substr(i, 16), length);
+        const Unit* unit = unit_at(text.substr(i, kLongestUnit), length);
         if (unit != nullptr && std::find(found.begin(), found.end(), unit) == found.end()) found.push_back(unit);
     }
 }
 
-std::string count_of(std::size_t count, std::string_view one, std::string_view many) {
-    return joined({grouped(static_cast<std::int64_t>(count)), " ", count == 1 ? one : many});
+std::string_view unlabelled(std::string_view line) {
+    if (line.starts_with('[')) {
+        const std::size_t end = line.find(">:");
+        if (end != std::string_view::npos && end < kLongestLabel) line.remove_prefix(end + 2);
+    } else {
+        std::size_t digits = 0;
+        while (digits < line.size() && line[digits] >= '0' && line[digits] <= '9') ++digits;
+        if (digits > 0 && line.substr(digits).starts_with(": ")) line.remove_prefix(digits + 2);
+    }
+    return trimmed(line);
 }
 
 std::size_t PairTable::unit(std::string_view name) {
@@ -102,9 +113,7 @@ void PairTable::build(Measured& measured) const {
         links.byte_per_s[at] = rates[at] == 0 ? kNotMeasured : links.byte_per_s[at] / rates[at];
         links.latency_s[at] = latencies[at] == 0 ? kNotMeasured : links.latency_s[at] / latencies[at];
     }
-    if (repeated > 0)
-        measured.notes.push_back(
-            joined({count_of(repeated, "link was", "links were"), " measured more than once; the mean of the runs counts."}));
+    measured.note("note.links.repeated", "links", repeated);
 }
 
 }  // namespace fourfold
