@@ -250,14 +250,14 @@ std::string limits(std::string_view request);
 // A run must say its plan: degrees that it leaves out must be set in the job. Model, GPU, cluster and the calibration's own keys are the
 // job's. A calibration that the job carries already is left out of "estimated_seconds".
 //   {"ok": true,
-//    "rows": [{"name" ("Run 1", "Line 2"), "step_seconds" (measured), "estimated_seconds", "ratio" (measured / estimated),
+//    "rows": [{"name": {"id", "args"} (row.run or row.line, with its number), "step_seconds" (measured), "estimated_seconds", "ratio" (measured / estimated),
 //              "after_seconds", "after_ratio" (with what is proposed), "outlier": far from the others even then,
 //              "plan": {"gpus", "sequence_length", "global_batch", "tensor_parallel", "context_parallel", "pipeline_parallel",
 //                       "micro_batch", "expert_parallel"}}],
 //    "usable": number of rows,
 //    "kind": "none" (fewer than 3 different plans, or a median ratio beyond 0.2 to 5) | "factor" (the median ratio) | "site" (from 10 plans: constants of the cluster, where they
 //            predict plans left out better than the factor does),
-//    "why": sentences, with the mean error of plans predicted from the others,
+//    "why": [{"id", "args"}: a sentence each, with the mean error of plans predicted from the others],
 //    "set": {keys of the job: new values}, "not_identifiable": [keys of constants on which these runs do not depend],
 //    "before", "after": null (no rows) | {"mean_error", "worst_error"} of |ratio - 1|,
 //    "warnings": [problem],   rule "does_not_fit": the estimate of memory says that this run cannot have fitted

@@ -168,8 +168,8 @@ const Json& shape(const char* name) {
         s["place"]["critical"] = {{"default", binds}, {"best", binds}};
         s["place"]["warnings"] = Json::array({problem});
         s["calibrate"] = json(R"({
-            "ok": "boolean", "usable": "integer", "kind": "text", "why": "text", "set": "any", "remove": "any", "not_identifiable": ["text"],
-            "rows": [{"name": "text", "step_seconds": "number", "estimated_seconds": "number", "ratio": "number", "after_seconds": "number",
+            "ok": "boolean", "usable": "integer", "kind": "text", "why": ["words"], "set": "any", "remove": "any", "not_identifiable": ["text"],
+            "rows": [{"name": "words", "step_seconds": "number", "estimated_seconds": "number", "ratio": "number", "after_seconds": "number",
                       "after_ratio": "number", "outlier": "boolean",
                       "plan": {"gpus": "integer", "sequence_length": "integer", "global_batch": "integer", "tensor_parallel": "integer",
                                "context_parallel": "integer", "pipeline_parallel": "integer", "micro_batch": "integer",

@@ -11,22 +11,13 @@ namespace fourfold {
 
 namespace {
 
-std::string percent_text(double part) {
-    const double percent = 100 * part;
-    if (percent < 0.05) return "0 %";
-    return number_text(percent, percent < 10 ? 2 : 3) + " %";
-}
-std::string count_text(std::size_t count, const char* what) {
-    return joined({grouped(static_cast<std::int64_t>(count)), " ", what, count == 1 ? "" : "s"});
-}
-
 // ---- what to propose
 enum class Kind { none, factor, site };
 constexpr const char* kKinds[] = {"none", "factor", "site"};
 
 struct Proposal {
     Kind kind = Kind::none;
-    std::string why;
+    std::vector<Text> why;  // sentences
     double factor = 1;
     SiteValues values{};
     std::vector<std::string_view> unknown;  // constants that these runs do not tell
@@ -58,63 +49,68 @@ std::vector<FitRow> rows_of(const std::vector<MeasuredStep>& steps) {
     return rows;
 }
 
-std::string too_few(std::size_t runs, std::size_t plans) {
-    if (runs == 0) return "No run yet.";
-    if (runs == 1) return "One run alone never rescales: what is off in it need not be off in other plans. Add two runs of other plans.";
-    if (plans == 1)
-        return joined({count_text(runs, "run"), " of one plan count as one, and one alone never rescales. Add two runs of other plans."});
-    return "Two plans are too few to tell a rule from chance. Add one run of another plan.";
+Text too_few(std::size_t runs, std::size_t plans) {
+    if (runs == 0) return "calibration.no_run";
+    if (runs == 1) return "calibration.one_run";
+    if (plans == 1) return Text("calibration.one_plan").with("runs", runs);
+    return "calibration.two_plans";
+}
+
+// What is said of runs and of the plans that they are of.
+Text of_runs(const char* id, const char* id_of_repeated, std::size_t runs, std::size_t plans) {
+    if (runs == plans) return Text(id).with("runs", runs);
+    return Text(id_of_repeated).with("runs", runs).with("plans", plans);
+}
+
+// The constants of the site and a factor beside them, as fitted.
+void propose_site(const SiteFit& fit, std::size_t runs, std::size_t plans, Proposal& p) {
+    p.kind = Kind::site;
+    p.factor = fit.factor;
+    p.values = fit.values;
+    Text better = fit.factor == 1 ? of_runs("calibration.site", "calibration.site_of_plans", runs, plans)
+                                  : of_runs("calibration.site_and_factor", "calibration.site_and_factor_of_plans", runs, plans);
+    if (fit.factor != 1) better.with("factor", fit.factor);
+    p.why.push_back(std::move(better));
+    p.why.push_back(Text("calibration.site_predicts")
+                        .with("site", fit.held_out_site)
+                        .with("factor", fit.held_out_factor)
+                        .with("none", fit.held_out_none));
+    Json names = Json::array();
+    for (std::size_t i = 0; i < kSiteConstants; ++i) {
+        if (fit.identified[i]) continue;
+        p.unknown.push_back(kSite[i].key);
+        names.push_back(Text("field", kSite[i].key).json());
+    }
+    if (!p.unknown.empty()) p.why.push_back(Text("calibration.not_identifiable").with("constants", std::move(names)));
 }
 
 Proposal propose(const Job& job, const std::vector<FitRow>& rows, std::size_t runs) {
     Proposal p;
     if (rows.size() < kFewestForFactor) {
-        p.why = too_few(runs, rows.size());
+        p.why = {too_few(runs, rows.size())};
         return p;
     }
     std::vector<double> ratios;
     ratios.reserve(rows.size());
     for (const FitRow& row : rows) ratios.push_back(row.measured / row.estimated);
-    const double factor = median(ratios);
+    const double factor = median(std::move(ratios));
     constexpr double kLeast = 0.2, kMost = 5;  // time_factor's range
     if (factor < kLeast || factor > kMost) {
-        p.why = joined({"The runs took ", number_text(factor, 3),
-                        " times the estimate: no calibration mends that. Check the model, the GPU, the batch and the unit of the times."});
+        p.why = {Text("calibration.far_off").with("factor", factor)};
+        return p;
+    }
+    const bool enough = rows.size() >= kFewestForSite;
+    const SiteFit fit = enough ? fit_site(job, rows) : SiteFit();
+    if (enough && fit.held_out_site < fit.held_out_factor && fit.factor >= kLeast && fit.factor <= kMost) {
+        propose_site(fit, runs, rows.size(), p);
         return p;
     }
     p.kind = Kind::factor;
-    p.factor = significant(factor, 4);
-    const std::string counted = joined({count_text(runs, "run"), runs == rows.size() ? "" : " of ",
-                                        runs == rows.size() ? std::string() : count_text(rows.size(), "plan")});
-    const std::string simple = joined({counted, ": the median of measured over estimated is ", number_text(factor, 3), "."});
-    constexpr const char* kPredicted = " Each predicted from the others, the runs lie ";
-    if (rows.size() < kFewestForSite) {
-        const HeldOut held = factor_held_out(rows);
-        p.why = joined({simple, kPredicted, percent_text(held.factor), " off on average, against ", percent_text(held.none),
-                        " without a calibration."});
-        return p;
-    }
-    const SiteFit fit = fit_site(job, rows);
-    const std::string with_site = percent_text(fit.held_out_site), with_factor = percent_text(fit.held_out_factor),
-                      without = percent_text(fit.held_out_none);
-    if (!(fit.held_out_site < fit.held_out_factor) || fit.factor < kLeast || fit.factor > kMost) {
-        p.why = joined({simple, kPredicted, with_factor, " off on average, against ", without,
-                        " without a calibration. Constants fitted to your cluster do no better (", with_site, ")."});
-        return p;
-    }
-    p.kind = Kind::site;
-    p.factor = fit.factor;
-    p.values = fit.values;
-    const bool both = fit.factor != 1;
-    p.why = joined({counted, ": constants of your cluster", both ? ", and a factor of " : "",
-                    both ? number_text(fit.factor, 3) + "," : std::string(), " fit better than one factor.", kPredicted, with_site,
-                    " off on average, against ", with_factor, " with the factor alone and ", without, " without a calibration."});
-    for (std::size_t i = 0; i < kSiteConstants; ++i) {
-        if (fit.identified[i]) continue;
-        p.why = joined({p.why, p.unknown.empty() ? " Not identifiable from these runs: " : ", ", kSite[i].name});
-        p.unknown.push_back(kSite[i].key);
-    }
-    if (!p.unknown.empty()) p.why += ".";
+    p.factor = significant(factor, kProposedDigits);
+    p.why.push_back(of_runs("calibration.median", "calibration.median_of_plans", runs, rows.size()).with("factor", factor));
+    const HeldOut held = factor_held_out(rows);
+    p.why.push_back(Text("calibration.factor_predicts").with("factor", held.factor).with("none", held.none));
+    if (enough) p.why.push_back(Text("calibration.site_no_better").with("site", fit.held_out_site));
     return p;
 }
 
@@ -152,7 +148,8 @@ Json errors(const std::vector<double>& ratios) {
 
 // Rows far from the others even so: more than three times their usual distance (as the median absolute deviation tells it) and a tenth.
 std::vector<bool> outliers(const std::vector<double>& ratios) {
-    constexpr double kSigma = 1.4826, kFar = 3, kLeast = 0.1;
+    constexpr double kSigma = 1.4826;  // a normal distribution's standard deviation over its median absolute deviation
+    constexpr double kFar = 3, kLeast = 0.1;
     std::vector<double> logs, distances;
     for (const double ratio : ratios) logs.push_back(std::log(ratio));
     const double middle = logs.empty() ? 0 : median(logs);
@@ -165,28 +162,32 @@ std::vector<bool> outliers(const std::vector<double>& ratios) {
     return result;
 }
 
-Json describe_plan(const Plan& p) {
-    return Object()
-        .add("gpus", p.gpus)
-        .add("sequence_length", p.sequence_length)
-        .add("global_batch", p.global_batch)
-        .add("tensor_parallel", p.tensor_parallel)
-        .add("context_parallel", p.context_parallel)
-        .add("pipeline_parallel", p.pipeline_parallel)
-        .add("micro_batch", p.micro_batch)
-        .add("expert_parallel", p.expert_parallel);
+constexpr std::pair<const char*, std::int64_t Plan::*> kDescribed[] = {
+    {"gpus", &Plan::gpus},
+    {"sequence_length", &Plan::sequence_length},
+    {"global_batch", &Plan::global_batch},
+    {"tensor_parallel", &Plan::tensor_parallel},
+    {"context_parallel", &Plan::context_parallel},
+    {"pipeline_parallel", &Plan::pipeline_parallel},
+    {"micro_batch", &Plan::micro_batch},
+    {"expert_parallel", &Plan::expert_parallel},
+};
+
+Json describe_plan(const Plan& plan) {
+    Json described = Json::object();
+    for (const auto& [key, member] : kDescribed) described[key] = plan.*member;
+    return described;
 }
 
 // A line of the text for the plan that the job asks for, its time left open; "" when there is no such plan.
 Json text_help(const Job& job, const RunColumns& columns) {
     Job resolved = job;
     Problems ignored;
-    std::string header, line;
+    std::string line;
     const bool known = resolve(resolved, ignored).has_value();
     const Json plan = to_json(resolved);
     for (std::size_t i = 0; i < columns.keys.size(); ++i) {
-        if (i > 0) header += columns.separator, line += columns.separator;
-        header += columns.names[i];
+        if (i > 0) line += columns.separator;
         const auto value = plan.find(columns.keys[i]);
         if (value == plan.end()) continue;
         const auto* text = value->get_ptr<const Json::string_t*>();
@@ -194,30 +195,22 @@ Json text_help(const Job& job, const RunColumns& columns) {
         const bool quoted = written.find(columns.separator) != std::string::npos;
         line += quoted ? "\"" + written + "\"" : written;
     }
-    return Object().add("header", header).add("line", known ? line : std::string());
+    return Object().add("header", columns.header()).add("line", known ? line : std::string());
 }
 
 Json warnings_of(const std::vector<MeasuredStep>& steps) {
     Problems list;
     for (const MeasuredStep& step : steps)
         if (!step.fits)
-            list.push_back({joined({"runs[", std::to_string(step.index), "]"}), "does_not_fit", nullptr,
-                            joined({step.name, ": by the estimate of its memory this run does not fit its GPUs."}),
-                            "It is used all the same; check its settings.", nullptr});
+            list.push_back({indexed("runs", step.index), "does_not_fit", nullptr, Text("problem.run.does_not_fit").with("run", step.name),
+                            "suggestion.run.does_not_fit", nullptr});
     return to_json(list);
 }
 
 }  // namespace
 
-Json calibration_answer(const Json& request, const Job& job, Problems& problems) {
-    const RunsRead read = read_runs(request, job, problems);
-    Json answer = Object().add("ok", problems.empty()).add("text", text_help(job, read.columns)).add("remove", removal(job));
-    if (!problems.empty()) {
-        answer["problems"] = to_json(problems);
-        return answer;
-    }
-    const std::vector<MeasuredStep>& steps = read.steps;
-    const Proposal proposal = propose(job, rows_of(steps), steps.size());
+// Each run beside its estimate, before and after what is proposed.
+static void compare_runs(const Job& job, const std::vector<MeasuredStep>& steps, const Proposal& proposal, Json& answer) {
     std::vector<double> before, after, after_seconds;
     for (const MeasuredStep& step : steps) {
         const Plan calibrated = proposal.with(step.plan);
@@ -239,14 +232,27 @@ Json calibration_answer(const Json& request, const Job& job, Problems& problems)
                            .add("outlier", static_cast<bool>(far[i]))
                            .add("plan", describe_plan(steps[i].plan)));
     answer["rows"] = std::move(rows);
-    answer["usable"] = steps.size();
-    answer["kind"] = kKinds[static_cast<std::size_t>(proposal.kind)];
-    answer["why"] = proposal.why;
-    answer["set"] = set_of(proposal, job);
-    answer["not_identifiable"] = proposal.unknown;
     answer["before"] = errors(before);
     answer["after"] = errors(after);
-    answer["warnings"] = warnings_of(steps);
+}
+
+Json calibration_answer(const Json& request, const Job& job, Problems& problems) {
+    const RunsRead read = read_runs(request, job, problems);
+    Json answer = Object().add("ok", problems.empty()).add("text", text_help(job, read.columns)).add("remove", removal(job));
+    if (!problems.empty()) {
+        answer["problems"] = to_json(problems);
+        return answer;
+    }
+    const Proposal proposal = propose(job, rows_of(read.steps), read.steps.size());
+    compare_runs(job, read.steps, proposal, answer);
+    Json why = Json::array();
+    for (const Text& sentence : proposal.why) why.push_back(sentence.json());
+    answer["usable"] = read.steps.size();
+    answer["kind"] = kKinds[static_cast<std::size_t>(proposal.kind)];
+    answer["why"] = std::move(why);
+    answer["set"] = set_of(proposal, job);
+    answer["not_identifiable"] = proposal.unknown;
+    answer["warnings"] = warnings_of(read.steps);
     return answer;
 }
 

@@ -13,11 +13,12 @@
 namespace fourfold {
 
 inline constexpr std::size_t kFewestForFactor = 3, kFewestForSite = 10, kMostRuns = 500;
+inline constexpr int kProposedDigits = 4;  // of a factor or a constant
 
 // ---- what was measured
 struct MeasuredStep {
     std::size_t index = 0;  // in the request
-    std::string name;       // "Run 4", "Line 5"
+    Text name;              // "Run 4", "Line 5"
     std::string key;        // of the plan: the same for the same one
     Plan plan;              // no kAuto, no calibration of its own
     double measured = 0;    // seconds
@@ -30,6 +31,7 @@ struct RunColumns {
     std::vector<std::string> keys;   // of a row, "" where the name is not known
     std::vector<std::string> names;  // as the text has them
     char separator = ',';
+    std::string header() const;  // the names in one line
 };
 
 struct RunsRead {
@@ -47,7 +49,7 @@ RunsRead read_runs(const Json& request, const Job& job, Problems& problems);
 // ---- the constants of a site
 inline constexpr std::size_t kSiteConstants = 4;
 struct SiteConstant {
-    std::string_view key, name;
+    std::string_view key;
     double Plan::*of_plan;
     double Timing::*of_timing;
     double low, high;  // where a fit looks

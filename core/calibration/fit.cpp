@@ -12,12 +12,13 @@
 
 namespace fourfold {
 
-// Bounds and spreads: about twice as wide as what the sites of the published fits span (cost.cpp).
+// Bounds and spreads, assumed: about twice as wide as what the sites of the published fits span (timing_of). In parts of the
+// network's rate, and seconds.
 const std::array<SiteConstant, kSiteConstants> kSite = {{
-    {"site_network", "the network's share for collectives", &Plan::site_network, &Timing::network, 0.1, 1, 1},
-    {"site_pipeline", "the network's share for the pipeline", &Plan::site_pipeline, &Timing::pipeline, 0.03, 1, 1.5},
-    {"site_fixed", "the fixed time of a step", &Plan::site_fixed, &Timing::fixed, 1e-3, 10, 2.5},
-    {"site_stall", "stalls", &Plan::site_stall, &Timing::stall, 1e-6, 10e-3, 3},
+    {"site_network", &Plan::site_network, &Timing::network, 0.1, 1, 1},
+    {"site_pipeline", &Plan::site_pipeline, &Timing::pipeline, 0.03, 1, 1.5},
+    {"site_fixed", &Plan::site_fixed, &Timing::fixed, 1e-3, 10, 2.5},
+    {"site_stall", &Plan::site_stall, &Timing::stall, 1e-6, 10e-3, 3},
 }};
 
 HeldOut factor_held_out(const std::vector<FitRow>& rows) {
@@ -35,9 +36,14 @@ HeldOut factor_held_out(const std::vector<FitRow>& rows) {
 
 namespace {
 
-constexpr std::size_t kKnots = 33;
+constexpr std::size_t kKnots = 33;  // of a constant's range; between them a straight line
 constexpr std::size_t kMostFolds = 10;
+constexpr double kLeastShare = 1e-3;  // of a run's usual time: sums of changes never go below
+// The simplex: its steps at most, its first sides (as logarithms), the difference of costs at which it has converged, and where a corner
+// goes as J. A. Nelder and R. Mead chose: mirrored at the middle of the others, twice as far, or halfway.
 constexpr int kSimplexSteps = 160;
+constexpr double kSides[] = {0.7, 0.2}, kConverged = 1e-7;
+constexpr double kMirrored = 2, kFurther = 3, kHalfway = 0.5;
 constexpr double kNoise = 0.04;  // of measured steps against the model: from here on a residual counts in proportion only, and a constant
                                  // whose whole range changes less of any step cannot be told
 
@@ -50,18 +56,18 @@ struct Response {
     std::array<std::array<double, kKnots>, kSiteConstants> change{};
 };
 
-struct Problem4 {
+struct Tabulated {
     std::vector<Response> runs;
     Point start{}, low{}, high{};
     std::array<bool, kSiteConstants> free{};
 };
 
-double at_knot(const Problem4& p, std::size_t constant, std::size_t knot) {
+double at_knot(const Tabulated& p, std::size_t constant, std::size_t knot) {
     return p.low[constant] + (p.high[constant] - p.low[constant]) * static_cast<double>(knot) / (kKnots - 1);
 }
 
-Problem4 tabulate(const Job& job, const std::vector<FitRow>& rows) {
-    Problem4 p;
+Tabulated tabulate(const Job& job, const std::vector<FitRow>& rows) {
+    Tabulated p;
     for (std::size_t c = 0; c < kSiteConstants; ++c) p.low[c] = std::log(kSite[c].low), p.high[c] = std::log(kSite[c].high);
     for (const FitRow& row : rows) {
         const Framework framework = framework_of(row.plan, *job.gpu);
@@ -91,7 +97,7 @@ Problem4 tabulate(const Job& job, const std::vector<FitRow>& rows) {
     return p;
 }
 
-double log_ratio(const Problem4& p, const Response& run, const Point& at) {
+double log_ratio(const Tabulated& p, const Response& run, const Point& at) {
     double seconds = run.base;
     for (std::size_t c = 0; c < kSiteConstants; ++c) {
         if (!p.free[c]) continue;
@@ -100,7 +106,7 @@ double log_ratio(const Problem4& p, const Response& run, const Point& at) {
         const double part = place - static_cast<double>(knot);
         seconds += (1 - part) * run.change[c][knot] + part * run.change[c][knot + 1];
     }
-    return run.log_measured - std::log(std::max(seconds, 1e-3 * run.base));
+    return run.log_measured - std::log(std::max(seconds, kLeastShare * run.base));
 }
 
 struct Fitted {
@@ -109,9 +115,9 @@ struct Fitted {
 };
 
 // One fit to the runs that `used` names.
-class Fit4 {
+class RobustFit {
  public:
-    Fit4(const Problem4& problem, std::vector<std::size_t> used, bool with_factor)
+    RobustFit(const Tabulated& problem, std::vector<std::size_t> used, bool with_factor)
         : p_(problem), used_(std::move(used)), with_factor_(with_factor) {
         for (std::size_t c = 0; c < kSiteConstants; ++c)
             if (p_.free[c]) free_.push_back(c);
@@ -119,7 +125,7 @@ class Fit4 {
 
     Fitted run() {
         Point best = p_.start;
-        for (const double step : {0.7, 0.2}) best = simplex(best, step);
+        for (const double side : kSides) best = simplex(best, side);
         return {best, log_factor(best)};
     }
 
@@ -153,41 +159,41 @@ class Fit4 {
         for (const std::size_t c : free_) at[c] = std::clamp(at[c], p_.low[c], p_.high[c]);
         return {at, cost(at)};
     }
-    // The point `by` of the way from `from` through `to`: -1 mirrors `from`, 0.5 is halfway.
+    // The point `by` of the way from `from` through `to`.
     Corner between(const Point& from, const Point& to, double by) const {
         Point at = to;
         for (const std::size_t c : free_) at[c] = from[c] + (to[c] - from[c]) * by;
         return corner(at);
     }
 
-    Point simplex(const Point& start, double step) const {
+    Point simplex(const Point& start, double side) const {
         const auto cheaper = [](const Corner& a, const Corner& b) { return a.cost < b.cost; };
         std::vector<Corner> corners = {corner(start)};
         for (const std::size_t c : free_) {
             Point moved = start;
-            moved[c] += moved[c] + step > p_.high[c] ? -step : step;
+            moved[c] += moved[c] + side > p_.high[c] ? -side : side;
             insert_sorted(corners, corner(moved), cheaper);
         }
         for (int i = 0; i < kSimplexSteps && corners.size() > 1; ++i) {
             const Corner worst = corners.back();
             corners.pop_back();
-            if (worst.cost - corners.front().cost < 1e-7) return corners.front().at;
+            if (worst.cost - corners.front().cost < kConverged) return corners.front().at;
             Point middle = start;
             for (const std::size_t c : free_) {
                 middle[c] = 0;
                 for (const Corner& one : corners) middle[c] += one.at[c] / static_cast<double>(corners.size());
             }
-            Corner next = between(worst.at, middle, 2);
+            Corner next = between(worst.at, middle, kMirrored);
             if (next.cost < corners.front().cost) {
-                const Corner further = between(worst.at, middle, 3);
+                const Corner further = between(worst.at, middle, kFurther);
                 if (further.cost < next.cost) next = further;
             } else if (next.cost >= corners.back().cost) {
-                next = between(next.cost < worst.cost ? next.at : worst.at, middle, 0.5);
+                next = between(next.cost < worst.cost ? next.at : worst.at, middle, kHalfway);
                 if (next.cost >= worst.cost) {  // everything towards the best
                     std::vector<Corner> smaller = {corners.front()};
                     for (std::size_t k = 1; k < corners.size(); ++k)
-                        insert_sorted(smaller, between(corners[k].at, corners.front().at, 0.5), cheaper);
-                    next = between(worst.at, corners.front().at, 0.5);
+                        insert_sorted(smaller, between(corners[k].at, corners.front().at, kHalfway), cheaper);
+                    next = between(worst.at, corners.front().at, kHalfway);
                     corners = std::move(smaller);
                 }
             }
@@ -196,20 +202,20 @@ class Fit4 {
         return corners.front().at;
     }
 
-    const Problem4& p_;
+    const Tabulated& p_;
     std::vector<std::size_t> used_, free_;
     bool with_factor_;
 };
 
 // Mean error of runs that the fit did not see: every run once, in at most kMostFolds parts.
-double held_out(const Problem4& problem, bool with_factor) {
+double held_out(const Tabulated& problem, bool with_factor) {
     const std::size_t runs = problem.runs.size(), folds = std::min(runs, kMostFolds);
     double sum = 0;
     for (std::size_t fold = 0; fold < folds; ++fold) {
         std::vector<std::size_t> used;
         for (std::size_t i = 0; i < runs; ++i)
             if (i % folds != fold) used.push_back(i);
-        const Fitted fitted = Fit4(problem, std::move(used), with_factor).run();
+        const Fitted fitted = RobustFit(problem, std::move(used), with_factor).run();
         for (std::size_t i = fold; i < runs; i += folds)
             sum += std::abs(std::exp(log_ratio(problem, problem.runs[i], fitted.at) - fitted.log_factor) - 1);
     }
@@ -219,7 +225,7 @@ double held_out(const Problem4& problem, bool with_factor) {
 }  // namespace
 
 SiteFit fit_site(const Job& job, const std::vector<FitRow>& rows) {
-    const Problem4 problem = tabulate(job, rows);
+    const Tabulated problem = tabulate(job, rows);
     SiteFit fit;
     const HeldOut simple = factor_held_out(rows);
     fit.held_out_none = simple.none;
@@ -228,10 +234,10 @@ SiteFit fit_site(const Job& job, const std::vector<FitRow>& rows) {
     fit.held_out_site = std::min(site, both);
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(i);
-    const Fitted fitted = Fit4(problem, std::move(all), both < site).run();
-    fit.factor = significant(std::exp(fitted.log_factor), 4);
+    const Fitted fitted = RobustFit(problem, std::move(all), both < site).run();
+    fit.factor = significant(std::exp(fitted.log_factor), kProposedDigits);
     fit.identified = problem.free;
-    for (std::size_t c = 0; c < kSiteConstants; ++c) fit.values[c] = significant(std::exp(fitted.at[c]), 4);
+    for (std::size_t c = 0; c < kSiteConstants; ++c) fit.values[c] = significant(std::exp(fitted.at[c]), kProposedDigits);
     return fit;
 }
 

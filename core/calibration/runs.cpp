@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/numbers.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "calibration/calibration.h"
@@ -31,12 +30,20 @@ Json known_columns() {
 }
 std::string_view word_at(const Json& field, const char* key) { return *field[key].get_ptr<const Json::string_t*>(); }
 
-void report(Problems& problems, std::string_view field, const char* rule, const Json& value, std::string message,
-            std::string_view suggestion) {
-    problems.push_back({std::string(field), rule, value, std::move(message), std::string(suggestion), nullptr});
+void report(Problems& problems, std::string_view field, const char* rule, const Json& value, Text message, Text suggestion) {
+    problems.push_back({std::string(field), rule, value, std::move(message), std::move(suggestion), nullptr});
 }
 
-std::string seconds_text(double seconds) { return number_text(seconds, 3) + " s"; }
+// The columns of runs where nobody names others: keys, and their short names in a link.
+constexpr std::pair<const char*, const char*> kUsualColumns[] = {
+    {"gpus", "gpus"},           {"tensor_parallel", "tp"}, {"pipeline_parallel", "pp"},
+    {"context_parallel", "cp"}, {"micro_batch", "mb"},     {kTime, kTime},
+};
+RunColumns usual_columns() {
+    RunColumns columns;
+    for (const auto& [key, name] : kUsualColumns) columns.keys.emplace_back(key), columns.names.emplace_back(name);
+    return columns;
+}
 
 // ---- text
 // "1,024" may mean either and stays a text, which the reader is asked about.
@@ -61,7 +68,6 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-std::string count(std::size_t value) { return grouped(static_cast<std::int64_t>(value)); }
 std::string path(std::size_t index) { return indexed("runs", index); }
 
 // What the names of columns may be, and which keys were named before.
@@ -96,7 +102,7 @@ class ColumnNames {
 };
 
 // One problem for each column that is not known or there twice: a line may have a hundred thousand of them.
-void read_column(std::string_view cell, const std::string& line, ColumnNames& known, RunColumns& columns, FirstProblems& problems) {
+void read_column(std::string_view cell, std::size_t line, ColumnNames& known, RunColumns& columns, FirstProblems& problems) {
     const std::string word = lower(cell);
     const std::string_view* key = known.key_of(word);
     columns.names.emplace_back(cell);
@@ -104,31 +110,31 @@ void read_column(std::string_view cell, const std::string& line, ColumnNames& kn
     if (key != nullptr && known.take(*key)) return;
     if (!problems.keeps_more()) return problems.count();
     const Json given = shown(Json(cell));
-    const std::string said = joined({line, ": \"", *given.get_ptr<const Json::string_t*>(), "\""});
     const std::string_view near = key == nullptr ? known.closest_to(word) : std::string_view();
     if (key != nullptr)
-        problems.add("", "unknown", given, joined({line, ": ", *key, " is there twice."}), "Leave one out.");
+        problems.add("", "unknown", given, Text("problem.runs.column_twice").with("line", line).with("key", *key),
+                     "suggestion.runs.leave_one_out");
     else
-        problems.add("", "unknown", given, joined({said, " is not a column that Fourfold knows."}),
-                     near.empty() ? std::string("Leave it out.") : joined({"Did you mean ", near, "?"}));
+        problems.add("", "unknown", given, Text("problem.runs.unknown_column").with("line", line).with("column", given),
+                     near.empty() ? Text("suggestion.leave_out") : did_you_mean(near));
 }
 
-void read_header(std::string_view line, const std::string& name, RunColumns& columns, Problems& problems) {
+void read_header(std::string_view line, std::size_t number, RunColumns& columns, Problems& problems) {
     ColumnNames known;
     FirstProblems found("runs_text");
     columns = {{}, {}, separator_of(line)};
     std::vector<std::string_view> cells;
     split_cells(line, columns.separator, cells, kAllCells);
-    for (const std::string_view cell : cells) read_column(cell, name, known, columns, found);
+    for (const std::string_view cell : cells) read_column(cell, number, known, columns, found);
     found.move_to(problems);
     if (columns.names.size() > kMostColumns) columns.names.clear(), columns.keys.clear();
     if (!known.has(kTime))
-        report(problems, "runs_text", "missing", nullptr, joined({name, ": no column is called ", kTime, "."}),
-               "The first line names the columns, like gpus,tp,pp,cp,mb,step_seconds.");
+        report(problems, "runs_text", "missing", nullptr, Text("problem.runs.no_time").with("line", number).with("key", kTime),
+               Text("suggestion.runs.header").with("header", usual_columns().header()));
 }
 
 struct Given {
-    std::string name;
+    Text name;
     Json row;
     Problems wrong;  // already known
 };
@@ -142,19 +148,17 @@ std::vector<Given> rows_of_text(std::string_view text, RunColumns& columns, Prob
     for (Lines lines(without_mark(text)); rows.size() <= kMostRuns && lines.next();) {
         const std::string_view bare = trimmed(lines.line);
         if (bare.empty() || bare.front() == '#') continue;
-        const std::string name = joined({"Line ", count(lines.number)});
         if (!has_header) {
             has_header = true;
-            read_header(lines.line, name, columns, problems);
+            read_header(lines.line, lines.number, columns, problems);
             if (problems.size() != problems_before) break;  // what the columns mean is not known
             continue;
         }
         split_cells(lines.line, columns.separator, cells, kAllCells);
-        Given given{name, Json::object(), {}};
+        Given given{Text("row.line").with("number", lines.number), Json::object(), {}};
         if (cells.size() != columns.keys.size())
             report(given.wrong, "", "type", nullptr,
-                   joined({count(cells.size()), " values were given; the header names ", count(columns.keys.size()), " columns."}),
-                   "Give one value for each.");
+                   Text("problem.run.cells").with("values", cells.size()).with("columns", columns.keys.size()), "suggestion.run.cells");
         for (std::size_t i = 0; i < cells.size() && given.wrong.empty(); ++i)
             if (!cells[i].empty()) given.row[columns.keys[i]] = value_of_cell(cells[i], columns.separator);
         rows.push_back(std::move(given));
@@ -176,16 +180,16 @@ void read_fields(const Json& row, MeasuredStep& step, Problems& found) {
     reader.reject_unknown();
     for (const std::string_view key : kCalibrationKeys)
         if (const auto given = row.find(std::string(key)); given != row.end())
-            report(found, key, "unsupported", shown(*given), joined({key, " belongs to all runs alike."}), "Leave it out.");
-    if (time == nullptr) return report(found, kTime, "missing", nullptr, "step_seconds is empty.", "Say how many seconds a step took.");
-    const std::string written = shown(*time).dump(-1, ' ', false, Json::error_handler_t::replace);
+            report(found, key, "unsupported", shown(*given), Text("problem.run.of_all").with("key", key), "suggestion.leave_out");
+    if (time == nullptr)
+        return report(found, kTime, "missing", nullptr, Text("problem.run.no_time").with("key", kTime), "suggestion.run.time");
     if (!time->is_number())
-        return report(found, kTime, "type", shown(*time), joined({"step_seconds must be a number; ", written, " is none."}),
-                      "Write digits only, with a point before decimals.");
+        return report(found, kTime, "type", shown(*time), Text("problem.run.time_no_number").with("key", kTime).with("value", shown(*time)),
+                      "suggestion.run.digits");
     step.measured = time->get<double>();
     if (!(step.measured > 0))
-        report(found, kTime, "range", shown(*time), joined({"step_seconds must be more than 0; ", written, " was given."}),
-               "Say how many seconds a step took.");
+        report(found, kTime, "range", shown(*time), Text("problem.run.time_too_small").with("key", kTime).with("value", shown(*time)),
+               "suggestion.run.time");
 }
 
 // Says which degrees are still open, else which rules the plan breaks: fully, while there are few such rows.
@@ -199,16 +203,15 @@ void check_plan(const Job& job, MeasuredStep& step, std::size_t illegal_before, 
                                                             {"context_parallel", p.context_parallel},
                                                             {"micro_batch", p.micro_batch},
                                                             {"expert_parallel", p.expert_parallel}};
-    std::string open;
+    Json open = Json::array();
     const char* first = nullptr;
     for (const auto& [key, value] : degrees) {
         if (value != kAuto) continue;
         if (first == nullptr) first = key;
-        open = joined({open, open.empty() ? "" : ", ", key});
+        open.push_back(key);
     }
     if (first != nullptr)
-        report(found, first, "missing", "auto", joined({"Say which plan you ran; not known: ", open, "."}),
-               "Give it with the run, or set it for the plan above.");
+        report(found, first, "missing", "auto", Text("problem.run.open").with("keys", std::move(open)), "suggestion.run.open");
     else if (!is_legal(job.model, p))
         found = illegal_before < kFully ? broken_rules(job.model, p) : Problems{first_broken_rule(job.model, p)};
 }
@@ -218,15 +221,13 @@ void check_time(const Job& job, MeasuredStep& step, Problems& found) {
     step.estimated = e.seconds;
     step.fits = e.verdict.fit != Fit::does_not_fit;
     const double least = least_seconds(job, step.plan);
-    const std::string said = seconds_text(step.measured);
     if (step.measured < least)
         report(found, kTime, "range", step.measured,
-               joined({said, " a step is impossible: the arithmetic alone takes ", seconds_text(least), " at the cards' peak."}),
-               "Check the model, the batch and the number of GPUs.");
+               Text("problem.run.faster_than_peak").with("seconds", step.measured).with("least", least), "suggestion.run.job");
     else if (step.measured > kFarOff * step.estimated)
         report(found, kTime, "range", step.measured,
-               joined({said, " a step is more than 50 times the estimate of ", seconds_text(step.estimated), "."}),
-               "Check the plan, and that the time is in seconds.");
+               Text("problem.run.far_off").with("seconds", step.measured).with("times", kFarOff).with("estimated", step.estimated),
+               "suggestion.run.plan");
 }
 
 // The same plan measured twice must agree: each row that took much longer than the fastest of its plan is a problem.
@@ -236,10 +237,13 @@ void find_contradictions(const std::vector<MeasuredStep>& steps, FirstProblems& 
         for (const MeasuredStep& other : steps)
             if (other.key == one.key && other.measured < fastest->measured) fastest = &other;
         if (one.measured > kRepeats * fastest->measured)
-            problems.keep({joined({path(one.index), ".", kTime}), "contradictory", one.measured,
-                           joined({one.name, " and ", fastest->name, " are the same plan, but took ", seconds_text(one.measured), " and ",
-                                   seconds_text(fastest->measured), "."}),
-                           "Keep the one that is right, or say in which setting they differ.", nullptr});
+            problems.keep({under(path(one.index), kTime), "contradictory", one.measured,
+                           Text("problem.run.contradictory")
+                               .with("run", one.name)
+                               .with("other", fastest->name)
+                               .with("seconds", one.measured)
+                               .with("other_seconds", fastest->measured),
+                           "suggestion.run.contradictory", nullptr});
     }
 }
 
@@ -248,25 +252,35 @@ std::vector<Given> given_runs(const Json& request, RunColumns& columns, Problems
     const auto list = request.find("runs"), text = request.find("runs_text");
     std::vector<Given> given;
     if (list != request.end() && (!list->is_array() || text != request.end())) {
-        report(problems, "runs", "type", shown(*list), "runs must be a list of runs, and instead of it there may be runs_text.", "");
+        report(problems, "runs", "type", shown(*list), "problem.runs.no_list", {});
     } else if (list != request.end()) {
-        for (std::size_t i = 0; i < list->size() && i <= kMostRuns; ++i) given.push_back({joined({"Run ", count(i + 1)}), (*list)[i], {}});
+        for (std::size_t i = 0; i < list->size() && i <= kMostRuns; ++i)
+            given.push_back({Text("row.run").with("number", i + 1), (*list)[i], {}});
     } else if (text != request.end()) {
         if (const auto* lines = text->get_ptr<const Json::string_t*>())
             given = rows_of_text(*lines, columns, problems);
         else
-            report(problems, "runs_text", "type", shown(*text), "runs_text must be a text.", "");
+            report(problems, "runs_text", "type", shown(*text), Text("problem.no_text_value").with("key", "runs_text"), {});
     }
     if (given.size() > kMostRuns) {
         given.clear();
         problems.clear();
         report(problems, list != request.end() ? "runs" : "runs_text", "too_large", nullptr,
-               joined({"There are more than ", count(kMostRuns), " runs."}), "Keep the newest ones.");
+               Text("problem.runs.too_many").with("most", kMostRuns), "suggestion.runs.newest");
     }
     return given;
 }
 
 }  // namespace
+
+std::string RunColumns::header() const {
+    std::string line;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) line += separator;
+        line += names[i];
+    }
+    return line;
+}
 
 Plan uncalibrated(const Plan& plan) {
     const Plan none;
@@ -284,7 +298,7 @@ static Problems read_run(const Given& given, const Job& job, std::size_t illegal
     if (given.row.is_object())
         read_fields(given.row, step, found);
     else
-        report(found, "", "type", shown(given.row), "A run is an object, like {\"tensor_parallel\": 8, \"step_seconds\": 12.3}.", "");
+        report(found, "", "type", shown(given.row), "problem.run.no_object", {});
     if (found.empty()) check_plan(job, step, illegal_before, found);
     if (found.empty()) check_time(job, step, found);
     return found;
@@ -292,9 +306,7 @@ static Problems read_run(const Given& given, const Job& job, std::size_t illegal
 
 RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
     RunsRead result;
-    result.columns = {{"gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch", kTime},
-                      {"gpus", "tp", "pp", "cp", "mb", kTime},
-                      ','};
+    result.columns = usual_columns();
     const Plan base = uncalibrated(job.plan);
     FirstProblems all(request.contains("runs") ? "runs" : "runs_text");
     std::size_t illegal = 0, index = 0;

@@ -1,5 +1,4 @@
-// A matrix as text: CSV, TSV or columns of spaces, with or without a row of names above and a column of names on the left; and mpiGraph's
-// two tables.
+// A matrix as text: CSV, TSV or columns of spaces, with or without a row of names above and a column of names on the left.
 #include <algorithm>
 #include <cmath>
 

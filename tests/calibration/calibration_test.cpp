@@ -19,6 +19,7 @@ using namespace fourfold;
 using tests::at;
 using tests::brief;
 using tests::json;
+using tests::said;
 
 namespace {
 
@@ -97,7 +98,7 @@ TEST_CASE("a calibration in the plan: the factor is on every term, the constants
         CHECK(item["formula"].dump().find("{\"symbol\":\"k_y\"}") != std::string::npos);
     }
     CHECK(sum == doctest::Approx(answer["time"]["step_seconds"].get<double>()).epsilon(1e-12));
-    CHECK(answer["time"]["basis"].get<std::string>().find("Calibrated") == 0);
+    CHECK(answer["time"]["basis"].dump().find("band.calibrated") != std::string::npos);
     bool said = false;
     for (const Json& note : answer["used"]) said = said || note["id"] == "calibration";
     CHECK(said);
@@ -132,13 +133,16 @@ TEST_CASE("no run, one run, two runs: nothing is rescaled, and why") {
     const Json one = calibrated(with_runs(first(runs, 1)));
     CHECK(one["kind"] == "none");
     CHECK(one["set"].empty());
-    CHECK(one["why"].get<std::string>().find("One run alone never rescales") == 0);
+    CHECK(one["why"] == json(R"([{"id": "calibration.one_run"}])"));
+    CHECK(none["why"] == json(R"([{"id": "calibration.no_run"}])"));
     CHECK(one["rows"][0]["ratio"].get<double>() == doctest::Approx(1.3));
     CHECK(one["rows"][0]["after_ratio"] == one["rows"][0]["ratio"]);
-    CHECK(calibrated(with_runs(first(runs, 2)))["kind"] == "none");
+    CHECK(calibrated(with_runs(first(runs, 2)))["why"] == json(R"([{"id": "calibration.two_plans"}])"));
     CHECK(calibrated(with_runs(first(runs, 3)))["set"] == json(R"({"time_factor": 1.3})"));
     // the same plan thrice is one
-    CHECK(calibrated(with_runs(Json::array({runs[0], runs[0], runs[0]})))["kind"] == "none");
+    const Json same = calibrated(with_runs(Json::array({runs[0], runs[0], runs[0]})));
+    CHECK(same["kind"] == "none");
+    CHECK(same["why"] == json(R"([{"id": "calibration.one_plan", "args": {"runs": 3}}])"));
 }
 
 TEST_CASE("three to nine plans: the median factor, whatever one of them says") {
@@ -184,7 +188,7 @@ TEST_CASE("the order of runs does not matter; twice the time is twice the factor
 
 TEST_CASE("a site is found again from its runs, well enough to predict others") {
     const Json answer = calibrated(with_runs(first(runs_on(kSiteOfTheirs, plans()), 12)));
-    MESSAGE(answer["why"].get<std::string>() << " " << answer["set"].dump());
+    MESSAGE(answer["why"].dump() << " " << answer["set"].dump());
     REQUIRE(answer["kind"] == "site");
     CHECK(answer["after"]["mean_error"].get<double>() < 0.01);
     CHECK(answer["before"]["mean_error"].get<double>() > 0.05);
@@ -224,7 +228,8 @@ TEST_CASE("constants on which no run depends keep their value, and are named") {
     CHECK(answer["not_identifiable"] == json(R"(["site_network", "site_pipeline"])"));
     CHECK(answer["set"]["site_network"] == 0.7);
     CHECK(answer["set"]["site_pipeline"] == 0.5);
-    CHECK(answer["why"].get<std::string>().find("Not identifiable") != std::string::npos);
+    CHECK(said(answer["why"][2]) ==
+          R"(calibration.not_identifiable {"constants":[{"id":"field.site_network"},{"id":"field.site_pipeline"}]})");
 }
 
 // ---- what a reader may write
@@ -236,14 +241,15 @@ TEST_CASE("runs as a text: commas, tabs, semicolons, spaces; short names; decima
         if (answer["ok"] != true) return brief(answer["problems"]);
         std::string all;
         for (const Json& row : answer["rows"])
-            all += row["name"].get<std::string>() + " " + row["plan"]["tensor_parallel"].dump() + " " + row["step_seconds"].dump() + "; ";
+            all += said(row["name"]) + " " + row["plan"]["tensor_parallel"].dump() + " " + row["step_seconds"].dump() + "; ";
         return all;
     };
-    CHECK(seconds("tp,pp,mb,step_seconds\n2,1,1,12.5\n4,1,1,13") == "Line 2 2 12.5; Line 3 4 13.0; ");
-    CHECK(seconds("TP\tPP\tMB\tstep seconds\r\n# ours\r\n\r\n2\t1\t1\t12,5\r\n") == "Line 4 2 12.5; ");
-    CHECK(seconds("tp;pp;mb;step_seconds\n2;1;1;12,5") == "Line 2 2 12.5; ");
-    CHECK(seconds("  tp  pp  mb   step_seconds \n  2  1  1  12,5  ") == "Line 2 2 12.5; ");
-    CHECK(seconds("\xEF\xBB\xBF\"tensor_parallel\",pipeline_parallel,micro_batch,step_seconds\n\"2\",1,1,12.5") == "Line 2 2 12.5; ");
+    CHECK(seconds("tp,pp,mb,step_seconds\n2,1,1,12.5\n4,1,1,13") == R"(row.line {"number":2} 2 12.5; row.line {"number":3} 4 13.0; )");
+    CHECK(seconds("TP\tPP\tMB\tstep seconds\r\n# ours\r\n\r\n2\t1\t1\t12,5\r\n") == R"(row.line {"number":4} 2 12.5; )");
+    CHECK(seconds("tp;pp;mb;step_seconds\n2;1;1;12,5") == R"(row.line {"number":2} 2 12.5; )");
+    CHECK(seconds("  tp  pp  mb   step_seconds \n  2  1  1  12,5  ") == R"(row.line {"number":2} 2 12.5; )");
+    CHECK(seconds("\xEF\xBB\xBF\"tensor_parallel\",pipeline_parallel,micro_batch,step_seconds\n\"2\",1,1,12.5") ==
+          R"(row.line {"number":2} 2 12.5; )");
     CHECK(seconds("") == "");
     CHECK(seconds("tp,pp,mb,step_seconds\n") == "");
     CHECK(seconds("tp,pp,mb\n1,1,1") == "runs_text missing null -> null");
@@ -303,20 +309,20 @@ TEST_CASE("rows that are wrong, absurd or contradictory: all are named, nothing 
         const Json answer = calibrated(with_runs(runs));
         CHECK(answer["ok"] == false);
         CHECK(!answer.contains("set"));
-        return answer["ok"] == true ? "" : brief(answer["problems"]) + " | " + answer["problems"][0]["message"].get<std::string>();
+        return answer["ok"] == true ? "" : brief(answer["problems"]) + " | " + said(answer["problems"][0]["message"]["args"]["message"]);
     };
     const std::string plan = R"("tensor_parallel": 2, "pipeline_parallel": 1, "micro_batch": 1, )";
     const auto with = [&](const char* rest) { return problems(("{" + plan + rest + "}").c_str()); };
     CHECK(with(R"("step_seconds": -1)") ==
-          "runs[3].step_seconds range -1 -> null | Run 4: step_seconds must be more than 0; -1 was given.");
+          R"(runs[3].step_seconds range -1 -> null | problem.run.time_too_small {"key":"step_seconds","value":-1})");
     CHECK(with(R"("step_seconds": 0)").find("runs[3].step_seconds range 0") == 0);
-    CHECK(with(R"("step_seconds": "12 s")").find("runs[3].step_seconds type \"12 s\" -> null | Run 4: step_seconds must be a number") == 0);
+    CHECK(with(R"("step_seconds": "12 s")").find("runs[3].step_seconds type \"12 s\" -> null | problem.run.time_no_number ") == 0);
     CHECK(with(R"("gpus": 8)").find("runs[3].step_seconds missing") == 0);
-    CHECK(with(R"("step_seconds": 0.5)").find("is impossible: the arithmetic alone takes") != std::string::npos);
-    CHECK(with(R"("step_seconds": 12300)").find("more than 50 times the estimate") != std::string::npos);
+    CHECK(with(R"("step_seconds": 0.5)").find("problem.run.faster_than_peak") != std::string::npos);
+    CHECK(with(R"("step_seconds": 12300)").find("problem.run.far_off") != std::string::npos);
     CHECK(with(R"("step_seconds": 12, "time_factor": 2)").find("runs[3].time_factor unsupported") == 0);
     CHECK(with(R"("step_seconds": 12, "gpu": "h100")").find("runs[3].gpu unknown") == 0);
-    CHECK(problems(R"({"step_seconds": 12})").find("Say which plan you ran; not known: tensor_parallel, pipeline_parallel, micro_batch") !=
+    CHECK(problems(R"({"step_seconds": 12})").find(R"(problem.run.open {"keys":["tensor_parallel","pipeline_parallel","micro_batch"]})") !=
           std::string::npos);
     CHECK(problems("7").find("runs[3] type 7") == 0);
     Json again = good;
@@ -325,7 +331,10 @@ TEST_CASE("rows that are wrong, absurd or contradictory: all are named, nothing 
     again[3]["step_seconds"] = 1.25 * good[1]["step_seconds"].get<double>();
     const Json answer = calibrated(with_runs(again));
     CHECK(brief(answer["problems"]).find("runs[3].step_seconds contradictory") == 0);
-    CHECK(answer["problems"][0]["message"].get<std::string>().find("Run 4 and Run 2 are the same plan") == 0);
+    const Json contradiction = answer["problems"][0]["message"];
+    CHECK(contradiction["id"] == "problem.run.contradictory");
+    CHECK(said(contradiction["args"]["run"]) == R"(row.run {"number":4})");
+    CHECK(said(contradiction["args"]["other"]) == R"(row.run {"number":2})");
 
     Json many = Json::array();
     for (int i = 0; i < 501; ++i) many.push_back(good[0]);
