@@ -4,10 +4,12 @@
 
 namespace fourfold {
 
+static constexpr std::int64_t kMostStagesDrawn = 256, kMostOfGpipe = 512;  // stages; micro-batches
+static constexpr double kLeastForward = 0.05;  // of an average stage's forward pass: a chunk without layers has a width too
+
 // Beyond warm-up and cool-down a schedule repeats itself. Three micro-batches per stage are a multiple of p, which interleaving needs, and
 // reach the fullest moment of zero-bubble schedules (schedule.h). GPipe keeps everything: of a long step the middle is left out.
 static std::int64_t micro_batches_to_show(const Plan& plan) {
-    constexpr std::int64_t kMostOfGpipe = 512;
     const std::int64_t p = plan.pipeline_parallel, m = plan.micro_batches();
     if (p == 1) return std::min<std::int64_t>(m, 4);
     if (plan.schedule == ScheduleKind::gpipe) return std::min(m, kMostOfGpipe);
@@ -30,7 +32,7 @@ static OpTimes times_of(const Stages& stages, const Schedule& schedule, const Mo
     const double average = static_cast<double>(model.layers) / schedule.pieces();
     for (std::int32_t stage = 0; stage < schedule.stages; ++stage)
         for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
-            const double forward = std::max(0.05, static_cast<double>(stages.layers_of(stage, chunk)) / average);
+            const double forward = std::max(kLeastForward, static_cast<double>(stages.layers_of(stage, chunk)) / average);
             times.forward.push_back(forward);
             times.backward.push_back(schedule.splits_backward ? forward : 2 * forward);
             times.weight.push_back(forward);
@@ -82,7 +84,7 @@ class StageCurve {
 }  // namespace
 
 std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Framework& framework, std::int32_t stage) {
-    if (plan.pipeline_parallel > 256) return std::nullopt;
+    if (plan.pipeline_parallel > kMostStagesDrawn) return std::nullopt;
     Curve curve;
     curve.micro_batches = micro_batches_to_show(plan);
     const bool alone = plan.pipeline_parallel == 1;

@@ -3,13 +3,13 @@
 namespace fourfold {
 
 static constexpr std::array<GroupText, static_cast<std::size_t>(Group::count)> kGroups = {{
-    "weights",
-    "gradients",
-    "optimizer",
-    "activations",
-    "temporaries",
-    "workspaces",
-    "outside",
+    {"weights"},
+    {"gradients"},
+    {"optimizer"},
+    {"activations"},
+    {"temporaries"},
+    {"workspaces"},
+    {"outside"},
 }};
 const GroupText& text(Group group) { return kGroups[static_cast<std::size_t>(group)]; }
 

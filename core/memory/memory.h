@@ -146,6 +146,14 @@ Items<N> fujii2024(const Model& model, const Plan& plan);
 extern template Items<double> fujii2024<double>(const Model&, const Plan&);
 extern template Items<Traced> fujii2024<Traced>(const Model&, const Plan&);
 
+// Bytes per parameter of Adam's two averages, by Moments; 8 bits come with one fp32 scale per block of 256 values.
+inline constexpr double kMomentsBytes[] = {8, 4, 2 * (1 + 4.0 / 256)};
+// Bytes per logit, by LossKernel: at the worst moment of the loss, and kept by every further prediction of a token.
+struct LossBytes {
+    double at_worst, kept;
+};
+inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}};
+
 template <class N>
 struct StageMemory {
     Items<N> items;                       // at the worst moment of a step

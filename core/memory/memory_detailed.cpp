@@ -4,21 +4,36 @@
 //   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054 (2019): what an optimizer holds and how it is shared out
 //   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
 //   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
-// and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json). Letters:
-// letters.h;
-//   K layers times micro-batches alive (Kd dense, Ke with experts)
+// and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json): what has no
+// other source below is from there. Numbers in front of symbols are bytes: 2 for a value in bf16, 4 in fp32, 1 in fp8. Symbols:
+// plan/symbols.h; K layers times micro-batches alive (Kd dense, Ke with experts)
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
 #include <vector>
 
+#include "base/bytes.h"
 #include "memory/memory.h"
 #include "plan/parameters.h"
 
 namespace fourfold {
 
 namespace {
+
+// PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp: kMinLargeAlloc, kRoundLarge, kSmallSize), bytes: from so many on a block
+// takes steps of so many, and only more than so many are cut off again.
+constexpr double kLargeBlock = 10 * kMebi, kLargeStep = 2 * kMebi, kLeastCutOff = kMebi;
+
+// Bytes of a workspace of cuBLAS, large or not (framework.h), and how many there are of it and of Transformer Engine's; grouped
+// multiplications add some of the latter.
+constexpr double kLargeCublasWorkspace = 32 * kMebi, kCublasWorkspace = 8.125 * kMebi;
+constexpr double kCublasWorkspaces = 2, kEngineWorkspaces = 1, kGroupedGemmWorkspaces = 4;
+
+constexpr double kRouterBytes = 14;  // per token and expert
+// Per attention score: of a fused softmax and of single operations; and what dropout adds to each.
+constexpr double kScoreBytes = 2, kScoreDropoutBytes = 3, kScoreCopiesBytes = 6, kScoreCopiesDropoutBytes = 1;
+constexpr double kTensorsOnTheWay = 2, kTensorsOnTheWayInterleaved = 3;  // between two stages
 
 template <class N>
 class Estimate : Letters<N> {
@@ -83,8 +98,7 @@ class Estimate : Letters<N> {
         add_rounding(value_of(P));
     }
     void optimizer(const N& share) {
-        constexpr double kMoments[] = {8, 4, 2 * (1 + 4.0 / 256)};  // two averages; 8 bits with one fp32 scale per block of 256
-        const double moments = kMoments[static_cast<int>(p_.moments)];
+        const double moments = kMomentsBytes[static_cast<int>(p_.moments)];
         const N kept =
             p_.optimizer_offload > 0 ? (1 - number("o", "part_of_the_optimizer_in_host_memory", "", p_.optimizer_offload)) * share : share;
         if (p_.optimizer_offload < 1) {
@@ -97,15 +111,13 @@ class Estimate : Letters<N> {
         result_.pcie_bytes = moved * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
     }
 
-    // What PyTorch's caching allocator adds to a block: from 10 MiB on it takes steps of 2 MiB, and cuts off only more than 1 MiB
-    // (c10/cuda/CUDACachingAllocator.cpp: kMinLargeAlloc, kRoundLarge, kSmallSize).
+    // What the allocator adds to a block.
     static double rounding(double bytes) {
-        constexpr double kMebi = 1024.0 * 1024.0;
-        const double rest = std::ceil(bytes / (2 * kMebi)) * 2 * kMebi - bytes;
-        return bytes >= 10 * kMebi && rest <= kMebi ? rest : 0;
+        const double rest = std::ceil(bytes / kLargeStep) * kLargeStep - bytes;
+        return bytes >= kLargeBlock && rest <= kLeastCutOff ? rest : 0;
     }
     // The gradients lie in one buffer, and so do the weights under the distributed optimizer. Otherwise every tensor has a block of its
-    // own; those of the vocabulary are the ones above 10 MiB in small models, and the rest does not matter in large ones.
+    // own; in small models those of the vocabulary alone are large blocks, and in large models the rest does not matter.
     void add_rounding(double parameters) {
         const double gradient = p_.gradients_in_fp32 ? 4 : 2, tensor = value_of(parameters_.vocabulary());
         const double tensors = (stage_.has_embedding ? 1 : 0) + (stage_.has_head && parameters_.separate_head() ? 1 : 0);
@@ -119,7 +131,7 @@ class Estimate : Letters<N> {
 
     // ---- workspaces and buffers
     N flowing() const { return 2 * split_tokens() * h(); }  // the tensor between two layers or stages
-    N score_bytes() const { return b() * a() / t() * squared(s()) / c(); }
+    N scores() const { return b() * a() / t() * squared(s()) / c(); }
 
     void buffers() {
         if (fw_.caches_dummy_gradients) {
@@ -127,19 +139,19 @@ class Estimate : Letters<N> {
             for (const double size : parameters_.shapes()) elements += size;
             items_.add(Item::dummy_gradients, 2 * number("Z", "elements_of_all_distinct_weight_shapes", "", elements));
         }
-        constexpr double kMebi = 1024.0 * 1024.0;
         const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
-        const double engines = (fw_.transformer_engine || grouped ? 1 : 0) + (grouped ? 4 : 0);
-        const N blas = number("u", "one_workspace_of_cublas", "bytes", (fw_.large_cublas_workspace ? 32 : 8.125) * kMebi);
-        N workspaces = 2 * blas;
+        const double engines = (fw_.transformer_engine || grouped ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
+        const N blas =
+            number("u", "one_workspace_of_cublas", "bytes", fw_.large_cublas_workspace ? kLargeCublasWorkspace : kCublasWorkspace);
+        N workspaces = kCublasWorkspaces * blas;
         if (engines > 0)
             workspaces = engines * number("y", "one_workspace_of_transformer_engine", "bytes", fw_.engine_workspace) + workspaces;
         items_.add(Item::library_workspaces, workspaces);
         const N gather = 2 * tokens() * h();
         const bool gathers = sequence_parallel() && stage_.has_head;
         if (fw_.attention == AttentionKernel::local) {
-            const N scores = 2 * score_bytes();
-            items_.add(Item::global_buffer, gathers && value_of(gather) > value_of(scores) ? gather : scores);
+            const N all_scores = 2 * scores();
+            items_.add(Item::global_buffer, gathers && value_of(gather) > value_of(all_scores) ? gather : all_scores);
         } else if (gathers)
             items_.add(Item::global_buffer, gather);
         if (p_.pipeline_parallel > 1) between_steps_ += 2 * as_double(p_.pieces_per_stage()) * value_of(flowing());
@@ -197,8 +209,9 @@ class Estimate : Letters<N> {
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
             const bool in_copies = fw_.attention == AttentionKernel::local && !fw_.fused_masked_softmax;
-            add(Item::attention_scores, ((in_copies ? 6 : 2) + (p_.attention_dropout ? (in_copies ? 1 : 3) : 0)) * score_bytes(),
-                p_.recomputes(core_attn));
+            const double kept = in_copies ? kScoreCopiesBytes : kScoreBytes;
+            const double dropped = in_copies ? kScoreCopiesDropoutBytes : kScoreDropoutBytes;
+            add(Item::attention_scores, (kept + (p_.attention_dropout ? dropped : 0)) * scores(), p_.recomputes(core_attn));
         } else
             add(Item::log_sum_exp, 4 * tokens() * a() / t(), p_.recomputes(core_attn));
         if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
@@ -224,7 +237,7 @@ class Estimate : Letters<N> {
         const bool whole = p_.recomputes(moe);
         const auto add = [&](Item item, const N& bytes, bool recomputed) { keep(item, Kept::experts, bytes, whole || recomputed); };
         const N T = routed_tokens();
-        add(Item::router_activations, 14 * split_tokens() * experts(), false);
+        add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
         N per_copy = 2 * h() + 2 * expert_ffn() * fan() / e() + 4;
         if (!fw_.fused_gated_activation) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);
@@ -284,8 +297,7 @@ class Estimate : Letters<N> {
 
     // ---- the worst moment
     N head_bytes() const {
-        constexpr double kAtWorst[] = {6, 10, 2, 14}, kKept[] = {4, 4, 2, 4};  // bytes per logit, by LossKernel
-        const double worst = kAtWorst[static_cast<int>(fw_.loss)], kept = kKept[static_cast<int>(fw_.loss)];
+        const auto [worst, kept] = kLossBytes[static_cast<int>(fw_.loss)];
         const double extra = m_.multi_token_layers;
         const N logits = fw_.loss == LossKernel::gathered ? tokens() * v() : tokens() * v() / t();
         N loss = 4 * split_tokens() * h() + (worst + extra * kept) * logits;
@@ -305,7 +317,7 @@ class Estimate : Letters<N> {
             feed_forward = feed_forward + named<N>({"A_f", "its_feed_forward_part_computed_again", "bytes"}, again_feed_forward_);
         N bytes = feed_forward;
         if (keeps_scores() || value_of(again_attention_) > 0) {
-            N attention = keeps_scores() ? 4 * score_bytes() : 4 * split_tokens() * h();
+            N attention = keeps_scores() ? 4 * scores() : 4 * split_tokens() * h();
             if (value_of(again_attention_) > 0)
                 attention = attention + named<N>({"A_a", "its_attention_computed_again", "bytes"}, again_attention_);
             if (value_of(attention) > value_of(feed_forward)) bytes = attention;
@@ -329,7 +341,8 @@ class Estimate : Letters<N> {
     }
 
     void temporaries() {
-        if (p_.pipeline_parallel > 1) items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? 2 : 3) * flowing());
+        if (p_.pipeline_parallel > 1)
+            items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? kTensorsOnTheWay : kTensorsOnTheWayInterleaved) * flowing());
         if (fw_.creates_attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
         gathered(stage_.has_head);
         const bool has_layers = stage_.layers() > 0;
@@ -369,49 +382,6 @@ StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& f
 template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
 #else
 template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
-
-Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
-                     KnownMoments* known) {
-    if (!stages.has_many_moments(stage)) return stages.fullest(stage);
-    const std::vector<Stage> moments = stages.moments(stage, known);
-    std::size_t fullest = 0;
-    double most = 0;
-    for (std::size_t i = 0; moments.size() > 1 && i < moments.size(); ++i) {
-        const double bytes = detailed<double>(model, plan, framework, moments[i]).peak_bytes;
-        if (bytes > most) most = bytes, fullest = i;
-    }
-    return moments[fullest];
-}
-
-// Stages that hold the same differ in their micro-batches in flight alone, which become fewer from stage to stage: the first of them stands
-// for all; where a schedule bends back, the last one too. (A test compares this with looking at every stage.)
-Fullest fullest_stage(const Model& model, const Plan& plan, const Framework& framework, KnownMoments* known, double most) {
-    const auto stages = static_cast<std::int32_t>(plan.pipeline_parallel);
-    const ScheduleRow& schedule = row_of(plan.schedule_kind());
-    const bool bends = schedule.splits_backward;
-    // with two directions the second half of the stages mirrors the first
-    const std::int32_t different = schedule.route == Route::two_ways ? stages / 2 : stages;
-    const Stages all(model, plan);
-    Fullest fullest{0, 0};
-    const auto bytes_at = [&](const Stage& moment) { return detailed<double>(model, plan, framework, moment).peak_bytes; };
-    const auto look_at = [&](std::int32_t stage) {
-        if (most < INFINITY && !all.splits_backward() && all.has_many_moments(stage)) {  // one moment may be too much already
-            Stage moment = all.fullest(stage);
-            moment.head_works = false;
-            if (const double bytes = bytes_at(moment); bytes > most) fullest = {bytes, stage};
-            if (fullest.bytes > most) return;
-        }
-        const double bytes = bytes_at(fullest_moment(model, plan, framework, all, stage, known));
-        if (bytes > fullest.bytes) fullest = {bytes, stage};
-    };
-    for (std::int32_t stage = 0; stage < different && fullest.bytes <= most;) {
-        const std::int32_t next = std::min(all.next_different(stage), different);
-        look_at(stage);
-        if (bends && next - stage > 1) look_at(next - 1);
-        stage = next;
-    }
-    return fullest;
-}
 #endif
 
 }  // namespace fourfold
