@@ -6,6 +6,7 @@
 #include "answer/compare.h"
 #include "answer/heat_map.h"
 #include "answer/limits.h"
+#include "answer/parts.h"
 #include "answer/report.h"
 #include "answer/timeline.h"
 #include "calibration/calibration.h"

@@ -12,10 +12,14 @@
 //                                                  "tensor_parallel_across_nodes", "sequence_beyond_model", "partly_used_node", "idle_stages",
 //                                               "sharding_with_pipeline", "offload_of_whole_optimizer", "faster_than_peak"
 //               "value": 3,                        what was given (numbers, short texts; null when there is none)
-//               "message": "…",                    one or two plain sentences: what was expected and why
-//               "suggestion": "…",                 what to do ("" when the message says it)
+//               "message": TEXT,                   what was expected and why
+//               "suggestion": TEXT | null,         what to do (null when the message says it)
 //               "nearest": 4}                      the nearest value of that field with which every rule holds, else with which this
 //                                                  one does, or null
+//   TEXT       {"id": "problem.no_json",           what is said: the id of a sentence in core/data/words,
+//               "args": {"line": 2, "column": 9}}  and what stands in it ("args" is left out where nothing does): a number in SI units, a name
+//                                                  that is no prose, a TEXT, or a list of these
+// What an answer names by an id (a field, a choice, an item, a group, a rule, a symbol, …) has words of that id: "item.weights".
 // Of what a request can hold any number of (unknown keys, ids of a set, runs, units, links) the first 20 mistakes are listed, then one
 // problem of rule "range" that says how many there are.
 //
@@ -31,7 +35,7 @@
 //   "gpu"                 id from catalog().gpus.
 //   "cluster"             id from catalog().clusters, or "" (none). It must be made of that GPU; it sets gpus_per_node's default.
 //   "method"              id from catalog().methods: "detailed" (the default) or "fujii2024".
-// and the fields of the plan, described in catalog().fields with label, help, unit, range and default. An "integer" field is a whole number,
+// and the fields of the plan, described in catalog().fields with unit, range and default. An "integer" field is a whole number,
 // or "auto" where it says so; a "number" field need not be whole; a "choice" is one of its ids, a "set" a text of ids with commas between.
 // Those that a reader meets first:
 //   "gpus" "gpus_per_node" "sequence_length" "global_batch"                              gpus_per_node may be "auto"
@@ -79,11 +83,11 @@ namespace fourfold::api {
 //    "gpus":     [{"id", "label", "memory_gib", "gpus_per_node", "bf16_dense_tflop_per_s", …, "sources": [{"title", "url", "fields": […]}]}],
 //    "clusters": [{"id", "label", "gpu", "gpus_per_node", …, "sources"}],
 //    "models":   [{"id", "label", "parameters" (exact count), "max_position_embeddings", "sources"}],
-//    "methods":  [{"id", "label", "summary", "source": {"title", "url"}, "limits": [texts: what this method is known not to count]}],
-//    "fields":   [{"key", "link" (its short name in a link), "type": "integer"|"number"|"boolean"|"choice"|"set"|"text", "label", "help", "unit", "default",
-//                  "min", "max" (integers, numbers), "choices": [{"id", "label", "help"}] (choices, sets, texts), "auto": true when "auto" is
+//    "methods":  [{"id", "source": {"title", "url"}, "limits": [ids: what this method is known not to count]}],
+//    "fields":   [{"key", "link" (its short name in a link), "type": "integer"|"number"|"boolean"|"choice"|"set"|"text", "unit" (an id, or ""), "default",
+//                  "min", "max" (integers, numbers), "choices": [{"id"}] (choices, sets, texts), "auto": true when "auto" is
 //                  allowed, "default_1": where requests of version 1 meant something else}],
-//    "rules":    [{"id", "label" (what such a plan breaks, for "3,960 do not divide the GPUs")}]}
+//    "rules":    [{"id"}]}
 std::string catalog();
 
 // import_config(text of a config.json) -> a model that "model" of a job accepts.
@@ -101,18 +105,17 @@ std::string import_config(std::string_view text);
 //    "equally_good": {"count": plans as fast as the one chosen, within what the estimate can tell, this one included (0: it does not fit),
 //                     "width": 0.015},
 //    "model": {"label", "parameters", "config": {as import_config returns it}}, "gpu": {"id", "label", "memory_gib"},
-//    "method": {as in catalog().methods},
 //    "data_parallel": 4, "micro_batches": 256 (per step and pipeline), "padded_vocabulary": 128256,
 //    "total_bytes", "share"               allocated on the fullest GPU at the worst moment: what torch.cuda.max_memory_allocated() reports
 //    "reserved_bytes", "whole_bytes"      with what PyTorch's allocator sets aside besides; with NCCL and the CUDA context too (nvidia-smi)
 //    "card_bytes", "line_share": 0.8      the paper's line
 //    "class": "fits" | "at_risk" | "does_not_fit"       detailed: probability >= 0.95, between, <= 0.02; fujii2024: share <= 0.8, <= 1, above
 //    "probability": 0.97 | null           that the run does not run out of memory; null by fujii2024
-//    "verdict": one short sentence, "verdict_basis": the evidence behind it
+//    "verdict": TEXT, "verdict_basis": TEXT, the evidence behind it
 //    "outside": [ITEM]                    what lies between total_bytes and whole_bytes; empty by fujii2024 (then the three are equal)
 //    "stage": 0, "worst_stage": 0         the stage shown, the fullest one
-//    "worst_why": "…"                     one sentence; "" with one stage
-//    "groups": [{"id": "weights"|"gradients"|"optimizer"|"activations"|"temporaries"|"workspaces", "label", "summary" (one plain sentence),
+//    "worst_why": TEXT | null             why that one; null with one stage
+//    "groups": [{"id": "weights"|"gradients"|"optimizer"|"activations"|"temporaries"|"workspaces",
 //                "bytes", "share", "items": [ITEM]}],     of the stage shown: groups sum to its bytes, items to their group
 //    "stages": [{"layers", "embedding": bool, "head": bool, "in_flight": micro-batches alive (a whole stage each, so 1.5 is possible),
 //                "bytes", "share", "static_bytes" (between steps), "groups": {"weights": bytes, …}}],       one per stage; fujii2024: the first
@@ -121,28 +124,28 @@ std::string import_config(std::string_view text);
 //                "chunk": […]}              the stage shown, per operation of its schedule; a backward pass drawn twice as long as a forward pass
 //    "time": TIME (below)
 //    "host": null | {"bytes_per_gpu", "bytes_per_node", "pcie_bytes_per_step" (per GPU)}                    when the optimizer is offloaded
-//    "comparison": {"method" (the other one's id), "label", "total_bytes", "share", "class",
-//                "rows": [{"id" (of a group), "label", "bytes" (here), "other_bytes", "why"}]}              groups in which they differ
-//    "used":        [{"id", "text"}]      what was taken from the request
-//    "assumed":     [{"id", "text", "field": key that changes it, or ""}]
-//    "not_counted": [{"id", "text"}]
+//    "comparison": {"method" (the other one's id), BRIEF,
+//                "rows": [{"id" (of a group), "bytes" (here), "other_bytes"}]}              groups in which they differ
+//    "used":        [TEXT]                what was taken from the request
+//    "assumed":     [{"text": TEXT, "field": key that changes it, or ""}]
+//    "not_counted": [TEXT]
 //    "warnings":    [problem]}            legal but unusual or slow (rule "tensor_parallel_across_nodes", …)
 //   BRIEF "total_bytes", "share", "class", "probability", "step_seconds"
-//   TIME {"step_seconds", "low_seconds", "high_seconds" (nine of ten measured runs of that kind lie between), "basis" (which runs),
-//            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "rates": [{"id": "full"|"causal", "label", "help", "tflop_per_s_per_gpu",
+//   TIME {"step_seconds", "low_seconds", "high_seconds" (nine of ten measured runs of that kind lie between), "basis": TEXT (which runs),
+//            "tokens_per_step", "tokens_per_s", "tokens_per_s_per_gpu", "rates": [{"id": "full"|"causal", "tflop_per_s_per_gpu",
 //            "mfu"}] (one per convention of counting FLOP; mfu is of the peak), "peak_tflop_per_s" (of a GPU, dense), "peak_format" ("bf16",
-//            "fp16", "FP8"), "items": [{"id", "kind", "label", "summary", "seconds", "share", "formula", "numbers", "latex", "latex_numbers",
+//            "fp16", "FP8"), "items": [{"id", "kind", "seconds", "share", "formula", "numbers", "latex", "latex_numbers",
 //            "where", "source"}] (the last six as in ITEM, except that in "where" "numbers" is null: a formula goes down to single multiplications
 //            and messages, and the values to put in stand beside its symbols. What another item explains is given under the same letter there.
 //            What is zero is left out; sum to step_seconds), "stage_seconds": [seconds of one micro-batch, forward and backward, per stage],
 //            "run": null | {"steps", "days", "low_days", "high_days", "gpu_hours", "cost": number | null, "energy_kwh": number | null}}
 //            "run" is there when the job has a token_budget; its kind is one of "compute", "tensor", "context", "pipeline", "data", "bubble",
 //            "other"
-//   ITEM {"id", "label", "summary", "bytes", "share",
+//   ITEM {"id", "bytes", "share",
 //         "formula": [TOKEN], "numbers": [TOKEN], "latex", "latex_numbers",
-//         "where": [{"symbol": "P", "meaning", "unit", "value", "formula": [TOKEN] | null, "numbers": [TOKEN] | null}],
+//         "where": [{"symbol": "P", "meaning" (an id), "unit" (an id, or ""), "value", "formula": [TOKEN] | null, "numbers": [TOKEN] | null}],
 //                                         every symbol of the formula once, first those that are themselves computed
-//         "source": {"title", "url", "where": "equation or table"}}
+//         "source": {"title", "url", "where": a section, an equation, or the id of a place}}
 //   TOKEN a text ("·", "(", "/", …: print it), a number (print it in the reader's locale), or {"symbol": "h"} (explained in "where")
 //   {"ok": false, "problems": [all of them], "job": the part of the job that could be read, or null}
 std::string estimate(std::string_view request);
@@ -150,7 +153,7 @@ std::string estimate(std::string_view request);
 // alternatives(as estimate takes it; "stage" changes nothing) -> what else the reader could do. Each is told as it comes out once it is set:
 // what the job leaves on "auto" is searched again.
 //   {"ok": true, "job": {as in estimate},
-//    "changes":   [{"set": {keys of the job: new values}, "label" ("Recompute every layer"), "touches" (what else it changes, or ""),
+//    "changes":   [{"set": {keys of the job: new values}, "label": TEXT, "touches": TEXT (what else it changes) | null,
 //                   "saved_bytes", BRIEF}]    single changes that lower the fullest GPU's bytes: first those that cost no time, most saved first,
 //                                             then by bytes saved per second lost
 //    "knobs":     [{"field": "tensor_parallel", "value": 2 (as shown), "options": [{"value": 1, "legal": true, BRIEF, "change_bytes": +-,
@@ -162,9 +165,9 @@ std::string alternatives(std::string_view request);
 
 // timeline(as estimate takes it; "stage" changes nothing) -> the pipeline of one step: what every stage does when, and when it waits.
 //   {"ok": true, "job": {as in estimate},
-//    "basis": one sentence: what the picture counts, "note": "" or one or two sentences: how it was cut, or why there is none
+//    "basis": TEXT, what the picture counts, "note": TEXT, how it was cut, or why there is none | null
 //    "timeline": null (more than 128 stages, or 20,000 operations too few to draw it) |
-//       {"schedule": {"label", "summary"}, "chunks": per stage, "all_micro_batches": of the step,
+//       {"schedule": {"id"}, "chunks": per stage, "all_micro_batches": of the step,
 //        "makespan_seconds": of all of them, from the first forward pass to the last operation; data-parallel traffic comes after
 //        "bubble_share": of it that a stage waits, mean over the stages
 //        "slowest_stage": the first of those with the most work, "equally_slow": how many have as much, to a thousandth
@@ -220,7 +223,7 @@ std::string rank(std::string_view request);
 //   {"ok": true, "plan": SIDE, "other": SIDE | {"ok": false, "problems"},
 //    "outcome": "breaks_rule" | "does_not_fit" (the other, while the plan does) | "slower" | "faster" | "as_fast" (the other),
 //    and unless it breaks a rule: "seconds", "seconds_share" (of the plan's step), "bytes": what the other takes more (negative: less)
-//    "time": [{"id", "kind", "label", "seconds"}], "memory": [{"id" (of a group), "label", "bytes"}]}    more, item by item; largest first
+//    "time": [{"id", "kind", "seconds"}], "memory": [{"id" (of a group), "bytes"}]}    more, item by item; largest first
 //   SIDE {"ok": true, "job": {the plan's fields}, "data_parallel", "card_bytes", BRIEF}
 std::string versus(std::string_view request);
 
@@ -233,11 +236,11 @@ std::string versus(std::string_view request);
 //                              count | null}    the fewest whose central estimate is within the days, and the fewest whose upper one is;
 //                                               null without a token_budget or days, or when no number of GPUs does it
 //    "largest_micro_batch", "largest_batch", "largest_sequence":      on the job's GPUs; the batch in sequences, the sequence in tokens
-//                      null | {"value", "plan", BRIEF, "limited_by": "memory" | "rules" | "range", "note"}     what stands against the next
+//                      null | {"value", "plan", BRIEF, "limited_by": "memory" | "rules" | "range", "notes": [TEXT]}     what stands against the next
 //                              one; "range": the field ends there
 //    "models":   [{"id", "label", "parameters", "fits": bool, "plan": PLAN | null, and BRIEF unless the plan is null}]      the catalogue's on the
 //                 job's GPUs, largest first; of one that does not fit, the plan that needs least; null: no legal plan
-//    "searched": {"from_gpus", "to_gpus", "note"}}               which numbers of GPUs were tried, and what was kept
+//    "searched": {"from_gpus", "to_gpus", "notes": [TEXT]}}               which numbers of GPUs were tried, and what was kept
 //   PLAN {"data_parallel", and every key that may be "auto", with its value: "tensor_parallel", …, "layout", "recompute", …}
 //   {"ok": false, "problems": […]}
 std::string limits(std::string_view request);

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "answer/changes.h"
-#include "answer/report.h"
+#include "answer/limits.h"
+#include "answer/parts.h"
 #include "plan/rules.h"
 
 namespace fourfold {
@@ -59,8 +60,8 @@ Json describe_knobs(const Job& asked, const Job& shown, const Estimated& now) {
     const Degree degrees[] = {
         {"tensor_parallel", &Plan::tensor_parallel, std::min(p.gpus, p.gpus_per_node), false},
         {"pipeline_parallel", &Plan::pipeline_parallel, std::min(p.gpus, shown.model.layers), false},
-        {"context_parallel", &Plan::context_parallel, std::min<std::int64_t>(p.gpus, 4'096), true},
-        {"micro_batch", &Plan::micro_batch, std::min<std::int64_t>(p.global_batch, 65'536), true},
+        {"context_parallel", &Plan::context_parallel, std::min(p.gpus, kMostContext), true},
+        {"micro_batch", &Plan::micro_batch, std::min(p.global_batch, kMostMicroBatch), true},
     };
     Json knobs = Json::array();
     for (const Degree& degree : degrees) {

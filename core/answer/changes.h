@@ -1,17 +1,15 @@
 // "What to change first": single changes of a plan that lower the memory of the fullest GPU.
 #pragma once
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/words.h"
 #include "search/search.h"
 
 namespace fourfold {
 
 struct Change {
-    Json set;  // the keys of the job that change, with their new values
-    std::string label;
-    std::string_view touches;  // what else it changes
+    Json set;             // the keys of the job that change, with their new values
+    Text label, touches;  // what it does, and what else that changes (empty: nothing)
     Estimated after;
     double saved_bytes, lost_seconds;  // negative: gained
 };

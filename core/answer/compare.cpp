@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "answer/parts.h"
 #include "time/step_time.h"
 
 namespace fourfold {
@@ -38,16 +39,13 @@ Parts parts_of(const Job& job, const Plan& plan) {
 Json describe(const Job& job, const Estimated& e) {
     Json fields = Json::object();
     visit_fields(e.plan, FieldWriter(fields));
-    return Object()
-        .add("ok", true)
-        .add("job", std::move(fields))
-        .add("data_parallel", e.plan.data_parallel())
-        .add("total_bytes", e.bytes)
-        .add("share", e.share)
-        .add("card_bytes", job.gpu->memory_bytes)
-        .add("class", kFitIds[static_cast<std::size_t>(e.verdict.fit)])
-        .add("probability", e.verdict.probability < 0 ? Json() : Json(e.verdict.probability))
-        .add("step_seconds", e.seconds);
+    Json side = Object()
+                    .add("ok", true)
+                    .add("job", std::move(fields))
+                    .add("data_parallel", e.plan.data_parallel())
+                    .add("card_bytes", job.gpu->memory_bytes);
+    add_brief(side, e);
+    return side;
 }
 
 // Differences, largest first; what is equal is left out.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <tuple>
 
-#include "answer/report.h"
+#include "answer/parts.h"
 #include "search/ranking.h"
 
 namespace fourfold {

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "answer/report.h"
+#include "answer/parts.h"
 #include "model/catalog.h"
 #include "time/transfers.h"
 
 namespace fourfold {
 
 namespace {
-
-// The fields' ranges (plan.h).
-constexpr std::int64_t kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216;
 
 SearchSpace space_with(const SearchSpace& space, const Plan& plan) {
     return {space.model, plan, space.gpu, space.method, space.cluster, space.exploration};
@@ -79,9 +76,9 @@ std::vector<std::int64_t> gpu_counts_to_try(const Plan& plan) {
 double least_gpus_to_fit(const Job& job) {
     if (job.method == Method::fujii2024) return 0;  // it does not count every parameter
     const Plan& p = job.plan;
-    constexpr double kMoments[] = {8, 4, 2};
     const bool narrow = (p.open & open_moments) != 0 && (job.exploration.left_out & without_small_states) == 0;
-    const double optimizer = 4 + (narrow ? 4 : kMoments[static_cast<std::size_t>(p.moments)]);
+    const double moments = kMomentsBytes[static_cast<std::size_t>(narrow ? Moments::bits16 : p.moments)];
+    const double optimizer = 4 + moments;  // with the precise weights, in fp32
     const double per_parameter = 2 + (p.gradients_in_fp32 ? 4 : 2) + (1 - p.optimizer_offload) * optimizer;
     return static_cast<double>(parameter_count(job.model)) * per_parameter / job.gpu->memory_bytes;
 }
@@ -189,55 +186,52 @@ Json describe_in_time(const Job& job, const FewestGpus& found) {
     Json object = describe_gpus(found.in_time);
     if (object.is_null()) return object;
     const Estimated& e = *found.in_time;
-    const TrainingRun run = training_run(job.budget, e.plan, e.seconds);
-    const Band band = band_of(job.model, e.plan, machine_of(*job.gpu, job.cluster, e.plan));
-    object["days"] = run.days;
-    object["low_days"] = run.days * band.low;
-    object["high_days"] = run.days * band.high;
-    object["gpu_hours"] = run.gpu_hours;
-    object["cost"] = job.budget.price_per_gpu_hour > 0 ? Json(run.gpu_hours * job.budget.price_per_gpu_hour) : Json();
+    Json run = describe_run(job, e.plan, e.seconds, band_of(job.model, e.plan, machine_of(*job.gpu, job.cluster, e.plan)));
+    for (const char* key : {"days", "low_days", "high_days", "gpu_hours", "cost"}) object[key] = std::move(run[key]);
     object["safe_gpus"] = found.safe ? Json(found.safe->plan.gpus) : Json();
     return object;
 }
 
-Json describe_largest(const std::optional<Largest>& found, const std::string& note) {
+Json describe_largest(const std::optional<Largest>& found, Json notes) {
     if (!found) return nullptr;
     constexpr const char* kIds[] = {"memory", "rules", "range"};
-    Json object =
-        Object().add("value", found->value).add("limited_by", kIds[static_cast<std::size_t>(found->limited_by)]).add("note", note);
+    Json object = Object()
+                      .add("value", found->value)
+                      .add("limited_by", kIds[static_cast<std::size_t>(found->limited_by)])
+                      .add("notes", std::move(notes));
     add_plan(object, found->at);
     return object;
 }
 
-std::string micro_batch_note(const Job& job, const Largest& found) {
-    switch (found.limited_by) {
-        case LimitedBy::memory:
-            return "With a larger one no plan fits.";
-        case LimitedBy::rules:
-            return "A larger one does not share out a batch of " + grouped(job.plan.global_batch) + " sequences evenly over " +
-                   grouped(job.plan.gpus) + " GPUs.";
-        default:
-            return "No larger one can be entered here.";
-    }
+Json describe_micro_batch(const Job& job) {
+    const auto found = largest_micro_batch(job.space());
+    if (!found) return nullptr;
+    const Text note = found->limited_by == LimitedBy::memory ? Text("largest.micro_batch.memory")
+                      : found->limited_by == LimitedBy::rules
+                          ? Text("largest.micro_batch.rules").with("batch", job.plan.global_batch).with("gpus", job.plan.gpus)
+                          : Text("largest.micro_batch.range");
+    return describe_largest(found, Json::array({note.json()}));
 }
 
-std::string batch_note(const Largest& found) {
-    if (found.limited_by == LimitedBy::range)
-        return "A GPU works through the batch one micro-batch after the other, so that a larger one needs no more memory, up to the " +
-               grouped(kMostBatch) +
-               " sequences that can be entered here; whether the model still learns well from it is another question.";
-    if (found.limited_by == LimitedBy::rules) return "The next larger one breaks a rule.";
-    return "With a larger one no plan fits: this schedule keeps more the more micro-batches a step has.";
+Json describe_batch(const Job& job) {
+    const auto found = largest_batch(job.space());
+    if (!found) return nullptr;
+    const Text note = found->limited_by == LimitedBy::memory  ? Text("largest.batch.memory")
+                      : found->limited_by == LimitedBy::rules ? Text("largest.batch.rules")
+                                                              : Text("largest.batch.range").with("most", kMostBatch);
+    return describe_largest(found, Json::array({note.json()}));
 }
 
-std::string sequence_note(const Job& job, const Largest& found) {
-    std::string note = "Tried in steps of " + grouped(found.step) + " tokens, with " + grouped(job.plan.global_batch) +
-                       (job.plan.global_batch == 1 ? " sequence" : " sequences") + " per batch as before.";
-    if (found.limited_by == LimitedBy::rules) note += " The next longer one breaks a rule.";
-    if (found.limited_by == LimitedBy::range) note += " No longer one can be entered here.";
-    if (job.model.max_positions > 0 && found.value > job.model.max_positions)
-        note += " The model was made for sequences of up to " + grouped(job.model.max_positions) + " tokens.";
-    return note;
+Json describe_sequence(const Job& job) {
+    const auto found = largest_sequence(job.space());
+    if (!found) return nullptr;
+    Json notes = Json::array();
+    notes.push_back(Text("largest.sequence.steps").with("step", found->step).with("batch", job.plan.global_batch).json());
+    if (found->limited_by == LimitedBy::rules) notes.push_back(Text("largest.sequence.rules").json());
+    if (found->limited_by == LimitedBy::range) notes.push_back(Text("largest.sequence.range").json());
+    if (job.model.max_positions > 0 && found->value > job.model.max_positions)
+        notes.push_back(Text("largest.sequence.beyond_model").with("positions", job.model.max_positions).json());
+    return describe_largest(found, std::move(notes));
 }
 
 // The catalogue's models with this job's other settings, largest first.
@@ -260,30 +254,31 @@ Json describe_models(const Job& job) {
     return list;
 }
 
-std::string kept_degrees(const Job& job) {
-    std::string kept;
-    const auto add = [&](const char* name, std::int64_t value) {
-        if (value != kAuto) kept += (kept.empty() ? "" : ", ") + std::string(name) + " " + grouped(value);
+// The degrees that the job sets, which every answer keeps.
+Json kept_degrees(const Job& job) {
+    Json kept = Json::array();
+    const auto add = [&](const char* id, std::int64_t value) {
+        if (value != kAuto) kept.push_back(Text(id).with("value", value).json());
     };
-    add("tensor parallel", job.plan.tensor_parallel);
-    add("context parallel", job.plan.context_parallel);
-    add("pipeline parallel", job.plan.pipeline_parallel);
-    add("micro-batch", job.plan.micro_batch);
-    if (job.model.experts.count > 0) add("expert parallel", job.plan.expert_parallel);
+    add("kept.tensor_parallel", job.plan.tensor_parallel);
+    add("kept.context_parallel", job.plan.context_parallel);
+    add("kept.pipeline_parallel", job.plan.pipeline_parallel);
+    add("kept.micro_batch", job.plan.micro_batch);
+    if (job.model.experts.count > 0) add("kept.expert_parallel", job.plan.expert_parallel);
     return kept;
 }
 
-std::string searched_note(const Job& job) {
-    const std::int64_t node = job.plan.gpus_per_node;
-    std::string note = "Tried: every number below " + grouped(kOneByOne) + ", then " +
-                       (node > 1 ? "whole nodes of " + grouped(node) + " GPUs" : std::string("every number")) + " one by one up to " +
-                       grouped(2 * kStepsPerDoubling * node) + " GPUs, from there in steps of a " + grouped(kStepsPerDoubling) +
-                       "th up to " + grouped(kMostGpus);
-    note += ". A batch stays at " + grouped(job.plan.global_batch) + (job.plan.global_batch == 1 ? " sequence" : " sequences") +
-            ", and all that is set as it is.";
-    const std::string kept = kept_degrees(job);
-    if (!kept.empty()) note += " Kept as set: " + kept + "; with these on \"auto\" there may be more room.";
-    return note;
+Json searched_notes(const Job& job) {
+    const std::int64_t node = job.plan.gpus_per_node, one_by_one = 2 * kStepsPerDoubling * node;
+    Json notes = Json::array();
+    notes.push_back((node > 1 ? Text("searched.nodes").with("below", kOneByOne).with("node", node) : Text("searched.gpus"))
+                        .with("one_by_one", one_by_one)
+                        .with("steps", kStepsPerDoubling)
+                        .with("most", kMostGpus)
+                        .json());
+    notes.push_back(Text("searched.batch").with("batch", job.plan.global_batch).json());
+    if (Json kept = kept_degrees(job); !kept.empty()) notes.push_back(Text("searched.kept").with("kept", std::move(kept)).json());
+    return notes;
 }
 
 }  // namespace
@@ -291,18 +286,17 @@ std::string searched_note(const Job& job) {
 Json limits_answer(const Job& job) {
     const FewestGpus fewest = fewest_gpus(job);
     const std::vector<std::int64_t> counts = gpu_counts_to_try(job.plan);
-    const auto micro_batch = largest_micro_batch(job.space()), batch = largest_batch(job.space()), sequence = largest_sequence(job.space());
     return Object()
         .add("ok", true)
         .add("job", to_json(job))
         .add("days", job.days)
         .add("fewest_gpus", describe_gpus(fewest.fits))
         .add("fewest_in_time", describe_in_time(job, fewest))
-        .add("largest_micro_batch", describe_largest(micro_batch, micro_batch ? micro_batch_note(job, *micro_batch) : ""))
-        .add("largest_batch", describe_largest(batch, batch ? batch_note(*batch) : ""))
-        .add("largest_sequence", describe_largest(sequence, sequence ? sequence_note(job, *sequence) : ""))
+        .add("largest_micro_batch", describe_micro_batch(job))
+        .add("largest_batch", describe_batch(job))
+        .add("largest_sequence", describe_sequence(job))
         .add("models", describe_models(job))
-        .add("searched", Object().add("from_gpus", counts.front()).add("to_gpus", counts.back()).add("note", searched_note(job)));
+        .add("searched", Object().add("from_gpus", counts.front()).add("to_gpus", counts.back()).add("notes", searched_notes(job)));
 }
 
 }  // namespace fourfold

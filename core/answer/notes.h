@@ -4,9 +4,8 @@
 
 namespace fourfold {
 
-// As lists of {"id", "text"}; assumed ones also name the field that changes them ("" = none).
-Json used_notes(const Job& job);
-Json assumed_notes(const Job& job);
-Json not_counted_notes(const Job& job);
+Json used_notes(const Job& job);         // a list of texts
+Json assumed_notes(const Job& job);      // a list of {"text", "field": the one that changes it, "" = none}
+Json not_counted_notes(const Job& job);  // a list of texts
 
 }  // namespace fourfold

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "answer/notes.h"
+#include "answer/parts.h"
 #include "answer/report_time.h"
 #include "base/tie.h"
 #include "memory/curve.h"
@@ -11,22 +12,9 @@
 
 namespace fourfold {
 
-Json describe_method(Method method) {
-    const MethodText& m = text(method);
-    return Object().add("id", m.id).add("source", Object().add("title", m.source.title).add("url", m.source.url)).add("limits", m.limits);
-}
-
-static Json probability(const Verdict& verdict) { return verdict.probability < 0 ? Json() : Json(verdict.probability); }
-
-void add_brief(Json& object, const Estimated& e) {
-    object["total_bytes"] = e.bytes;
-    object["share"] = e.share;
-    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
-    object["probability"] = probability(e.verdict);
-    object["step_seconds"] = e.seconds;
-}
-
 namespace {
+
+constexpr double kNoDifference = 0.002;  // of the whole: chosen, less is not worth a row
 
 constexpr auto kGroups = static_cast<std::size_t>(Group::count);
 using GroupBytes = std::array<double, kGroups>;
@@ -42,18 +30,10 @@ GroupBytes group_bytes(const Items<N>& items) {
 Json describe_item(Method method, const Item item, const Traced& bytes, double card_bytes) {
     const ItemText& t = text(item);
     const bool papers_own = method == Method::fujii2024;
-    const Source& from = source(papers_own ? Paper::fujii : t.paper);
     const std::string_view place = !papers_own ? t.place : t.group == Group::activations ? "activations" : "model_states";
-    return Object()
-        .add("id", t.id)
-        .add("bytes", bytes.value())
-        .add("share", bytes.value() / card_bytes)
-        .add("formula", bytes.symbols())
-        .add("numbers", bytes.numbers())
-        .add("latex", bytes.latex())
-        .add("latex_numbers", bytes.latex_numbers())
-        .add("where", bytes.where())
-        .add("source", Object().add("title", from.title).add("url", from.url).add("where", place));
+    Json entry = Object().add("id", t.id).add("bytes", bytes.value()).add("share", bytes.value() / card_bytes);
+    add_formula(entry, bytes, true, source(papers_own ? Paper::fujii : t.paper), place);
+    return entry;
 }
 
 Json describe_groups(Method method, const Items<Traced>& items, double card_bytes) {
@@ -133,8 +113,8 @@ Json describe_stage(const StageView& view, double card_bytes) {
 }
 
 // The group in which the fullest stage exceeds the average of the others most says why it is the fullest.
-std::string why_worst(const std::vector<StageView>& views, std::size_t worst) {
-    if (views.size() < 2) return "";
+Text why_worst(const std::vector<StageView>& views, std::size_t worst) {
+    if (views.size() < 2) return {};
     std::size_t most = 0;
     double excess = -1;
     for (std::size_t g = 0; g < kGroups; ++g) {
@@ -144,37 +124,28 @@ std::string why_worst(const std::vector<StageView>& views, std::size_t worst) {
         if (here > excess) excess = here, most = g;
     }
     const Stage& stage = views[worst].stage;
-    const std::string name = "Stage " + std::to_string(worst + 1) + " is the fullest: it ";
-    if (static_cast<Group>(most) == Group::activations)
-        return name + "keeps the activations of more micro-batches at once than the others do on average.";
-    if (static_cast<Group>(most) == Group::temporaries && stage.has_head) return name + "computes the logits and the loss.";
-    if (stage.has_embedding && stage.has_head) return name + "holds the embedding and the head beside its layers.";
-    if (stage.has_embedding) return name + "holds the embedding beside its layers.";
-    if (stage.has_head) return name + "holds the head, one column for every word of the vocabulary, beside its layers.";
-    return name + "holds the most layers.";
+    const char* const id = static_cast<Group>(most) == Group::activations                     ? "fullest.activations"
+                           : static_cast<Group>(most) == Group::temporaries && stage.has_head ? "fullest.loss"
+                           : stage.has_embedding && stage.has_head                            ? "fullest.both_ends"
+                           : stage.has_embedding                                              ? "fullest.embedding"
+                           : stage.has_head                                                   ? "fullest.head"
+                                                                                              : "fullest.layers";
+    return Text(id).with("stage", worst + 1);
 }
 
 Json describe_curve(const Job& job, std::int32_t stage) {
     if (job.method == Method::fujii2024) return nullptr;
     const auto curve = memory_curve(job.model, job.plan, framework_of(job.plan, *job.gpu), stage);
     if (!curve) return nullptr;
-    constexpr const char* kKinds[] = {"F", "B", "W"};
-    Json kinds = Json::array(), micro_batches = Json::array(), chunks = Json::array();
-    for (const Op& op : curve->ops) {
-        kinds.push_back(kKinds[static_cast<std::size_t>(op.kind)]);
-        micro_batches.push_back(op.micro_batch);
-        chunks.push_back(op.chunk);
-    }
-    return Object()
-        .add("micro_batches", curve->micro_batches)
-        .add("cut", curve->micro_batches < job.plan.micro_batches())
-        .add("start", curve->start)
-        .add("end", curve->end)
-        .add("bytes", curve->bytes)
-        .add("after", curve->after)
-        .add("kind", std::move(kinds))
-        .add("micro_batch", std::move(micro_batches))
-        .add("chunk", std::move(chunks));
+    Json entry = Object()
+                     .add("micro_batches", curve->micro_batches)
+                     .add("cut", curve->micro_batches < job.plan.micro_batches())
+                     .add("start", curve->start)
+                     .add("end", curve->end)
+                     .add("bytes", curve->bytes)
+                     .add("after", curve->after);
+    add_operations(entry, curve->ops);
+    return entry;
 }
 
 // ---- the other method
@@ -187,7 +158,7 @@ Json compare(const Job& job, const GroupBytes& here) {
         std::max_element(views.begin(), views.end(), [](const StageView& a, const StageView& b) { return a.bytes < b.bytes; });
     Json rows = Json::array();
     for (std::size_t g = 0; g < kGroups; ++g) {
-        if (std::abs(here[g] - fullest->groups[g]) < 0.002 * estimate.bytes) continue;
+        if (std::abs(here[g] - fullest->groups[g]) < kNoDifference * estimate.bytes) continue;
         const GroupText& t = text(static_cast<Group>(g));
         rows.push_back(Object().add("id", t.id).add("bytes", here[g]).add("other_bytes", fullest->groups[g]));
     }
@@ -233,12 +204,12 @@ void add_memory(Json& answer, const Job& job) {
     answer["card_bytes"] = card;
     answer["line_share"] = kLineShare;
     const Explanation why = explain(job.method, p, estimate.verdict);
-    answer["verdict"] = why.verdict;
-    answer["verdict_basis"] = why.basis;
+    answer["verdict"] = why.verdict.json();
+    answer["verdict_basis"] = why.basis.json();
     answer["outside"] = std::move(beside_items);
     answer["stage"] = shown;
     answer["worst_stage"] = worst;
-    answer["worst_why"] = why_worst(views, worst);
+    answer["worst_why"] = why_worst(views, worst).json();
     answer["groups"] = describe_groups(job.method, memory.items, card);
     answer["stages"] = std::move(stages);
     answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
@@ -247,19 +218,6 @@ void add_memory(Json& answer, const Job& job) {
 }
 
 }  // namespace
-
-Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band) {
-    if (job.budget.tokens <= 0) return nullptr;
-    const TrainingRun run = training_run(job.budget, plan, step_seconds);
-    return Object()
-        .add("steps", run.steps)
-        .add("days", run.days)
-        .add("low_days", run.days * band.low)
-        .add("high_days", run.days * band.high)
-        .add("gpu_hours", run.gpu_hours)
-        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(run.cost) : Json())
-        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(run.energy_kwh) : Json());
-}
 
 Json estimate_answer(const Job& job, const Resolved& resolved) {
     const Plan& p = job.plan;
@@ -274,7 +232,6 @@ Json estimate_answer(const Job& job, const Resolved& resolved) {
                               .add("parameters", parameter_count(job.model))
                               .add("config", canonical_config(job.model)))
             .add("gpu", Object().add("id", job.gpu->id).add("label", job.gpu->label).add("memory_gib", job.gpu->profile["memory_gib"]))
-            .add("method", describe_method(job.method))
             .add("data_parallel", p.data_parallel())
             .add("micro_batches", p.micro_batches())
             .add("padded_vocabulary", padded_vocabulary(job.model, p.tensor_parallel));

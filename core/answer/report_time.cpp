@@ -1,12 +1,16 @@
 #include "answer/report_time.h"
 
+#include "answer/parts.h"
 #include "answer/report.h"
 #include "base/numbers.h"
+#include "calibration/calibration.h"
 #include "time/step_time.h"
 
 namespace fourfold {
 
 namespace {
+
+constexpr double kTera = 1e12;  // FLOP/s in a TFLOP/s
 
 Json describe_rates(const Job& job, double step_seconds, const Machine& machine) {
     Json rates = Json::array();
@@ -14,7 +18,7 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
         const auto convention = static_cast<FlopConvention>(i);
         const FlopText& t = text(convention);
         const double rate = model_flop(job.model, job.plan, convention) / step_seconds / static_cast<double>(job.plan.gpus);
-        rates.push_back(Object().add("id", t.id).add("tflop_per_s_per_gpu", rate / 1e12).add("mfu", rate / machine.peak));
+        rates.push_back(Object().add("id", t.id).add("tflop_per_s_per_gpu", rate / kTera).add("mfu", rate / machine.peak));
     }
     return rates;
 }
@@ -28,18 +32,9 @@ const Source& source_of(const Plan& p, TimeItem item) {
 
 Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double step_seconds) {
     const TimeText& t = text(item);
-    const Source& from = source_of(p, item);
-    return Object()
-        .add("id", t.id)
-        .add("kind", t.kind)
-        .add("seconds", seconds.value())
-        .add("share", seconds.value() / step_seconds)
-        .add("formula", seconds.symbols())
-        .add("numbers", seconds.numbers())
-        .add("latex", seconds.latex())
-        .add("latex_numbers", seconds.latex_numbers())
-        .add("where", seconds.where(false))
-        .add("source", Object().add("title", from.title).add("url", from.url).add("where", t.place));
+    Json entry = Object().add("id", t.id).add("kind", t.kind).add("seconds", seconds.value()).add("share", seconds.value() / step_seconds);
+    add_formula(entry, seconds, false, source_of(p, item), t.place);
+    return entry;
 }
 
 }  // namespace
@@ -60,12 +55,12 @@ Json describe_time(const Job& job) {
         .add("step_seconds", step.seconds)
         .add("low_seconds", step.seconds * band.low)
         .add("high_seconds", step.seconds * band.high)
-        .add("basis", band.basis)
+        .add("basis", Text(std::string(band.basis)))
         .add("tokens_per_step", tokens)
         .add("tokens_per_s", tokens / step.seconds)
         .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)
         .add("rates", describe_rates(job, step.seconds, machine))
-        .add("peak_tflop_per_s", machine.peak / 1e12)
+        .add("peak_tflop_per_s", machine.peak / kTera)
         .add("peak_format", machine.peak_format)
         .add("items", std::move(items))
         .add("stage_seconds", step.stage_seconds)
@@ -79,9 +74,8 @@ void warn_of_impossible_time(const Job& job, double step_seconds, Problems& warn
     if (!p.is_calibrated() || step_seconds >= least) return;
     const bool by_factor = p.time_factor < 1;
     warnings.push_back({by_factor ? "time_factor" : "site", "faster_than_peak", by_factor ? Json(p.time_factor) : Json("own"),
-                        "With this calibration a step takes " + number_text(step_seconds, 3) + " s; its arithmetic alone takes " +
-                            number_text(least, 3) + " s at the cards' peak, so no card is that fast.",
-                        "Check the measured steps behind the calibration, or take it away.", nullptr});
+                        Text("problem.faster_than_peak").with("step", step_seconds).with("arithmetic", least),
+                        "suggestion.check_calibration", nullptr});
 }
 
 }  // namespace fourfold

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "answer/parts.h"
 #include "time/step_time.h"
 
 namespace fourfold {
@@ -25,7 +26,8 @@ std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::in
     if (group == 0) group = stages;
     const ScheduleRow& row = row_of(kind);
     const std::int64_t round = row.batches_by == 0 ? group : row.multiple(stages);  // whole groups, where micro-batches come in groups
-    const std::int64_t enough = stages * std::max<std::int64_t>(4, (16 + stages - 1) / stages),
+    constexpr std::int64_t kRounds = 4, kLeast = 16;  // chosen: so often all stages, and so many micro-batches, show the pattern
+    const std::int64_t enough = stages * std::max(kRounds, (kLeast + stages - 1) / stages),
                        wanted = std::max(round, enough / round * round);
     const std::int64_t most = kMostDrawn / row.operations(stages, chunks) / round * round;
     const std::int64_t drawn = std::min({micro_batches, wanted, most});
@@ -78,7 +80,8 @@ std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, st
                                                   : seconds * static_cast<double>(micro_batches) / static_cast<double>(drawn));
     }
     const double most = *std::max_element(line.busy.begin(), line.busy.end());
-    const auto slow = [most](double seconds) { return seconds >= 0.999 * most; };
+    constexpr double kAsSlow = 0.999;
+    const auto slow = [most](double seconds) { return seconds >= kAsSlow * most; };
     line.slowest = narrow(std::find_if(line.busy.begin(), line.busy.end(), slow) - line.busy.begin());
     line.equally_slow = narrow(std::count_if(line.busy.begin(), line.busy.end(), slow));
     return line;
@@ -86,23 +89,15 @@ std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, st
 
 // ---- the answer
 static Json describe_stage(const Timeline& line, std::size_t stage) {
-    constexpr const char* kKinds[] = {"F", "B", "W"};
-    Json kinds = Json::array(), micro_batches = Json::array(), chunks = Json::array();
-    for (const Op& op : line.schedule.ops[stage]) {
-        kinds.push_back(kKinds[static_cast<std::size_t>(op.kind)]);
-        micro_batches.push_back(op.micro_batch);
-        chunks.push_back(op.chunk);
-    }
     const double idle = std::max(0.0, line.makespan - line.busy[stage]);
-    return Object()
-        .add("busy_seconds", line.busy[stage])
-        .add("idle_seconds", idle)
-        .add("idle_share", line.makespan > 0 ? idle / line.makespan : 0)
-        .add("start", line.played.start[stage])
-        .add("end", line.played.end[stage])
-        .add("kind", std::move(kinds))
-        .add("micro_batch", std::move(micro_batches))
-        .add("chunk", std::move(chunks));
+    Json entry = Object()
+                     .add("busy_seconds", line.busy[stage])
+                     .add("idle_seconds", idle)
+                     .add("idle_share", line.makespan > 0 ? idle / line.makespan : 0)
+                     .add("start", line.played.start[stage])
+                     .add("end", line.played.end[stage]);
+    add_operations(entry, line.schedule.ops[stage]);
+    return entry;
 }
 
 static Json describe(const Timeline& line) {
@@ -130,17 +125,13 @@ static void multiply(OpTimes& times, double factor) {
     times.transfer *= factor;
 }
 
-static std::string note_of(const std::optional<Timeline>& line, const Plan& plan) {
-    if (!line)
-        return "This pipeline has more passes than a picture can show: " + grouped(plan.pipeline_parallel) + " stages" +
-               (plan.pieces_per_stage() > 1 ? " of " + grouped(plan.pieces_per_stage()) + " chunks" : "") + ".";
+// How the picture was cut, or why there is none; nothing where it shows the whole step.
+static Text note_of(const std::optional<Timeline>& line, const Plan& plan) {
+    if (!line) return Text("timeline.too_long").with("stages", plan.pipeline_parallel).with("chunks", plan.pieces_per_stage());
     const std::int64_t drawn = line->schedule.micro_batches, all = line->all_micro_batches;
-    if (drawn == all) return "";
-    const std::string beginning =
-        "Cut: a step of " + grouped(drawn) + (drawn == 1 ? " micro-batch" : " micro-batches") + " is drawn, instead of " + grouped(all);
-    return beginning +
-           (drawn > plan.pipeline_parallel ? ", for the middle only repeats itself." : "; with more the passes could not be told apart.") +
-           " The shares are those of the whole step.";
+    if (drawn == all) return {};
+    const char* const id = drawn > plan.pipeline_parallel ? "timeline.cut_repeats" : "timeline.cut_dense";
+    return Text(id).with("drawn", drawn).with("all", all);
 }
 
 Json timeline_answer(const Job& job) {
@@ -159,9 +150,7 @@ Json timeline_answer(const Job& job) {
     return Object()
         .add("ok", true)
         .add("job", to_json(job))
-        .add("basis",
-             "Every pass takes the seconds that the step time counts for its layers, and a hand-over delays the stage that receives; the "
-             "traffic between copies of the model, the optimizer and stalls are not drawn.")
+        .add("basis", Text("timeline.basis"))
         .add("note", note_of(line, plan))
         .add("timeline", line ? describe(*line) : Json());
 }

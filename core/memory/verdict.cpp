@@ -7,20 +7,25 @@
 
 #include <cmath>
 
+#include "base/bytes.h"
+
 namespace fourfold {
+
+static constexpr double kAllocatorSlack = 0.05;      // of what is allocated: reserved besides, the mean of the B200 runs
+static constexpr double kNcclBuffers = 0.5 * kGibi;  // bytes per communicator, with which the A100 runs are ordered best
+static constexpr double kCudaContext = 0.5 * kGibi;  // bytes, measured
 
 template <class N>
 Items<N> outside(const Plan& p, double allocated_bytes) {
-    constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
     const auto number = [](const char* letter, const char* meaning, const char* unit, double value) {
         return quantity<N>({letter, meaning, unit}, value);
     };
     const double communicators = (p.tensor_parallel > 1 ? 1 : 0) + (p.context_parallel > 1 ? 1 : 0) + (p.data_parallel() > 1 ? 1 : 0) +
                                  (p.expert_parallel > 1 ? 1 : 0) + (p.pipeline_parallel > 1 ? 2 : 0);  // stages; first and last
     Items<N> items;
-    items.add(Item::allocator_slack, 0.05 * number("A", "allocated", "bytes", allocated_bytes));
-    if (communicators > 0) items.add(Item::nccl_buffers, 0.5 * kGibi * number("C", "groups_of_gpus_that_talk_to_each", "", communicators));
-    items.add(Item::cuda_context, N(0.5 * kGibi));
+    items.add(Item::allocator_slack, kAllocatorSlack * number("A", "allocated", "bytes", allocated_bytes));
+    if (communicators > 0) items.add(Item::nccl_buffers, kNcclBuffers * number("C", "groups_of_gpus_that_talk_to_each", "", communicators));
+    items.add(Item::cuda_context, N(kCudaContext));
     return items;
 }
 template Items<double> outside<double>(const Plan&, double);
@@ -29,7 +34,7 @@ template Items<Traced> outside<Traced>(const Plan&, double);
 Residual residual_of(FrameworkKind framework) {
     // Megatron: the paper's runs on A100 and H100 (without three series whose dashes look like "not run"), NVIDIA's, SimuMax', vTrain's and
     // Korthikanti's. PyTorch: Hagemann et al., arXiv 2311.05610, whose framework is its authors' own: hence the wide band.
-    return framework == FrameworkKind::pytorch ? Residual{0.87, 0.13} : Residual{0.90, 0.03};
+    return framework == FrameworkKind::pytorch ? Residual{0.87, 0.13, 309} : Residual{0.90, 0.03, 229};
 }
 
 double probability_to_run(Residual residual, double whole_share) {
@@ -54,24 +59,25 @@ double most_whole_share(Residual residual, double probability) {
 }
 
 double allocated_of_whole(const Plan& plan, double whole_bytes) {
-    constexpr double kSome = 1024.0 * 1024.0 * 1024.0;  // what lies outside is a fixed part and a share of what is allocated
+    constexpr double kSome = kGibi;  // what lies outside is a fixed part and a share of what is allocated
     const double fixed = outside<double>(plan, 0).total(), share = (outside<double>(plan, kSome).total() - fixed) / kSome;
     return (whole_bytes - fixed) / (1 + share);
 }
 
 Explanation explain(Method method, const Plan& plan, const Verdict& verdict) {
+    constexpr int kPapersRuns = 454;  // Fujii, Watanabe, Yokota 2024
     if (method == Method::fujii2024)
-        return {"The paper's rule: up to 80 % of the card a run fits, up to the whole card it may fail.",
-                "Its authors report that none of their 454 runs failed below 80 %."};
-    const auto failing = static_cast<int>(std::floor(100 * (1 - verdict.probability) + 0.5));
-    const std::string text = failing <= 1    ? "Hardly any run with such an estimate runs out of memory."
-                             : failing >= 99 ? "Nearly every run with such an estimate runs out of memory."
-                                             : "About " + std::to_string(failing) + " of 100 runs with such an estimate run out of memory.";
-    return {text, plan.framework == FrameworkKind::pytorch
-                      ? "From 309 runs of Hagemann et al. that ran or failed; PyTorch frameworks differ, so the band is wide."
-                      : "From 229 published Megatron-LM runs that ran, or have no result and are taken as failed: where the whole GPU "
-                        "reaches 90 % of its nominal size, half "
-                        "of them fail."};
+        return {Text("verdict.paper_rule").with("line", kLineShare),
+                Text("evidence.paper_rule").with("runs", kPapersRuns).with("line", kLineShare)};
+    constexpr int kOf = 100;  // the sentence counts failures among so many runs
+    const auto failing = static_cast<int>(std::floor(kOf * (1 - verdict.probability) + 0.5));
+    const Residual evidence = residual_of(plan.framework);
+    return {failing <= 1         ? Text("verdict.hardly_any_fails")
+            : failing >= kOf - 1 ? Text("verdict.nearly_every_fails")
+                                 : Text("verdict.some_fail").with("failing", failing).with("of", kOf),
+            plan.framework == FrameworkKind::pytorch
+                ? Text("evidence.pytorch").with("runs", evidence.runs)
+                : Text("evidence.megatron").with("runs", evidence.runs).with("share", evidence.middle)};
 }
 
 }  // namespace fourfold

@@ -1,15 +1,15 @@
 // Does it fit? What a GPU holds beside what PyTorch's allocator handed out, and how likely a run with such an estimate is to run.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
 
+#include "base/words.h"
 #include "memory/memory.h"
 
 namespace fourfold {
 
-inline constexpr double kLineShare = 0.8;  // fujii2024's rule, "below 80 % never out of memory"
-inline constexpr double kFitsProbability = 0.95, kNoFitProbability = 0.02;
+inline constexpr double kLineShare = 0.8;  // of the card; fujii2024's rule, "below 80 % never out of memory"
+inline constexpr double kFitsProbability = 0.95, kNoFitProbability = 0.02;  // chosen: the classes' borders, of runs that run
 
 enum class Fit : std::uint8_t { fits, at_risk, does_not_fit };
 inline constexpr std::string_view kFitIds[] = {"fits", "at_risk", "does_not_fit"};
@@ -25,6 +25,7 @@ extern template Items<Traced> outside<Traced>(const Plan&, double);
 struct Residual {
     double middle;  // share of the card at which half of the runs fail
     double spread;  // standard deviation of ln(share)
+    int runs = 0;   // to which both are fitted
 };
 Residual residual_of(FrameworkKind framework);
 double probability_to_run(Residual residual, double whole_share);
@@ -40,10 +41,9 @@ double most_whole_share(Residual residual, double probability);
 // Allocated bytes with which the whole GPU reaches `whole_bytes`.
 double allocated_of_whole(const Plan& plan, double whole_bytes);
 
-// What the verdict rests on: one short sentence, and one on the evidence behind it.
+// What the verdict says, and the evidence behind it.
 struct Explanation {
-    std::string verdict;
-    std::string_view basis;
+    Text verdict, basis;
 };
 Explanation explain(Method method, const Plan& plan, const Verdict& verdict);
 

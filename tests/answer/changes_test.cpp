@@ -5,6 +5,7 @@
 #include "memory/curve.h"
 #include "model/catalog.h"
 #include "plan/rules.h"
+#include "support.h"
 
 using namespace fourfold;
 
@@ -50,8 +51,15 @@ TEST_CASE("changes: each is one step, legal, and saves; first what costs no time
         CHECK(!change.set.empty());
         CHECK(!change.label.empty());
         saved = change.saved_bytes;
-        recomputes = recomputes || change.set == Json{{"recompute", "full"}};
-        smaller = smaller || change.set == Json{{"micro_batch", 1}};
+        if (change.set == Json{{"recompute", "full"}}) {
+            CHECK(tests::said(change.label) == "change.recompute_all");
+            CHECK(tests::said(change.touches) == "touches.third_computing");
+            recomputes = true;
+        }
+        if (change.set == Json{{"micro_batch", 1}}) {
+            CHECK(tests::said(change.label) == R"(change.micro_batch {"value":1})");
+            smaller = true;
+        }
     }
     CHECK(recomputes);
     CHECK(smaller);

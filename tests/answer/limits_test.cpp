@@ -270,7 +270,7 @@ TEST_CASE("limits: every answer is a plan of which estimate() says the same") {
                                            std::pair("largest_sequence", "sequence_length")})
             if (!answer[which].is_null()) {
                 CHECK(answer[which]["class"] == "fits");
-                CHECK(answer[which]["note"] != "");
+                CHECK(!answer[which]["notes"].empty());
                 agrees(answer, {{field, answer[which]["value"]}}, answer[which]);
             }
         CHECK(answer["models"].size() == catalog().models.size());
@@ -300,11 +300,46 @@ TEST_CASE("limits: the days are asked for, and need a token budget") {
 }
 
 TEST_CASE("limits: what is kept is said") {
-    const auto note = [](const char* request) { return limits(request)["searched"]["note"].get<std::string>(); };
-    CHECK(note("{}").find("Kept") == std::string::npos);
-    CHECK(note("{}").find("then whole nodes of 8 GPUs one by one up to 512 GPUs, from there in steps of a 32th up to 131,072") !=
-          std::string::npos);
-    CHECK(note(R"({"tensor_parallel": 4, "micro_batch": 2})").find("Kept as set: tensor parallel 4, micro-batch 2;") != std::string::npos);
+    const auto notes = [](const char* request) {
+        std::string lines;
+        const Json answer = limits(request);
+        for (const Json& note : answer["searched"]["notes"]) lines += tests::said(note) + "\n";
+        return lines;
+    };
+    const std::string nodes = R"(searched.nodes {"below":64,"most":131072,"node":8,"one_by_one":512,"steps":32})"
+                              "\n"
+                              R"(searched.batch {"batch":1024})"
+                              "\n";
+    CHECK(notes("{}") == nodes);
+    CHECK(notes(R"({"gpus_per_node": 1})").starts_with(R"(searched.gpus {"most":131072,"one_by_one":64,"steps":32})"));
+    CHECK(notes(R"({"tensor_parallel": 4, "micro_batch": 2})") ==
+          nodes +
+              R"(searched.kept {"kept":[{"args":{"value":4},"id":"kept.tensor_parallel"},{"args":{"value":2},"id":"kept.micro_batch"}]})"
+              "\n");
+}
+
+TEST_CASE("limits: what stands against the next larger one is said") {
+    const auto notes = [](const Json& found) {
+        std::string lines;
+        for (const Json& note : found["notes"]) lines += (lines.empty() ? "" : ", ") + tests::said(note);
+        return lines;
+    };
+    const Json small = limits(R"({"gpus": 64, "model": "llama-3.1-70b", "schedule": "gpipe", "pipeline_parallel": 4, "global_batch": 16})");
+    CHECK(notes(small["largest_batch"]) == "largest.batch.memory");
+    const Json steady = limits(R"({"gpus": 8, "model": "llama-2-7b", "global_batch": 1024})");
+    CHECK(notes(steady["largest_batch"]) == R"(largest.batch.range {"most":16777216})");
+    CHECK(notes(steady["largest_sequence"]) ==
+          R"(largest.sequence.steps {"batch":1024,"step":1024}, largest.sequence.beyond_model {"positions":4096})");
+    const Json uneven = limits(R"({"gpus": 64, "global_batch": 64, "sequence_length": 128, "pipeline_parallel": 1, "tensor_parallel": 1,
+                                   "context_parallel": 1, "recompute": "full"})");
+    CHECK(notes(uneven["largest_micro_batch"]) == R"(largest.micro_batch.rules {"batch":64,"gpus":64})");
+}
+
+TEST_CASE("limits: the largest values tried are those that the fields take") {
+    for (const Json& field : json(api::catalog())["fields"])
+        for (const auto& [key, most] : {std::pair("micro_batch", kMostMicroBatch), std::pair("global_batch", kMostBatch),
+                                        std::pair("sequence_length", kMostSequence), std::pair("context_parallel", kMostContext)})
+            if (field["key"] == key) CHECK(field["max"] == most);
 }
 
 TEST_CASE("limits: mistakes are problems") {

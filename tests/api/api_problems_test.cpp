@@ -40,7 +40,7 @@ std::string import_problems(const std::string& text) {
 
 std::string first_message(const std::string& answer) {
     const Json problems = at(json(answer), "problems");
-    return problems.empty() ? "" : at(problems[0], "message").get<std::string>();
+    return problems.empty() ? "" : tests::said(problems[0]["message"]);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ TEST_CASE("texts that are not JSON") {
         CHECK(problems_of(text) == "(all) syntax null -> null");
         CHECK(import_problems(text) == "(all) syntax null -> null");
     }
-    CHECK(first_message(api::estimate("{\n\"gpus\": x}")) == "This is not valid JSON: reading stopped at line 2, column 9.");
+    CHECK(first_message(api::estimate("{\n\"gpus\": x}")) == R"(problem.no_json {"column":9,"line":2})");
 }
 
 TEST_CASE("JSON that is not a request, or not a config") {
@@ -151,7 +151,7 @@ TEST_CASE("90,000 unknown ids, or 50,000 unknown keys, are answered briefly: the
     CHECK(answer.size() < 20'000);
     const Json problems = json(answer)["problems"];
     REQUIRE(problems.size() == 21);
-    CHECK(problems[20]["message"] == "50,000 things are wrong; the first 20 are listed.");
+    CHECK(tests::said(problems[20]["message"]) == R"(problem.more {"count":50000,"listed":20})");
 }
 
 TEST_CASE("unknown keys and ids, with what was meant") {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "memory/judged_runs.h"
+#include "support.h"
 
 using namespace fourfold;
 using tests::JudgedRun;
@@ -63,6 +64,7 @@ TEST_CASE("the residuals are what the rows say that they come from") {
         const Residual best = most_likely(rows);
         MESSAGE(std::string(name) << ": " << rows.size() << " runs; most likely middle " << best.middle << ", spread " << best.spread
                                   << "; shipped " << shipped.middle << ", " << shipped.spread);
+        CHECK(rows.size() == static_cast<std::size_t>(shipped.runs));
         CHECK(std::abs(best.middle - shipped.middle) <= 0.0101);
         CHECK(best.spread <= shipped.spread);
         CHECK(likelihood(rows, shipped) >= likelihood(rows, best) - allowed);
@@ -105,4 +107,22 @@ TEST_CASE("allocated, reserved, whole: each adds what its source says") {
     CHECK(judge(Method::detailed, plan, 1, 80e9).fit == Fit::fits);
     CHECK(judge(Method::detailed, plan, 80e9, 80e9).fit == Fit::does_not_fit);
     CHECK(judge(Method::fujii2024, plan, 80e9, 80e9).probability < 0);
+}
+
+TEST_CASE("the verdict says how many of 100 runs fail, or that hardly any or nearly every one does; and from which runs it knows") {
+    const auto verdict = [](double probability, FrameworkKind framework = FrameworkKind::megatron_2025) {
+        Plan plan;
+        plan.framework = framework;
+        return explain(Method::detailed, plan, {Fit::at_risk, probability});
+    };
+    CHECK(tests::said(verdict(0.63).verdict) == R"(verdict.some_fail {"failing":37,"of":100})");
+    CHECK(tests::said(verdict(0.98).verdict) == R"(verdict.some_fail {"failing":2,"of":100})");
+    CHECK(tests::said(verdict(0.02).verdict) == R"(verdict.some_fail {"failing":98,"of":100})");
+    CHECK(tests::said(verdict(0.99).verdict) == "verdict.hardly_any_fails");
+    CHECK(tests::said(verdict(0.01).verdict) == "verdict.nearly_every_fails");
+    CHECK(tests::said(verdict(0.5).basis) == R"(evidence.megatron {"runs":229,"share":0.9})");
+    CHECK(tests::said(verdict(0.5, FrameworkKind::pytorch).basis) == R"(evidence.pytorch {"runs":309})");
+    const Explanation paper = explain(Method::fujii2024, {}, {Fit::fits, -1});
+    CHECK(tests::said(paper.verdict) == R"(verdict.paper_rule {"line":0.8})");
+    CHECK(tests::said(paper.basis) == R"(evidence.paper_rule {"line":0.8,"runs":454})");
 }

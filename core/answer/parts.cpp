@@ -1,0 +1,53 @@
+#include "answer/parts.h"
+
+namespace fourfold {
+
+Json describe_method(Method method) {
+    const MethodText& m = text(method);
+    return Object().add("id", m.id).add("source", Object().add("title", m.source.title).add("url", m.source.url)).add("limits", m.limits);
+}
+
+void add_brief(Json& object, const Estimated& e) {
+    object["total_bytes"] = e.bytes;
+    object["share"] = e.share;
+    object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
+    object["probability"] = e.verdict.probability < 0 ? Json() : Json(e.verdict.probability);
+    object["step_seconds"] = e.seconds;
+}
+
+Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band) {
+    if (job.budget.tokens <= 0) return nullptr;
+    const TrainingRun run = training_run(job.budget, plan, step_seconds);
+    return Object()
+        .add("steps", run.steps)
+        .add("days", run.days)
+        .add("low_days", run.days * band.low)
+        .add("high_days", run.days * band.high)
+        .add("gpu_hours", run.gpu_hours)
+        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(run.cost) : Json())
+        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(run.energy_kwh) : Json());
+}
+
+void add_formula(Json& item, const Traced& value, bool numbers, const Source& source, std::string_view place) {
+    item["formula"] = value.symbols();
+    item["numbers"] = value.numbers();
+    item["latex"] = value.latex();
+    item["latex_numbers"] = value.latex_numbers();
+    item["where"] = value.where(numbers);
+    item["source"] = Object().add("title", source.title).add("url", source.url).add("where", place);
+}
+
+void add_operations(Json& object, std::span<const Op> operations) {
+    constexpr const char* kKinds[] = {"F", "B", "W"};  // by OpKind
+    Json kinds = Json::array(), micro_batches = Json::array(), chunks = Json::array();
+    for (const Op& op : operations) {
+        kinds.push_back(kKinds[static_cast<std::size_t>(op.kind)]);
+        micro_batches.push_back(op.micro_batch);
+        chunks.push_back(op.chunk);
+    }
+    object["kind"] = std::move(kinds);
+    object["micro_batch"] = std::move(micro_batches);
+    object["chunk"] = std::move(chunks);
+}
+
+}  // namespace fourfold

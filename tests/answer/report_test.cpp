@@ -1,0 +1,100 @@
+// What an estimate says beside its numbers: notes, the fullest stage, the basis of its band, a calibration that cannot be.
+#include <doctest/doctest.h>
+
+#include "answer_schema.h"
+#include "api.h"
+
+using namespace fourfold;
+using tests::json;
+using tests::said;
+
+namespace {
+
+Json estimate(const std::string& request) {
+    const std::string answer = api::estimate(request);
+    CHECK(tests::answer_defect(answer, "estimate") == "");
+    return json(answer);
+}
+
+// Of the request's answer, one text behind the other; what is assumed comes with the field that changes it.
+std::string notes(const char* which, const std::string& request) {
+    std::string all;
+    const Json answer = estimate(request);
+    for (const Json& note : tests::at(answer, which)) {
+        if (!all.empty()) all += ", ";
+        all += note.contains("text") ? said(note["text"]) + " <- " + note["field"].get<std::string>() : said(note);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("estimate: what was taken from the request") {
+    CHECK(notes("used", R"({"pipeline_parallel": 1, "recompute": "none", "moments": "fp32", "zero": "optimizer"})") ==
+          "used.zero.optimizer, used.gradients.fp32, used.recompute.none");
+    CHECK(notes("used", R"({"model": "llama-3.1-70b", "gpus": 64, "pipeline_parallel": 4, "virtual_stages": 5, "layout": "equal",
+                            "schedule": "1f1b", "recompute": "selective", "recompute_modules": "core_attn,mlp", "moments": "16-bit",
+                            "gradients_in_fp32": false, "zero": "none"})") ==
+          R"(used.zero.none, used.moments {"format":{"id":"choice.moments.16-bit"}}, used.gradients.16_bit, )"
+          R"(used.schedule {"chunks":5,"schedule":{"id":"choice.schedule.interleaved"},)"
+          R"("summary":{"id":"choice.schedule.interleaved.summary"}}, )"
+          R"(used.recompute.selective {"modules":[{"id":"choice.recompute_modules.core_attn"},{"id":"choice.recompute_modules.mlp"}]})");
+    const auto recomputes = [](const std::string& setting) {
+        return notes("used", R"({"framework": "pytorch", "zero": "weights", "pipeline_parallel": 1, "recompute": )" + setting + "}");
+    };
+    const std::string before = "used.zero.weights, used.gradients.fp32, ";
+    CHECK(recomputes(R"("full", "recompute_layers": 2)") == before + R"(used.recompute.full {"layers":2})");
+    CHECK(recomputes(R"("block", "recompute_layers": 3)") == before + R"(used.recompute.block {"layers":3})");
+    CHECK(recomputes(R"("selective", "recompute_modules": "")") == before + "used.recompute.nothing_selected");
+}
+
+TEST_CASE("estimate: a calibration is said, and so is one that no card can reach") {
+    const std::string request = R"({"site": "own", "site_network": 0.5, "site_pipeline": 0.25, "site_fixed": 0.1, "site_stall": 0.002,
+                                    "time_factor": 0.2, "pipeline_parallel": 1})";
+    CHECK(notes("used", request)
+              .ends_with(R"(used.calibration.site {"fixed":0.1,"network":0.5,"pipeline":0.25,"stall":0.002}, )"
+                         R"(used.calibration.factor {"factor":0.2})"));
+    const Json own = estimate(request);
+    CHECK(said(own["time"]["basis"]) == "band.calibrated");
+    CHECK(said(estimate("{}")["time"]["basis"]) == "band.hopper");
+    CHECK(tests::brief(own["warnings"]) == "time_factor faster_than_peak 0.2 -> null");
+    if (own["warnings"].empty()) return;
+    const Json& warning = own["warnings"][0];
+    CHECK(warning["message"]["id"] == "problem.faster_than_peak");
+    CHECK(warning["message"]["args"]["step"] == own["step_seconds"]);
+    CHECK(warning["message"]["args"]["arithmetic"] > own["step_seconds"]);
+    CHECK(said(warning["suggestion"]) == "suggestion.check_calibration");
+}
+
+TEST_CASE("estimate: what is assumed, and which field changes it") {
+    CHECK(notes("assumed", R"({"tensor_parallel": 2, "pipeline_parallel": 1, "sequence_parallel": true})") ==
+          R"(assumed.precision {"precision":{"id":"choice.precision.bf16"}} <- precision, assumed.card <- , )"
+          R"(assumed.sequence_parallel <- sequence_parallel, )"
+          R"(assumed.framework {"framework":{"id":"choice.framework.megatron-2025"}} <- framework, )"
+          R"(assumed.attention.cudnn <- attention, assumed.loss.plain {"bytes":6.0} <- loss)");
+    CHECK(notes("assumed", R"({"model": "mixtral-8x7b", "gpus": 64, "expert_imbalance": 1.5})")
+              .ends_with(R"(, assumed.routing.uneven {"times":1.5} <- expert_imbalance)"));
+    CHECK(notes("assumed", R"({"method": "fujii2024", "model": "llama-2-7b", "tensor_parallel": 8, "attention": "plain"})") ==
+          R"(assumed.precision_bf16 <- , assumed.card <- , assumed.sequence_parallel <- tensor_parallel, )"
+          R"(assumed.vocabulary {"padded":32768,"words":32000} <- tensor_parallel, )"
+          R"(assumed.scores_kept <- attention, assumed.no_full_recomputation <- )");
+}
+
+TEST_CASE("estimate: what is not counted") {
+    CHECK(notes("not_counted", "{}") == "not_counted.data");
+    CHECK(notes("not_counted", R"({"method": "fujii2024", "model": "deepseek-v2-lite", "pipeline_parallel": 3, "gpus": 48,
+                                   "global_batch": 96, "layout": "equal", "virtual_stages": 1, "schedule": "gpipe", "recompute": "full",
+                                   "zero": "none", "optimizer_offload": 0.5, "precision": "fp8"})") ==
+          "not_counted.last_stage, not_counted.outside, not_counted.experts, not_counted.latent, not_counted.norms, "
+          "not_counted.recompute, not_counted.precision, not_counted.moments, not_counted.schedule");
+}
+
+TEST_CASE("estimate: why a stage is the fullest") {
+    const auto why = [](const std::string& settings) {
+        return said(estimate(R"({"model": "llama-3.1-70b", "gpus": 64, "tensor_parallel": 8, "context_parallel": 1, "micro_batch": 1, )" +
+                             settings + "}")["worst_why"]);
+    };
+    CHECK(why(R"("pipeline_parallel": 1)") == "");
+    CHECK(why(R"("pipeline_parallel": 4)") == R"(fullest.activations {"stage":1})");
+    CHECK(why(R"("pipeline_parallel": 4, "recompute": "full", "loss": "gathered")") == R"(fullest.loss {"stage":4})");
+}
