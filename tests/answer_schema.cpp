@@ -155,13 +155,13 @@ const Json& shape(const char* name) {
                             "end": ["number"], "kind": ["text"], "micro_batch": ["integer"], "chunk": ["integer"]}]}}})");
         s["timeline"]["job"] = s["job"];
         s["place"] = json(R"({
-            "ok": "boolean", "job": "any", "objective": {"id": "text", "label": "text"}, "units": "text", "default_seconds": "number",
-            "best_seconds": "number", "gain_share": "number", "low_gain_share": "number", "high_gain_share": "number", "basis": "text",
-            "nothing_to_gain": "boolean", "finding": "text", "placement": ["integer"], "spare": ["integer"],
+            "ok": "boolean", "job": "any", "objective": {"id": "text"}, "units": "text", "default_seconds": "number",
+            "best_seconds": "number", "gain_share": "number", "low_gain_share": "number", "high_gain_share": "number", "basis": "words",
+            "nothing_to_gain": "boolean", "finding": "words", "placement": ["integer"], "spare": ["integer"],
             "positions": [{"position": "integer", "unit": "integer", "name": "text", "stages": ["integer"], "data_ranks": ["integer"]}],
             "moves": "integer", "moves_accepted": "integer", "restarts": "integer", "stopped": "boolean", "curve": [["number"]],
-            "files": [{"id": "text", "name": "text", "text": "text", "how": "text"}],
-            "suggestion": {"null or": {"set": "any", "label": "text", "seconds": "number"}},
+            "files": [{"id": "text", "name": "text", "text": "text", "how": "words"}],
+            "suggestion": {"null or": {"set": "any", "label": "words", "seconds": "number"}},
             "ranked": [{"index": "integer", "default_seconds": "number", "best_seconds": "number", "fits": "boolean"}]})");
         const Json link =
             json(R"({"from": "integer", "to": "integer", "positions": ["integer"], "stage": "integer", "gbyte_per_s": "number?"})");

@@ -37,10 +37,9 @@ static auto pick(FieldReader& reader, std::string_view key, std::string_view oth
         ids.push_back(id_of(entry));
     }
     const std::string_view near = closest(id, ids);
-    problems.push_back(
-        {std::string(key), "range", shown(Json(id)),
-         "There is no " + std::string(key == "gpu" ? "GPU" : key) + " \"" + shown(Json(id)).get_ref<const std::string&>() + "\" here.",
-         near.empty() ? "Choose one from the list." : "Did you mean " + std::string(near) + "?", near.empty() ? Json() : Json(near)});
+    const Text message = Text("problem.not_in_list").with("list", key).with("name", shown(Json(id)));
+    problems.push_back({std::string(key), "range", shown(Json(id)), message,
+                        near.empty() ? Text("suggestion.from_the_list") : did_you_mean(near), near.empty() ? Json() : Json(near)});
     return nullptr;
 }
 
@@ -53,8 +52,7 @@ static void read_which_model(FieldReader& reader, Job& job, Problems& problems) 
         return;
     }
     if (given != nullptr && !given->is_string()) {
-        problems.push_back(
-            {"model", "type", shown(*given), "The model must be the id of one in the list, or what a config.json holds.", "", nullptr});
+        problems.push_back({"model", "type", shown(*given), "problem.no_model", {}, nullptr});
         return;
     }
     const CatalogModel* known = pick(
@@ -66,12 +64,11 @@ static void read_which_model(FieldReader& reader, Job& job, Problems& problems) 
 static std::int64_t read_version(FieldReader& reader, Problems& problems) {
     const Json* given = reader.any("version");
     if (given == nullptr) return kVersion;
-    const auto version = read_integer(*given, "version", "The version", {1, 1'000'000'000}, problems);
+    const auto version = read_integer(*given, "version", Text("field", "version"), {1, 1'000'000'000}, problems);
     if (version && *version > kVersion)
-        problems.push_back(
-            {"version", "version", *version,
-             "This was made by a newer Fourfold (version " + grouped(*version) + "; this one reads " + grouped(kVersion) + ").",
-             "Reload the page to get the newest one.", kVersion});
+        problems.push_back({"version", "version", *version,
+                            Text("problem.newer_version").with("version", *version).with("newest", kVersion), "suggestion.reload",
+                            kVersion});
     return version.value_or(kVersion);
 }
 
@@ -92,12 +89,12 @@ static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
         return;
     }
     if (!given->is_array() || given->empty() || given->size() > kMaxGpuCounts) {
-        problems.push_back(
-            {"gpu_counts", "type", nullptr, "gpu_counts must be a list of 1 to " + grouped(kMaxGpuCounts) + " GPU counts.", "", nullptr});
+        problems.push_back({"gpu_counts", "type", nullptr, Text("problem.no_gpu_counts").with("most", kMaxGpuCounts), {}, nullptr});
         return;
     }
     for (std::size_t i = 0; i < given->size(); ++i) {
-        const auto count = read_integer((*given)[i], "gpu_counts[" + std::to_string(i) + "]", "Each GPU count", {1, kMaxGpus}, problems);
+        const auto count =
+            read_integer((*given)[i], "gpu_counts[" + std::to_string(i) + "]", Text("field", "gpu_count"), {1, kMaxGpus}, problems);
         if (count && std::find(job.gpu_counts.begin(), job.gpu_counts.end(), *count) == job.gpu_counts.end())
             insert_sorted(job.gpu_counts, *count, [](std::int64_t a, std::int64_t b) { return a < b; });
     }
@@ -107,7 +104,7 @@ static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
 static void read_stage(FieldReader& reader, Job& job, Problems& problems) {
     const Json* given = reader.any("stage");
     if (given == nullptr || *given == "auto") return;
-    if (const auto stage = read_integer(*given, "stage", "The stage", {0, 1'999}, problems)) job.stage = *stage;
+    if (const auto stage = read_integer(*given, "stage", Text("field", "stage"), {0, 1'999}, problems)) job.stage = *stage;
 }
 
 // Frameworks refuse fp8 where the card has none (Transformer Engine: compute capability 8.9 or higher), and the plan's rules do not see the
@@ -115,8 +112,7 @@ static void read_stage(FieldReader& reader, Job& job, Problems& problems) {
 static void check_precision(const Plan& plan, const Gpu& gpu, Problems& problems) {
     if ((plan.precision != Precision::fp8 && plan.precision != Precision::fp8_weights) || gpu.fp8_flop_per_s > 0) return;
     problems.push_back({"precision", "precision_needs_card", kPrecisionChoices[static_cast<std::size_t>(plan.precision)].id,
-                        gpu.label + " cannot multiply in fp8: its tensor cores have no such format.",
-                        "Train in bf16, or choose a GPU with fp8, such as H100.", "bf16"});
+                        Text("problem.gpu_without_fp8").with("gpu", gpu.label), "suggestion.bf16_or_other_gpu", "bf16"});
 }
 
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
@@ -128,8 +124,7 @@ std::optional<Job> read_job(std::string_view text, Request kind, Problems& probl
 std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems) {
     const std::size_t problems_before = problems.size();
     if (!request.is_object()) {
-        problems.push_back(
-            {"", "type", shown(request), "A request is a JSON object, like {\"model\": \"llama-3.1-8b\", \"gpus\": 8}.", "", nullptr});
+        problems.push_back({"", "type", shown(request), "problem.no_request", {}, nullptr});
         return std::nullopt;
     }
     Job job;
@@ -143,8 +138,8 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
             reader, "cluster", "", catalog().clusters, [](const Cluster& c) -> const std::string& { return c.id; }, problems);
         if (job.cluster != nullptr && job.gpu != nullptr && job.cluster->gpu != job.gpu->id)
             problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id,
-                                job.cluster->label + " is not made of " + job.gpu->label + ".",
-                                "Choose the GPU of that cluster, or another cluster.", ""});
+                                Text("problem.cluster_has_other_gpu").with("cluster", job.cluster->label).with("gpu", job.gpu->label),
+                                "suggestion.gpu_of_cluster", ""});
     }
     constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
     if (const Method* method = pick(
@@ -195,7 +190,7 @@ std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& 
     const Json none = Json::object();
     const Json& other = request && request->contains("other") ? (*request)["other"] : none;
     if (!other.is_object()) {
-        problems.push_back({"other", "type", shown(other), "\"other\" must be an object with fields of the plan.", "", nullptr});
+        problems.push_back({"other", "type", shown(other), "problem.no_other", {}, nullptr});
         return std::nullopt;
     }
     Problems own;
@@ -291,9 +286,8 @@ std::optional<Problem> no_split(const Job& job) {
     return Problem{"gpus",
                    "no_split",
                    job.plan.gpus,
-                   "No way of splitting this model and a batch of " + grouped(job.plan.global_batch) + " sequences uses exactly " +
-                       grouped(job.plan.gpus) + " GPUs.",
-                   "Take another number of GPUs, or a batch that it divides.",
+                   Text("problem.no_split").with("sequences", job.plan.global_batch).with("gpus", job.plan.gpus),
+                   "suggestion.other_gpus_or_batch",
                    std::move(nearest)};
 }
 
@@ -306,9 +300,8 @@ Problem most_broken(const Job& job) {
     return {std::string(rule.field),
             std::string(rule.id),
             nullptr,
-            "What is set leaves " + grouped(counts.candidates) +
-                " plans, and each breaks a rule; of most of them it is said: " + std::string(rule.id) + ".",
-            "Let the search choose more: set fewer fields.",
+            Text("problem.every_plan_breaks_a_rule").with("plans", counts.candidates).with("rule", Text("rule", rule.id)),
+            "suggestion.set_fewer_fields",
             nullptr};
 }
 

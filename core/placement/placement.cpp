@@ -84,17 +84,18 @@ double gain(const PlacementShape& shape, const Placement& given, const Placement
 struct GainBand {
     double low, high;
 };
-// Hand-overs and data traffic, each scaled by the root of the ratio between the highest and the lowest share of the network's rate that was
-// fitted to the runs of a cluster (cost.cpp, kSites): 0.780 / 0.121 and 1 / 0.628. Four clusters: a spread, not a tested interval.
+// Transfers between stages and data traffic, each scaled by the root of the ratio between the highest and the lowest share of the network's
+// rate that was fitted to the runs of a cluster (transfers.cpp, kSites): 0.780 / 0.121 and 1 / 0.628. Four clusters: a spread, not a tested
+// interval.
+constexpr double kSpreadOfTransfers = 2.54, kSpreadOfData = 1.26;
 GainBand gain_band(PlacementShape& shape, const Placement& given, const Placement& best) {
-    constexpr double kHandOver = 2.54, kData = 1.26;
     const PlacementShape& s = shape;
     const double sum = s.sum_hops, most = s.most_hops;
     const std::vector<std::vector<DataLeg>> data = s.data;
     GainBand band{1, -1};
-    for (const double hand_over : {1 / kHandOver, 1.0, kHandOver})
-        for (const double traffic : {1 / kData, 1.0, kData}) {
-            shape.sum_hops = sum * hand_over, shape.most_hops = most * hand_over;
+    for (const double transfers : {1 / kSpreadOfTransfers, 1.0, kSpreadOfTransfers})
+        for (const double traffic : {1 / kSpreadOfData, 1.0, kSpreadOfData}) {
+            shape.sum_hops = sum * transfers, shape.most_hops = most * transfers;
             for (std::size_t stage = 0; stage < data.size(); ++stage)
                 for (std::size_t i = 0; i < data[stage].size(); ++i) {
                     const DataLeg& from = data[stage][i];
@@ -109,33 +110,26 @@ GainBand gain_band(PlacementShape& shape, const Placement& given, const Placemen
 }
 
 // ---- words
-std::string percent(double share) {
-    const auto tenths = std::llround(share * 1000);
-    return grouped(tenths / 10) + (tenths < 100 ? "." + std::to_string(tenths % 10) : "") + " %";
+// Of units that have too little memory where they stand: fewer in the best order than in the measurement's.
+Text finding_of_memory(const PlacementRequest& r, const AnnealingResult& result, double share) {
+    constexpr double kAsLong = 0.0005;  // less is shown as 0.0 %
+    const char* id = std::abs(share) < kAsLong ? "finding.memory_as_long" : share > 0 ? "finding.memory_faster" : "finding.memory_slower";
+    Text text(id);
+    text.with("units", kind_of_units(r)).with("before", result.default_misfits).with("after", result.misfits);
+    return std::abs(share) < kAsLong ? text : text.with("share", std::abs(share));
 }
 
-std::string finding(const Found& found, bool gpus, double share) {
-    const std::string units = gpus ? "GPUs" : "nodes";
-    const auto& links = found.shape.link;
+Text finding(const PlacementRequest& r, const Found& found, double share) {
+    constexpr double kRounding = 1e-9;
     double least = 0, most = 0;
-    for (const double x : links)
+    for (const double x : found.shape.link)
         if (x > 0) least = least == 0 ? x : std::min(least, x), most = std::max(most, x);
-    const AnnealingResult& r = found.result;
-    if (r.misfits < r.default_misfits) {
-        const std::string time = std::abs(share) < 0.0005 ? "as long" : percent(std::abs(share)) + (share > 0 ? " less time" : " longer");
-        const std::string unit = gpus ? "GPU" : "node";
-        return "In the order of the measurement, " +
-               (r.default_misfits == 1 ? "1 " + unit + " has" : grouped(r.default_misfits) + " " + units + " have") +
-               " too little memory for what stands there; in this order " +
-               (found.fits() ? "every one fits" : "fewer do: " + grouped(r.misfits)) + ". A step takes " + time + ".";
-    }
-    if (share <= 1e-9 && most <= least * (1 + 1e-9))
-        return "Nothing to gain: all links are alike, so every order of these " + units + " takes as long.";
-    if (share <= 1e-9) return "Nothing to gain: no order that was tried beats the one of the measurement.";
-    if (share < kWorthIt)
-        return "Nothing to gain worth the trouble: the best order found takes " + percent(share) +
-               " less, and two runs of the same plan differ by up to 1 %.";
-    return "Another order of the " + units + " takes " + percent(share) + " less time.";
+    const AnnealingResult& result = found.result;
+    if (result.misfits < result.default_misfits) return finding_of_memory(r, result, share);
+    if (share <= kRounding && most <= least * (1 + kRounding)) return Text("finding.links_alike").with("units", kind_of_units(r));
+    if (share <= kRounding) return "finding.no_better_order";
+    if (share < kWorthIt) return Text("finding.not_worth_it").with("share", share);
+    return Text("finding.better_order").with("units", kind_of_units(r)).with("share", share);
 }
 
 // ---- what sets the pace
@@ -231,16 +225,14 @@ Json describe_warnings(const PlacementRequest& r, const Found& found) {
         if (const std::uint32_t unit = found.result.placement[k]; !is_host_name(r.links.names[unit])) odd = std::min(odd, unit);
     if (odd < kMostUnits)
         warnings.push_back({"links.nodes[" + std::to_string(odd) + "]", "range", shown(Json(r.links.names[odd])),
-                            "This name cannot stand in a launcher's file, so no files were written: a host's name has letters, digits, "
-                            "points, hyphens and underscores only.",
-                            "Give the nodes the names of their hosts.", nullptr});
+                            Text("problem.no_host_name").with("name", shown(Json(r.links.names[odd]))), "suggestion.host_names", nullptr});
     if (!r.bare)
         for (std::uint32_t k = 0; !found.fits() && k < found.shape.positions; ++k) {
             const std::uint32_t unit = found.result.placement[k];
             if (found.shape.misfit[unit * found.shape.positions + k] == 0) continue;
             warnings.push_back({"units", "does_not_fit", r.links.names[unit],
-                                "The plan does not fit " + r.links.names[unit] + ": its GPUs have too little memory for what stands there.",
-                                "Leave it out, or take a plan that needs less.", nullptr});
+                                Text("problem.unit_too_small").with("unit", shown(Json(r.links.names[unit]))), "suggestion.leave_unit_out",
+                                nullptr});
             if (warnings.size() == 20) break;
         }
     return to_json(warnings);
@@ -257,14 +249,9 @@ Json describe_split(const PlacementRequest& r, const Found& found) {
                         .add("last_stage_layers", p.last_stage_layers)
                         .add("count_embedding_as_layer", p.count_embedding_as_layer)
                         .add("count_loss_as_layer", p.count_loss_as_layer))
-        .add("label", label_of_split(r.job.model, p))
+        .add("label", text_of_split(r.job.model, p))
         .add("seconds", split->seconds);
 }
-
-constexpr const char* kBasis =
-    "The bounds: hand-overs between stages take 0.4 to 2.5 times, traffic between copies of the model 0.8 to 1.3 times what is estimated, "
-    "as "
-    "far apart as the four clusters lie to whose runs the time model was fitted. No run on a changed order was measured.";
 
 }  // namespace
 
@@ -312,16 +299,16 @@ std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoO
     return Object()
         .add("ok", true)
         .add("job", r.bare ? Json() : to_json(job))
-        .add("objective", Object().add("id", text(r.objective).id).add("label", text(r.objective).label))
-        .add("units", r.links.gpus ? "gpus" : "nodes")
+        .add("objective", Object().add("id", kObjectiveChoices[static_cast<std::size_t>(r.objective)].id))
+        .add("units", kind_of_units(r))
         .add("default_seconds", best.default_seconds)
         .add("best_seconds", best.seconds)
         .add("gain_share", share)
         .add("low_gain_share", band.low)
         .add("high_gain_share", band.high)
-        .add("basis", kBasis)
+        .add("basis", Text("basis.placement").with("transfers", kSpreadOfTransfers).with("data", kSpreadOfData))
         .add("nothing_to_gain", share < kWorthIt && best.misfits == best.default_misfits)
-        .add("finding", finding(found, r.links.gpus, share))
+        .add("finding", finding(r, found, share))
         .add("placement", std::move(placement))
         .add("spare", std::move(spare))
         .add("positions", describe_positions(r, found))

@@ -27,24 +27,10 @@ std::vector<RankFile> rank_files(std::span<const std::string> hosts, std::int64_
         torchrun.append(hosts[i]).append(" NODE_RANK=").append(std::to_string(i)).append(" MASTER_ADDR=").append(hosts[0]);
         torchrun.append(" NNODES=").append(nodes).append(" NPROC_PER_NODE=").append(std::to_string(here)).append("\n");
     }
-    return {
-        {"slurm", "slurm-hosts.txt", std::move(slurm),
-         "One host per task, in rank order. Inside an allocation of these hosts, not before it: export "
-         "SLURM_HOSTFILE=$PWD/slurm-hosts.txt, "
-         "then srun --ntasks=" +
-             std::to_string(rank) +
-             " --distribution=arbitrary. MASTER_ADDR must be the file's first host; Slurm's own lists stay sorted by name."},
-        {"openmpi_rankfile", "rankfile.txt", std::move(rankfile),
-         "mpirun --rankfile rankfile.txt (Open MPI 5: --map-by rankfile:file=rankfile.txt), inside a Slurm job too. Each rank is bound to "
-         "one core, its slot, whatever --bind-to says: give it more (slot=0-7) or leave all cores to all ranks with "
-         "mpirun --hostfile slurm-hosts.txt --map-by seq --bind-to none."},
-        {"hostfile", "hostfile.txt", std::move(hostfile),
-         "mpirun --hostfile hostfile.txt --map-by slot: ranks fill the hosts from the top. Not inside a Slurm job: there mpirun keeps "
-         "Slurm's order of the hosts, so take the rank file."},
-        {"torchrun", "node-ranks.txt", std::move(torchrun),
-         "On each host, with its line's values: torchrun --nnodes=$NNODES --nproc-per-node=$NPROC_PER_NODE --node-rank=$NODE_RANK "
-         "--master-addr=$MASTER_ADDR (before PyTorch 2: --nproc_per_node and so on)."},
-    };
+    return {{"slurm", "slurm-hosts.txt", std::move(slurm), Text("launcher.slurm").with("ranks", std::to_string(rank))},
+            {"openmpi_rankfile", "rankfile.txt", std::move(rankfile), "launcher.openmpi_rankfile"},
+            {"hostfile", "hostfile.txt", std::move(hostfile), "launcher.hostfile"},
+            {"torchrun", "node-ranks.txt", std::move(torchrun), "launcher.torchrun"}};
 }
 
 }  // namespace fourfold

@@ -6,13 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.h"
+
 namespace fourfold {
 
 struct RankFile {
     const char* id;  // "slurm", "openmpi_rankfile", "hostfile", "torchrun"
     const char* name;
     std::string text;
-    std::string how;  // one line
+    Text how;  // to use it, in one line
 };
 
 // `hosts` in the order of the positions, `ranks_per_host` ranks each (the last may hold fewer), `ranks` in all. Syntax:

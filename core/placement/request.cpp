@@ -4,11 +4,8 @@
 
 namespace fourfold {
 
-static constexpr ObjectiveText kObjectives[] = {
-    {"step_time", "Step time"},
-    {"pipette", "Pipette's communication cost"},
-};
-const ObjectiveText& text(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
+static constexpr Choice kObjectives[] = {{"step_time"}, {"pipette"}};
+const std::span<const Choice> kObjectiveChoices = kObjectives;
 
 std::int64_t usual_moves(std::size_t units) { return units <= 256 ? 6'000'000 : 10'000'000; }
 
@@ -17,35 +14,34 @@ static void read_objective(const Json& request, PlacementRequest& r, Problems& p
     if (r.bare) r.objective = Objective::pipette;
     if (given == request.end()) return;
     std::vector<std::string_view> ids;
-    for (const ObjectiveText& one : kObjectives) {
+    for (const Choice& one : kObjectives) {
         if (given->is_string() && *given == one.id) {
             r.objective = static_cast<Objective>(ids.size());
             if (r.bare && r.objective != Objective::pipette)
-                problems.push_back({"objective", "range", shown(*given), "With \"pipette\" in the request the objective must be pipette.",
-                                    "Give a job instead of \"pipette\" to minimise its step time.", "pipette"});
+                problems.push_back(
+                    {"objective", "range", shown(*given), "problem.objective_of_pipette", "suggestion.job_for_step_time", "pipette"});
             return;
         }
         ids.push_back(one.id);
     }
-    problems.push_back({"objective", given->is_string() ? "range" : "type", shown(*given), "The objective must be step_time or pipette.",
-                        "", "step_time"});
+    const Text message = Text("problem.unknown_choice").with("name", Text("field", "objective")).with("choices", Json(ids));
+    problems.push_back({"objective", given->is_string() ? "range" : "type", shown(*given), message, {}, "step_time"});
 }
 
 static void read_budget(const Json& request, PlacementRequest& r, Problems& problems) {
     constexpr std::int64_t kMostMoves = 10'000'000'000, kMostRestarts = 10'000, kLargestSeed = 4'294'967'295;
-    const auto read = [&](const char* key, const char* name, Range range, std::int64_t otherwise) {
+    const auto read = [&](const char* key, Range range, std::int64_t otherwise) {
         const auto given = request.find(key);
-        return given == request.end() ? otherwise : read_integer(*given, key, name, range, problems).value_or(otherwise);
+        return given == request.end() ? otherwise : read_integer(*given, key, Text("field", key), range, problems).value_or(otherwise);
     };
-    r.budget.seed = static_cast<std::uint64_t>(read("seed", "The seed", {0, kLargestSeed}, 1));
-    r.budget.moves = read("moves", "The number of moves", {request.contains("start") ? 0 : 1, kMostMoves}, usual_moves(r.links.size()));
-    r.budget.restarts = read("restarts", "The number of restarts", {1, kMostRestarts}, r.links.size() <= 256 ? 4 : 1);
+    r.budget.seed = static_cast<std::uint64_t>(read("seed", {0, kLargestSeed}, 1));
+    r.budget.moves = read("moves", {request.contains("start") ? 0 : 1, kMostMoves}, usual_moves(r.links.size()));
+    r.budget.restarts = read("restarts", {1, kMostRestarts}, r.links.size() <= 256 ? 4 : 1);
 }
 
 static void read_bare(const Json& given, PlacementRequest& r, Problems& problems) {
     if (!given.is_object()) {
-        problems.push_back(
-            {"pipette", "type", shown(given), "\"pipette\" must be an object with pipelines, stages and messages.", "", nullptr});
+        problems.push_back({"pipette", "type", shown(given), "problem.no_pipette", {}, nullptr});
         return;
     }
     Problems own;
@@ -63,8 +59,7 @@ static void read_bare(const Json& given, PlacementRequest& r, Problems& problems
     reader.number({"inside_gbyte_per_s", "", "gbyte_per_s"}, inside, {0, 1e6});
     reader.reject_unknown();
     if (own.empty() && p.inner_dp > 1 && inside <= 0)
-        own.push_back({"inside_gbyte_per_s", "missing", nullptr, "With inner_dp above 1 the rate inside a unit counts.",
-                       "Give inside_gbyte_per_s.", nullptr});
+        own.push_back({"inside_gbyte_per_s", "missing", nullptr, "problem.no_inside_rate", "suggestion.give_inside_rate", nullptr});
     for (Problem& problem : own) problem.field = under("pipette", problem.field), problems.push_back(std::move(problem));
     p.hand_over_bytes = hand_over * kGiga, p.data_bytes = data * kGiga, p.inside_byte_per_s = inside * kGiga;
     r.bare = p;
@@ -73,7 +68,7 @@ static void read_bare(const Json& given, PlacementRequest& r, Problems& problems
 // [{"name", "speed", "memory_gib"}]: units that differ; those that are not named are as the profile says.
 static void read_units(const Json& given, PlacementRequest& r, FirstProblems& problems) {
     if (!given.is_array() || given.size() > kMostUnits) {
-        problems.keep({"units", "type", nullptr, "\"units\" must be a list of objects with a name, a speed, a memory_gib.", "", nullptr});
+        problems.keep({"units", "type", nullptr, "problem.no_units", {}, nullptr});
         return;
     }
     constexpr double kGibi = 1024.0 * 1024 * 1024;
@@ -81,7 +76,7 @@ static void read_units(const Json& given, PlacementRequest& r, FirstProblems& pr
     for (std::size_t i = 0; i < given.size(); ++i) {
         const std::string path = "units[" + std::to_string(i) + "]";
         if (!given[i].is_object()) {
-            problems.keep({path, "type", shown(given[i]), "Each unit is an object with a name, a speed, a memory_gib.", "", nullptr});
+            problems.keep({path, "type", shown(given[i]), "problem.no_unit", {}, nullptr});
             continue;
         }
         Problems own;
@@ -94,12 +89,13 @@ static void read_units(const Json& given, PlacementRequest& r, FirstProblems& pr
         const auto& names = r.links.names;
         const auto at = name == nullptr ? names.end() : std::find(names.begin(), names.end(), *name);
         if (name == nullptr && !given[i].contains("name"))
-            own.push_back({"name", "missing", nullptr, "Which unit this is must be said.", "Give its name in the measurement.", nullptr});
+            own.push_back({"name", "missing", nullptr, "problem.unit_without_name", "suggestion.name_in_measurement", nullptr});
         else if (name != nullptr && at == names.end())
-            own.push_back({"name", "range", shown(Json(*name)), "No unit of the measurement has this name.", "", nullptr});
+            own.push_back({"name", "range", shown(Json(*name)), Text("problem.no_such_unit").with("unit", shown(Json(*name))), {}, nullptr});
         const auto unit = static_cast<std::size_t>(at - names.begin());
         if (at != names.end() && seen[unit])
-            own.push_back({"name", "contradictory", shown(Json(*name)), "This unit is listed twice.", "Keep one of the two.", nullptr});
+            own.push_back({"name", "contradictory", shown(Json(*name)), Text("problem.unit_twice").with("unit", shown(Json(*name))),
+                           "suggestion.keep_one", nullptr});
         if (at != names.end()) seen[unit] = true;
         if (own.empty()) {
             if (speed != 1) r.speeds.resize(names.size(), 1), r.speeds[unit] = speed;
@@ -112,10 +108,8 @@ static void read_units(const Json& given, PlacementRequest& r, FirstProblems& pr
 static void check_size(const PlacementRequest& r, std::int64_t positions, const std::string& field, Problems& problems) {
     const auto measured = static_cast<std::int64_t>(r.links.size());
     if (positions <= measured) return;
-    const char* units = r.links.gpus ? " GPUs" : " nodes";
-    problems.push_back({field, "range", positions,
-                        "This takes " + grouped(positions) + units + "; only " + grouped(measured) + " were measured.",
-                        "Measure the others too, or take fewer GPUs.", nullptr});
+    const Text message = Text("problem.not_measured").with("units", kind_of_units(r)).with("needed", positions).with("measured", measured);
+    problems.push_back({field, "range", positions, message, "suggestion.measure_more", nullptr});
 }
 
 // A placement to begin with: the unit of every position, each unit once.
@@ -135,9 +129,7 @@ static void read_start(const Json& given, std::int64_t positions, PlacementReque
         right = unit != nullptr && take(*unit);
     }
     if (!right) {
-        problems.push_back({"start", "range", nullptr,
-                            "\"start\" must be a list of " + grouped(positions) + " different units, counted from 0, one per position.", "",
-                            nullptr});
+        problems.push_back({"start", "range", nullptr, Text("problem.no_start").with("positions", positions), {}, nullptr});
         return;
     }
     for (std::int64_t unit = 0; unit < units; ++unit) take(unit);
@@ -147,7 +139,7 @@ static void read_start(const Json& given, std::int64_t positions, PlacementReque
 static void read_candidates(const Json& given, PlacementRequest& r, Problems& problems) {
     constexpr std::size_t kMost = 20;
     if (!given.is_array() || given.empty() || given.size() > kMost) {
-        problems.push_back({"candidates", "type", nullptr, "\"candidates\" must be a list of 1 to 20 plans.", "", nullptr});
+        problems.push_back({"candidates", "type", nullptr, Text("problem.no_candidates").with("most", kMost), {}, nullptr});
         return;
     }
     FirstProblems found("candidates");
@@ -162,7 +154,7 @@ static void read_candidates(const Json& given, PlacementRequest& r, Problems& pr
             if (trial.plan.gpus_per_node == kAuto) trial.plan.gpus_per_node = r.job.plan.gpus_per_node;
             if (own.empty() && resolve(trial, own)) check_size(r, rank_grid(trial.plan, r.links.gpus).positions(), "gpus", own);
         } else {
-            own.push_back({"", "type", shown(given[i]), "Each candidate is an object with fields of the plan.", "", nullptr});
+            own.push_back({"", "type", shown(given[i]), "problem.no_candidate", {}, nullptr});
         }
         for (Problem& problem : own) problem.field = under(path, problem.field), found.keep(std::move(problem));
         r.candidates.push_back(trial.plan);
@@ -174,11 +166,11 @@ std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns c
     const std::size_t before = problems.size();
     PlacementRequest r;
     if (!request.is_object()) {
-        problems.push_back({"", "type", shown(request), "A request is a JSON object with \"links\" and a job.", "", nullptr});
+        problems.push_back({"", "type", shown(request), "problem.no_placement", {}, nullptr});
         return std::nullopt;
     }
     if (const auto links = request.find("links"); links == request.end()) {
-        problems.push_back({"links", "missing", nullptr, "The measured links are missing.", "Read a measurement first.", nullptr});
+        problems.push_back({"links", "missing", nullptr, "problem.no_links", "suggestion.read_measurement", nullptr});
     } else {
         if (auto read = links_from_json(*links, "links", problems, std::move(columns))) r.links = std::move(*read);
         *links = nullptr;  // a million numbers
@@ -198,8 +190,8 @@ std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns c
     if (r.bare) {
         for (const char* key : {"candidates", "units"})
             if (request.contains(key))
-                problems.push_back({key, "range", nullptr, std::string("With \"pipette\" in the request \"") + key + "\" means nothing.",
-                                    "Give a job instead of \"pipette\".", nullptr});
+                problems.push_back({key, "range", nullptr, Text("problem.meaningless_with_pipette").with("key", key),
+                                    "suggestion.job_instead_of_pipette", nullptr});
         check_size(r, r.bare->pipelines * r.bare->stages, "pipette", problems);
     } else if (resolve(r.job, problems)) {
         check_size(r, rank_grid(r.job.plan, r.links.gpus).positions(), "gpus", problems);
@@ -209,8 +201,7 @@ std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns c
     if (const auto start = request.find("start"); start != request.end()) {
         const Plan& plan = r.candidates.empty() ? r.job.plan : r.candidates.front();
         if (r.candidates.size() > 1)
-            problems.push_back(
-                {"start", "range", nullptr, "A placement to begin with belongs to one plan.", "Give one candidate.", nullptr});
+            problems.push_back({"start", "range", nullptr, "problem.start_of_one_plan", "suggestion.one_candidate", nullptr});
         else
             read_start(*start, r.bare ? r.bare->pipelines * r.bare->stages : rank_grid(plan, r.links.gpus).positions(), r, problems);
     }

@@ -12,10 +12,7 @@
 namespace fourfold {
 
 enum class Objective { step_time, pipette };
-struct ObjectiveText {
-    std::string_view id, label;
-};
-const ObjectiveText& text(Objective objective);
+extern const std::span<const Choice> kObjectiveChoices;
 
 struct PlacementRequest {
     Job job;    // its plan is complete and legal, unless `bare`
@@ -28,6 +25,9 @@ struct PlacementRequest {
     std::vector<double> memory_bytes;    // per unit, 0 = the card's; empty: all alike
     std::vector<Plan> candidates;        // to place as well, each complete and legal
 };
+
+// "gpus" or "nodes": what a unit is.
+inline const char* kind_of_units(const PlacementRequest& r) { return r.links.gpus ? "gpus" : "nodes"; }
 
 // Takes "links" out of `request`. nullopt and problems when anything is wrong.
 std::optional<PlacementRequest> read_placement(Json& request, api::LinkColumns columns, Problems& problems);

@@ -122,15 +122,13 @@ std::optional<UnevenSplit> uneven_split(const PlacementRequest& r, const Plan& p
     return answer;
 }
 
-std::string label_of_split(const Model& model, const Plan& plan) {
+Text text_of_split(const Model& model, const Plan& plan) {
     const auto ends = layers_per_chunk(model, plan);
-    if (!ends) return "";
+    if (!ends) return {};
     const std::int64_t V = plan.virtual_stages, first = ends->first * V - (plan.count_embedding_as_layer ? 1 : 0),
                        last = ends->last * V - (plan.count_loss_as_layer ? 1 : 0), middle = ends->middle * V;
-    const auto layers = [](std::int64_t count) { return grouped(count) + (count == 1 ? " layer" : " layers"); };
-    std::string text = layers(first) + " in the first stage, ";
-    if (plan.pipeline_parallel > 2) text += grouped(middle) + " in each of the others, ";
-    return text + grouped(last) + " in the last";
+    if (plan.pipeline_parallel == 2) return Text("split.two_stages").with("first", first).with("last", last);
+    return Text("split.uneven_ends").with("first", first).with("middle", middle).with("last", last);
 }
 
 }  // namespace fourfold

@@ -1,7 +1,6 @@
 // Layers shared out unevenly over the pipeline, where units differ or the ends carry more than layers.
 #pragma once
 #include <optional>
-#include <string>
 
 #include "placement/request.h"
 
@@ -18,7 +17,7 @@ struct UnevenSplit {
 std::optional<UnevenSplit> uneven_split(const PlacementRequest& request, const Plan& plan, const AnnealingResult& found,
                                         PlacementShape (*shape_of)(const PlacementRequest&, const Plan&));
 
-// "8 layers in the first stage, 10 in each of the others, 7 in the last"
-std::string label_of_split(const Model& model, const Plan& plan);
+// How many layers the first stage, each of the others and the last one hold.
+Text text_of_split(const Model& model, const Plan& plan);
 
 }  // namespace fourfold

@@ -63,7 +63,7 @@ std::optional<Plan> wanted_plan(const Plan& plan, const PlanFilter& filter, std:
 PlanFilter read_filter(const Json& only, Problems& problems) {
     PlanFilter filter;
     if (!only.is_object()) {
-        problems.push_back({"only", "type", shown(only), "\"only\" must be an object with the values wanted.", "", nullptr});
+        problems.push_back({"only", "type", shown(only), "problem.no_only", {}, nullptr});
         return filter;
     }
     constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;

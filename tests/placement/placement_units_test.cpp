@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "base/fields.h"
+#include "support.h"
 
 using namespace fourfold;
 
@@ -65,7 +66,7 @@ TEST_CASE("uneven split: a slow node gets fewer layers, at an end of the pipelin
         const std::int64_t layers = suggestion["set"][stage == 0 ? "first_stage_layers" : "last_stage_layers"];
         CHECK(layers < 8);
         CHECK(layers > 0);
-        CHECK(suggestion["label"].get<std::string>().find("in each of the others") != std::string::npos);
+        CHECK(suggestion["label"]["id"] == "split.uneven_ends");
         CHECK((uneven["suggestion"].is_null() ||
                uneven["suggestion"]["seconds"].get<double>() > 0.95 * uneven["best_seconds"].get<double>()));
     }
@@ -101,12 +102,15 @@ TEST_CASE("memory: a node with less goes to a stage that needs less, or stays ou
     CHECK(answer["warnings"].empty());
     CHECK(stage_of(answer, 0) > 0);
     CHECK(answer["nothing_to_gain"] == false);
-    CHECK(answer["finding"].get<std::string>().find("too little memory") != std::string::npos);
+    CHECK(answer["finding"]["id"].get<std::string>().find("finding.memory_") == 0);
+    CHECK(answer["finding"]["args"]["before"] == 1);
+    CHECK(answer["finding"]["args"]["after"] == 0);
 
     job["units"] = {{{"name", "n0"}, {"memory_gib", 4}}};
     const Json never = place(job);
     REQUIRE(never["warnings"].size() == 1);
     CHECK(never["warnings"][0]["value"] == "n0");
+    CHECK(tests::said(never["warnings"][0]["message"]) == R"(problem.unit_too_small {"unit":"n0"})");
 
     Json spare = request(5, kFourStages);
     spare["units"] = job["units"];
