@@ -115,41 +115,19 @@ static void check_precision(const Plan& plan, const Gpu& gpu, Problems& problems
                         Text("problem.gpu_without_fp8").with("gpu", gpu.label), "suggestion.bf16_or_other_gpu", "bf16"});
 }
 
-std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
-    const auto request = parse(text, kMaxRequestBytes, problems);
-    if (!request) return std::nullopt;
-    return read_parsed_job(*request, kind, problems);
+// After the GPU.
+static void read_cluster(FieldReader& reader, Job& job, Problems& problems) {
+    const Json* given = reader.any("cluster");
+    if (given == nullptr || *given == "") return;
+    job.cluster = pick(
+        reader, "cluster", "", catalog().clusters, [](const Cluster& c) -> const std::string& { return c.id; }, problems);
+    if (job.cluster == nullptr || job.gpu == nullptr || job.cluster->gpu == job.gpu->id) return;
+    const Text message = Text("problem.cluster_has_other_gpu").with("cluster", job.cluster->label).with("gpu", job.gpu->label);
+    problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id, message, "suggestion.gpu_of_cluster", ""});
 }
 
-std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems) {
-    const std::size_t problems_before = problems.size();
-    if (!request.is_object()) {
-        problems.push_back({"", "type", shown(request), "problem.no_request", {}, nullptr});
-        return std::nullopt;
-    }
-    Job job;
-    FieldReader reader(request, problems);
-    job.plan = open_plan(read_version(reader, problems));
-    read_which_model(reader, job, problems);
-    job.gpu = pick(
-        reader, "gpu", "h100-sxm-80gb", catalog().gpus, [](const Gpu& g) -> const std::string& { return g.id; }, problems);
-    if (const Json* cluster = reader.any("cluster"); cluster != nullptr && *cluster != "") {
-        job.cluster = pick(
-            reader, "cluster", "", catalog().clusters, [](const Cluster& c) -> const std::string& { return c.id; }, problems);
-        if (job.cluster != nullptr && job.gpu != nullptr && job.cluster->gpu != job.gpu->id)
-            problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id,
-                                Text("problem.cluster_has_other_gpu").with("cluster", job.cluster->label).with("gpu", job.gpu->label),
-                                "suggestion.gpu_of_cluster", ""});
-    }
-    constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
-    if (const Method* method = pick(
-            reader, "method", fourfold::text(job.method).id, std::span(kMethodList), [](Method m) { return fourfold::text(m).id; },
-            problems))
-        job.method = *method;
-    visit_fields(job.plan, reader);
-    visit_fields(job.budget, reader);
-    visit_fields(job.exploration, reader);
-    if (job.gpu != nullptr) check_precision(job.plan, *job.gpu, problems);
+// What a request of this kind says besides the job.
+static void read_question(FieldReader& reader, Request kind, Job& job, Problems& problems) {
     switch (kind) {
         case Request::estimate:
             read_stage(reader, job, problems);
@@ -175,6 +153,37 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
                 reader.any(key);
             break;
     }
+}
+
+std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems) {
+    const auto request = parse(text, kMaxRequestBytes, problems);
+    if (!request) return std::nullopt;
+    return read_parsed_job(*request, kind, problems);
+}
+
+std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems) {
+    const std::size_t problems_before = problems.size();
+    if (!request.is_object()) {
+        problems.push_back({"", "type", shown(request), "problem.no_request", {}, nullptr});
+        return std::nullopt;
+    }
+    Job job;
+    FieldReader reader(request, problems);
+    job.plan = open_plan(read_version(reader, problems));
+    read_which_model(reader, job, problems);
+    job.gpu = pick(
+        reader, "gpu", "h100-sxm-80gb", catalog().gpus, [](const Gpu& g) -> const std::string& { return g.id; }, problems);
+    read_cluster(reader, job, problems);
+    constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
+    if (const Method* method = pick(
+            reader, "method", fourfold::text(job.method).id, std::span(kMethodList), [](Method m) { return fourfold::text(m).id; },
+            problems))
+        job.method = *method;
+    visit_fields(job.plan, reader);
+    visit_fields(job.budget, reader);
+    visit_fields(job.exploration, reader);
+    if (job.gpu != nullptr) check_precision(job.plan, *job.gpu, problems);
+    read_question(reader, kind, job, problems);
     reader.reject_unknown();
     if (problems.size() != problems_before) return std::nullopt;
     if (job.plan.layout)

@@ -233,7 +233,7 @@ Json describe_warnings(const PlacementRequest& r, const Found& found) {
             warnings.push_back({"units", "does_not_fit", r.links.names[unit],
                                 Text("problem.unit_too_small").with("unit", shown(Json(r.links.names[unit]))), "suggestion.leave_unit_out",
                                 nullptr});
-            if (warnings.size() == 20) break;
+            if (warnings.size() == FirstProblems::kMost) break;
         }
     return to_json(warnings);
 }
@@ -253,6 +253,40 @@ Json describe_split(const PlacementRequest& r, const Found& found) {
         .add("seconds", split->seconds);
 }
 
+// ---- every candidate
+struct Placed {
+    Found best;
+    Json ranked = Json::array();  // the candidates, the fastest first; empty where the request has none
+    std::int64_t moves = 0;
+};
+
+// Each candidate with its share of the moves.
+Placed place_candidates(const PlacementRequest& r, GoOnText go_on, void* context) {
+    Placed placed;
+    const auto plans = r.candidates.empty() ? std::vector<Plan>{r.job.plan} : r.candidates;
+    std::vector<std::tuple<double, std::size_t, double, bool>> order;
+    AnnealingBudget budget = r.budget;
+    if (budget.moves > 0) budget.moves = std::max<std::int64_t>(1, budget.moves / static_cast<std::int64_t>(plans.size()));
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        Found one = search(r, plans[i], budget, placed.moves, static_cast<std::int64_t>(i), go_on, context);
+        placed.moves += one.result.moves;
+        const bool stopped = one.result.stopped;
+        insert_sorted(order, std::tuple(one.result.seconds, i, one.result.default_seconds, one.fits()),
+                      [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
+        const bool better = one.fits() != placed.best.fits() ? one.fits() : one.result.seconds < placed.best.result.seconds;
+        if (i == 0 || better) placed.best = std::move(one);
+        if (stopped) break;
+    }
+    if (r.candidates.empty()) return placed;
+    for (const auto& [seconds, index, before, fits_all] : order)
+        placed.ranked.push_back(Object()
+                                    .add("index", static_cast<std::int64_t>(index))
+                                    .add("default_seconds", before)
+                                    .add("best_seconds", seconds)
+                                    .add("fits", fits_all));
+    return placed;
+}
+
 }  // namespace
 
 std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoOnText go_on, void* context, Problems& problems) {
@@ -260,32 +294,8 @@ std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoO
     request = nullptr;
     if (!read) return std::nullopt;
     const PlacementRequest& r = *read;
-    // ---- search: each candidate with its share of the moves
-    Json ranked = Json::array();
-    Found found;
-    const auto plans = r.candidates.empty() ? std::vector<Plan>{r.job.plan} : r.candidates;
-    std::vector<std::tuple<double, std::size_t, double, bool>> order;
-    AnnealingBudget budget = r.budget;
-    if (budget.moves > 0) budget.moves = std::max<std::int64_t>(1, budget.moves / static_cast<std::int64_t>(plans.size()));
-    std::int64_t moves = 0;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        Found one = search(r, plans[i], budget, moves, static_cast<std::int64_t>(i), go_on, context);
-        moves += one.result.moves;
-        const bool stopped = one.result.stopped;
-        insert_sorted(order, std::tuple(one.result.seconds, i, one.result.default_seconds, one.fits()),
-                      [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
-        const bool better = one.fits() != found.fits() ? one.fits() : one.result.seconds < found.result.seconds;
-        if (i == 0 || better) found = std::move(one);
-        if (stopped) break;
-    }
-    if (!r.candidates.empty())
-        for (const auto& [seconds, index, before, fits_all] : order)
-            ranked.push_back(Object()
-                                 .add("index", static_cast<std::int64_t>(index))
-                                 .add("default_seconds", before)
-                                 .add("best_seconds", seconds)
-                                 .add("fits", fits_all));
-    // ---- answer
+    Placed placed = place_candidates(r, go_on, context);
+    Found& found = placed.best;
     const AnnealingResult& best = found.result;
     Placement given;
     for (std::uint32_t i = 0; i < found.shape.units; ++i) given.push_back(i);
@@ -312,7 +322,7 @@ std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoO
         .add("placement", std::move(placement))
         .add("spare", std::move(spare))
         .add("positions", describe_positions(r, found))
-        .add("moves", moves)
+        .add("moves", placed.moves)
         .add("moves_accepted", best.accepted)
         .add("restarts", best.restarts)
         .add("stopped", best.stopped)
@@ -321,7 +331,7 @@ std::optional<Json> placement_answer(Json request, api::LinkColumns columns, GoO
         .add("files", describe_files(r, found))
         .add("warnings", describe_warnings(r, found))
         .add("suggestion", describe_split(r, found))
-        .add("ranked", std::move(ranked));
+        .add("ranked", std::move(placed.ranked));
 }
 
 }  // namespace fourfold
