@@ -9,6 +9,7 @@
 
 #include "memory/memory.h"
 #include "memory/verdict.h"
+#include "plan/rules.h"
 #include "plan/stage.h"
 
 using namespace fourfold;
