@@ -55,7 +55,7 @@ Json describe_time(const Job& job) {
         .add("step_seconds", step.seconds)
         .add("low_seconds", step.seconds * band.low)
         .add("high_seconds", step.seconds * band.high)
-        .add("basis", Text(std::string(band.basis)))
+        .add("basis", Text("band", band.basis).with("runs", band.runs))
         .add("tokens_per_step", tokens)
         .add("tokens_per_s", tokens / step.seconds)
         .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)

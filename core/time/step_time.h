@@ -133,7 +133,8 @@ class StepTimer {
 // Between which factors of the estimate nine of ten measured runs of that kind lie (tests/time/step_time_test.cpp).
 struct Band {
     double low, high;
-    std::string_view basis;  // id of the words that say which runs
+    std::string_view basis;  // which runs: words band.<basis>
+    int runs;                // how many
 };
 Band band_of(const Model& model, const Plan& plan, const Machine& machine);
 

@@ -25,16 +25,16 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
 static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
-    if (model.experts.count > 0) return {0.8, 3.1, "band.experts"};
-    if (plan.framework == FrameworkKind::pytorch) return {0.95, 1.6, "band.pytorch"};
-    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "band.blackwell"};
-    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "band.hopper_fp8"};
-    if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "band.ampere"};
-    return {0.91, 1.1, "band.hopper"};
+    if (model.experts.count > 0) return {0.8, 3.1, "experts", 14};
+    if (plan.framework == FrameworkKind::pytorch) return {0.95, 1.6, "pytorch", 216};
+    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 44};
+    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 20};
+    if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "ampere", 84};
+    return {0.91, 1.1, "hopper", 102};
 }
 Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
     Band band = published_band(model, plan, machine);
-    if (plan.is_calibrated()) band.basis = "band.calibrated";
+    if (plan.is_calibrated()) band.basis = "calibrated";
     return band;
 }
 
