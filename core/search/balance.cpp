@@ -36,11 +36,6 @@ Layout listed(const Model& model, const std::vector<std::int64_t>& stages) {
     return Layout(std::vector<std::int32_t>(stages.begin(), stages.end()), model.multi_token_layers);
 }
 
-// With several chunks per stage: in each round of the pipeline all stages work on chunks of one size, or they would wait for the largest;
-// only the chunks of the embedding and of the loss may hold fewer. Later rounds hold the one layer more, since fewer micro-batches wait in
-// them.
-LayoutPointer interleaved_layout(const Model& model, const Plan& plan, const StageWork& work);
-
 bool is_equal(const Layout& layout) {
     for (std::size_t i = 1; i < layout.chunks(); ++i)
         if (layout.at(i) != layout.at(0)) return false;
@@ -50,6 +45,9 @@ bool is_equal(const Layout& layout) {
 // Fewest layers of a stage: one, but none beside the embedding or the loss.
 std::int64_t fewest(std::int64_t stage, std::int64_t stages) { return stage == 0 || stage + 1 == stages ? 0 : 1; }
 
+// With several chunks per stage: in each round of the pipeline all stages work on chunks of one size, or they would wait for the largest;
+// only the chunks of the embedding and of the loss may hold fewer. Later rounds hold the one layer more, since fewer micro-batches wait in
+// them.
 LayoutPointer interleaved_layout(const Model& model, const Plan& plan, const StageWork& work) {
     const std::int64_t stages = plan.pipeline_parallel, chunks = plan.virtual_stages;
     const std::int64_t each = (model.layers + stages - 1) / stages, missing = each * stages - model.layers;  // of a stage between the ends

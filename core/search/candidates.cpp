@@ -9,6 +9,7 @@ static constexpr Choice kLeftOut[] = {
 };
 const std::span<const Choice> kLeftOutChoices = kLeftOut;
 
+// Schedules that split the backward pass, where the framework has them.
 static bool is_in_space(const ScheduleRow& row, FrameworkKind framework) {
     return row.splits_backward && (row.frameworks & (framework == FrameworkKind::pytorch ? kPyTorch : kMegatronCore)) != 0;
 }
@@ -42,7 +43,6 @@ std::vector<std::int64_t> divisors(std::int64_t set, std::int64_t whole, std::in
     return low;
 }
 
-// Schedules that split the backward pass, where the framework has them.
 // Megatron-Core can be told any layout since 0.13 (--pipeline-model-parallel-layout); before, only the ends differ.
 bool has_any_layout(FrameworkKind framework) { return framework != FrameworkKind::megatron_2024; }
 

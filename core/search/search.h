@@ -40,11 +40,10 @@ struct Goal {
 };
 
 // Every candidate is one TP, EP, ETP, CP, PP, micro-batch, schedule with its chunks, split of the layers, ZeRO and sequence parallelism.
-// Where it does not fit as it is, it takes the fastest way that fits: layers moved where memory wants it so (of balanced splits);
-// recomputing attention, a block of the fewest layers, or every layer; 16-bit states; as far as these are open.
-//   1. groups of one TP, CP and micro-batch, the least lower bound of time first (bounds.h); the first bound above the limit ends the
-//   search
-//   2. expert parallelism, PP, schedule: the bound again, with more known
+// Where it does not fit as it is, it takes the fastest way that fits (savings.h): layers moved where memory wants it so (of balanced
+// splits); recomputing attention, a block of the fewest layers, or every layer; 16-bit states; as far as these are open.
+//   1. groups of one TP, CP and micro-batch, the least lower bound of time first (bounds.h); the first bound above the limit ends it
+//   2. expert parallelism, PP, schedule: without what can never fit (never_fits.h); then the bound again, with more known
 //   3. the step time, then memory, the dearest
 // The limit is the time of the slowest plan still wanted.
 SearchResult search(const SearchSpace& space, const Goal& goal);

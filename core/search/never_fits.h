@@ -1,0 +1,45 @@
+// What can never fit: found out before any step time is worked out, and remembered from one micro-batch to the next.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "search/candidates.h"
+#include "search/savings.h"
+#include "search/scorer.h"
+
+namespace fourfold {
+
+class NeverFits {
+ public:
+    // Keeps references.
+    NeverFits(const SearchSpace& space, const Candidates& all, const Plan& base, Scorer& scorer, Savings& savings);
+
+    // Whether no schedule, split of the layers, ZeRO and recomputation makes a plan of this TP, CP, PP, EP, ETP and micro-batch fit: the
+    // leanest of them does not. A larger micro-batch needs more, and so do more chunks per GPU (tests), so that little has to be asked.
+    bool holds_for(const Plan& plan, const LayerTimes& times);
+
+ private:
+    enum class Lean : std::uint8_t { illegal, fits, does_not_fit };
+    Lean leanest_of(Plan plan, const LayerTimes& times);
+    bool fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times);
+    bool some_states_fit(Plan plan) const;
+    bool states_fit(const Plan& plan) const;
+    std::size_t place_of(const Plan& plan) const;
+
+    const SearchSpace& space_;
+    const Candidates& all_;
+    const Plan& base_;
+    Scorer& scorer_;
+    Savings& savings_;
+    const bool layers_differ_;  // the model has dense layers and such with experts
+    // Of one TP, CP, PP, EP, ETP and sequence parallelism: the largest micro-batch known to fit, and the smallest known not to.
+    struct Known {
+        std::array<std::int64_t, 5> key{};
+        std::int64_t fits = 0, fails = std::numeric_limits<std::int64_t>::max();
+    };
+    std::vector<Known> known_;  // one place per remainder of what it depends on; the newest stays
+};
+
+}  // namespace fourfold

@@ -1,0 +1,183 @@
+#include "search/savings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "search/balance.h"
+
+namespace fourfold {
+
+bool may_recompute(const SearchSpace& space) {
+    return (space.plan.open & open_recompute) != 0 && (space.exploration.left_out & without_recompute) == 0;
+}
+bool may_narrow(const SearchSpace& space) {
+    return (space.plan.open & open_moments) != 0 && (space.exploration.left_out & without_small_states) == 0;
+}
+
+Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, const Limit& limit)
+    : space_(space),
+      scorer_(scorer),
+      limit_(limit),
+      recomputes_(may_recompute(space)),
+      narrows_(may_narrow(space)),
+      counts_layers_((space.plan.open & open_recompute) == 0 && base.recompute == Recompute::block &&
+                     space.plan.recompute_layers == kAuto) {}
+
+// The fastest of several ways to run one candidate; only ways that fit, and are fast enough.
+class Savings::Ways {
+ public:
+    explicit Ways(Savings& savings) : savings_(savings), scorer_(savings.scorer_) {}
+    // Whether the plan fits, as far as that was asked: of a plan too slow it is not, unless its schedule is played, which is dearer.
+    bool consider(const Plan& plan) {
+        const bool known_to_fit = is_played(plan);
+        if (known_to_fit && !scorer_.fits(plan)) return false;
+        const double seconds = scorer_.seconds(plan);
+        if (seconds > savings_.limit_.seconds() || (best && seconds >= best->seconds)) return known_to_fit;
+        std::optional<Estimated> one = scorer_.estimate_that_fits(plan, seconds);
+        if (!one) return false;
+        best = std::move(one);
+        return true;
+    }
+    // As it is, and with layers moved where memory wants it so.
+    void consider_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
+        if (consider(plan) || !savings_.may_move(form) || scorer_.fits(plan)) return;
+        Plan moved = plan;
+        moved.layout = savings_.moved_layout(plan, form, times);
+        if (moved.layout) consider(moved);
+    }
+    std::optional<Estimated> best;
+
+ private:
+    Savings& savings_;
+    Scorer& scorer_;
+};
+
+std::optional<Estimated> Savings::fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
+    Ways ways(*this);
+    if (counts_layers_) {
+        Plan block = plan;
+        if (choose_block(block)) ways.consider(block);
+    } else if (!ways.consider(plan)) {
+        consider_what_saves(ways, plan, form, times);
+    }
+    return std::move(ways.best);
+}
+
+void Savings::consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
+    ways.consider_moved(plan, form, times);
+    if (recomputes_) consider_recomputing(ways, plan, form, times);
+    if (!narrows_) return;
+    plan.moments = Moments::bits16;
+    ways.consider_moved(plan, form, times);
+    if (recomputes_) consider_recomputing(ways, plan, form, times);
+}
+
+// ---- layers moved
+bool Savings::may_move(const PipelineForm& form) const {
+    return form.split == LayerSplit::balanced && form.virtual_stages == 1 && row_of(form.schedule).route == Route::straight &&
+           space_.method != Method::fujii2024;
+}
+
+// Layers moved where memory wants it so; null where they may not be, or cannot.
+LayoutPointer Savings::moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
+    if (!may_move(form)) return nullptr;
+    const auto fits = [&](double bytes) { return scorer_.may_hold(plan, bytes); };
+    return layout_that_fits(space_.model, plan, scorer_.framework(), times, fits, scorer_.moments());
+}
+
+bool Savings::fits_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
+    if (scorer_.fits(plan)) return true;
+    Plan moved = plan;
+    moved.layout = moved_layout(plan, form, times);
+    return moved.layout != nullptr && scorer_.fits(moved);
+}
+
+// ---- recomputation
+bool Savings::has_parts_to_recompute(const Plan& plan) const {
+    const AttentionKernel kernel = scorer_.framework().attention;
+    return plan.recompute_modules != core_attn || kernel == AttentionKernel::unfused || kernel == AttentionKernel::local;
+}
+
+void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
+    plan.recompute_layers = 1;
+    if (has_parts_to_recompute(plan)) {
+        plan.recompute = Recompute::selective;
+        ways.consider(plan);
+    }
+    plan.recompute = Recompute::block;
+    if (choose_block(plan)) ways.consider(plan);
+    plan.recompute = Recompute::full;
+    plan.recompute_layers = 1;
+    if (is_played(plan) || may_move(form) || !is_slow(plan)) ways.consider_moved(plan, form, times);
+}
+
+bool Savings::fits_as_block(Plan plan) {
+    plan.recompute = Recompute::block;
+    for (const std::int64_t size : chunk_sizes(plan)) {
+        plan.recompute_layers = size - 1;
+        if (size > 1 && scorer_.fits(plan)) return true;
+    }
+    return false;
+}
+
+// The fewest layers of each chunk with which the plan fits; false when not even as many will do as the limit of time allows. Every
+// layer more saves memory, but for the last one of a chunk: then a recomputed layer is alive beside those that are kept. So the numbers
+// fall into ranges that end before the size of some chunk, and within each the last one needs least.
+bool Savings::choose_block(Plan& plan) {
+    std::vector<std::int64_t> ends = chunk_sizes(plan);
+    const std::int64_t all = ends.back(), most = most_in_time(plan, all);
+    ends.push_back(all + 1);
+    std::int64_t low = 1;
+    for (const std::int64_t end : ends) {
+        if (low > most) return false;
+        plan.recompute_layers = std::min(end - 1, most);
+        if (plan.recompute_layers < low || !scorer_.fits(plan)) {
+            low = std::max(low, end);
+            continue;
+        }
+        plan.recompute_layers = fewest_that_fit(plan, low, plan.recompute_layers);
+        return true;
+    }
+    return false;
+}
+
+// Of `all` layers of a chunk, the most that may be recomputed within the limit of time. Playing a schedule is dear: memory is asked first.
+std::int64_t Savings::most_in_time(Plan plan, std::int64_t all) {
+    if (is_played(plan)) return all;
+    std::int64_t low = 1, high = all + 1;  // the first number that is too slow
+    while (low < high) {
+        plan.recompute_layers = (low + high) / 2;
+        if (is_slow(plan))
+            high = plan.recompute_layers;
+        else
+            low = plan.recompute_layers + 1;
+    }
+    return low - 1;
+}
+
+// From `low` to `high`, which fits, every layer more saves memory.
+std::int64_t Savings::fewest_that_fit(Plan plan, std::int64_t low, std::int64_t high) {
+    while (low < high) {
+        plan.recompute_layers = (low + high) / 2;
+        if (scorer_.fits(plan))
+            high = plan.recompute_layers;
+        else
+            low = plan.recompute_layers + 1;
+    }
+    return low;
+}
+
+// Every number of layers that some chunk has, ascending.
+std::vector<std::int64_t> Savings::chunk_sizes(const Plan& plan) const {
+    const Stages stages(space_.model, plan);
+    std::vector<std::int64_t> sizes;
+    for (std::int32_t stage = 0; stage < plan.pipeline_parallel; stage = stages.next_different(stage))
+        for (std::int32_t chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+            const std::int64_t size = stages.layers_of(stage, chunk);
+            const auto at = std::lower_bound(sizes.begin(), sizes.end(), size);
+            if (size > 0 && (at == sizes.end() || *at != size)) sizes.insert(at, size);
+        }
+    return sizes;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,57 @@
+// What a plan takes to fit where it does not as it is: layers moved between stages, recomputation, 16-bit states; as far as these are
+// open. A plan takes as little of them as it needs.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "search/candidates.h"
+#include "search/limit.h"
+#include "search/scorer.h"
+
+namespace fourfold {
+
+bool may_recompute(const SearchSpace& space);
+// Whether the optimizer may keep its states in 16 bits.
+bool may_narrow(const SearchSpace& space);
+
+class Savings {
+ public:
+    // `base`: the space's plan, closed (groups.h). Keeps references; `limit` goes down while the search goes on.
+    Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, const Limit& limit);
+
+    // The fastest of several ways to run a candidate: one that fits, and is fast enough; nullopt where there is none.
+    std::optional<Estimated> fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
+    // Whether some way to save memory also saves time: recomputing never does, but fewer bytes of states, or fewer layers where most
+    // parameters are, take the optimizer less time.
+    bool may_be_faster(const PipelineForm& form) const { return may_move(form) || narrows_; }
+
+    bool recomputes() const { return recomputes_; }
+    bool narrows() const { return narrows_; }
+    // Recomputing attention saves what its scores take; without them it saves hardly anything.
+    bool has_parts_to_recompute(const Plan& plan) const;
+    // As it is, or with layers moved.
+    bool fits_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
+    // A block that leaves one layer of some chunk alone may need less than recomputing that one too.
+    bool fits_as_block(Plan plan);
+
+ private:
+    class Ways;
+    bool is_slow(const Plan& plan) { return scorer_.seconds(plan) > limit_.seconds(); }
+    bool may_move(const PipelineForm& form) const;
+    LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
+    void consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
+    void consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
+    bool choose_block(Plan& plan);
+    std::int64_t most_in_time(Plan plan, std::int64_t all);
+    std::int64_t fewest_that_fit(Plan plan, std::int64_t low, std::int64_t high);
+    std::vector<std::int64_t> chunk_sizes(const Plan& plan) const;
+
+    const SearchSpace& space_;
+    Scorer& scorer_;
+    const Limit& limit_;
+    const bool recomputes_, narrows_;
+    const bool counts_layers_;  // of a block that is set; how many layers is open
+};
+
+}  // namespace fourfold

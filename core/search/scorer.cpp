@@ -1,0 +1,39 @@
+#include "search/scorer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fourfold {
+
+Scorer::Scorer(const SearchSpace& space, const Plan& like, double most_bytes)
+    : space_(space),
+      framework_(framework_of(like, space.gpu)),
+      most_bytes_(most_bytes),
+      most_whole_(most_whole_share(residual_of(space.plan.framework), 1 - space.exploration.risk) * space.gpu.memory_bytes),
+      timer_(space.model, space.gpu, space.cluster, like) {}
+
+double Scorer::bytes(const Plan& plan, double most) {
+    return space_.method == Method::fujii2024 ? fujii2024<double>(space_.model, plan).total()
+                                              : fullest_stage(space_.model, plan, framework_, &moments_, most).bytes;
+}
+
+std::optional<Estimated> Scorer::estimate_that_fits(const Plan& plan, double seconds) {
+    const double limit = std::min(most_bytes_, most_allocated(plan)), allocated = bytes(plan, limit);
+    if (allocated > limit) return std::nullopt;
+    Estimated one = judged(plan, allocated, seconds);
+    return may_run(space_, one.verdict) ? std::optional(std::move(one)) : std::nullopt;
+}
+
+Estimated Scorer::judged(const Plan& plan, double allocated, double seconds) const {
+    const double card = space_.gpu.memory_bytes;
+    return {plan, allocated, allocated / card, judge(space_.method, plan, allocated, card), seconds};
+}
+
+// More bytes than these never pass the verdict; up to rounding, which the verdict settles.
+double Scorer::most_allocated(const Plan& plan) const {
+    constexpr double kRounding = 1e-9;
+    if (space_.method == Method::fujii2024) return kLineShare * space_.gpu.memory_bytes * (1 + kRounding);
+    return allocated_of_whole(plan, most_whole_) * (1 + kRounding);
+}
+
+}  // namespace fourfold

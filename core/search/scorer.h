@@ -1,0 +1,50 @@
+// Whether plans fit and how long they take, for many plans of one space: what they have in common is computed once.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "search/search.h"
+#include "time/step_time.h"
+
+namespace fourfold {
+
+class Scorer {
+ public:
+    // Of plans that differ from `like` in what a search varies. At most `most_bytes` on the fullest GPU, besides what the risk allows.
+    Scorer(const SearchSpace& space, const Plan& like, double most_bytes = INFINITY);
+
+    // Of the fullest stage; of some stage with more than `most` where there is one.
+    double bytes(const Plan& plan, double most = INFINITY);
+    Estimated estimate(const Plan& plan, double seconds) { return judged(plan, bytes(plan), seconds); }
+    // The same, of a plan that fits; nullopt of any other.
+    std::optional<Estimated> estimate_that_fits(const Plan& plan, double seconds);
+    bool fits(const Plan& plan) { return estimate_that_fits(plan, 0).has_value(); }
+    // Whether so many bytes on the fullest GPU of the plan fit.
+    bool may_hold(const Plan& plan, double bytes) const {
+        return bytes <= most_bytes_ && may_run(space_, judge(space_.method, plan, bytes, space_.gpu.memory_bytes));
+    }
+
+    double seconds(const Plan& plan) {
+        ++timed_;
+        return timer_.seconds(plan);
+    }
+    std::int64_t timed() const { return timed_; }                               // step times worked out
+    const LayerTimes& layers(const Plan& plan) { return timer_.layers(plan); }  // until the next question
+
+    const Framework& framework() const { return framework_; }
+    KnownMoments* moments() { return &moments_; }
+
+ private:
+    Estimated judged(const Plan& plan, double allocated, double seconds) const;
+    double most_allocated(const Plan& plan) const;
+
+    const SearchSpace& space_;
+    const Framework framework_;
+    const double most_bytes_, most_whole_;  // the second: of a GPU, allocated or not, with which a plan may just be chosen
+    KnownMoments moments_;
+    StepTimer timer_;
+    std::int64_t timed_ = 0;
+};
+
+}  // namespace fourfold
