@@ -1,0 +1,188 @@
+// What if I change this? Degrees and what they would do, single changes, the method, every other setting, the layers of each stage.
+import assert from 'node:assert/strict';
+import { eventually, follow, open, pageTest, reload } from './browser.mjs';
+import {
+    addressHas,
+    addressLacks,
+    amount,
+    changes,
+    escape,
+    field,
+    headlineIs,
+    inAddress,
+    inOrder,
+    later,
+    method,
+    option,
+    part,
+    plain,
+    planLine,
+    stages,
+    unfold,
+    verdictIs,
+    waysOut,
+} from './find.mjs';
+import { answerOf, asked, catalog, gib, three, used } from './numbers.mjs';
+import { words } from './words.mjs';
+
+const told = (text) => (text ?? '').replace(/\s/g, ' ');
+
+pageTest('setting tensor parallel moves the estimate and tells so before', async () => {
+    const page = await open('?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=64&tp=2&pp=1&cp=1&mb=1');
+    const before = await amount(page);
+    const button = option(page, 'tensor_parallel', 4);
+    const promised = /([−+])([\d.]+) GB/.exec(told(await button.getAttribute('aria-label')));
+    assert.ok(promised, 'the button says what it would change');
+    await button.click();
+    await addressHas(page, 'tp=4');
+    const change =
+        (await eventually(
+            'amount',
+            () => amount(page),
+            (now) => now !== before,
+        )) - before;
+    assert.equal(Math.sign(change), promised[1] === '+' ? 1 : -1);
+    assert.ok(Math.abs(Math.abs(change) - Number(promised[2])) < 0.06, `promised ${promised[0]}, came ${change}`);
+});
+
+pageTest('a change is applied by one click, says before what it brings, and is taken back by the back button', async () => {
+    const page = await open('?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=16&tp=8&pp=2&cp=1&mb=1');
+    await verdictIs(page, 'does_not_fit');
+    const before = await amount(page);
+    const button = changes(page).filter({ hasText: words.offload });
+    const [, promised] = words.changeThatFits.exec(await plain(button));
+    await button.click();
+    await addressHas(page, 'offload=1');
+    await verdictIs(page, 'fits');
+    assert.ok(Math.abs(before - (await amount(page)) - Number(promised)) < 0.06);
+    assert.match(await plain(page.locator('.items:not(.time-items)')), words.hostMemory);
+    await page.goBack();
+    await verdictIs(page, 'does_not_fit');
+});
+
+pageTest('a run that fits keeps its savings folded', async () => {
+    const page = await open();
+    const { label, set } = (await asked('alternatives')).changes.find((one) => !('gpus' in one.set) && Object.keys(one.set).length === 1);
+    const saving = changes(page).filter({ hasText: new RegExp(`^\\s*${escape(label)}\\s+−`) });
+    assert.equal(await saving.isVisible(), false);
+    await unfold(page, '> ul .word');
+    await saving.click();
+    const { link } = (await catalog()).fields.find(({ key }) => key in set);
+    await addressHas(page, `${link}=${Object.values(set)[0]}`);
+});
+
+pageTest('the method is a choice near the plan, and the other one’s answer stands beside it', async () => {
+    const page = await open();
+    const { comparison, total_bytes } = answerOf('default');
+    const beside = await method(page, 'fujii2024').evaluate((radio) => radio.closest('label').innerText);
+    assert.ok(beside.includes(`${three(comparison.total_bytes / 2 ** 30)}\u00a0GB`), beside);
+    await method(page, 'fujii2024').check();
+    await addressHas(page, 'method=fujii2024');
+    const other = used(await asked('estimate', { method: 'fujii2024' }));
+    await headlineIs(page, (text) => text.includes(other));
+    assert.equal(await part(page, 'outside').count(), 0);
+    assert.equal(await page.locator('#answer .meters').count(), 0, 'it knows nothing of what PyTorch does not hand out');
+    await method(page, 'detailed').check();
+    await headlineIs(page, (text) => text.includes(used(answerOf('default'))));
+    assert.equal(await part(page, 'outside').getAttribute('tabindex'), '0', 'a part drawn later is reached by Tab too');
+    await later(page, words.methods).click();
+    const sums = page.locator('.methods tbody.total td');
+    await eventually(
+        'the comparison',
+        () => sums.allInnerTexts(),
+        (texts) => texts.slice(0, 3).join() === [gib(total_bytes), gib(comparison.total_bytes), words.fits].join(),
+    );
+});
+
+pageTest('parts to recompute are ticked, and the link carries them', async () => {
+    const page = await open('?v=1&rc=selective&rcm=core_attn,layernorm');
+    const boxes = page.locator('fieldset', { has: field(page, 'recompute_modules') }).getByRole('checkbox');
+    const OF_DENSE = ['core_attn', 'layernorm', 'mlp']; // no experts to recompute
+    const box = (id) => boxes.nth(OF_DENSE.indexOf(id));
+    const ticked = () => Promise.all(OF_DENSE.map((id) => box(id).isChecked()));
+    await unfold(page, '#field-recompute_modules');
+    assert.deepEqual(await ticked(), [true, true, false]);
+    assert.equal(await boxes.count(), OF_DENSE.length);
+    await box('mlp').check();
+    await addressHas(page, 'rcm=core_attn,layernorm,mlp');
+    await box('layernorm').uncheck();
+    await addressHas(page, 'rcm=core_attn,mlp');
+    await reload(page);
+    await unfold(page, '#field-recompute_modules');
+    assert.deepEqual(await ticked(), [true, false, true]);
+});
+
+pageTest('a fraction may be typed', async () => {
+    const page = await open('?v=1&offload=0.25');
+    await unfold(page, '#field-optimizer_offload');
+    const offload = field(page, 'optimizer_offload');
+    assert.equal(await offload.inputValue(), '0.25');
+    await offload.fill('0.5');
+    await addressHas(page, 'offload=0.5');
+    await page.keyboard.press('ArrowUp');
+    await addressHas(page, 'offload=0.6');
+});
+
+pageTest('settings that cannot matter are not there, those that are set stay', async () => {
+    const page = await open('?v=2&pp=1');
+    assert.equal(await field(page, 'schedule').count(), 0);
+    assert.equal(await field(page, 'virtual_stages').count(), 0);
+    await follow(page, '?v=1&vp=2&gpus=8&pp=1');
+    await unfold(page, '#field-virtual_stages');
+    assert.equal(await field(page, 'virtual_stages').inputValue(), '2');
+});
+
+pageTest('the knobs and the savings say what a step would take', async () => {
+    const page = await open();
+    const {
+        time: { step_seconds: now },
+        equally_good: { width },
+    } = answerOf('default');
+    const { knobs, changes: offered } = await asked('alternatives');
+    // The number behind the sign is the page's own.
+    const sign = (seconds) => (Math.abs(seconds - now) <= width * now ? words.equallyFast : seconds > now ? '+' : '−');
+    const four = knobs.find((one) => one.field === 'tensor_parallel').options.find((one) => one.value === 4);
+    await eventually(
+        'the knob',
+        () => plain(option(page, 'tensor_parallel', 4)),
+        (text) => text.split(/ GB /).at(-1).startsWith(sign(four.step_seconds)),
+    );
+    await unfold(page, '> ul .word');
+    const { label, saved_bytes, step_seconds } = offered.find(({ set }) => !('gpus' in set));
+    const button = await plain(changes(page).filter({ hasText: label }).first());
+    inOrder(button, label, `−${three(saved_bytes / 2 ** 30)} GB, ${sign(step_seconds)}`);
+});
+
+pageTest('layers are shown, moved one by one, written as a text, and chosen again', async () => {
+    const page = await open('?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&pp=4&tp=8&cp=1&mb=1');
+    const shown = page.locator('details.layers');
+    const layers = async () => (await shown.locator('td b').allInnerTexts()).map(Number);
+    const less = (stage) =>
+        shown
+            .locator('tbody tr')
+            .nth(stage - 1)
+            .getByRole('button')
+            .first();
+    const layout = field(page, 'layout');
+    await unfold(page, '#field-layout');
+    assert.equal(await layout.inputValue(), 'equal');
+    await shown.locator('> summary').click();
+    assert.deepEqual(await layers(), [20, 20, 20, 20]);
+    await less(1).click();
+    await less(4).click();
+    await eventually('moved', layers, (now) => now.join() === '19,21,21,19');
+    const text = page.locator('input.notation');
+    assert.equal(await text.inputValue(), 'Et*19|(t*21|)*2t*19L');
+    await eventually('address', () => inAddress(page, 'layout'), 'Et*19|(t*21|)*2t*19L');
+    await eventually('the plan', () => planLine(page), / 19 \| 2 × 21 \| 19/);
+    await eventually('the stages', () => plain(stages(page)), / 19 .* 21 .* 21 .* 19 /);
+    await text.fill('Et*19|t*21|t*21|t*18L');
+    await verdictIs(page, 'cannot');
+    assert.equal(await text.getAttribute('aria-invalid'), 'true');
+    await waysOut(page).first().click();
+    await verdictIs(page, 'fits', 'at_risk', 'does_not_fit');
+    await layout.selectOption('equal');
+    await eventually('even', layers, (now) => now.join() === '20,20,20,20');
+    await layout.selectOption('auto');
+    await addressLacks(page, 'layout');
+});

@@ -1,0 +1,60 @@
+// Why should I trust it? The reader's own measured runs beside the estimates.
+import assert from 'node:assert/strict';
+import { eventually, open, pageTest } from './browser.mjs';
+import { addressHas, addressLacks, later, plain, takes } from './find.mjs';
+import { violations } from './looks.mjs';
+import { words } from './words.mjs';
+
+const own = '?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=64&batch=512';
+const head = 'gpus,tp,pp,cp,mb,step_seconds';
+const five = `${head}\n64,1,4,1,1,9.1\n64,2,2,1,1,9.3\n128,2,1,1,2,4.7\n128,4,1,1,4,5.1\n256,1,2,1,1,2.9\n`;
+const apply = (page) => page.locator('.calibrate button.prime');
+const said = (page) => plain(page.locator('#calibrate-result'));
+const openPart = async (page) => {
+    await later(page, words.calibrate).click();
+    const runs = page.locator('.calibrate textarea');
+    await eventually('header', () => runs.inputValue(), `${head}\n`);
+    return runs;
+};
+
+pageTest('runs give a factor, which is applied, taken back by the browser, applied again and removed', async () => {
+    const page = await open(own);
+    const runs = await openPart(page);
+    const before = await takes(page);
+    await runs.fill(five);
+    await page.locator('.calibrate h3', { hasText: words.calibrated }).waitFor();
+    await apply(page).click();
+    await addressHas(page, 'factor=1.');
+    const after = await eventually(
+        'time',
+        () => takes(page),
+        (now) => now !== before,
+    );
+    await eventually('in use', () => apply(page).getAttribute('aria-disabled'), 'true');
+    await page.goBack();
+    await eventually('time', () => takes(page), before);
+    assert.equal(await runs.inputValue(), five); // nothing typed is lost
+    await apply(page).click();
+    await eventually('time', () => takes(page), after);
+    await page.locator('.calibrate textarea + .acts button').nth(1).click(); // remove it
+    await addressLacks(page, 'factor');
+    await eventually('time', () => takes(page), before);
+    await page.locator('.calibrate summary').click();
+    await eventually('rows', () => page.locator('.calibrate tbody tr').count(), 5);
+    assert.deepEqual(await violations(page, '.calibrate'), []);
+});
+
+pageTest('one run never rescales; a line of nonsense is named and stays; the plan shown becomes a line', async () => {
+    const page = await open(`${own}&tp=2&pp=2&cp=1&mb=1`);
+    const runs = await openPart(page);
+    await page.locator('.calibrate textarea + .acts button').first().click(); // add the plan shown
+    await eventually('line', () => runs.inputValue(), `${head}\n64,2,2,1,1,`);
+    await eventually('no time yet', () => said(page), / 2: step_seconds /);
+    await page.keyboard.type('9.3'); // the cursor waits where the time belongs
+    await eventually('one run', () => said(page), words.oneRun);
+    assert.equal(await apply(page).count(), 0);
+    await runs.fill(`${five}64,3,1,1,1,oops`);
+    await eventually('nonsense', () => said(page), / 7: step_seconds .*"oops"/);
+    assert.equal(await apply(page).count(), 0);
+    assert.match(await runs.inputValue(), /oops$/);
+});

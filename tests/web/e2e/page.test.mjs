@@ -1,0 +1,157 @@
+// The whole page: what is shipped, its size and its policy, the golden answers in the browser, the keyboard alone.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { contentSecurityPolicy } from '../../../.ci/static-server.mjs';
+import { differences, goldenCases } from '../golden.mjs';
+import { bareTab, dist, load, open, pageTest, settled } from './browser.mjs';
+import { addressHas, card, headline, plain, verdictIs } from './find.mjs';
+import { answerOf, used } from './numbers.mjs';
+import { words } from './words.mjs';
+
+// Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what follows by itself.
+const FIRST_LOAD_LIMIT = 60 * 1024,
+    MODULE_LIMIT = 350 * 1024;
+
+pageTest('what comes before the page is loaded stays within its budget, and so does what comes by itself afterwards', async () => {
+    const { page } = await load();
+    const sizes = (names) =>
+        names.map((file) => [file || 'index.html', gzipSync(readFileSync(dist + (file || 'index.html')), { level: 9 }).length]);
+    const total = (list) => list.reduce((sum, [, size]) => sum + size, 0);
+    const told = (what, list, limit) =>
+        console.log(
+            `${what}: ${(total(list) / 1024).toFixed(1)} KB of ${limit / 1024} KB, gzip -9:`,
+            list.map(([file, size]) => `${file} ${(size / 1024).toFixed(1)}`).join(', '),
+        );
+    assert.ok((await plain(headline(page))).includes(used(answerOf('default'))));
+    await settled(page);
+    await page.waitForLoadState('networkidle');
+    // Asked for before the page was loaded, or after.
+    const asked = await page.evaluate(() => {
+        const [page, ...files] = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+        return [page, ...files].map(({ name, startTime }) => [name.split('/fourfold/')[1].split('?')[0], startTime <= page.loadEventStart]);
+    });
+    const names = (wanted) => [...new Set(asked.filter(([, early]) => early === wanted).map(([file]) => file))];
+    const first = sizes(names(true)),
+        more = sizes(names(false));
+    told('first load', first, FIRST_LOAD_LIMIT);
+    assert.ok(!first.some(([file]) => /\.wasm|example|worker/.test(file)), `${first}`);
+    assert.ok(total(first) <= FIRST_LOAD_LIMIT);
+    told('first load, by itself afterwards', more, MODULE_LIMIT);
+    assert.ok(more.some(([file]) => file.endsWith('.wasm')) && more.some(([file]) => /worker/.test(file)), `${more}`);
+    assert.ok(total(more) <= MODULE_LIMIT);
+});
+
+pageTest('the page carries the policy itself, for hosts that send no headers', async () => {
+    const { page } = await load();
+    const inPage = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+    const rules = (policy) =>
+        policy
+            .split(';')
+            .map((rule) => rule.trim())
+            .filter(Boolean)
+            .sort();
+    assert.deepEqual(rules(inPage), rules(contentSecurityPolicy));
+});
+
+pageTest('nothing shipped names another place to load from, or evaluates text', async () => {
+    for (const file of readdirSync(dist, { recursive: true }).filter((name) => /\.(js|css|html)$/.test(name))) {
+        const text = readFileSync(dist + file, 'utf8');
+        assert.doesNotMatch(text, /\beval\(|new Function\(/, file);
+        assert.doesNotMatch(text, /(src|href|url)\s*[=(]\s*["']?(https?:)?\/\/(?!arxiv|huggingface|www|resources|developer)/, file);
+    }
+});
+
+// Asks the module in a worker of the page's own kind, case by case.
+async function askInBrowser({ worker, wasm, cases }) {
+    const thread = new Worker(worker, { type: 'module' });
+    thread.postMessage(await WebAssembly.compileStreaming(fetch(wasm)));
+    const answers = [];
+    for (const [id, { function: call, request: text }] of cases.entries()) {
+        const reply = await new Promise((done) => {
+            thread.onmessage = ({ data }) => data.id === id && !('progress' in data) && done(data); // a slow machine is told how far it is
+            thread.postMessage({ id, call, text });
+        });
+        const value = reply.value;
+        if (value === undefined) answers.push({ response: reply });
+        else if (call !== 'search') answers.push({ response: typeof value === 'string' ? JSON.parse(value) : value });
+        else
+            answers.push({
+                response: value.summary,
+                columns: Object.fromEntries(Object.entries(value.columns).map(([name, column]) => [name, Array.from(column)])),
+            });
+    }
+    thread.terminate();
+    return answers;
+}
+
+pageTest('the golden cases hold in the browser, through the page’s own worker', async () => {
+    const { page, responses } = await load();
+    await page.mouse.move(2, 2);
+    await settled(page);
+    const worker = page.workers()[0].url();
+    const wasm = responses.map((response) => response.url()).find((url) => url.endsWith('.wasm'));
+    const cases = goldenCases();
+    const answers = await page.evaluate(askInBrowser, { worker, wasm, cases });
+    for (const [i, one] of cases.entries()) {
+        const found = differences(one.response, answers[i].response);
+        if (one.columns) found.push(...differences(one.columns, answers[i].columns, 'columns'));
+        assert.deepEqual(found.slice(0, 5), [], one.name);
+    }
+});
+
+pageTest('a host that serves .wasm under another type still works', () =>
+    bareTab(async (page, url) => {
+        await page.route('**/*.wasm', async (route) => {
+            const response = await route.fetch();
+            await route.fulfill({ response, headers: { ...response.headers(), 'content-type': 'application/octet-stream' } });
+        });
+        await page.goto(url);
+        await page.mouse.move(2, 2);
+        await page.locator('#plans [role=grid]').waitFor();
+    }),
+);
+
+pageTest('without the module the example stays, and the page says so', () =>
+    bareTab(async (page, url) => {
+        await page.route('**/*.wasm', (route) => route.fulfill({ status: 404, body: '' }));
+        await page.goto(url);
+        await page.mouse.move(2, 2);
+        await page.getByRole('alert').waitFor();
+        await verdictIs(page, 'fits');
+    }),
+);
+
+pageTest('keyboard alone: from the address bar to a formula and to another plan', async () => {
+    const page = await open();
+    const focus = () =>
+        page.evaluate(() => {
+            const at = document.activeElement;
+            const shape = at.getBoundingClientRect();
+            return {
+                name: at.getAttribute('aria-label') ?? at.innerText ?? '',
+                visible: shape.width > 0 && shape.height > 0,
+                tag: at.tagName,
+            };
+        });
+    const tabTo = async (selector) => {
+        for (let i = 0; i < 80; ++i) {
+            await page.keyboard.press('Tab');
+            const now = await focus();
+            assert.ok(now.visible || now.tag === 'BODY', `focus on something invisible: ${JSON.stringify(now)}`);
+            if (await page.evaluate((wanted) => document.activeElement.matches(wanted), selector)) return;
+        }
+        assert.fail(`no way by Tab to ${selector}`);
+    };
+    await page.keyboard.press('Tab');
+    assert.ok(await page.evaluate(() => document.activeElement.matches('a.skip[href="#answer"]')));
+    await tabTo('#field-gpus');
+    await page.keyboard.press('ArrowUp');
+    await addressHas(page, 'gpus=16');
+    await tabTo('.part.weights');
+    await page.keyboard.press('Enter');
+    await card(page, 'weights').waitFor();
+    await tabTo(`[aria-label^="${words.tensor} 8: "]`);
+    await page.keyboard.press('Space');
+    await addressHas(page, 'tp=8');
+});
