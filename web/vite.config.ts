@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, defineConfig, type Plugin, runnerImport } from 'vite';
-import type { Fourfold } from './src/api';
 import type { BootData } from './src/boot/types';
+import type { Fourfold } from './src/core/api';
 
 // Where CMake puts the module: cmake --workflow --preset wasm
 const coreFolder = fileURLToPath(new URL('../build/wasm/wasm/', import.meta.url));
@@ -141,6 +141,21 @@ function fillPage(): Plugin[] {
 }
 const escapeText = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
 
+// What the page loads first comes in one file: two would compress worse.
+interface Modules {
+    getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null;
+}
+function firstLoad(id: string, modules: Modules): string | null {
+    const seen = new Set<string>();
+    const reached = (one: string): boolean => {
+        if (seen.has(one)) return false;
+        seen.add(one);
+        const info = modules.getModuleInfo(one);
+        return info !== null && (info.isEntry || info.importers.some(reached));
+    };
+    return reached(id) ? 'index' : null;
+}
+
 export default defineConfig({
     base: './',
     plugins: [bareGlue, ...fillPage()],
@@ -149,5 +164,10 @@ export default defineConfig({
     },
     server: { fs: { allow: ['.', coreFolder] } },
     worker: { format: 'es', plugins: () => [bareGlue] },
-    build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+    build: {
+        target: 'es2022',
+        assetsInlineLimit: 0,
+        modulePreload: { polyfill: false },
+        rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstLoad }] } } },
+    },
 });

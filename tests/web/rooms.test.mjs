@@ -1,7 +1,7 @@
-// The shape of the code: includes in core/ go one way, in the order of core/README.md.
+// The shape of the code: includes in core/ go one way, in the order of core/README.md; web/src/ has no circle of imports.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -26,4 +26,30 @@ test('an include in core/ names a room at or above its own in core/README.md', (
         }
     }
     assert.deepEqual(wrong, []);
+});
+
+test('web/src/ has no circle of imports', () => {
+    const sources = new Set(files('web/src', /\.tsx?$/));
+    const imports = new Map();
+    for (const file of sources) {
+        const found = [...text(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) => normalize(join(dirname(file), path)));
+        imports.set(
+            file,
+            found.map((path) => [path, `${path}.ts`, `${path}.tsx`, `${path}/index.ts`].find((name) => sources.has(name))).filter(Boolean),
+        );
+    }
+    const state = new Map();
+    const circles = [];
+    const visit = (file, trail) => {
+        if (state.get(file) === 'done') return;
+        if (state.get(file) === 'open') {
+            circles.push([...trail.slice(trail.indexOf(file)), file].map((name) => relative('web/src', name)).join(' -> '));
+            return;
+        }
+        state.set(file, 'open');
+        for (const next of imports.get(file)) visit(next, [...trail, file]);
+        state.set(file, 'done');
+    };
+    for (const file of sources) visit(file, []);
+    assert.deepEqual(circles, []);
 });

@@ -1,16 +1,17 @@
-import './styles/index.css';
+import './page/index.css';
 import { render } from 'preact';
-import { App } from './app';
 import type { Example } from './boot/types';
-import { Core } from './core';
-import { format } from './format';
-import { holdSection } from './hold';
+import { Core } from './core/client';
+import { format } from './format/format';
 import { t } from './i18n';
-import type { Placing } from './placement';
-import { summaryOf } from './sentences';
-import { formatLink, type Job, type Pin, parseLink, unknownParts } from './state';
-import { createStore, emptyPage, type How, MAX_CONFIG, type Page } from './store';
-import { fetchMore } from './views/later';
+import { App } from './page/app';
+import { holdSection } from './page/hold';
+import { fetchMore } from './page/later';
+import type { Placing } from './placement/search';
+import { summaryOf } from './shared/sentences';
+import { formatLink, type Job, MAX_CONFIG, type Pin, parseLink, unknownParts } from './state/state';
+import { emptyPage, type How, type Page } from './store/page';
+import { createStore } from './store/store';
 
 const MOST_PLACERS = 3; // workers that search for a placement; each starts when it is first needed
 const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
@@ -29,7 +30,7 @@ interface Cores {
 
 // Each starts its thread with its first question; the estimates' is on its way while the module still comes.
 function createCores(): Cores {
-    const create = (): Core => new Core(() => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }), boot.module);
+    const create = (): Core => new Core(() => new Worker(new URL('./core/worker.ts', import.meta.url), { type: 'module' }), boot.module);
     const estimates = create();
     estimates.start();
     const searches = create();

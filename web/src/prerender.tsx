@@ -1,13 +1,13 @@
 // The finished example that index.html carries: the default run, worked out by the real module when the page is built, so that the first
 // paint shows an answer and no number stands in the sources. Runs in Node only.
 import { renderToString } from 'preact-render-to-string';
-import type { Alternatives, Catalog, Estimate, Fourfold, Refusal } from './api';
-import { App } from './app';
 import type { BootData, Example } from './boot/types';
+import type { Alternatives, Catalog, Estimate, Fourfold, Refusal } from './core/api';
 import { t } from './i18n';
-import { summaryOf } from './sentences';
-import { defaults, request } from './state';
-import { type Actions, emptyPage } from './store';
+import { App } from './page/app';
+import { summaryOf } from './shared/sentences';
+import { defaults, request } from './state/state';
+import { type Actions, emptyPage } from './store/page';
 
 interface Prerendered {
     texts: Record<string, string>; // by their names in index.html

@@ -1,6 +1,6 @@
 // Runs before the first paint, as a classic script in a file of its own: the strict Content-Security-Policy allows no inline code. The
 // reader's colours; the sentence of a link; the module on its way; and everything that is done before the app is there, kept for it.
-import { storedTheme } from '../theme';
+import { storedTheme } from '../page/theme';
 import { endLink, showLink } from './link';
 import { compileModule, fetchExample, whenWanted } from './load';
 import { record } from './record';

@@ -1,6 +1,6 @@
 // A link shows its own sentence before the module is there: what it asks is written into the prerendered sentence, and the example's
 // answer stays out of sight (base.css, [data-pending]).
-import { usableLocale } from '../locale';
+import { usableLocale } from '../format/locale';
 import type { BootData } from './types';
 
 const MODEL = 'model';

@@ -1,4 +1,4 @@
-import type { Alternatives, Catalog, Estimate } from '../api';
+import type { Alternatives, Catalog, Estimate } from '../core/api';
 
 // What the boot script (boot.ts, a classic script of its own) takes from the build and gives to the app (main.tsx).
 

@@ -1,5 +1,5 @@
 // The texts of the parts that come in a file of their own (views/more.tsx), so that the first load goes without them.
-import type { Fit } from '../api';
+import type { Fit } from '../core/api';
 import { en, plural } from './en';
 
 export const more = {

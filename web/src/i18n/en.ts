@@ -1,5 +1,5 @@
 // Every text of the page that does not come from the core. Texts with numbers are functions: another language orders its words as it likes.
-import type { Degree, Fit, TimeKind } from '../api';
+import type { Degree, Fit, TimeKind } from '../core/api';
 
 export const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 

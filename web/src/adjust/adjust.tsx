@@ -1,0 +1,182 @@
+import type { FunctionComponent } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Alternatives, Degree, Estimate, IntegerField, KnobOption } from '../core/api';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import { problemAttributes } from '../shared/field-problems';
+import { NumberField } from '../shared/number-field';
+import { stepChange, wholePlan } from '../shared/sentences';
+import { chosenKeys, DEGREES } from '../state/state';
+import type { Actions, Page } from '../store/page';
+import { planAt, rows } from '../store/ranked';
+import type { LayoutProps } from './layout';
+import { MethodChoice, Options } from './options';
+
+interface OptionProps {
+    field: IntegerField;
+    option: KnobOption;
+    current: boolean;
+    answer: Estimate | null; // of the plan shown
+    choose(): void;
+    explain(reason: string | null): void;
+}
+
+// A neighbour of the current value. One that breaks a rule can be reached but not taken, and says which rule.
+function Option({ field, option, current, answer, choose, explain }: OptionProps) {
+    const reason = option.problem?.message ?? null;
+    const change = t.adjust.change(format.change(option.change_bytes ?? 0));
+    const shown = !option.legal ? t.adjust.notPossible : current ? t.word[option.class ?? 'fits'] : change;
+    const { time, equally_good } = answer ?? {};
+    const seconds = current ? undefined : option.step_seconds;
+    const step = seconds !== undefined && time && stepChange(seconds, time.step_seconds, equally_good?.width ?? 0);
+    const slower = step === t.tie.equal ? step : seconds !== undefined && time && format.slower(seconds, time.step_seconds);
+    const spoken = step ? `${shown} ${step}` : shown;
+    const more = reason ?? (current ? t.adjust.now : t.word[option.class ?? 'fits']);
+    return (
+        <button
+            type="button"
+            class={`option ${option.class ?? 'illegal'}`}
+            aria-pressed={current}
+            aria-disabled={!option.legal}
+            aria-label={t.adjust.option(field.label, format.count(option.value), spoken, more)}
+            onClick={() => (option.legal ? choose() : explain(reason))}
+            onMouseEnter={() => explain(reason)}
+            onMouseLeave={() => explain(null)}
+            onFocus={() => explain(reason)}
+            onBlur={() => explain(null)}
+        >
+            <b>{format.count(option.value)}</b> <small>{shown}</small> {slower && <small>{slower}</small>}
+        </button>
+    );
+}
+
+interface KnobProps {
+    page: Page;
+    answer: Estimate | null;
+    field: IntegerField;
+    act: Actions;
+}
+
+function KnobField({ page, answer, field, act }: KnobProps) {
+    const [reason, explain] = useState<string | null>(null);
+    const key = field.key as Degree;
+    const knob = page.alternatives?.knobs.find((one) => one.field === key);
+    const value = page.job[key] ?? 'auto';
+    const auto = value === 'auto';
+    const chosen = answer ? Number(answer.job[key]) : null;
+    const help = chosen === null ? field.help : t.adjust.help[key](`${format.count(chosen)} ${t.unit(chosen, field.unit)}`);
+    return (
+        // biome-ignore lint/a11y/useSemanticElements: the legend of a fieldset cannot share a line with another element
+        <div class="knob" role="group" aria-labelledby={`knob-${key}`}>
+            <div class="head">
+                <h3 id={`knob-${key}`}>{field.label}</h3>
+                {!auto && (
+                    <button
+                        type="button"
+                        class="link"
+                        aria-label={t.adjust.backToAuto(field.label)}
+                        onClick={() => act.change({ [key]: 'auto' }, 'choose')}
+                    >
+                        {t.adjust.reset}
+                    </button>
+                )}
+                <NumberField
+                    id={`field-${key}`}
+                    label={t.adjust.ownValue(field.label)}
+                    value={value}
+                    auto
+                    placeholder={chosen === null ? t.adjust.auto : t.adjust.chosen(format.count(chosen))}
+                    {...problemAttributes(page, key)}
+                    onChange={(next, how) => act.change({ [key]: next }, how)}
+                />
+            </div>
+            <p class="note">{help}</p>
+            {knob && (
+                <div class={`options of-${knob.options.length}${page.alternativesStale ? ' stale' : ''}`}>
+                    {knob.options.map((option) => (
+                        <Option
+                            key={option.value}
+                            field={field}
+                            option={option}
+                            current={option.value === chosen}
+                            answer={answer}
+                            choose={() => act.change({ [key]: option.value }, 'choose')}
+                            explain={explain}
+                        />
+                    ))}
+                </div>
+            )}
+            <p class="reason" role="status" hidden={reason === null}>
+                {reason}
+            </p>
+        </div>
+    );
+}
+
+function DataParallel({ answer }: { answer: Estimate }) {
+    const { job } = answer;
+    const [gpus, tp, cp, pp] = [job.gpus, job.tensor_parallel, job.context_parallel, job.pipeline_parallel].map((value) =>
+        format.count(Number(value)),
+    );
+    return (
+        <div class="data">
+            <h3>
+                {t.adjust.data} <small>{t.adjust.dataHelp}</small>
+            </h3>
+            <p>{t.adjust.dataIs(gpus ?? '', tp ?? '', cp ?? '', pp ?? '', format.count(answer.data_parallel))}</p>
+            <p class="note">{t.adjust.microBatches(format.count(answer.micro_batches))}</p>
+        </div>
+    );
+}
+
+// Back to what the search would choose, when the plan shown is another one.
+function Suggested({ page, best, act }: { page: Page; best: Alternatives['auto_plan']; act: Actions }) {
+    // The machine is the reader's: only what a search can choose goes back to it.
+    const keys = chosenKeys(page.catalog).filter((key) => best?.set[key] === 'auto');
+    if (!best || keys.length === 0) return null;
+    // The first plan of the list is what the search chooses when nothing is set; the list may still be on its way.
+    const { ranked, stale, only } = page.ranking;
+    const first = ranked && !stale && Object.keys(only).length === 0 && rows(ranked) > 0 ? planAt(ranked, 0) : null;
+    return (
+        <p>
+            <button
+                type="button"
+                class="chip best"
+                onClick={() => act.change(Object.fromEntries(keys.map((key) => [key, 'auto'])), 'choose')}
+            >
+                {t.adjust.best(
+                    first?.total_bytes === best.total_bytes ? wholePlan(page.catalog, first) : t.adjust.allAuto,
+                    format.gb(best.total_bytes),
+                    t.word[best.class],
+                    format.duration(best.step_seconds),
+                )}
+            </button>
+        </p>
+    );
+}
+
+interface Props {
+    page: Page;
+    answer: Estimate | null;
+    act: Actions;
+    Layout: FunctionComponent<LayoutProps>;
+}
+
+export function Adjust({ page, answer, act, Layout }: Props) {
+    const { alternatives, alternativesStale } = page;
+    return (
+        <aside class="adjust" aria-labelledby="adjust-title">
+            <h2 id="adjust-title">{t.adjust.title}</h2>
+            <MethodChoice page={page} answer={answer} act={act} />
+            <p class="note">{alternatives && alternativesStale ? t.adjust.stale : t.adjust.intro}</p>
+            {answer && <Suggested page={page} best={alternatives?.auto_plan ?? null} act={act} />}
+            {DEGREES.map((key) => {
+                const field = page.catalog.fields.find((one) => one.key === key);
+                if (field?.type !== 'integer') return null;
+                return <KnobField key={key} page={page} answer={answer} field={field} act={act} />;
+            })}
+            {answer && <DataParallel answer={answer} />}
+            <Options page={page} act={act} Layout={Layout} />
+        </aside>
+    );
+}

@@ -1,0 +1,341 @@
+import type { FunctionComponent } from 'preact';
+import type { BooleanField, ChoiceField, Estimate, Field, SetField } from '../core/api';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import { problemAttributes } from '../shared/field-problems';
+import { Folded } from '../shared/folded';
+import { NumberField } from '../shared/number-field';
+import { BUDGET, DEGREES, SEARCH, type Value } from '../state/state';
+import type { Actions, Page } from '../store/page';
+import { chosenText } from './chosen';
+import type { LayoutProps } from './layout';
+
+// Fields that have a place of their own: the sentence and the knobs.
+const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...SEARCH, ...DEGREES]);
+
+const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
+
+// The folded groups, in their order. A field that no group names goes to the last one.
+const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
+    ['cluster', ['cluster', 'gpus_per_node']],
+    [
+        'pipeline',
+        [
+            'schedule',
+            'virtual_stages',
+            'virtual_stage_group',
+            'layout',
+            'first_stage_layers',
+            'last_stage_layers',
+            'count_embedding_as_layer',
+            'count_loss_as_layer',
+        ],
+    ],
+    ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
+    ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
+    [
+        'traffic',
+        ['site', ...SITE_CONSTANTS, 'time_factor', 'tensor_overlap', 'overlap_gradients', 'overlap_parameters', 'overlap_pipeline'],
+    ],
+    ['formats', ['precision', 'gradients_in_fp32', 'moments']],
+    ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],
+    ['kernels', []],
+];
+const LAST = 'kernels';
+// How layers are shared out where every chunk is to have as many.
+const EVEN_LAYERS = ['first_stage_layers', 'last_stage_layers', 'count_embedding_as_layer', 'count_loss_as_layer'];
+const groupOf = (key: string): string => GROUPS.find(([, keys]) => keys.includes(key))?.[0] ?? LAST;
+
+// Keys by which a config.json says that the model has experts, or latent attention.
+const EXPERTS = ['num_experts', 'num_local_experts', 'n_routed_experts', 'moe_num_experts', 'num_moe_experts'];
+const LATENT = ['kv_lora_rank'];
+
+interface FieldProps {
+    page: Page;
+    field: Field;
+    act: Actions;
+}
+
+const currentOf = (page: Page, field: Field): Value => page.job[field.key] ?? field.default;
+
+// What the plan shown has: the reader's value, or the one that was chosen.
+const planValue = ({ job, answer }: Page, key: string): unknown => (job[key] === 'auto' ? answer?.job[key] : job[key]);
+
+// Could this field, or this part of a set, change anything in the run as it is? Where that is not known, yes.
+export function matters(page: Page): (key: string) => boolean {
+    const { job, answer } = page;
+    const config = answer?.model.config;
+    const has = (keys: string[]): boolean => !config || keys.some((key) => Number(config[key] ?? 0) > 0);
+    const value = (key: string): unknown => planValue(page, key);
+    const experts = has(EXPERTS);
+    const even = job.layout === undefined || job.layout === 'equal';
+    const rules: Record<string, boolean> = {
+        ...Object.fromEntries(SITE_CONSTANTS.map((key) => [key, job.site === 'own'])),
+        ...Object.fromEntries(EVEN_LAYERS.map((key) => [key, even])),
+        virtual_stage_group: value('virtual_stages') !== 1,
+        shard_replicas: value('zero') !== 'none',
+        sequence_parallel: value('tensor_parallel') !== 1,
+        tensor_overlap: value('tensor_parallel') !== 1,
+        overlap_pipeline: value('pipeline_parallel') !== 1,
+        recompute_modules: value('recompute') === 'selective',
+        recompute_layers: value('recompute') === 'full' || value('recompute') === 'block',
+        moe_act: experts,
+        moe: experts,
+        shared_experts: experts,
+        mla_up_proj: has(LATENT),
+    };
+    const staged = value('pipeline_parallel') !== 1;
+    return (key) => (groupOf(key) === 'pipeline' && !staged ? false : (rules[key] ?? (groupOf(key) !== 'experts' || experts)));
+}
+
+// A set is a few boxes to tick; its value is the ids of those that are, in the order of the choices.
+function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
+    const { invalid, describedBy } = problemAttributes(page, field.key);
+    const chosen = String(currentOf(page, field)).split(',');
+    const useful = matters(page);
+    const shown = field.choices.filter((choice) => useful(choice.id) || chosen.includes(choice.id));
+    const toggle = (id: string) => {
+        const next = field.choices.filter((choice) => chosen.includes(choice.id) !== (choice.id === id));
+        act.change({ [field.key]: next.map((choice) => choice.id).join(',') }, 'choose');
+    };
+    return (
+        <fieldset>
+            <legend>{field.label}</legend>
+            {shown.map((choice, i) => (
+                <label key={choice.id} class="check">
+                    <input
+                        id={i === 0 ? `field-${field.key}` : undefined}
+                        type="checkbox"
+                        checked={chosen.includes(choice.id)}
+                        aria-invalid={invalid}
+                        aria-describedby={describedBy}
+                        onChange={() => toggle(choice.id)}
+                    />
+                    <span>
+                        {choice.label} <small>{choice.help}</small>
+                    </span>
+                </label>
+            ))}
+        </fieldset>
+    );
+}
+
+interface ChoicesProps {
+    id: string;
+    value: Value;
+    choices: readonly { id: string; label: string; help?: string }[];
+    attributes: { 'aria-invalid': boolean; 'aria-describedby': string };
+    set(id: string): void;
+}
+
+// A value that is none of the choices stands among them as it is.
+function Choices({ id, value, choices, attributes, set }: ChoicesProps) {
+    const written = String(value);
+    return (
+        <select id={id} value={written} {...attributes} onChange={(event) => set(event.currentTarget.value)}>
+            {choices.every((choice) => choice.id !== written) && <option value={written}>{written}</option>}
+            {choices.map((choice) => (
+                <option key={choice.id} value={choice.id} selected={choice.id === written} title={choice.help}>
+                    {choice.label}
+                </option>
+            ))}
+        </select>
+    );
+}
+
+const YES_NO = [
+    { id: 'true', label: t.adjust.yes },
+    { id: 'false', label: t.adjust.no },
+];
+
+// With "auto" as the first choice, where it is one; it tells what was chosen.
+const offered = (page: Page, field: ChoiceField | BooleanField) => {
+    const choices = field.type === 'choice' ? field.choices : YES_NO;
+    return field.auto && choices.every(({ id }) => id !== 'auto') ? [{ id: 'auto', label: chosenText(page, field) }, ...choices] : choices;
+};
+
+function Control({ page, field, act }: FieldProps) {
+    const { invalid, describedBy } = problemAttributes(page, field.key);
+    const value = currentOf(page, field);
+    const id = `field-${field.key}`;
+    const described = [`${id}-help`, describedBy].filter(Boolean).join(' ');
+    const attributes = { 'aria-invalid': invalid, 'aria-describedby': described };
+    const set = (next: Value) => act.change({ [field.key]: next }, 'choose');
+    if (field.type === 'boolean' && !field.auto) {
+        return (
+            <input
+                id={id}
+                type="checkbox"
+                checked={value === true}
+                {...attributes}
+                onChange={(event) => set(event.currentTarget.checked)}
+            />
+        );
+    }
+    if (field.type === 'choice' || field.type === 'boolean') {
+        const read = (text: string): Value => (field.type === 'boolean' && text !== 'auto' ? text === 'true' : text);
+        return <Choices id={id} value={value} choices={offered(page, field)} attributes={attributes} set={(text) => set(read(text))} />;
+    }
+    const auto = field.type === 'integer' && field.auto === true;
+    return (
+        <NumberField
+            id={id}
+            label={field.label}
+            value={value}
+            auto={auto}
+            {...(field.type === 'number' && { decimals: field })}
+            placeholder={auto ? chosenText(page, field) : t.adjust.auto}
+            invalid={invalid}
+            describedBy={described}
+            onChange={(next, how) => act.change({ [field.key]: next }, how)}
+        />
+    );
+}
+
+const helpOf = (field: Field, value: Value): string =>
+    (field.type === 'choice' && field.choices.find((choice) => choice.id === value)?.help) || field.help;
+
+// Back to what the search chooses.
+function Reset({ page, field, act }: FieldProps) {
+    if (!field.auto || currentOf(page, field) === 'auto' || field.default !== 'auto') return null;
+    return (
+        <button
+            type="button"
+            class="link"
+            aria-label={t.adjust.backToAuto(field.label)}
+            onClick={() => act.change({ [field.key]: 'auto' }, 'choose')}
+        >
+            {t.adjust.reset}
+        </button>
+    );
+}
+
+interface Slot {
+    Layout: FunctionComponent<LayoutProps>;
+}
+
+function OptionField({ page, field, act, Layout }: FieldProps & Slot) {
+    if (field.type === 'set') {
+        return (
+            <div class="field set">
+                <SetControl page={page} field={field} act={act} />
+            </div>
+        );
+    }
+    if (field.type === 'text') return <Layout page={page} field={field} act={act} />;
+    return (
+        <div class={`field ${field.type}`}>
+            <span>
+                <label for={`field-${field.key}`}>{field.label}</label> <Reset page={page} field={field} act={act} />
+            </span>
+            <Control page={page} field={field} act={act} />
+            <p id={`field-${field.key}-help`} class="note">
+                {helpOf(field, currentOf(page, field))}
+            </p>
+        </div>
+    );
+}
+
+function ClusterField({ page, act }: { page: Page; act: Actions }) {
+    const { clusters } = page.catalog;
+    const { gpu, cluster } = page.job;
+    const matching = clusters.filter((one) => one.gpu === gpu || one.id === cluster);
+    const { invalid, describedBy } = problemAttributes(page, 'cluster');
+    if (matching.length === 0 && cluster === '') return null;
+    return (
+        <div class="field choice">
+            <label for="field-cluster">{t.adjust.cluster}</label>
+            <select
+                id="field-cluster"
+                value={String(cluster)}
+                aria-invalid={invalid}
+                aria-describedby={`field-cluster-help ${describedBy ?? ''}`.trim()}
+                onChange={(event) => act.change({ cluster: event.currentTarget.value }, 'choose')}
+            >
+                <option value="">{t.adjust.noCluster}</option>
+                {cluster !== '' && matching.every((one) => one.id !== cluster) && (
+                    <option value={String(cluster)}>{String(cluster)}</option>
+                )}
+                {matching.map((one) => (
+                    <option key={one.id} value={one.id} selected={one.id === cluster}>
+                        {one.label}
+                    </option>
+                ))}
+            </select>
+            <p id="field-cluster-help" class="note">
+                {t.adjust.clusterHelp}
+            </p>
+        </div>
+    );
+}
+
+// How the memory is counted: each way with what it says of itself, and what it is known to leave out.
+export function MethodChoice({ page, answer, act }: { page: Page; answer: Estimate | null; act: Actions }) {
+    const { methods } = page.catalog;
+    const { invalid, describedBy } = problemAttributes(page, 'method');
+    const chosen = methods.find((method) => method.id === page.job.method);
+    return (
+        <fieldset class="method" role="radiogroup" aria-invalid={invalid} aria-describedby={describedBy}>
+            <legend>{t.method.title}</legend>
+            {methods.map((method, i) => (
+                <label key={method.id} class="check">
+                    <input
+                        id={i === 0 ? 'field-method' : undefined}
+                        type="radio"
+                        name="method"
+                        value={method.id}
+                        checked={method === chosen}
+                        onChange={() => act.change({ method: method.id }, 'choose')}
+                    />
+                    <span>
+                        {method.label}{' '}
+                        {method.id === answer?.comparison.method && (
+                            <small>{t.method.other(format.gb(answer.comparison.total_bytes), t.word[answer.comparison.class])}</small>
+                        )}
+                    </span>
+                </label>
+            ))}
+            {chosen && (
+                <>
+                    <p class="note">{chosen.summary}</p>
+                    <Folded title={t.method.limits}>
+                        <ul class="limits">
+                            {chosen.limits.map((limit) => (
+                                <li key={limit}>{limit}</li>
+                            ))}
+                        </ul>
+                    </Folded>
+                </>
+            )}
+        </fieldset>
+    );
+}
+
+export function Options({ page, act, Layout }: { page: Page; act: Actions } & Slot) {
+    const useful = matters(page);
+    const changed = (field: Field): boolean => currentOf(page, field) !== field.default;
+    const wrong = (key: string): boolean => problemAttributes(page, key).invalid;
+    const fields = page.catalog.fields.filter(
+        (field) => !ELSEWHERE.has(field.key) && (useful(field.key) || changed(field) || wrong(field.key)),
+    );
+    return (
+        <div class="settings">
+            <h3>{t.adjust.more}</h3>
+            {GROUPS.map(([id]) => {
+                const inside = fields.filter((field) => groupOf(field.key) === id);
+                const cluster = id === 'cluster';
+                if (inside.length === 0) return null;
+                const count = inside.filter(changed).length + (cluster && page.job.cluster !== '' ? 1 : 0);
+                const problem = inside.some((field) => wrong(field.key)) || (cluster && wrong('cluster'));
+                return (
+                    <Folded key={id} title={t.options[id]} mark={problem ? t.adjust.wrong : count > 0 && t.adjust.changed(count)}>
+                        {cluster && <ClusterField page={page} act={act} />}
+                        {inside.map((field) => (
+                            <OptionField key={field.key} page={page} field={field} act={act} Layout={Layout} />
+                        ))}
+                    </Folded>
+                );
+            })}
+        </div>
+    );
+}

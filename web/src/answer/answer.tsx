@@ -1,0 +1,305 @@
+import type { FunctionComponent } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type Change, type Estimate, type Fit, RANKED_KEYS } from '../core/api';
+import { entryAt, type Heat } from '../core/heat';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import { problemAttributes, problemId } from '../shared/field-problems';
+import { Folded } from '../shared/folded';
+import { besides, degreeList, leftOutText, sizes, sizesOf, stepChange, summaryOf, tieOf, timeOf, verdictOf } from '../shared/sentences';
+import { allAuto, BUDGET, MAX_PINS, pinOf, type Value } from '../state/state';
+import { type Actions, type Page, pinLike } from '../store/page';
+import type { BudgetProps } from './budget';
+import { Problems } from './problems';
+
+const SIGNS = {
+    fits: 'M4 12.5l5 5L20 6.5',
+    at_risk: 'M12 4v10M12 18.5v1.5',
+    does_not_fit: 'M5.5 5.5l13 13M18.5 5.5l-13 13',
+    cannot: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M5.8 5.8l12.4 12.4',
+};
+
+function Sign({ kind }: { kind: keyof typeof SIGNS }) {
+    return (
+        <svg viewBox="0 0 24 24" aria-hidden="true">
+            <path d={SIGNS[kind]} />
+        </svg>
+    );
+}
+
+const ANNOUNCE_MS = 700; // a screen reader hears where the reader arrives, not every stop on the way
+
+function Announcement({ text }: { text: string }) {
+    const [said, say] = useState('');
+    useEffect(() => {
+        const timer = setTimeout(() => say(text), ANNOUNCE_MS);
+        return () => clearTimeout(timer);
+    }, [text]);
+    return (
+        <p class="sr" aria-live="polite">
+            {said}
+        </p>
+    );
+}
+
+const wordsOf = (answer: Estimate) =>
+    answer.share > 1 ? t.answer.needs : answer.class === 'does_not_fit' ? t.answer.tooClose : t.answer.fullest;
+
+function Headline({ page }: { page: Page }) {
+    const { answer, problems } = page;
+    const [problem] = problems;
+    if (problem) {
+        return (
+            <h1 class="refused">
+                <span class="verdict cannot">
+                    <Sign kind="cannot" />
+                    {verdictOf(problem)}
+                </span>{' '}
+                <span class="rest" id={problemId(0)}>
+                    {problem.message}
+                </span>
+            </h1>
+        );
+    }
+    if (!answer) return null;
+    const [used, card, percent] = sizes(answer);
+    return (
+        <h1>
+            <span class={`verdict ${answer.class}`}>
+                <Sign kind={answer.class} />
+                {t.verdict[answer.class]}
+            </span>{' '}
+            <span class="rest">{wordsOf(answer)(used, card, percent)}</span>
+        </h1>
+    );
+}
+
+// The whole answer in words: for the ear, and for a message to a colleague.
+const spokenOf = (page: Page): string =>
+    page.answer && page.problems.length === 0 ? `${summaryOf(page)} ${timeOf(page.answer)}` : summaryOf(page);
+
+// Whose plan it is: all of it chosen, all of it the reader's, or some of each.
+type Whose = 'all' | 'mixed' | 'yours';
+function whoseOf({ job, answer, catalog }: Page): Whose {
+    // Without experts there is nothing to choose.
+    const idle = (key: string): boolean => key.startsWith('expert_') && job[key] === 'auto' && answer?.job[key] === 1;
+    const fields = RANKED_KEYS.filter((key) => !idle(key) && catalog.fields.some((field) => field.key === key && field.auto));
+    const chosen = fields.filter((key) => job[key] === 'auto').length;
+    return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
+}
+
+// The core's own words on the verdict; before them, whether another split may help.
+function becauseOf(page: Page, answer: Estimate): string {
+    if (answer.class !== 'does_not_fit') return answer.verdict;
+    const first = whoseOf(page) === 'all' ? t.answer.noPlan(format.count(Number(answer.job.gpus))) : t.answer.otherPlan;
+    return `${first} ${answer.verdict}`;
+}
+
+// Allocated, reserved, whole: three meters show three numbers, and a reader will compare one of them.
+function Meters({ answer }: { answer: Estimate }) {
+    if (answer.outside.length === 0) return null;
+    return (
+        <p class="meters">
+            {t.answer.meters(
+                format.headline(answer.total_bytes, answer.card_bytes),
+                format.headline(answer.reserved_bytes, answer.card_bytes),
+                format.headline(answer.whole_bytes, answer.card_bytes),
+            )}{' '}
+            {answer.verdict_basis}
+        </p>
+    );
+}
+
+// The fewest GPUs, among those of the map, from which on some plan fits.
+function moreGpus(heat: Heat, now: number): { gpus: number; entry: number } | null {
+    for (const { gpus, row } of heat.summary.auto) {
+        const entry = entryAt(heat, row, gpus);
+        if (gpus > now && entry >= 0 && heat.columns.class[entry] === 0) return { gpus, entry };
+    }
+    return null;
+}
+
+const MOST_CHANGES = 5;
+
+// What a step of another plan takes, beside the plan shown.
+const stepBeside = ({ time, equally_good }: Estimate, seconds: number): string =>
+    stepChange(seconds, time.step_seconds, equally_good.width);
+
+// What a change does to the memory of the fullest GPU and to the time of a step.
+const effectOf = (answer: Estimate, one: Change): string =>
+    `${t.adjust.change(format.change(-one.saved_bytes))}, ${stepBeside(answer, one.step_seconds)}`;
+
+// Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
+function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const fits = answer.class === 'fits';
+    const { heat, heatOf, heatFilter, alternatives, alternativesStale } = page;
+    // The map of the job before says nothing of this one, however short it is still there.
+    const more =
+        !fits && heat && heatOf === page.job && Object.keys(heatFilter).length === 0 ? moreGpus(heat, Number(answer.job.gpus)) : null;
+    // Two ways to more GPUs would be one too many: the map's is known to fit.
+    const useful = (alternatives?.changes ?? []).filter((change) => !(more && 'gpus' in change.set));
+    const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
+    if (list.length === 0 && !more) return null;
+    const button = (label: string, effect: string, fit: Fit, small: string, set: Record<string, Value>) => (
+        <li key={label}>
+            <button type="button" onClick={() => act.change(set, 'choose')}>
+                <span>
+                    <b>{label}</b> {effect} <span class={`word ${fit}`}>{t.word[fit]}</span>
+                </span>{' '}
+                {small && <small>{small}</small>}
+            </button>
+        </li>
+    );
+    const buttons = (
+        <ul>
+            {more &&
+                button(
+                    t.changes.gpus(format.count(more.gpus)),
+                    [
+                        t.answer.numbers(
+                            ...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer),
+                        ),
+                        stepBeside(answer, heat?.columns.step_seconds[more.entry] ?? 0),
+                    ].join(', '),
+                    'fits',
+                    t.changes.gpusTouch,
+                    { gpus: more.gpus, ...allAuto(page.catalog) },
+                )}
+            {list
+                .slice(0, MOST_CHANGES - (more ? 1 : 0))
+                .map((one) => button(one.label, effectOf(answer, one), one.class, one.touches, one.set))}
+        </ul>
+    );
+    const classes = alternativesStale ? 'changes stale' : 'changes';
+    if (fits) {
+        return (
+            <div class={classes}>
+                <Folded title={t.changes.save}>{buttons}</Folded>
+            </div>
+        );
+    }
+    return (
+        <div class={classes}>
+            <h2>{t.changes.title}</h2>
+            {buttons}
+        </div>
+    );
+}
+
+function Share({ page }: { page: Page }) {
+    const [state, setState] = useState<'shared' | 'shareFailed' | null>(null);
+    const share = async () => {
+        try {
+            await navigator.clipboard.writeText(`${spokenOf(page)}\n${location.href}`);
+            setState('shared');
+        } catch {
+            setState('shareFailed'); // the clipboard may be forbidden, in an embedded page for one
+        }
+        setTimeout(() => setState(null), 2500);
+    };
+    return (
+        <button type="button" class="prime" aria-live="polite" onClick={share}>
+            {state ? t.answer[state] : t.answer.share}
+        </button>
+    );
+}
+
+// Puts the plan shown aside, or takes it back out; a link leads to where pinned plans stand side by side.
+function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const { pins, catalog } = page;
+    const here = pinOf(answer.job, catalog);
+    const pinned = pinLike(page, here);
+    const full = !pinned && pins.length >= MAX_PINS;
+    return (
+        <>
+            {!full && (
+                <button type="button" onClick={() => (pinned ? act.unpin(pinned) : act.pin(answer.job))}>
+                    {pinned ? t.pins.unpin : t.pins.pin}
+                </button>
+            )}
+            {pins.length > 0 && (
+                <a href="#compare">
+                    {full ? t.pins.full(format.count(pins.length)) : t.pins.compare(pins.length, format.count(pins.length))}
+                </a>
+            )}
+        </>
+    );
+}
+
+const CHIPS = { all: t.answer.autoChip, mixed: t.answer.mixedChip, yours: t.answer.yoursChip };
+
+// Why this plan and no other. What is chosen comes from the search that the list and the map show too.
+function Why({ page, answer }: { page: Page; answer: Estimate }) {
+    const { count } = answer.equally_good;
+    const whose = whoseOf(page);
+    const fits = answer.class !== 'does_not_fit';
+    const tie = count > 1 ? t.answer.whyTie(tieOf(count)) : whose === 'all' && t.answer.whyAlone;
+    return (
+        <>
+            {{ all: t.answer.whyAll, mixed: t.answer.whyMixed, yours: t.answer.whyYours }[whose]}{' '}
+            {whose !== 'yours' && (fits ? tie : t.answer.whyNothing)} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+        </>
+    );
+}
+
+function PlanLine({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const [explained, explain] = useState(false);
+    const more = besides(page.catalog, answer.job);
+    return (
+        <>
+            <div class="plan">
+                <span class="chip">{CHIPS[whoseOf(page)]}</span>
+                <span>
+                    {degreeList(answer.job, answer.data_parallel)} {more && <small>{more}</small>}
+                </span>
+                <span class="acts">
+                    <button type="button" aria-expanded={explained} aria-controls="why" onClick={() => explain(!explained)}>
+                        {t.answer.why}
+                    </button>
+                    <PinButton page={page} answer={answer} act={act} />
+                    <Share page={page} />
+                </span>
+            </div>
+            <p id="why" class="why" hidden={!explained}>
+                <Why page={page} answer={answer} />
+            </p>
+        </>
+    );
+}
+
+function budgetOf(page: Page): string | false {
+    if (BUDGET.some((key) => problemAttributes(page, key).invalid)) return t.adjust.wrong;
+    const tokens = Number(page.job.token_budget);
+    return tokens > 0 && t.time.budgetOf(format.short(tokens));
+}
+
+export function Answer({ page, act, Budget }: { page: Page; act: Actions; Budget: FunctionComponent<BudgetProps> }) {
+    const { answer, problems } = page;
+    const good = problems.length === 0 && answer !== null;
+    return (
+        <section id="answer" class={page.late ? 'answer late' : 'answer'} aria-label={t.answer.label} tabIndex={-1}>
+            <Headline page={page} />
+            {good && <p class="takes">{timeOf(answer)}</p>}
+            <Announcement text={page.late ? t.answer.late : spokenOf(page)} />
+            <Problems page={page} act={act} />
+            {good && (
+                <>
+                    <p class="lede">{becauseOf(page, answer)}</p>
+                    <Meters answer={answer} />
+                    {answer.warnings.map((warning) => (
+                        <p key={warning.rule} class="warning">
+                            <b>{t.problems.warning}</b> {warning.message} {warning.suggestion}
+                        </p>
+                    ))}
+                    <PlanLine page={page} answer={answer} act={act} />
+                </>
+            )}
+            <div class="changes">
+                <Folded title={t.time.budget} mark={budgetOf(page)}>
+                    <Budget page={page} act={act} />
+                </Folded>
+            </div>
+            {good && <Changes page={page} answer={answer} act={act} />}
+        </section>
+    );
+}

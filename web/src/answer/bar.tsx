@@ -1,0 +1,146 @@
+import type { Estimate, Group } from '../core/api';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import { percent, room } from '../shared/chart';
+import { outsideOf } from '../shared/sentences';
+import type { Actions, Page } from '../store/page';
+
+// Drawn in percent of the width, so that it needs no measuring and its texts never stretch. The scale ends at the card, or a little
+// beyond the estimate where that is larger: what does not fit is drawn as long as it is.
+const BEYOND = 1.04;
+const GIB = 2 ** 30;
+
+// A handful of round marks over the card's size.
+function ticks(end: number): number[] {
+    const rough = end / 4;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+    return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step);
+}
+
+interface PartProps {
+    group: Group;
+    from: number; // of the drawing's width
+    width: number;
+    open: boolean;
+    toggle(): void;
+}
+
+function Part({ group, from, width, open, toggle }: PartProps) {
+    const key = (event: KeyboardEvent) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        toggle();
+    };
+    const label = t.bar.part(group.label, format.gb(group.bytes), format.percent(group.share));
+    return (
+        // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
+        <g
+            role="button"
+            tabindex={0}
+            aria-label={label}
+            aria-pressed={open}
+            class={`part ${group.id} ${room(width)}`}
+            onClick={toggle}
+            onKeyDown={key}
+        >
+            <svg aria-hidden="true" x={percent(from)} width={percent(width)} height="100%">
+                <rect class={`f-${group.id}`} width="100%" height="100%" />
+                <rect class="pattern" width="100%" height="100%" fill={`url(#p-${group.id})`} />
+                <rect class="edge" width="100%" height="100%" />
+                <text class="name" x="10" y="26">
+                    {group.label}
+                </text>{' '}
+                <text class="size" x="10" y="46">
+                    {format.gb(group.bytes)}
+                </text>
+            </svg>
+        </g>
+    );
+}
+
+function finding(answer: Estimate, fullest: boolean): string {
+    const [most] = [...answer.groups].sort((a, b) => b.bytes - a.bytes);
+    if (!most) return t.bar.label;
+    const text = most.id === 'optimizer' ? t.bar.findingOne : t.bar.finding;
+    const words = text(most.label, format.gb(most.bytes), format.gb(answer.stages[answer.stage]?.bytes ?? answer.total_bytes));
+    return fullest ? words : `${t.stage.name(format.count(answer.stage + 1))}: ${words}`;
+}
+
+export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const outside = outsideOf(answer);
+    const fullest = answer.stage === answer.worst_stage;
+    const shown = [...answer.groups, ...(outside ? [outside] : [])].filter((group) => group.bytes > 0);
+    const share = shown.reduce((sum, group) => sum + group.share, 0);
+    const end = Math.max(1, share * BEYOND); // in cards
+    const at = (share: number): number => share / end;
+    const beyond = share > 1;
+    const starts = shown.map((_, i) => shown.slice(0, i).reduce((sum, group) => sum + group.share, 0));
+    const marks = ticks((answer.card_bytes / GIB) * end).map((gib) => ({ gib, x: at((gib * GIB) / answer.card_bytes) }));
+    const cardX = at(1);
+    return (
+        <section class="card-bar" aria-labelledby="bar-title">
+            <div class="barhead">
+                <h2 id="bar-title">{finding(answer, fullest)}</h2>
+                <p class="note">{t.bar.hint}</p>
+            </div>
+            <svg class="above" height="20" aria-hidden="true">
+                <text x={percent(at(answer.line_share))} y="14" text-anchor={beyond ? 'end' : 'middle'}>
+                    {t.bar.line(format.percent(answer.line_share))}
+                </text>
+                {beyond && (
+                    <text class="over" x="100%" y="14" text-anchor="end">
+                        {t.bar.over}
+                    </text>
+                )}
+            </svg>
+            {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
+            <svg
+                class={beyond ? 'bar beyond-card' : 'bar'}
+                height="72"
+                role="group"
+                aria-label={fullest ? t.bar.label : t.bar.stage(format.count(answer.stage + 1))}
+            >
+                <rect class="card" width={percent(cardX)} height="100%" />
+                {shown.map((group, i) => (
+                    <Part
+                        key={group.id}
+                        group={group}
+                        from={at(starts[i] ?? 0)}
+                        width={at(group.share)}
+                        open={page.open?.group === group.id}
+                        toggle={() => act.open(page.open?.group === group.id ? null : { group: group.id, item: '' })}
+                    />
+                ))}
+                {beyond ? (
+                    <g class="beyond">
+                        <rect x={percent(cardX)} y="60" width={percent(at(share) - cardX)} height="12" fill="url(#p-beyond)" />
+                        <rect class="limit" x={percent(cardX)} width={percent(at(share) - cardX)} height="100%" />
+                    </g>
+                ) : (
+                    <text class={`free ${room(1 - share)}`} x="100%" dx="-10" y="26" text-anchor="end">
+                        {t.bar.free}
+                    </text>
+                )}
+                <line class="line80" x1={percent(at(answer.line_share))} x2={percent(at(answer.line_share))} y1="0" y2="100%" />
+                <rect class="frame" width={percent(cardX)} height="100%" />
+            </svg>
+            <svg class="scale" height="26" aria-hidden="true">
+                {marks
+                    .filter(({ x }) => Math.abs(x - cardX) > 0.13 && x < 0.97)
+                    .map(({ gib, x }) => (
+                        <g key={gib} class={x > 0.55 ? 'far' : undefined}>
+                            <line x1={percent(x)} x2={percent(x)} y1="0" y2="5" />
+                            <text x={percent(x)} y="20" text-anchor={gib === 0 ? 'start' : 'middle'}>
+                                {format.nominal(gib)}
+                            </text>
+                        </g>
+                    ))}
+                <line x1={percent(cardX)} x2={percent(cardX)} y1="0" y2="5" />
+                <text class="cardsize" x={percent(cardX)} y="20" text-anchor={cardX > 0.85 ? 'end' : 'middle'}>
+                    {t.bar.card(format.nominal(answer.gpu.memory_gib))}
+                </text>
+            </svg>
+        </section>
+    );
+}

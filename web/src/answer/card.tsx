@@ -1,0 +1,111 @@
+import type { ComponentChildren } from 'preact';
+import type { Group, Item, Token, Where } from '../core/api';
+import { format } from '../format/format';
+import { m } from '../i18n/more';
+import { CopyButton } from '../shared/copy-button';
+import type { Actions, OpenItem } from '../store/page';
+import { Formula, tokenText, type Write, whereText } from './formula';
+
+// What an item of memory and one of time have in common.
+interface Explained {
+    label: string;
+    summary: string;
+    formula: Token[];
+    numbers: Token[];
+    latex: string;
+    latex_numbers: string;
+    where: Where[];
+    source: Item['source'];
+}
+
+interface ExplanationProps {
+    item: Explained;
+    result: string;
+    latexResult: string; // exact, with its unit
+    write: Write;
+    children: ComponentChildren; // further buttons
+}
+
+const asText = ({ item, result, write }: ExplanationProps): string =>
+    [
+        `${item.label}: ${item.summary}`,
+        `${tokenText(item.formula, write)} = ${tokenText(item.numbers, write)} = ${result}`,
+        ...item.where.map((one) => whereText(one, write)),
+        `${m.card.source}: ${item.source.title}, ${item.source.where}, ${item.source.url}`,
+    ].join('\n');
+
+const asLatex = ({ item, latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
+
+// The item in one plain sentence, its formula, and both to take along.
+export function Explanation(props: ExplanationProps) {
+    const { item, result, write, children } = props;
+    return (
+        <>
+            <p>{item.summary}</p>
+            <Formula item={item} result={result} write={write} />
+            <p class="acts">
+                <CopyButton label={m.card.copyText} text={() => asText(props)} />
+                <CopyButton label={m.card.copyLatex} text={() => asLatex(props)} />
+                {children}
+            </p>
+        </>
+    );
+}
+
+// The part whose formula is shown: the chosen one, else the largest.
+const chosenOf = (group: Group, open: OpenItem): Item | undefined =>
+    group.items.find((item) => item.id === open.item) ?? [...group.items].sort((a, b) => b.bytes - a.bytes)[0];
+
+export interface CardProps {
+    group: Group;
+    open: OpenItem;
+    act: Actions;
+    toAssumptions(): void;
+}
+
+export function Card({ group, open, act, toAssumptions }: CardProps) {
+    const item = chosenOf(group, open);
+    if (!item) return null;
+    return (
+        <article class={`item-card ${group.id}`} aria-label={group.label}>
+            <p>{group.summary}</p>
+            {group.items.length > 1 && (
+                <table class="parts">
+                    <tbody>
+                        {group.items.map((one) => (
+                            <tr key={one.id}>
+                                <th scope="row">
+                                    <button
+                                        type="button"
+                                        class="link"
+                                        aria-pressed={one === item}
+                                        aria-label={m.card.open(one.label)}
+                                        onClick={() => act.open({ group: group.id, item: one.id })}
+                                    >
+                                        {one.label}
+                                    </button>
+                                </th>
+                                <td class="r">{format.gib(one.bytes)}</td>
+                                <td class="r">{format.percent(one.share)}</td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            )}
+            {group.items.length > 1 && <h3>{item.label}</h3>}
+            <Explanation
+                item={item}
+                result={m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}
+                write={format.number}
+                latexResult={`${item.bytes}\\ \\text{bytes}`}
+            >
+                <button type="button" onClick={toAssumptions}>
+                    {m.card.assumptions}
+                </button>
+                <button type="button" onClick={() => act.open(null)}>
+                    {m.card.close}
+                </button>
+            </Explanation>
+        </article>
+    );
+}

@@ -1,0 +1,185 @@
+import type { FunctionComponent } from 'preact';
+import type { Estimate, Group, Note } from '../core/api';
+import { format, sumOf } from '../format/format';
+import { t } from '../i18n';
+import { Swatch } from '../shared/chart';
+import { CopyButton } from '../shared/copy-button';
+import { focusField } from '../shared/field-problems';
+import { outsideOf } from '../shared/sentences';
+import type { Actions, Page } from '../store/page';
+import type { CardProps } from './card';
+
+// Tab-separated, as every spreadsheet takes it; exact bytes, for there is room.
+const asTable = (answer: Estimate): string => {
+    const { bytes, share } = shownTotal(answer);
+    const items = (group: Group) => group.items.map((item) => row(item.label, item.bytes, item.share));
+    const outside = outsideOf(answer);
+    return [
+        [titleOf(answer), t.items.gib, t.items.share, t.items.bytes],
+        ...answer.groups.flatMap(items),
+        row(totalLabel(answer), bytes, share),
+        ...(outside ? [...items(outside), row(t.items.whole, ...wholeOf(answer, outside))] : []),
+    ]
+        .map((cells) => cells.join('\t'))
+        .join('\n');
+};
+const row = (label: string, bytes: number, share: number): string[] => [label, format.gib(bytes), format.percent(share), format.raw(bytes)];
+
+const shownTotal = (answer: Estimate): { bytes: number; share: number } =>
+    answer.stages[answer.stage] ?? { bytes: answer.total_bytes, share: answer.share };
+const wholeOf = (answer: Estimate, outside: Group): [bytes: number, share: number] => [
+    answer.whole_bytes,
+    sumOf([{ bytes: answer.total_bytes, share: answer.share }, outside]).share,
+];
+// By a method that counts what lies outside the allocator too, the sum of the items is the allocator's alone.
+const totalLabel = (answer: Estimate): string =>
+    (answer.outside.length > 0 ? t.items.allocated : t.items.total)(format.nominal(answer.gpu.memory_gib));
+const titleOf = (answer: Estimate): string =>
+    answer.stage === answer.worst_stage ? t.items.title : t.items.titleStage(format.count(answer.stage + 1));
+
+const partsOf = (group: Group): string => group.items.map((item) => item.label).join(' · ');
+
+const toAssumptions = () => document.getElementById('assumed')?.scrollIntoView({ block: 'center' });
+
+interface Props {
+    page: Page;
+    answer: Estimate;
+    act: Actions;
+    Card: FunctionComponent<CardProps>;
+}
+
+function GroupRows({ page, group, act, Card }: Omit<Props, 'answer'> & { group: Group }) {
+    const open = page.open?.group === group.id ? page.open : null;
+    return (
+        <>
+            <tr class={open ? 'open' : undefined}>
+                <th scope="row">
+                    <button
+                        type="button"
+                        class="row"
+                        aria-expanded={open !== null}
+                        onClick={() => act.open(open ? null : { group: group.id, item: '' })}
+                    >
+                        <Swatch id={group.id} />
+                        <span>
+                            {group.label} {group.items.length > 1 && <small>{partsOf(group)}</small>}
+                        </span>
+                    </button>
+                </th>
+                <td class="r">{format.gib(group.bytes)}</td>
+                <td class="r">{format.percent(group.share)}</td>
+                {page.exactBytes && <td class="r">{format.bytes(group.bytes)}</td>}
+            </tr>
+            {open && (
+                <tr class="detail">
+                    <td colSpan={page.exactBytes ? 4 : 3}>
+                        <Card group={group} open={open} act={act} toAssumptions={toAssumptions} />
+                    </td>
+                </tr>
+            )}
+        </>
+    );
+}
+
+function TotalRow({ page, label, bytes, share }: { page: Page; label: string; bytes: number; share: number }) {
+    return (
+        <tr>
+            <th scope="row">{label}</th>
+            <td class="r">{format.gib(bytes)}</td>
+            <td class="r">{format.percent(share)}</td>
+            {page.exactBytes && <td class="r">{format.bytes(bytes)}</td>}
+        </tr>
+    );
+}
+
+export function Items({ page, answer, act, Card }: Props) {
+    const outside = outsideOf(answer);
+    const [wholeBytes, wholeShare] = outside ? wholeOf(answer, outside) : [0, 0];
+    return (
+        <section class="items" aria-label={titleOf(answer)}>
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">{titleOf(answer)}</th>
+                        <th scope="col" class="r">
+                            {t.items.gib}
+                        </th>
+                        <th scope="col" class="r">
+                            {t.items.share}
+                        </th>
+                        {page.exactBytes && (
+                            <th scope="col" class="r">
+                                {t.items.bytes}
+                            </th>
+                        )}
+                    </tr>
+                </thead>
+                <tbody>
+                    {answer.groups.map((group) => (
+                        <GroupRows key={group.id} page={page} group={group} act={act} Card={Card} />
+                    ))}
+                </tbody>
+                <tbody class="total">
+                    <TotalRow page={page} label={totalLabel(answer)} {...shownTotal(answer)} />
+                </tbody>
+                {outside && (
+                    <>
+                        <tbody>
+                            <GroupRows page={page} group={outside} act={act} Card={Card} />
+                        </tbody>
+                        <tbody class="total">
+                            <TotalRow page={page} label={t.items.whole} bytes={wholeBytes} share={wholeShare} />
+                        </tbody>
+                    </>
+                )}
+            </table>
+            <p class="acts">
+                <button type="button" aria-pressed={page.exactBytes} onClick={() => act.showBytes(!page.exactBytes)}>
+                    {t.items.showBytes}
+                </button>
+                <CopyButton label={t.items.copy} text={() => asTable(answer)} />
+            </p>
+            {answer.host && (
+                <p>
+                    {t.items.host(
+                        format.gb(answer.host.bytes_per_node),
+                        format.gb(answer.host.bytes_per_gpu),
+                        format.gb(answer.host.pcie_bytes_per_step),
+                    )}
+                </p>
+            )}
+            <p class="note">{t.items.footnote}</p>
+        </section>
+    );
+}
+
+function NoteList({ id, title, notes }: { id: string; title: string; notes: Note[] }) {
+    if (notes.length === 0) return null;
+    return (
+        <div id={id}>
+            <h2>{title}</h2>
+            <ul>
+                {notes.map((note) => (
+                    <li key={note.id}>
+                        {note.text}{' '}
+                        {note.field && (
+                            <button type="button" class="link" onClick={() => focusField(note.field ?? '')}>
+                                {t.notes.change}
+                            </button>
+                        )}
+                    </li>
+                ))}
+            </ul>
+        </div>
+    );
+}
+
+export function Notes({ answer }: { answer: Estimate }) {
+    return (
+        <section class="notes">
+            <NoteList id="used" title={t.notes.used} notes={answer.used} />
+            <NoteList id="assumed" title={t.notes.assumed} notes={answer.assumed} />
+            <NoteList id="not-counted" title={t.notes.not_counted} notes={answer.not_counted} />
+        </section>
+    );
+}

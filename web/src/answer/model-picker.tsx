@@ -1,0 +1,112 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CatalogModel } from '../core/api';
+import { format } from '../format/format';
+import { t } from '../i18n';
+
+interface Props {
+    models: CatalogModel[];
+    value: string;
+    label: string; // of the model in use
+    describedBy?: string | undefined;
+    invalid: boolean;
+    onChoose(id: string): void;
+    onPaste(): void;
+}
+
+const PASTE = '';
+const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9.]/g, '');
+
+// A list with search (the combobox pattern of the ARIA practices): the field shows the model in use, typing narrows the list, and the
+// last entry always leads to the paste dialog.
+export function ModelPicker({ models, value, label, describedBy, invalid, onChoose, onPaste }: Props) {
+    const [query, setQuery] = useState<string | null>(null); // null: closed
+    const [active, setActive] = useState(0);
+    const input = useRef<HTMLInputElement>(null);
+    const list = useRef<HTMLUListElement>(null);
+    const open = query !== null;
+    const found = models.filter((model) => plain(model.label).includes(plain(query ?? '')));
+    const ids = [...found.map((model) => model.id), PASTE];
+    const show = () => {
+        if (open) return;
+        setQuery('');
+        setActive(
+            Math.max(
+                0,
+                models.findIndex((model) => model.id === value),
+            ),
+        );
+        input.current?.select();
+    };
+    const close = () => setQuery(null);
+    const take = (id: string | undefined) => {
+        close();
+        if (id === undefined) return;
+        if (id === PASTE) onPaste();
+        else onChoose(id);
+    };
+    const onKeyDown = (event: KeyboardEvent) => {
+        if (event.key === 'Escape' || event.key === 'Tab') return close();
+        if (!open && (event.key === 'ArrowDown' || event.key === 'Enter')) {
+            event.preventDefault();
+            return show();
+        }
+        const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (move) setActive((active + move + ids.length) % ids.length);
+        else if (event.key === 'Enter') take(ids[active]);
+        else return;
+        event.preventDefault();
+    };
+    useEffect(() => {
+        list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+    }, [active, open]);
+
+    const option = (id: string, index: number, name: string, detail: string) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: an option is pointed at by aria-activedescendant, never focused
+        <li
+            key={id}
+            id={`model-${index}`}
+            role="option"
+            aria-selected={index === active}
+            class={id === PASTE ? 'paste' : undefined}
+            onPointerDown={(event) => event.preventDefault()}
+            onPointerMove={() => index !== active && setActive(index)}
+            onClick={() => take(id)}
+        >
+            {name} <small>{detail}</small>
+        </li>
+    );
+    return (
+        <span class="picker">
+            <input
+                ref={input}
+                id="field-model"
+                role="combobox"
+                type="text"
+                autocomplete="off"
+                spellcheck={false}
+                aria-label={t.form.model}
+                aria-expanded={open}
+                aria-controls="model-list"
+                aria-autocomplete="list"
+                aria-activedescendant={open ? `model-${active}` : undefined}
+                aria-invalid={invalid}
+                aria-describedby={describedBy}
+                size={Math.max(6, (query || label).length)}
+                value={query || label}
+                onClick={show}
+                onInput={(event) => {
+                    setQuery(event.currentTarget.value);
+                    setActive(0);
+                }}
+                onBlur={close}
+                onKeyDown={onKeyDown}
+            />
+            <ul ref={list} id="model-list" role="listbox" aria-label={t.form.model} hidden={!open}>
+                {open &&
+                    found.map((model, index) => option(model.id, index, model.label, t.form.parameters(format.short(model.parameters))))}
+                {open && found.length === 0 && <li class="none">{t.form.noMatch}</li>}
+                {open && option(PASTE, found.length, t.form.paste, t.form.pasteHelp)}
+            </ul>
+        </span>
+    );
+}

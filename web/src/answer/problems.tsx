@@ -1,0 +1,64 @@
+import { format } from '../format/format';
+import { t } from '../i18n';
+import { fieldOf, focusField, problemId } from '../shared/field-problems';
+import { labelOf } from '../shared/sentences';
+import type { Actions, Page } from '../store/page';
+
+// A value as the form shows it: numbers in the reader's way, ids by their labels.
+function shownValue({ catalog }: Page, value: number | string): string {
+    if (typeof value === 'number') return format.count(value);
+    const named = [...catalog.gpus, ...catalog.models, ...catalog.clusters].find((entry) => entry.id === value);
+    return named?.label ?? value;
+}
+
+// What mends one problem. Several rules may be mended by one and the same step: it is offered once, where it first helps.
+function Remedy({ page, index, act }: { page: Page; index: number; act: Actions }) {
+    const problem = page.problems[index];
+    if (!problem) return null;
+    const { nearest } = problem;
+    const field = fieldOf(problem);
+    const offered = page.problems.findIndex((other) => other.field === problem.field && other.nearest === nearest) < index;
+    if (offered || field === '' || problem.rule === 'unknown') return null;
+    const label = labelOf(page.catalog.fields, field);
+    if (nearest === null) {
+        return (
+            <button type="button" onClick={() => focusField(field)}>
+                {t.problems.goTo(label)}
+            </button>
+        );
+    }
+    return (
+        <button type="button" class="prime" onClick={() => act.change({ [problem.field]: nearest }, 'choose')}>
+            {t.problems.use(label, shownValue(page, nearest))}
+        </button>
+    );
+}
+
+// Every problem at once. The first is the headline; here stand its remedy and all the others.
+export function Problems({ page, act }: { page: Page; act: Actions }) {
+    const [first, ...others] = page.problems;
+    if (!first) return null;
+    return (
+        <div class="problems">
+            <p class="remedy">
+                <Remedy page={page} index={0} act={act} />
+                <span>{first.suggestion}</span>
+            </p>
+            {others.length > 0 && (
+                <>
+                    <h2>{t.problems.others(others.length)}</h2>
+                    <ul>
+                        {others.map((problem, i) => (
+                            <li key={problemId(i + 1)}>
+                                <p id={problemId(i + 1)}>
+                                    {problem.message} {problem.suggestion}
+                                </p>
+                                <Remedy page={page} index={i + 1} act={act} />
+                            </li>
+                        ))}
+                    </ul>
+                </>
+            )}
+        </div>
+    );
+}

@@ -1,0 +1,183 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Estimate, Stage } from '../core/api';
+import { format } from '../format/format';
+import { m } from '../i18n/more';
+import { Swatch } from '../shared/chart';
+import { Table } from '../shared/table';
+import type { Actions } from '../store/page';
+
+// One bar per pipeline stage. Drawn in percent of the width, as the bar above is.
+const BEYOND = 1.04;
+const MANY = 16; // from here on a line has room for the number alone
+const percent = (part: number): string => `${(part * 100).toFixed(3)}%`;
+
+const nameOf = (index: number): string => format.count(index + 1);
+
+function contents(stage: Stage): string {
+    const parts = [m.stages.layers(stage.layers, format.count(stage.layers))];
+    if (stage.embedding) parts.push(m.stages.embedding);
+    if (stage.head) parts.push(m.stages.head);
+    return parts.join(', ');
+}
+
+interface BarProps {
+    stage: Stage;
+    groups: string[];
+    end: number; // of the scale, in cards
+    cardBytes: number;
+    line: number;
+}
+
+function StageBar({ stage, groups, end, cardBytes, line }: BarProps) {
+    const at = (bytes: number): number => bytes / cardBytes / end;
+    let from = 0;
+    return (
+        <svg aria-hidden="true">
+            <rect class="card" width={percent(1 / end)} height="100%" />
+            {groups.map((id) => {
+                const bytes = stage.groups[id] ?? 0;
+                const x = from;
+                from += bytes;
+                if (bytes === 0) return null;
+                return (
+                    <g key={id}>
+                        <rect class={`f-${id}`} x={percent(at(x))} width={percent(at(bytes))} height="100%" />
+                        <rect class="pattern" x={percent(at(x))} width={percent(at(bytes))} height="100%" fill={`url(#p-${id})`} />
+                    </g>
+                );
+            })}
+            <line class="held" x1={percent(at(stage.static_bytes))} x2={percent(at(stage.static_bytes))} y2="100%" />
+            <line class="line80" x1={percent(line / end)} x2={percent(line / end)} y2="100%" />
+            <line class="cardline" x1={percent(1 / end)} x2={percent(1 / end)} y2="100%" />
+        </svg>
+    );
+}
+
+function asTable(answer: Estimate): string[][] {
+    const { table } = m;
+    const names = answer.groups.map((group) => group.label);
+    return [
+        [
+            table.stage,
+            table.layers,
+            table.inFlight,
+            ...[...names, table.held, table.total].map((name) => `${name} ${table.gib}`),
+            table.share,
+        ],
+        ...answer.stages.map((stage, i) => [
+            nameOf(i),
+            contents(stage),
+            format.number(stage.in_flight),
+            ...answer.groups.map((group) => format.gib(stage.groups[group.id] ?? 0)),
+            format.gib(stage.static_bytes),
+            format.gib(stage.bytes),
+            format.percent(stage.share),
+        ]),
+    ];
+}
+
+export function Stages({ answer, act }: { answer: Estimate; act: Actions }) {
+    const { stages, worst_stage: worst, stage: shown } = answer;
+    const [focus, setFocus] = useState(shown);
+    const list = useRef<HTMLUListElement>(null);
+    const focused = Math.min(focus, stages.length - 1);
+    const end = Math.max(1, ...stages.map((stage) => stage.share * BEYOND));
+    const many = stages.length > MANY;
+    const groups = answer.groups.map((group) => group.id);
+
+    // The stage shown comes into sight within the list, never by moving the page.
+    useEffect(() => {
+        const box = list.current;
+        const line = box?.children[shown] as HTMLElement | undefined;
+        if (box && line && (line.offsetTop < box.scrollTop || line.offsetTop + line.offsetHeight > box.scrollTop + box.clientHeight))
+            box.scrollTop = line.offsetTop - box.clientHeight / 2;
+        setFocus(shown);
+    }, [shown, stages.length]);
+
+    const onKeyDown = (event: KeyboardEvent) => {
+        const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
+        const now = buttons.indexOf(document.activeElement as HTMLButtonElement);
+        const last = buttons.length - 1;
+        const steps: Record<string, number> = {
+            ArrowDown: now + 1,
+            ArrowUp: now - 1,
+            PageDown: now + 10,
+            PageUp: now - 10,
+            Home: 0,
+            End: last,
+        };
+        const to = steps[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        buttons[Math.max(0, Math.min(last, to))]?.focus();
+    };
+    return (
+        <section class="stages" aria-labelledby="stages-title">
+            <h2 id="stages-title">{m.stages.title}</h2>
+            <p class="finding">{answer.worst_why}</p>
+            <p class="note">{m.stages.subtitle(format.nominal(answer.gpu.memory_gib), format.count(stages.length))}</p>
+            <ul ref={list} class={many ? 'many' : undefined} aria-label={m.stages.list} onKeyDown={onKeyDown}>
+                {stages.map((stage, i) => {
+                    return (
+                        <li key={i}>
+                            <button
+                                type="button"
+                                aria-pressed={i === shown}
+                                tabIndex={i === focused ? 0 : -1}
+                                onClick={() => act.showStage(i === worst ? null : i)}
+                                onFocus={() => setFocus(i)}
+                            >
+                                <span class="name">
+                                    <span class="sr">{m.table.stage} </span>
+                                    <b>{nameOf(i)}</b> <small class={many ? 'sr' : undefined}>{contents(stage)}</small>
+                                </span>{' '}
+                                <StageBar stage={stage} groups={groups} end={end} cardBytes={answer.card_bytes} line={answer.line_share} />
+                                <span class="size">
+                                    {format.gb(stage.bytes)}
+                                    <span class="sr">{m.stages.share(format.percent(stage.share))}</span>
+                                    {i === worst && <b> ◂ {m.stages.fullest}</b>}
+                                </span>
+                            </button>
+                        </li>
+                    );
+                })}
+            </ul>
+            <ul class="legend" aria-hidden="true">
+                {answer.groups.map((group) => (
+                    <li key={group.id}>
+                        <Swatch id={group.id} /> {group.label}
+                    </li>
+                ))}
+                <li>
+                    <svg class="key" aria-hidden="true" width="14" height="14">
+                        <line class="held" x1="7" x2="7" y2="14" />
+                    </svg>{' '}
+                    {m.stages.held}
+                </li>
+                <li>
+                    <svg class="key" aria-hidden="true" width="14" height="14">
+                        <line class="line80" x1="7" x2="7" y2="14" />
+                    </svg>{' '}
+                    {m.stages.line(format.percent(answer.line_share))}
+                </li>
+                <li>
+                    <svg class="key" aria-hidden="true" width="14" height="14">
+                        <line class="cardline" x1="7" x2="7" y2="14" />
+                    </svg>{' '}
+                    {m.stages.card}
+                </li>
+            </ul>
+            <div role="status">
+                {shown !== worst && (
+                    <p class="showing">
+                        {m.stages.showing(nameOf(shown), format.count(stages.length))}{' '}
+                        <button type="button" onClick={() => act.showStage(null)}>
+                            {m.stages.back}
+                        </button>
+                    </p>
+                )}
+            </div>
+            <Table title={m.table.title} label={m.stages.title} rows={() => asTable(answer)} />
+        </section>
+    );
+}

@@ -1,0 +1,66 @@
+import type { FunctionComponent } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Estimate, TimeKind } from '../core/api';
+import { format, kindsOf } from '../format/format';
+import { t } from '../i18n';
+import { percent, room, TimeFill } from '../shared/chart';
+import type { Actions, Page } from '../store/page';
+import type { TimeTableProps } from './time-table';
+
+// One step from end to end, by what the GPUs do meanwhile; the items stand in the table below it.
+interface Props {
+    page: Page;
+    answer: Estimate;
+    act: Actions;
+    Table: FunctionComponent<TimeTableProps>;
+}
+
+export function TimeBar({ page, answer, act, Table }: Props) {
+    const [chosen, choose] = useState<TimeKind | null>(null);
+    const kinds = kindsOf(answer.time.items);
+    const [most] = [...kinds].sort((a, b) => b.share - a.share);
+    if (!most) return null;
+    const starts = kinds.map((_, i) => kinds.slice(0, i).reduce((sum, one) => sum + one.share, 0));
+    return (
+        <section class="card-bar time-bar" aria-labelledby="time-title">
+            <div class="barhead">
+                <h2 id="time-title">{t.time.finding(t.time.kind[most.kind], format.percent(most.share))}</h2>
+            </div>
+            {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
+            <svg class="bar" height="56" role="group" aria-label={t.time.label}>
+                {kinds.map(({ kind, seconds, share }, i) => {
+                    const toggle = () => choose(chosen === kind ? null : kind);
+                    return (
+                        // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
+                        <g
+                            key={kind}
+                            role="button"
+                            tabindex={0}
+                            aria-label={t.time.part(t.time.short[kind], format.duration(seconds), format.percent(share))}
+                            aria-pressed={chosen === kind}
+                            class={`part t-${kind} ${room(share)}`}
+                            onClick={toggle}
+                            onKeyDown={(event) => {
+                                if (event.key !== 'Enter' && event.key !== ' ') return;
+                                event.preventDefault();
+                                toggle();
+                            }}
+                        >
+                            <svg aria-hidden="true" x={percent(starts[i] ?? 0)} width={percent(share)} height="100%">
+                                <TimeFill kind={kind} />
+                                <rect class="edge" width="100%" height="100%" />
+                                <text class="name" x="10" y="23">
+                                    {t.time.short[kind]}
+                                </text>{' '}
+                                <text class="size" x="10" y="42">
+                                    {format.duration(seconds)}
+                                </text>
+                            </svg>
+                        </g>
+                    );
+                })}
+            </svg>
+            <Table page={page} answer={answer} chosen={chosen} act={act} />
+        </section>
+    );
+}

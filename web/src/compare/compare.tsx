@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'preact/hooks';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import { m } from '../i18n/more';
+import { MAX_PINS } from '../state/state';
+import type { Actions, Page } from '../store/page';
+
+// The table comes in a file of its own: who pins nothing goes without it.
+let table: typeof import('./table') | undefined;
+
+function useTable(wanted: boolean): { table: typeof table; failed: boolean } {
+    const [failed, fail] = useState(false);
+    const [, redraw] = useState(table);
+    useEffect(() => {
+        if (!wanted) return;
+        import('./table').then(
+            (fetched) => {
+                table = fetched;
+                redraw(fetched);
+            },
+            () => fail(true),
+        );
+    }, [wanted]);
+    return { table, failed };
+}
+
+function Empty({ page, act }: { page: Page; act: Actions }) {
+    const { answer, problems } = page;
+    return (
+        <>
+            <p>{m.compare.empty(t.pins.pin, format.count(MAX_PINS))}</p>
+            {answer && problems.length === 0 && (
+                <p class="acts">
+                    <button type="button" onClick={() => act.pin(answer.job)}>
+                        {m.compare.pinThis}
+                    </button>
+                </p>
+            )}
+        </>
+    );
+}
+
+// Where pinned plans stand beside the one shown, and how to pin one.
+export function Compare({ page, act }: { page: Page; act: Actions }) {
+    const some = page.pins.length > 0;
+    const { table, failed } = useTable(some);
+    return (
+        <section id="compare" class={some ? 'plans compare' : 'plans'} aria-labelledby="compare-title" tabIndex={-1}>
+            <h2 id="compare-title">{m.compare.title}</h2>
+            {!some && <Empty page={page} act={act} />}
+            {some &&
+                (table ? <table.CompareTable page={page} act={act} /> : <p class="note">{failed ? t.later.failed : t.later.coming}</p>)}
+        </section>
+    );
+}

@@ -1,0 +1,233 @@
+// The table of pinned plans: a file of its own, fetched with the first pin.
+import './compare.css';
+import type { Estimate } from '../core/api';
+import { kindsOf } from '../format/format';
+import { m } from '../i18n/more';
+import { percent, Swatch, TimeFill } from '../shared/chart';
+import { CopyButton } from '../shared/copy-button';
+import { degreeList } from '../shared/sentences';
+import { MAX_PINS } from '../state/state';
+import type { Actions, Page } from '../store/page';
+import {
+    asMarkdown,
+    asTsv,
+    type Cell,
+    type Column,
+    columnsOf,
+    conventionOf,
+    findingOf,
+    groupsOf,
+    type Part,
+    type Row,
+    type Section,
+    sectionsOf,
+} from './rows';
+
+// Bars of one row share their scale, so that the longer one is the larger one.
+function MemoryBar({ answer, most }: { answer: Estimate; most: number }) {
+    let from = 0;
+    return (
+        <svg class="bar" aria-hidden="true">
+            <rect class="card" width={percent(answer.card_bytes / most)} height="100%" />
+            {answer.groups.map(({ id }) => {
+                const bytes = groupsOf(answer)[id] ?? 0;
+                const x = from;
+                from += bytes;
+                return (
+                    <svg key={id} aria-hidden="true" x={percent(x / most)} width={percent(bytes / most)} height="100%">
+                        <rect class={`f-${id}`} width="100%" height="100%" />
+                        <rect class="pattern" width="100%" height="100%" fill={`url(#p-${id})`} />
+                    </svg>
+                );
+            })}
+            <line class="cardline" x1={percent(answer.card_bytes / most)} x2={percent(answer.card_bytes / most)} y2="100%" />
+        </svg>
+    );
+}
+
+function TimeBar({ answer, most }: { answer: Estimate; most: number }) {
+    let from = 0;
+    return (
+        <svg class="bar" aria-hidden="true">
+            {kindsOf(answer.time.items).map(({ kind, seconds }) => {
+                const x = from;
+                from += seconds;
+                return (
+                    <svg key={kind} aria-hidden="true" x={percent(x / most)} width={percent(seconds / most)} height="100%">
+                        <TimeFill kind={kind} />
+                    </svg>
+                );
+            })}
+        </svg>
+    );
+}
+
+// The bar that belongs to a row: where its total comes from.
+function BarOf({ row, answer, columns }: { row: Row; answer: Estimate | null; columns: Column[] }) {
+    if (!answer || (row.id !== 'bytes' && row.id !== 'step')) return null;
+    const memory = row.id === 'bytes';
+    const sizes = columns.flatMap((column) => {
+        const one = column.answer;
+        return one ? [memory ? Math.max(one.total_bytes, one.card_bytes) : one.time.step_seconds] : [];
+    });
+    const most = Math.max(...sizes);
+    return memory ? <MemoryBar answer={answer} most={most} /> : <TimeBar answer={answer} most={most} />;
+}
+
+function Key({ part }: { part: Part }) {
+    if ('memory' in part) return <Swatch id={part.memory} />;
+    return (
+        <svg class="swatch" width="14" height="14" aria-hidden="true">
+            <TimeFill kind={part.time} />
+        </svg>
+    );
+}
+
+function Value({ cell }: { cell: Cell }) {
+    return (
+        <>
+            <span class={cell.fit && `word ${cell.fit}`}>{cell.text}</span>
+            {cell.best && (
+                <>
+                    {' '}
+                    <b class="best-mark">{m.compare.best}</b>
+                </>
+            )}
+            {cell.small && <small class="below">{cell.small}</small>}
+            {cell.problems && cell.problems.length > 0 && (
+                <ul>
+                    {cell.problems.map((problem) => (
+                        <li key={problem.message}>
+                            {problem.message} {problem.suggestion}
+                        </li>
+                    ))}
+                </ul>
+            )}
+        </>
+    );
+}
+
+interface LineProps {
+    row: Row;
+    columns: Column[];
+    rows: number; // that a refused plan's problems may take, on the row where they begin
+}
+
+// A plan that cannot work has its problems where the others have their numbers.
+const isRefused = ({ problems }: Column): boolean => problems.length > 0;
+
+function Line({ row, columns, rows }: LineProps) {
+    return (
+        <tr class={row.part ? 'part-row' : undefined}>
+            <th scope="row">
+                {row.part && <Key part={row.part} />}
+                {row.label}
+            </th>
+            {columns.map((column, i) => {
+                const cell = row.cells[i];
+                if (!cell || (isRefused(column) && rows === 0)) return null;
+                return (
+                    <td key={column.pin.text} rowSpan={isRefused(column) && row.id === 'verdict' ? rows : undefined}>
+                        <Value cell={cell} />
+                        <BarOf row={row} answer={column.answer} columns={columns} />
+                    </td>
+                );
+            })}
+        </tr>
+    );
+}
+
+// One body for all: problems reach over its rows.
+function Body({ columns, sections }: { columns: Column[]; sections: Section[] }) {
+    const results = sections.filter(({ id }) => id !== 'settings');
+    const rowsFrom = results.reduce((sum, { rows }) => sum + rows.length + 1, -1);
+    return (
+        <tbody>
+            {sections.flatMap(({ id, label, rows }) => {
+                const below = id === 'time' || id === 'run';
+                return [
+                    <tr key={id} class="head">
+                        <th scope="row">{label}</th>
+                        {columns.map((column) => (below && isRefused(column) ? null : <td key={column.pin.text} />))}
+                    </tr>,
+                    ...rows.map((row) => {
+                        const left = id === 'settings' ? 1 : row.id === 'verdict' ? rowsFrom : 0;
+                        return <Line key={row.id} row={row} columns={columns} rows={left} />;
+                    }),
+                ];
+            })}
+        </tbody>
+    );
+}
+
+function Head({ page, column, act }: { page: Page; column: Column; act: Actions }) {
+    const { pin, name, shown, pinned, answer } = column;
+    const show = () => {
+        act.replaceJob(pin.job, 'choose');
+        document.getElementById('answer')?.scrollIntoView({ block: 'center' });
+    };
+    const unpin = () => {
+        act.unpin(pin);
+        document.getElementById('compare')?.focus(); // the button goes with its column
+    };
+    return (
+        <th scope="col">
+            <span class="name">
+                <b>{name}</b> {shown && pinned && <small>{m.compare.shownNow}</small>}
+            </span>
+            <small class="plan-of">{degreeList(pin.job, answer?.data_parallel)}</small>
+            <span class="acts">
+                {!shown && (
+                    <button type="button" aria-label={m.compare.showLabel(name)} onClick={show}>
+                        {m.compare.show}
+                    </button>
+                )}
+                {pinned && (
+                    <button type="button" aria-label={m.compare.unpinLabel(name)} onClick={unpin}>
+                        {m.compare.unpin}
+                    </button>
+                )}
+                {!pinned && answer && page.pins.length < MAX_PINS && (
+                    <button type="button" aria-label={m.compare.pinThis} onClick={() => act.pin(answer.job)}>
+                        {m.compare.pinIt}
+                    </button>
+                )}
+            </span>
+        </th>
+    );
+}
+
+// Pinned plans and the one shown, side by side.
+export function CompareTable({ page, act }: { page: Page; act: Actions }) {
+    const columns = columnsOf(page);
+    const sections = sectionsOf(page, columns);
+    const finding = findingOf(columns, sections);
+    const convention = conventionOf(page, columns);
+    return (
+        <>
+            {finding && <p class="finding">{finding}</p>}
+            {columns.length === 1 && <p>{m.compare.alone}</p>}
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
+            <section class="scroll" aria-label={m.compare.region} tabIndex={0}>
+                <table>
+                    <thead>
+                        <tr>
+                            <td />
+                            {columns.map((column) => (
+                                <Head key={column.pin.text} page={page} column={column} act={act} />
+                            ))}
+                        </tr>
+                    </thead>
+                    <Body columns={columns} sections={sections} />
+                </table>
+            </section>
+            <p class="note">
+                {columns.length > 1 && m.compare.marks} {convention && m.compare.notes(convention)}
+            </p>
+            <p class="acts">
+                <CopyButton label={m.table.copy} text={() => asTsv(columns, sections)} />
+                <CopyButton label={m.compare.copyMarkdown} text={() => asMarkdown(columns, sections)} />
+            </p>
+        </>
+    );
+}

@@ -1,0 +1,117 @@
+import { expect, test, vi } from 'vitest';
+import { Core, CoreCrash, latestOnly, PATIENCE_MS } from './client';
+import type { Question, Reply } from './worker';
+
+// A worker that answers when the test says so.
+class FakeWorker extends EventTarget {
+    questions: Question[] = [];
+    terminated = false;
+    postMessage(message: Question | object): void {
+        if ('id' in message) this.questions.push(message);
+    }
+    terminate(): void {
+        this.terminated = true;
+    }
+    reply(reply: Reply): void {
+        this.dispatchEvent(new MessageEvent('message', { data: reply }));
+    }
+}
+
+function fakeCore() {
+    const workers: FakeWorker[] = [];
+    const core = new Core(
+        () => {
+            const worker = new FakeWorker();
+            workers.push(worker);
+            return worker as unknown as Worker;
+        },
+        async () => ({}) as WebAssembly.Module,
+    );
+    return { core, workers };
+}
+
+test('answers find their questions in any order', async () => {
+    const { core, workers } = fakeCore();
+    const [one, two] = [core.estimate({ gpus: 1 }), core.estimate({ gpus: 2 })];
+    const [first, second] = workers[0]?.questions ?? [];
+    expect(first?.text).toBe('{"gpus":1}');
+    workers[0]?.reply({ id: second?.id ?? 0, value: '"two"' });
+    workers[0]?.reply({ id: first?.id ?? 0, value: '"one"' });
+    expect(await Promise.all([one, two])).toEqual(['one', 'two']);
+});
+
+test('a crash rejects what was asked and the next question gets a new worker', async () => {
+    const { core, workers } = fakeCore();
+    const lost = core.estimate({});
+    workers[0]?.reply({ id: 1, crash: 'out of memory' });
+    await expect(lost).rejects.toThrow(CoreCrash);
+    expect(workers[0]?.terminated).toBe(true);
+    const next = core.estimate({});
+    workers[1]?.reply({ id: 2, value: '"fine"' });
+    expect(await next).toBe('fine');
+});
+
+test('a question that takes long is stopped when a newer one comes, and nobody hears of it', async () => {
+    const { core, workers } = fakeCore();
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const heard: unknown[] = [];
+    const ask = latestOnly(
+        (gpus: number) => core.limits({ gpus }),
+        (answer) => heard.push(answer),
+        (error) => heard.push(error),
+        () => core.stop(),
+    );
+    ask(1);
+    now = PATIENCE_MS;
+    ask(2);
+    expect(workers[0]?.terminated).toBe(false);
+    now = PATIENCE_MS + 1;
+    ask(3);
+    expect(workers[0]?.terminated).toBe(true);
+    await new Promise((done) => setTimeout(done));
+    expect(workers[1]?.questions.map(({ text }) => text)).toEqual(['{"gpus":3}']);
+    workers[1]?.reply({ id: workers[1].questions[0]?.id ?? 0, value: '"three"' });
+    await new Promise((done) => setTimeout(done));
+    expect(heard).toEqual(['three']);
+    clock.mockRestore();
+});
+
+test('only the newest question waits, and stale answers are dropped', async () => {
+    const open: { question: number; resolve: (answer: number) => void }[] = [];
+    const shown: number[] = [];
+    const ask = latestOnly<number, number>(
+        (question) => new Promise((resolve) => open.push({ question, resolve })),
+        (answer) => shown.push(answer),
+        () => shown.push(-1),
+    );
+    for (const question of [1, 2, 3, 4]) ask(question);
+    expect(open.map(({ question }) => question)).toEqual([1]);
+    open[0]?.resolve(10);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(open.map(({ question }) => question)).toEqual([1, 4]);
+    open[1]?.resolve(40);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(shown).toEqual([40]);
+});
+
+test('a thread that is lost is replaced, and what it was asked is asked once more; the second loss is told', async () => {
+    const { core, workers } = fakeCore();
+    const asked = core.estimate({ gpus: 1 });
+    workers[0]?.dispatchEvent(new Event('error'));
+    expect(workers[0]?.terminated).toBe(true);
+    expect(workers[1]?.questions).toEqual(workers[0]?.questions);
+    workers[1]?.dispatchEvent(new Event('error'));
+    await expect(asked).rejects.toMatchObject({ askedTwice: true });
+    expect(workers.length).toBe(2);
+});
+
+test('a lost thread that was asked nothing is replaced by the next question', async () => {
+    const { core, workers } = fakeCore();
+    core.start();
+    workers[0]?.dispatchEvent(new Event('error'));
+    expect(workers.length).toBe(1);
+    const next = core.estimate({});
+    workers[1]?.reply({ id: 1, value: '"fine"' });
+    expect(await next).toBe('fine');
+});

@@ -1,0 +1,261 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Calibrated, Calibration, CalibrationRow, Problem } from '../core/api';
+import type { Core } from '../core/client';
+import { format } from '../format/format';
+import { m } from '../i18n/more';
+import { useWidth } from '../shared/drawing';
+import { degreeList, labelOf } from '../shared/sentences';
+import { Table } from '../shared/table';
+import { request } from '../state/state';
+import type { Actions, Page } from '../store/page';
+
+const CALM_MS = 300; // a line that is being typed is no mistake yet
+const MOST_SHOWN = 20; // problems; nobody mends more at once
+const MOST_WARNINGS = 3;
+
+interface Props {
+    page: Page;
+    act: Actions;
+    calibrate: Core['calibrate'];
+    text: string | null; // null: nothing typed yet
+    setText(text: string): void;
+}
+
+const planOf = ({ plan }: CalibrationRow): string => m.calibrate.onGpus(format.count(plan.gpus), degreeList(plan));
+
+// ---- the residuals: measured over estimated, run by run, before and after
+const HEIGHT = 150;
+const LEFT = 60;
+const TOP = 30;
+const FOOT = 26;
+const LEAST = 0.05; // the scale reaches at least that far from 1, so that noise does not look like an error
+
+// Ratios to write at the axis: about three to each side of 1, at round percentages.
+function ratioMarks(reach: number): number[] {
+    const step = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20].find((one) => reach / one <= 3) ?? 50;
+    const count = Math.floor(reach / step);
+    return Array.from({ length: 2 * count + 1 }, (_, i) => 1 + (i - count) * step);
+}
+
+function Residuals({ result }: { result: Calibration }) {
+    const { box, width } = useWidth();
+    const { rows } = result;
+    const changed = result.kind !== 'none';
+    const ratios = rows.flatMap((row) => [row.ratio, row.after_ratio]);
+    const reach = Math.max(LEAST, ...ratios.map((ratio) => Math.abs(ratio - 1))) * 1.1;
+    const marks = ratioMarks(reach).filter((ratio) => ratio > 0 && ratio >= Math.min(...ratios, 1 - LEAST) - reach / 3);
+    const low = Math.min(...marks, ...ratios);
+    const high = Math.max(...marks, ...ratios);
+    const room = Math.max(120, width - LEFT - 8);
+    const x = (i: number): number => LEFT + ((i + 0.5) / rows.length) * room;
+    const y = (ratio: number): number => TOP + (HEIGHT * (high - ratio)) / (high - low);
+    const size = rows.length > 60 ? 2 : 4;
+    const every = Math.ceil((rows.length * 28) / room); // px that a number needs
+    return (
+        <div ref={box} class="residuals">
+            <svg width={width} height={TOP + HEIGHT + FOOT} aria-hidden="true">
+                <text x={0} y={12}>
+                    {m.calibrate.y}
+                </text>
+                {marks.map((ratio) => (
+                    <g key={ratio} class={Math.abs(ratio - 1) < 1e-9 ? 'rule none' : 'rule'}>
+                        <line x1={LEFT} x2={LEFT + room} y1={y(ratio)} y2={y(ratio)} />
+                        <text x={LEFT - 6} y={y(ratio) + 4} text-anchor="end">
+                            {format.off(ratio)}
+                        </text>
+                    </g>
+                ))}
+                {rows.map((row, i) => (
+                    <g key={row.name}>
+                        {changed && <line class="move" x1={x(i)} x2={x(i)} y1={y(row.ratio)} y2={y(row.after_ratio)} />}
+                        <circle class="before" cx={x(i)} cy={y(row.ratio)} r={size} />
+                        {changed && <circle class="after" cx={x(i)} cy={y(row.after_ratio)} r={size} />}
+                        {i % every === 0 && (
+                            <text x={x(i)} y={TOP + HEIGHT + 20} text-anchor="middle">
+                                {row.name.replace(/\D+/, '')}
+                            </text>
+                        )}
+                    </g>
+                ))}
+            </svg>
+            <p class="legend note">
+                <svg width="14" height="14" aria-hidden="true">
+                    <circle class="before" cx="7" cy="7" r="4" />
+                </svg>{' '}
+                {m.calibrate.keyBefore}
+                {changed && (
+                    <>
+                        {' '}
+                        <svg width="14" height="14" aria-hidden="true">
+                            <circle class="after" cx="7" cy="7" r="4" />
+                        </svg>{' '}
+                        {m.calibrate.keyAfter}
+                    </>
+                )}
+            </p>
+        </div>
+    );
+}
+
+const asRows = ({ rows }: Calibration): string[][] => [
+    [m.calibrate.run, m.calibrate.measured, m.calibrate.estimated, m.calibrate.error, m.calibrate.after, m.calibrate.afterError],
+    ...rows.map((row) => [
+        `${row.name}, ${planOf(row)}${row.outlier ? ` (${m.calibrate.outlier})` : ''}`,
+        format.duration(row.step_seconds),
+        format.duration(row.estimated_seconds),
+        format.off(row.ratio),
+        format.duration(row.after_seconds),
+        format.off(row.after_ratio),
+    ]),
+];
+
+function Proposal({ page, act, result }: { page: Page; act: Actions; result: Calibration }) {
+    const entries = Object.entries(result.set);
+    if (entries.length === 0) return null;
+    const inUse = entries.every(([key, value]) => page.job[key] === value);
+    const { fields } = page.catalog;
+    const told = ([key, value]: [string, string | number]): string => {
+        const field = fields.find((one) => one.key === key);
+        const named = field?.type === 'choice' && field.choices.find((choice) => choice.id === value)?.label;
+        return m.calibrate.sets(
+            labelOf(fields, key),
+            named || (typeof value === 'number' ? format.number(value) : value),
+            field?.unit ?? '',
+        );
+    };
+    return (
+        <>
+            <ul class="note sets">
+                {entries.map((entry) => (
+                    <li key={entry[0]}>{told(entry)}</li>
+                ))}
+            </ul>
+            <p class="acts">
+                <button type="button" class="prime" aria-disabled={inUse} onClick={() => !inUse && act.change(result.set, 'choose')}>
+                    {inUse ? m.calibrate.applied : m.calibrate.apply}
+                </button>
+            </p>
+        </>
+    );
+}
+
+function Warnings({ warnings }: { warnings: Problem[] }) {
+    const shown = warnings.slice(0, MOST_WARNINGS);
+    const more = warnings.length - shown.length;
+    return (
+        <ul class="note">
+            {shown.map((warning) => (
+                <li key={warning.field}>{`${warning.message} ${warning.suggestion}`}</li>
+            ))}
+            {more > 0 && <li>{m.calibrate.others(format.count(more))}</li>}
+        </ul>
+    );
+}
+
+function Problems({ result }: { result: Extract<Calibrated, { ok: false }> }) {
+    const shown = result.problems.slice(0, MOST_SHOWN);
+    const more = result.problems.length - shown.length;
+    return (
+        <div class="wrong">
+            <h3>{m.calibrate.problems(result.problems.length)}</h3>
+            <ul>
+                {shown.map((problem) => (
+                    <li key={problem.field + problem.rule + problem.message}>
+                        {problem.message} {problem.suggestion}
+                    </li>
+                ))}
+                {more > 0 && <li>{m.calibrate.others(format.count(more))}</li>}
+            </ul>
+        </div>
+    );
+}
+
+function Finding({ result }: { result: Calibration }) {
+    const { before, after } = result;
+    if (!before || !after) return null;
+    const [was, is] = [format.percent(before.mean_error), format.percent(after.mean_error)];
+    return (
+        <>
+            <h3>{result.kind === 'none' ? m.calibrate.off(was) : m.calibrate.better(was, is)}</h3>
+            {result.kind !== 'none' && (
+                <p class="note">{m.calibrate.worst(format.percent(before.worst_error), format.percent(after.worst_error))}</p>
+            )}
+            <Residuals result={result} />
+            <Table title={m.table.title} label={m.calibrate.table} rows={() => asRows(result)} />
+        </>
+    );
+}
+
+// Measured steps beside their estimates, and what they say about it.
+export function Calibrate({ page, act, calibrate, text, setText }: Props) {
+    const [result, setResult] = useState<Calibrated | null>(null);
+    const field = useRef<HTMLTextAreaElement>(null);
+    const { job } = page;
+    useEffect(() => {
+        let stale = false;
+        const ask = () =>
+            calibrate(request(job), text ?? '').then(
+                (answer) => {
+                    if (stale) return;
+                    setResult(answer);
+                    if (text === null && answer.text) setText(`${answer.text.header}\n`);
+                },
+                () => {}, // the page says so: a crash has its own notice
+            );
+        const timer = setTimeout(ask, result ? CALM_MS : 0);
+        return () => {
+            stale = true;
+            clearTimeout(timer);
+        };
+    }, [text, job]);
+
+    const help = result && 'text' in result ? result : null;
+    const line = help?.text?.line ?? '';
+    const add = () => {
+        const before = (text ?? '').trimEnd() || help?.text?.header;
+        setText(`${before}\n${line}`);
+        field.current?.focus();
+        // the time is what is missing: the cursor waits at the end
+        requestAnimationFrame(() => field.current?.setSelectionRange(-1, -1));
+    };
+    const remove = help?.remove ?? {};
+    return (
+        <div class="calibrate">
+            <p class="note">
+                {m.calibrate.intro} {m.calibrate.rule}
+            </p>
+            <textarea
+                ref={field}
+                aria-label={m.calibrate.runs}
+                aria-describedby="calibrate-result"
+                aria-invalid={result?.ok === false}
+                rows={6}
+                spellcheck={false}
+                wrap="off"
+                value={text ?? ''}
+                onInput={(event) => setText(event.currentTarget.value)}
+            />
+            <p class="acts">
+                <button type="button" aria-disabled={line === ''} onClick={() => line !== '' && add()}>
+                    {m.calibrate.add}
+                </button>
+                {Object.keys(remove).length > 0 && (
+                    <button type="button" onClick={() => act.change(remove, 'choose')}>
+                        {m.calibrate.remove}
+                    </button>
+                )}
+            </p>
+            <div id="calibrate-result" class="proposal" role="status">
+                {result?.ok && <p>{result.why}</p>}
+                {result?.ok && <Warnings warnings={result.warnings} />}
+                {result?.ok === false && <Problems result={result} />}
+            </div>
+            {result?.ok && (
+                <>
+                    <Proposal page={page} act={act} result={result} />
+                    <Finding result={result} />
+                </>
+            )}
+        </div>
+    );
+}

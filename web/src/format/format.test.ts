@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import type { TimeItem, TimeKind } from '../core/api';
+import { createFormat, kindsOf } from './format';
+import { usableLocale } from './locale';
+
+const en = createFormat('en');
+const de = createFormat('de');
+const fr = createFormat('fr');
+const india = createFormat('en-IN');
+const GIB = 2 ** 30;
+
+test('a language that is none is passed over', () => {
+    expect(usableLocale(['C', 'de-DE'])).toBe('de-DE');
+    expect(usableLocale(['', 'en_US'])).toBe('en');
+    expect(usableLocale([])).toBe('en');
+});
+
+test('three significant digits in sentences', () => {
+    expect([0.1254, 1.234, 9.994, 9.996, 12, 56.3, 99.94, 99.96, 173.8, 1234.5].map((gib) => en.gb(gib * GIB))).toEqual([
+        '0.13',
+        '1.23',
+        '9.99',
+        '10.0',
+        '12.0',
+        '56.3',
+        '99.9',
+        '100',
+        '174',
+        '1,235',
+    ]);
+});
+
+test('a ratio is told by how far it is from 1', () => {
+    expect([1.123, 0.9, 2.5, 1.0004, 0.9996].map((ratio) => en.off(ratio))).toEqual([
+        '+12\u202f%',
+        '−10\u202f%',
+        '+150\u202f%',
+        '±0\u202f%',
+        '±0\u202f%',
+    ]);
+    expect(de.off(1.034)).toBe('+3,4\u202f%');
+});
+
+test('changes carry their sign', () => {
+    expect([24.3, -1.2, 0].map((gib) => en.change(gib * GIB))).toEqual(['+24.3', '−1.20', '±0']);
+});
+
+test('tables: two decimals and exact bytes', () => {
+    expect(en.headline(60450574336, 80 * GIB)).toBe('56');
+    expect(en.headline(80.2 * GIB, 80 * GIB)).toBe('80.2');
+    expect(en.headline(7.48 * GIB, 80 * GIB)).toBe('7.48');
+    expect(en.gib(60450574336)).toBe('56.30');
+    expect(en.bytes(60450574336)).toBe('60,450,574,336');
+});
+
+test('a share never reads as the border that it has not reached', () => {
+    const percents = [0.0001, 0.0015, 0.7037, 0.8, 0.8001, 0.7999, 0.803, 1, 1.0004, 2.172].map((share) =>
+        en.percent(share).replace(/\s/g, ' '),
+    );
+    expect(percents).toEqual(['< 0.1 %', '0.2 %', '70 %', '80 %', '80.0 %', '80.0 %', '80.3 %', '100 %', '100.0 %', '217 %']);
+});
+
+const plain = (text: string) => text.replace(/\s/g, ' ');
+
+test('times: the unit that a reader would use, three significant digits', () => {
+    const times = [0.0123, 0.85, 1, 42.34, 59.97, 60, 108.53, 599, 660, 7000, 7200, 44640, 172799, 172800, 12960000];
+    expect(times.map((seconds) => plain(en.duration(seconds)))).toEqual([
+        '12.3 ms',
+        '850 ms',
+        '1.00 s',
+        '42.3 s',
+        '1 min',
+        '1 min',
+        '1 min 49 s',
+        '9 min 59 s',
+        '11 min',
+        '117 min',
+        '2 hours',
+        '12.4 hours',
+        '48 hours',
+        '2 days',
+        '150 days',
+    ]);
+    expect(plain(de.duration(42.34))).toBe('42,3 s');
+});
+
+test('the band is as fine as the time that it belongs to', () => {
+    const bands: [number, number, number][] = [
+        [108.5, 102, 115],
+        [10.2, 9.6, 10.9],
+        [7200, 6480, 8000],
+        [61, 60.8, 61.2],
+    ];
+    expect(bands.map((band) => plain(en.margin(...band)))).toEqual(['7 s', '700 ms', '13 min', '200 ms']);
+    expect(en.training(150.3, 141.2, 159.4).map(plain)).toEqual(['150 days', '141', '159']);
+    expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4']);
+    expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2']);
+});
+
+test('time lost and gained', () => {
+    const steps: [number, number][] = [
+        [116.1, 108.5],
+        [94.6, 108.5],
+        [108.51, 108.5],
+        [180.9, 108.5],
+    ];
+    expect(steps.map((pair) => plain(en.slower(...pair)))).toEqual(['+7.60 s', '−13.9 s', '±0 s', '+1 min 12 s']);
+});
+
+test('amounts of money, energy and tokens', () => {
+    expect([77290.99, 603123, 1234567, 0.5].map(en.rounded)).toEqual(['77,300', '603,000', '1.23 million', '0.5']);
+    expect([412, 361600, 2.5e6].map((kwh) => plain(en.energy(kwh)))).toEqual(['412 kWh', '362 MWh', '2.5 GWh']);
+    const typed = ['1,000,000,000,000', '1.000.000', '1 000', '1e12', '2.5', '2,5', '', '15000000000000', 'many', '-1', '1,000,00'];
+    expect(typed.map(en.parseAmount)).toEqual([1e12, 1e6, 1000, 1e12, 2.5, 2.5, 0, 1.5e13, 'many', '-1', '1,000,00']);
+    expect([256, 0, 0.007675947705, 8_030_261_248, 989.4e12, 2.5e-7, -3e10].map(en.measured)).toEqual([
+        '256',
+        '0',
+        '0.007676',
+        '8,030,261,248',
+        '9.894×10¹⁴',
+        '2.5×10⁻⁷',
+        '-3×10¹⁰',
+    ]);
+});
+
+test('a step by the kinds of its items, in their own order', () => {
+    const item = (kind: TimeKind, seconds: number) => ({ kind, seconds, share: seconds / 10 }) as TimeItem;
+    expect(kindsOf([item('other', 1), item('compute', 3), item('bubble', 2), item('compute', 4)])).toEqual([
+        { kind: 'compute', seconds: 7, share: 0.7 },
+        { kind: 'bubble', seconds: 2, share: 0.2 },
+        { kind: 'other', seconds: 1, share: 0.1 },
+    ]);
+});
+
+test('separators are the reader’s', () => {
+    expect(en.count(8192)).toBe('8,192');
+    expect(de.count(8192)).toBe('8.192');
+    expect(de.gb(56.3 * GIB)).toBe('56,3');
+    expect(en.number(1.5)).toBe('1.5');
+    expect(en.short(8030261248)).toBe('8.03 billion');
+});
+
+describe('what the reader types', () => {
+    test.each([
+        ['8192', 8192],
+        [' 8192 ', 8192],
+        ['8,192', 8192],
+        ['8.192', 8192],
+        ['8 192', 8192],
+        ['8\u202f192', 8192],
+        ["1'048'576", 1048576],
+        ['1_024', 1024],
+        ['0', 0],
+        ['', ''],
+        ['8,19', '8,19'],
+        ['8k', '8k'],
+        ['-8', '-8'],
+        ['8.5', '8.5'],
+        ['1,000.000', '1,000.000'],
+        ['1e3', '1e3'],
+        ['99999999999999999999', '99999999999999999999'],
+    ])('%s', (text, value) => {
+        expect(en.parse(text)).toBe(value);
+        expect(de.parse(text)).toBe(value);
+    });
+    test('every locale reads what it writes', () => {
+        for (const format of [en, de, fr, india])
+            for (const value of [1, 999, 1000, 8192, 1048576]) expect(format.parse(format.count(value))).toBe(value);
+    });
+    test.each([
+        ['0.5', 0.5],
+        ['0,5', 0.5],
+        [' 1 ', 1],
+        ['.25', 0.25],
+        ['0.', 0],
+        ['-1', -1],
+        ['', ''],
+        ['1.2.3', '1.2.3'],
+        ['half', 'half'],
+        ['1e3', '1e3'],
+    ])('a fraction: %s', (text, value) => {
+        expect(en.parseDecimal(text)).toBe(value);
+        expect(de.parseDecimal(de.number(0.25))).toBe(0.25);
+    });
+    test('per cent', () => {
+        expect(['50', '87,5 %', '100%', ' 7 ', 'half', '%'].map(en.parsePercent)).toEqual([0.5, 0.875, 1, 0.07, 'half', '']);
+    });
+});

@@ -1,0 +1,182 @@
+import type { Catalog, Size } from '../core/api';
+import type { Heat } from '../core/heat';
+import { planAt } from '../core/map-plan';
+import { format } from '../format/format';
+import { m } from '../i18n/more';
+import { percent } from '../shared/chart';
+import { degreeList } from '../shared/sentences';
+import { allAuto } from '../state/state';
+import type { Actions, Page } from '../store/page';
+
+// The fastest plan on every number of GPUs of the search: what more GPUs bring.
+const HEIGHT = 120; // of the bars
+const HEAD = 20;
+const FOOT = 22;
+
+function Bars({ sizes, now }: { sizes: Size[]; now: number }) {
+    const most = Math.max(1, ...sizes.map((size) => size.efficiency ?? 0));
+    const middle = (i: number): string => percent((i + 0.5) / sizes.length);
+    return (
+        <svg class="efficiency" height={HEAD + HEIGHT + FOOT} aria-hidden="true">
+            <line x1="0" x2="100%" y1={HEAD + HEIGHT * (1 - 1 / most)} y2={HEAD + HEIGHT * (1 - 1 / most)} class="whole" />
+            {sizes.map(({ gpus, efficiency: reached }, i) => {
+                const efficiency = reached ?? 0;
+                const tall = (HEIGHT * efficiency) / most;
+                return (
+                    <g key={gpus} class={gpus === now ? 'now' : undefined}>
+                        <rect
+                            x={percent((i + 0.2) / sizes.length)}
+                            width={percent(0.6 / sizes.length)}
+                            y={HEAD + HEIGHT - tall}
+                            height={tall}
+                        />
+                        <text x={middle(i)} y={HEAD + HEIGHT - tall - 5} text-anchor="middle">
+                            {efficiency > 0 ? format.percent(efficiency) : '–'}
+                        </text>
+                        <text x={middle(i)} y={HEAD + HEIGHT + 16} text-anchor="middle">
+                            {format.count(gpus)}
+                        </text>
+                    </g>
+                );
+            })}
+            <line x1="0" x2="100%" y1={HEAD + HEIGHT} y2={HEAD + HEIGHT} />
+        </svg>
+    );
+}
+
+function finding(fitting: Size[]): string {
+    const [first, last] = [fitting[0], fitting.at(-1)];
+    if (!first || !last) return m.sweep.none;
+    if (first === last) return m.sweep.one(format.count(first.gpus));
+    return m.sweep.finding(format.count(first.gpus), format.count(last.gpus), format.percent(last.efficiency ?? 0));
+}
+
+interface RowProps {
+    catalog: Catalog;
+    heat: Heat;
+    size: Size;
+    now: boolean;
+    budget: Budget;
+    act: Actions;
+}
+
+function Row({ catalog, heat, size, now, budget, act }: RowProps) {
+    const { gpus, entry, run } = size;
+    const gpusText = format.count(gpus);
+    if (entry === null) {
+        return (
+            <tr>
+                <th scope="row">{gpusText}</th>
+                <td colSpan={4 + budget.columns}>{m.sweep.nothing}</td>
+            </tr>
+        );
+    }
+    const take = () => {
+        act.change({ gpus, ...allAuto(catalog) }, 'choose');
+        document.getElementById('answer')?.scrollIntoView({ block: 'center' });
+    };
+    const plan = planAt(heat, entry);
+    return (
+        <tr class={now ? 'now' : undefined}>
+            <th scope="row">
+                <button type="button" class="link" aria-pressed={now} aria-label={m.sweep.take(gpusText)} onClick={take}>
+                    {gpusText}
+                </button>
+            </th>
+            <td class="extra" title={degreeList(plan)}>
+                {Object.values(plan)
+                    .map((value) => format.count(value))
+                    .join(' · ')}
+            </td>
+            <td class="r">{format.duration(heat.columns.step_seconds[entry] ?? 0)}</td>
+            <td class="r extra">{format.rounded(heat.columns.tokens_per_s[entry] ?? 0)}</td>
+            <td class={budget.run ? 'r extra' : 'r'}>{format.percent(size.efficiency ?? 0)}</td>
+            {run && (
+                <>
+                    <td class="r">{format.training(run.days, run.days, run.days)[0]}</td>
+                    <td class="r extra">{format.rounded(run.gpu_hours)}</td>
+                </>
+            )}
+            {run && run.cost !== null && <td class="r">{format.rounded(run.cost)}</td>}
+        </tr>
+    );
+}
+
+interface Budget {
+    run: boolean;
+    cost: boolean;
+    columns: number;
+}
+const budgetOf = (sizes: Size[]): Budget => {
+    const run = sizes.some((size) => size.run !== null);
+    const cost = sizes.some((size) => size.run !== null && size.run.cost !== null);
+    return { run, cost, columns: (run ? 2 : 0) + (cost ? 1 : 0) };
+};
+
+export function Sweep({ page, act }: { page: Page; act: Actions }) {
+    const { heat } = page;
+    if (!heat) return null;
+    const { sizes } = heat.summary;
+    const now = Number(page.job.gpus);
+    const fitting = sizes.filter((size) => size.entry !== null);
+    const budget = budgetOf(sizes);
+    return (
+        <section id="gpus" class={page.heatStale ? 'plans sweep stale' : 'plans sweep'} aria-labelledby="gpus-title">
+            <h2 id="gpus-title">{m.sweep.title}</h2>
+            <p class="finding">{finding(fitting)}.</p>
+            {fitting[0] && (
+                <>
+                    <p class="note">{m.sweep.note(format.count(fitting[0].gpus))}</p>
+                    <Bars sizes={sizes} now={now} />
+                    <table aria-label={m.sweep.table}>
+                        <thead>
+                            <tr>
+                                <th scope="col">{m.sweep.gpus}</th>
+                                <th scope="col" class="extra">
+                                    {m.sweep.plan}
+                                </th>
+                                <th scope="col" class="r">
+                                    {m.sweep.time}
+                                </th>
+                                <th scope="col" class="r extra">
+                                    {m.sweep.speed}
+                                </th>
+                                <th scope="col" class={budget.run ? 'r extra' : 'r'}>
+                                    {m.sweep.efficiency}
+                                </th>
+                                {budget.run && (
+                                    <>
+                                        <th scope="col" class="r">
+                                            {m.sweep.days}
+                                        </th>
+                                        <th scope="col" class="r extra">
+                                            {m.sweep.hours}
+                                        </th>
+                                    </>
+                                )}
+                                {budget.cost && (
+                                    <th scope="col" class="r">
+                                        {m.sweep.cost}
+                                    </th>
+                                )}
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {sizes.map((size) => (
+                                <Row
+                                    key={size.gpus}
+                                    catalog={page.catalog}
+                                    heat={heat}
+                                    size={size}
+                                    now={size.gpus === now}
+                                    budget={budget}
+                                    act={act}
+                                />
+                            ))}
+                        </tbody>
+                    </table>
+                </>
+            )}
+        </section>
+    );
+}

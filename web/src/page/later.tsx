@@ -1,0 +1,197 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Estimate, Imported } from '../core/api';
+import type { Core } from '../core/client';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import type { Placing } from '../placement/search';
+import { rateOf } from '../shared/sentences';
+import { withConfig } from '../state/state';
+import type { Actions, Page } from '../store/page';
+
+// The doors to the parts that come in a file of their own (more.tsx). It is on its way as soon as the reader does anything at all.
+type More = typeof import('./more');
+let fetched: More | undefined;
+
+export async function fetchMore(): Promise<void> {
+    fetched ??= await import('./more');
+}
+
+function useMore(wanted: boolean): { more: More | undefined; failed: boolean } {
+    const [failed, fail] = useState(false);
+    const [, redraw] = useState(fetched);
+    useEffect(() => {
+        if (!wanted) return;
+        fetchMore().then(
+            () => redraw(fetched),
+            () => fail(true),
+        );
+    }, [wanted]);
+    return { more: fetched, failed };
+}
+
+const Wait = ({ failed }: { failed: boolean }) => <p class="note">{failed ? t.later.failed : t.later.coming}</p>;
+
+interface PartProps {
+    title: string;
+    small?: string;
+    opened: boolean; // until the reader decides otherwise
+    children(more: More): ComponentChildren;
+}
+
+function Part({ title, small, opened, children }: PartProps) {
+    const [chosen, choose] = useState<boolean | null>(null);
+    const open = chosen ?? opened;
+    const { more, failed } = useMore(open);
+    return (
+        <details class="part-later" open={open} onToggle={(event) => event.currentTarget.open !== open && choose(event.currentTarget.open)}>
+            <summary>
+                <h2>{title}</h2> {small && <small>{small}</small>}
+            </summary>
+            {open && (more ? children(more) : <Wait failed={failed} />)}
+        </details>
+    );
+}
+
+export function LaterStages({ answer, act }: { answer: Estimate; act: Actions }) {
+    const several = answer.stages.length > 1;
+    const { more, failed } = useMore(several);
+    if (!several) return null;
+    return more ? <more.Stages answer={answer} act={act} /> : <Wait failed={failed} />;
+}
+
+export function LaterCard(props: Parameters<More['Card']>[0]) {
+    const { more, failed } = useMore(true);
+    return more ? <more.Card {...props} /> : <Wait failed={failed} />;
+}
+
+// The items of a step. A part chosen in the bar opens them and shows its largest.
+export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
+    const { page, answer, chosen } = props;
+    const { mfu, tflop_per_s_per_gpu, label } = rateOf(answer, page);
+    const { peak_tflop_per_s, peak_format, tokens_per_s_per_gpu } = answer.time;
+    const rates = t.time.rates(
+        format.percent(mfu),
+        t.time.peak(format.count(peak_tflop_per_s), peak_format),
+        format.rounded(tflop_per_s_per_gpu),
+        format.rounded(tokens_per_s_per_gpu),
+        label,
+    );
+    return (
+        <Part key={chosen} title={t.time.table} small={rates} opened={chosen !== null}>
+            {(more) => <more.TimeTable {...props} />}
+        </Part>
+    );
+}
+
+// What is typed outlives the part's folding.
+export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
+    const [text, setText] = useState<string | null>(null);
+    const { time_factor, site } = page.job;
+    const small = time_factor !== 1 || site === 'own' ? t.later.calibrated : undefined;
+    return (
+        <Part title={t.later.calibrate} {...(small && { small })} opened={false}>
+            {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />}
+        </Part>
+    );
+}
+
+// In the order below. Their headings stand in the built page, so that its links lead somewhere from the first moment on.
+const SECTIONS = ['best', 'gpus', 'limits', 'placement', 'plans', 'compare'] as const;
+const OWN = new Set<string>(['placement', 'compare']); // these show no plans of the search
+
+// The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
+export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; placing: Placing }) {
+    const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
+    if (more) {
+        return (
+            <>
+                <more.Best {...props} />
+                <more.Sweep {...props} />
+                <more.Limits {...props} />
+                <more.Placement {...props} placing={placing} />
+                <more.Plans {...props} />
+                <more.Compare {...props} />
+            </>
+        );
+    }
+    const plans = props.page.problems.length > 0 ? t.heat.notYet : t.heat.loading;
+    const note = (id: string): string => (failed ? t.later.failed : OWN.has(id) ? t.later.coming : plans);
+    return (
+        <>
+            {SECTIONS.map((id) => (
+                <section key={id} id={id} class="plans" aria-labelledby={`${id}-title`}>
+                    <h2 id={`${id}-title`}>{t.sections[id]}</h2>
+                    <p class="note">{note(id)}</p>
+                </section>
+            ))}
+        </>
+    );
+}
+
+export function LaterLayout(props: Parameters<More['Layout']>[0]) {
+    const { more, failed } = useMore(true);
+    return more ? <more.Layout {...props} /> : <Wait failed={failed} />;
+}
+
+export function LaterBudget(props: Parameters<More['Budget']>[0]) {
+    const { more, failed } = useMore(true);
+    return more ? <more.Budget {...props} /> : <Wait failed={failed} />;
+}
+
+interface PasteProps {
+    page: Page;
+    act: Actions;
+    importConfig(text: string): Promise<Imported>;
+}
+
+export function LaterPaste({ page, act, importConfig }: PasteProps) {
+    const { more, failed } = useMore(page.pasting !== null);
+    useEffect(() => {
+        if (failed) act.notify('missing');
+    }, [failed]);
+    if (!page.pasting || !more) return null;
+    return (
+        <more.PasteDialog
+            start={page.pasting.text}
+            importConfig={importConfig}
+            close={() => act.paste(null)}
+            use={(imported) => {
+                act.paste(null);
+                act.replaceJob(withConfig(page.job, imported.model), 'choose');
+            }}
+        />
+    );
+}
+
+interface PartsProps {
+    answer: Estimate;
+    act: Actions;
+    timeline: Core['timeline'];
+}
+
+export function LaterParts({ answer, act, timeline }: PartsProps) {
+    const { comparison } = answer;
+    return (
+        <>
+            <Part title={t.later.curve} opened={answer.stages.length > 1}>
+                {(more) => <more.StepCurve answer={answer} />}
+            </Part>
+            <Part title={t.later.timeline} opened={answer.stages.length > 1}>
+                {(more) => <more.PipelineTimeline job={answer.job} ask={timeline} />}
+            </Part>
+            <Part
+                title={t.later.methods}
+                small={t.later.both(
+                    format.gb(answer.total_bytes),
+                    answer.method.label,
+                    format.gb(comparison.total_bytes),
+                    comparison.label,
+                )}
+                opened={false}
+            >
+                {(more) => <more.TwoMethods answer={answer} act={act} />}
+            </Part>
+        </>
+    );
+}

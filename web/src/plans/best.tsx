@@ -1,0 +1,249 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { type Catalog, RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../core/api';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import { m } from '../i18n/more';
+import { besides, labelOf, tieOf, wholePlan } from '../shared/sentences';
+import { settled } from '../shared/settled';
+import type { Actions, Page } from '../store/page';
+import { planAt, type Ranking, rows } from '../store/ranked';
+import { ListFilters, NothingLeft } from './filters';
+import { LeftOut } from './left-out';
+import { IN_RANK, inOrder, pressed, type SortKey, withFilter } from './list';
+import { Scatter } from './scatter';
+import type { Shown } from './shown';
+import { isShown, takeRanked } from './shown';
+import { differencesOf, WhyNot } from './why-not';
+
+// The fastest plans on the job's own number of GPUs, of everything that was tried.
+const KEYS = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
+const FIRST_ROWS = 20;
+
+const besidesOf = ({ catalog }: Shown, plan: RankedPlan): string =>
+    [besides(catalog, plan), Number(plan.expert_parallel) > 1 && `${t.short.expert_parallel} ${format.count(Number(plan.expert_parallel))}`]
+        .filter(Boolean)
+        .join(', ');
+
+interface TableProps {
+    shown: Shown;
+    ranked: Ranked;
+    act: Actions;
+}
+
+interface RowProps {
+    shown: Shown;
+    plan: RankedPlan;
+    rank: number;
+    gpus: number;
+    last: boolean; // of those that are equally fast
+    act: Actions;
+}
+
+function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
+    const current = isShown(shown, plan, gpus);
+    const take = () => takeRanked(act, shown.catalog, plan);
+    const more = besidesOf(shown, plan);
+    return (
+        <tr class={[current && 'now', last && 'tie-end'].filter(Boolean).join(' ')} onClick={take}>
+            <th scope="row">
+                <button
+                    type="button"
+                    class="link"
+                    aria-pressed={current}
+                    aria-label={m.best.take(format.count(rank), wholePlan(shown.catalog, plan))}
+                    onClick={(event) => {
+                        event.stopPropagation();
+                        take();
+                    }}
+                >
+                    {format.count(rank)}
+                </button>{' '}
+                <small>{current && m.best.current}</small>
+                {more && <small class="brief">{more}</small>}
+            </th>
+            {KEYS.map((key) => (
+                <td key={key} class="r">
+                    {format.count(Number(plan[key]))}
+                </td>
+            ))}
+            <td class="r extra">{format.count(plan.data_parallel)}</td>
+            <td class="besides extra">{more || '–'}</td>
+            <td class="r">{format.step(plan.step_seconds)}</td>
+            <td class="r extra">{format.rounded(plan.tokens_per_s)}</td>
+            <td class="r">{format.gb(plan.total_bytes)}</td>
+            <td class="r extra">{format.percent(plan.share)}</td>
+        </tr>
+    );
+}
+
+const Table = settled(({ shown, ranked, act }: TableProps) => {
+    const [sorting, sort] = useState(IN_RANK);
+    const [length, lengthen] = useState(FIRST_ROWS);
+    const count = rows(ranked);
+    const sorted = inOrder(
+        Array.from({ length: count }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 })),
+        sorting,
+    );
+    const head = (by: SortKey, label: ComponentChildren, { name, kind = 'r' }: { name?: string; kind?: string } = {}) => {
+        const direction = sorting.by !== by ? 'none' : sorting.down ? 'descending' : 'ascending';
+        return (
+            <th key={by} scope="col" class={kind} aria-label={name} aria-sort={direction}>
+                <button
+                    type="button"
+                    class="link"
+                    aria-label={by === 'rank' ? name : undefined}
+                    title={m.best.sort}
+                    onClick={() => sort(pressed(sorting, by))}
+                >
+                    {label}
+                    {direction !== 'none' && <span aria-hidden="true">{sorting.down ? '▾' : '▴'}</span>}
+                </button>
+            </th>
+        );
+    };
+    const rest = sorted.length - length;
+    const ties = ranked.equally_good;
+    const tied = sorting.by === 'rank' && !sorting.down && ties > 1 && ties < count;
+    return (
+        <>
+            {ranked.ranked > count && <p class="note">{m.best.part(format.count(ranked.ranked), format.count(count))}</p>}
+            {ties > 1 && <p class="note">{m.best.tied(tieOf(ties), format.percentTenth(ranked.tie_width))}</p>}
+            <table class="ranking" aria-label={m.best.table}>
+                <thead>
+                    <tr>
+                        {head('rank', m.best.rank, { name: m.best.rankName, kind: '' })}
+                        {KEYS.map((key) =>
+                            head(
+                                key,
+                                <>
+                                    <span class="long">{t.short[key]}</span>
+                                    <span class="brief">{t.letters[key]}</span>
+                                </>,
+                                { name: labelOf(shown.catalog.fields, key) },
+                            ),
+                        )}
+                        {head('data_parallel', t.short.data_parallel, { kind: 'r extra' })}
+                        <th scope="col" class="besides extra">
+                            {m.best.besides}
+                        </th>
+                        {head('step_seconds', m.best.time)}
+                        {head('tokens_per_s', m.best.speed, { kind: 'r extra' })}
+                        {head('total_bytes', m.best.memory)}
+                        {head('share', m.best.share, { kind: 'r extra' })}
+                    </tr>
+                </thead>
+                <tbody>
+                    {sorted.slice(0, length).map(({ plan, rank }) => (
+                        <Row key={rank} shown={shown} plan={plan} rank={rank} gpus={ranked.gpus} last={tied && rank === ties} act={act} />
+                    ))}
+                </tbody>
+            </table>
+            {rest > 0 && (
+                <p class="acts">
+                    <button type="button" onClick={() => lengthen(length + FIRST_ROWS)}>
+                        {m.best.more(format.count(Math.min(rest, FIRST_ROWS)))}
+                    </button>
+                </p>
+            )}
+        </>
+    );
+});
+
+// Why the next plan comes later, from the core's comparison of the two. null: the core does not call it slower.
+function leadOf(catalog: Catalog, { outcome, other, seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus): string | null {
+    if (outcome !== 'slower' || !other.ok) return null;
+    const size = format.gb(Math.abs(bytes));
+    const memory = bytes === 0 ? m.best.leadSame : bytes > 0 ? m.best.leadMore(size) : m.best.leadLess(size);
+    const reasons = differencesOf(time, 1);
+    const ahead = m.best.lead(wholePlan(catalog, other.job), format.duration(seconds), format.percent(seconds_share));
+    return `${ahead}${reasons ? `: ${reasons}` : ''}. ${memory}`;
+}
+
+function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; ranking: Ranking }) {
+    const filtered = Object.keys(ranking.only).length > 0;
+    if (rows(ranked) === 0) {
+        const { closest } = ranked;
+        return (
+            <p class="finding">
+                {(filtered ? m.best.noneFiltered : m.best.none)(format.count(ranked.gpus))}{' '}
+                {closest && m.best.closest(wholePlan(page.catalog, closest), format.gb(closest.total_bytes), format.percent(closest.share))}
+            </p>
+        );
+    }
+    const first = planAt(ranked, 0);
+    return (
+        <p class="finding">
+            {(filtered ? m.best.findingFiltered : m.best.finding)(wholePlan(page.catalog, first), format.duration(first.step_seconds))}.{' '}
+            <span>
+                {ranked.equally_good > 1 && m.best.tie(tieOf(ranked.equally_good))} {ranking.lead && leadOf(page.catalog, ranking.lead)}
+                {rows(ranked) === 1 && (filtered ? m.best.onlyOneFiltered : m.best.onlyOne)}
+            </span>
+        </p>
+    );
+}
+
+function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
+    const rules = new Map(page.catalog.rules.map((rule) => [rule.id, rule.label]));
+    const others = ranked.rejected.map(({ rule, count }) => m.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
+    const parts = [
+        ranked.slower > 0 && m.best.tooSlow(format.count(ranked.slower)),
+        ranked.filtered > 0 && m.best.filtered(format.count(ranked.filtered)),
+        m.best.doNotFit(format.count(ranked.does_not_fit)),
+        m.best.fit(format.count(ranked.ranked)),
+    ].filter(Boolean);
+    return (
+        <p class="funnel">
+            {m.best.funnel(format.count(ranked.candidates), format.count(ranked.legal))} {parts.join(', ')}.{' '}
+            {others.length > 0 && `${m.heat.rejected}: ${others.join(', ')}.`}
+        </p>
+    );
+}
+
+// What the reader has set of the plan: the list is wider than that, until it is filtered by it.
+function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Actions }) {
+    const keys = RANKED_KEYS.filter((key) => page.job[key] !== undefined && page.job[key] !== 'auto');
+    if (keys.length === 0 || keys.length === RANKED_KEYS.length) return null;
+    const useful = keys.filter((key) => key in ranked.choices);
+    const only = () => {
+        const filters = useful.map((key) => withFilter({}, {}, key, page.job[key] ?? ''));
+        act.filter(Object.assign({}, ...filters.map(([degrees]) => degrees)), Object.assign({}, ...filters.map(([, list]) => list)));
+    };
+    return (
+        <p class="note">
+            {m.best.opened}{' '}
+            {useful.length > 0 && (
+                <button type="button" class="link" onClick={only}>
+                    {m.best.onlySet}
+                </button>
+            )}
+        </p>
+    );
+}
+
+export function Best({ page, act }: { page: Page; act: Actions }) {
+    const { ranking, catalog, answer, problems } = page;
+    const { ranked } = ranking;
+    const shown = useMemo((): Shown => ({ catalog, answer, problems }), [catalog, answer, problems]);
+    const fits = ranked && rows(ranked) > 0;
+    const filtered = Object.keys(ranking.only).length > 0;
+    return (
+        <section id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} aria-labelledby="best-title">
+            <h2 id="best-title">{m.best.title}</h2>
+            <LeftOut page={page} act={act} />
+            {ranking.stale && <p class="note">{m.heat.stale}</p>}
+            {ranked && <Opened page={page} ranked={ranked} act={act} />}
+            {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
+            {fits && <Scatter shown={shown} ranked={ranked} act={act} />}
+            {ranked && (fits || filtered) && <ListFilters page={page} ranked={ranked} act={act} />}
+            {ranked && !fits && filtered && <NothingLeft page={page} ranked={ranked} act={act} />}
+            {fits && (
+                <>
+                    <Table key={ranked.gpus} shown={shown} ranked={ranked} act={act} />
+                    <WhyNot page={page} act={act} />
+                </>
+            )}
+            {ranked && <Funnel page={page} ranked={ranked} />}
+        </section>
+    );
+}

@@ -1,0 +1,82 @@
+import type { Field } from '../core/api';
+import { format } from '../format/format';
+import { m } from '../i18n/more';
+import { problemAttributes } from '../shared/field-problems';
+import { Folded } from '../shared/folded';
+import { leftOut, leftOutText, lower } from '../shared/sentences';
+import { LEAVE_OUT } from '../state/state';
+import type { Actions, Page } from '../store/page';
+
+// What the search leaves out of its space, with a way to put it in, and how much risk it accepts.
+const RISKS = [0.01, 0.05, 0.2, 0.5];
+
+interface Props {
+    page: Page;
+    act: Actions;
+}
+
+const fieldOf = (page: Page, key: string): Field | undefined => page.catalog.fields.find((one) => one.key === key);
+
+function Risk({ page, act }: Props) {
+    const risk = Number(page.job.risk);
+    const risks = RISKS.includes(risk) ? RISKS : [...RISKS, risk].sort((a, b) => a - b);
+    return (
+        <label title={m.best.riskHelp}>
+            {m.best.risk}{' '}
+            <select
+                id="field-risk"
+                value={String(risk)}
+                aria-invalid={problemAttributes(page, 'risk').invalid}
+                onChange={(event) => act.change({ risk: Number(event.currentTarget.value) }, 'choose')}
+            >
+                {risks.map((one) => (
+                    <option key={one} value={one} selected={one === risk}>
+                        {format.percent(one)}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+}
+
+export function LeftOut({ page, act }: Props) {
+    const field = fieldOf(page, LEAVE_OUT);
+    if (field?.type !== 'set') return null;
+    const out = leftOut(page).map(({ id }) => id);
+    const { invalid, describedBy } = problemAttributes(page, LEAVE_OUT);
+    const set = (id: string, leave: boolean): void => {
+        const next = field.choices.filter((choice) => (choice.id === id ? leave : out.includes(choice.id)));
+        act.change({ [LEAVE_OUT]: next.map((choice) => choice.id).join(',') }, 'choose');
+    };
+    return (
+        <div class="left-out">
+            <p>
+                {leftOutText(page)}{' '}
+                {leftOut(page).map(({ id, label }) => (
+                    <button key={id} type="button" class="link" onClick={() => set(id, false)}>
+                        {m.best.putIn(lower(label))}
+                    </button>
+                ))}
+            </p>
+            <Folded title={m.best.search}>
+                <fieldset class="filters explore">
+                    <legend>{field.label}</legend>
+                    {field.choices.map((choice, i) => (
+                        <label key={choice.id} class="check" title={choice.help}>
+                            <input
+                                id={i === 0 ? `field-${LEAVE_OUT}` : undefined}
+                                type="checkbox"
+                                checked={out.includes(choice.id)}
+                                aria-invalid={invalid}
+                                aria-describedby={describedBy}
+                                onChange={(event) => set(choice.id, event.currentTarget.checked)}
+                            />{' '}
+                            {choice.label}
+                        </label>
+                    ))}
+                    <Risk page={page} act={act} />
+                </fieldset>
+            </Folded>
+        </div>
+    );
+}

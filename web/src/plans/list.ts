@@ -1,0 +1,48 @@
+// The list of best configurations: the order that the reader gives its rows, and what can be filtered by. A filter is answered by the core
+// over all plans, sorting orders the rows that came.
+import type { Catalog, Degree, Ranked, RankedPlan } from '../core/api';
+import type { HeatFilter } from '../core/heat';
+import { DEGREES, type Value } from '../state/state';
+import { MEMORY_FILTER, type Only } from '../store/ranked';
+
+export interface ListRow {
+    plan: RankedPlan;
+    rank: number; // by the core: 1 is the best
+}
+
+export type SortKey = 'rank' | Degree | 'data_parallel' | 'step_seconds' | 'tokens_per_s' | 'total_bytes' | 'share';
+export interface Sorting {
+    by: SortKey;
+    down: boolean;
+}
+export const IN_RANK: Sorting = { by: 'rank', down: false };
+
+// A column's second press turns it round.
+export const pressed = (now: Sorting, by: SortKey): Sorting => ({ by, down: now.by === by && !now.down });
+
+// Rows that are equal in the column stay in the order of their rank, whichever way the column runs.
+export function inOrder(list: readonly ListRow[], { by, down }: Sorting): ListRow[] {
+    const value = ({ plan, rank }: ListRow): number => (by === 'rank' ? rank : Number(plan[by]));
+    return [...list].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b)) || a.rank - b.rank);
+}
+
+const isDegree = (key: string): key is Degree => (DEGREES as readonly string[]).includes(key);
+
+// Fields beside the degrees that differ among the plans, or that the reader filters by, in the order of the catalogue.
+export const filterKeys = (catalog: Catalog, { choices }: Ranked, filter: Only): string[] =>
+    catalog.fields
+        .map(({ key }) => key)
+        .filter((key) => !isDegree(key) && key in choices && (key in filter || (choices[key]?.length ?? 0) > 1));
+
+// The filters with this one at that value; undefined lets it go.
+export function withFilter(degrees: HeatFilter, list: Only, key: string, value: Value | undefined): [HeatFilter, Only] {
+    const change = <Filter extends object>(filter: Filter): Filter => {
+        const { [key as keyof Filter]: _, ...rest } = filter;
+        return (value === undefined ? rest : { ...rest, [key]: value }) as Filter;
+    };
+    return isDegree(key) ? [change(degrees), list] : [degrees, change(list)];
+}
+
+// In the order in which they stand on the page: the degrees, the memory, the rest.
+export const activeKeys = (catalog: Catalog, only: Only): string[] =>
+    [...DEGREES, MEMORY_FILTER, ...catalog.fields.map(({ key }) => key).filter((key) => !isDegree(key))].filter((key) => key in only);

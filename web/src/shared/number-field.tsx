@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks';
+import { format } from '../format/format';
+import { t } from '../i18n';
+import type { Value } from '../state/state';
+import type { How } from '../store/page';
+
+interface Props {
+    id: string;
+    label: string;
+    value: Value;
+    auto?: boolean; // an empty field, or the word, means "auto"
+    decimals?: { min: number; max: number }; // a number that need not be whole
+    amount?: boolean; // any size, written with or without separators; an empty field means 0, that is: not asked for
+    placeholder?: string;
+    describedBy?: string | undefined;
+    invalid: boolean;
+    onChange(value: Value, how: How): void;
+}
+
+const TENTHS = 10;
+
+// A number that may be typed with or without separators. What is no number stays as it was typed and goes to the core, which says
+// what is wrong with it.
+export function NumberField({
+    id,
+    label,
+    value,
+    auto = false,
+    decimals,
+    amount = false,
+    placeholder,
+    describedBy,
+    invalid,
+    onChange,
+}: Props) {
+    const [draft, setDraft] = useState<string | null>(null);
+    const read = (text: string): Value =>
+        auto && /^\s*(auto)?\s*$/i.test(text)
+            ? 'auto'
+            : amount
+              ? format.parseAmount(text)
+              : decimals
+                ? format.parseDecimal(text)
+                : format.parse(text);
+    const write = decimals || amount ? format.number : format.count;
+    const written = amount && value === 0 ? '' : typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
+    // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
+    const shown = draft !== null && read(draft) === value ? draft : written;
+    const stepped = (now: number, up: boolean): number => {
+        if (!decimals) return up ? now * 2 : Math.max(1, Math.floor(now / 2));
+        const next = Math.round(now * TENTHS + (up ? 1 : -1)) / TENTHS;
+        return Math.min(decimals.max, Math.max(decimals.min, next));
+    };
+    const step = (event: KeyboardEvent) => {
+        if (typeof value !== 'number' || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+        event.preventDefault();
+        setDraft(null);
+        onChange(stepped(value, event.key === 'ArrowUp'), 'type');
+    };
+    return (
+        <input
+            id={id}
+            class="number"
+            type="text"
+            inputmode={decimals ? 'decimal' : 'numeric'}
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={24}
+            size={Math.max(1, shown.length || (placeholder?.length ?? 0))}
+            aria-label={label}
+            title={decimals ? t.form.arrowsTenth : t.form.arrows}
+            aria-invalid={invalid}
+            aria-describedby={describedBy}
+            placeholder={placeholder}
+            value={shown}
+            onInput={(event) => {
+                setDraft(event.currentTarget.value);
+                onChange(read(event.currentTarget.value), 'type');
+            }}
+            onBlur={() => setDraft(null)}
+            onKeyDown={step}
+        />
+    );
+}
