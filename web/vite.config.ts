@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, defineConfig, type Plugin, runnerImport } from 'vite';
+import { build, type Plugin, runnerImport } from 'vite';
+import { defineConfig } from 'vitest/config';
+import { wordsPlugin } from './plugins/words.ts';
 import type { BootData } from './src/boot/types';
 import type { Fourfold } from './src/core/api';
 
@@ -69,8 +71,12 @@ const asset = (name: string, end: string, source: Asset['source']): Asset => ({
 });
 
 async function prerendered() {
-    const { module } = await runnerImport<typeof import('./src/prerender')>(`${root}src/prerender.tsx`, { configFile: false, root });
-    const { texts, boot, example } = module.prerender(await loadCore());
+    const { module } = await runnerImport<typeof import('./src/prerender')>(`${root}src/prerender.tsx`, {
+        configFile: false,
+        root,
+        plugins: [wordsPlugin({ eager: true })],
+    });
+    const { texts, boot, example } = await module.prerender(await loadCore());
     return {
         texts,
         boot: asset('boot', 'js', await bundleBoot(boot)),
@@ -156,18 +162,19 @@ function firstLoad(id: string, modules: Modules): string | null {
     return reached(id) ? 'index' : null;
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
     base: './',
-    plugins: [bareGlue, ...fillPage()],
+    plugins: [bareGlue, wordsPlugin({ strict: mode === 'test' }), ...fillPage()],
     resolve: {
         alias: [{ find: /^fourfold-core$/, replacement: glue }],
     },
     server: { fs: { allow: ['.', coreFolder] } },
     worker: { format: 'es', plugins: () => [bareGlue] },
+    test: { setupFiles: ['src/words/setup.ts'] },
     build: {
         target: 'es2022',
         assetsInlineLimit: 0,
         modulePreload: { polyfill: false },
-        rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstLoad }] } } },
+        rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstLoad, debugName: 'first load' }] } } },
     },
-});
+}));

@@ -2,16 +2,18 @@ import './page/index.css';
 import { render } from 'preact';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
-import { format } from './format/format';
-import { t } from './i18n';
+import { format, formatFor } from './format/format';
+import { localeFor } from './format/locale';
 import { App } from './page/app';
 import { holdSection } from './page/hold';
 import { fetchMore } from './page/later';
 import type { Placing } from './placement/search';
-import { summaryOf } from './shared/sentences';
+import { titleOf } from './shared/answer-words';
 import { formatLink, type Job, MAX_CONFIG, type Pin, parseLink, unknownParts } from './state/state';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
+import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
+import { speak } from './words/words';
 
 const MOST_PLACERS = 3; // workers that search for a placement; each starts when it is first needed
 const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
@@ -45,13 +47,21 @@ function createCores(): Cores {
     return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers } };
 }
 
-// Writes the job into the address.
+async function speakTo(language: Language): Promise<void> {
+    await speak(language);
+    formatFor(localeFor(language, [navigator.language, ...navigator.languages]), language);
+    document.documentElement.lang = language;
+}
+
+// Writes the job into the address. A language that came with the link stays in it.
 function createAddress(catalog: Example['catalog']) {
     let timer = 0;
+    let linked = new URLSearchParams(location.search).get(LANGUAGE_PARAMETER);
+    const inLanguage = (link: string): string => (linked === null ? link : `${link}&${LANGUAGE_PARAMETER}=${linked}`);
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
-        const url = formatLink(job, catalog, pins) + location.hash;
+        const url = inLanguage(formatLink(job, catalog, pins)) + location.hash;
         const replace = (): void => {
             typed = performance.now();
             history.replaceState(null, '', url);
@@ -60,6 +70,11 @@ function createAddress(catalog: Example['catalog']) {
         else if (performance.now() - typed > TYPING_MS) replace();
         else timer = window.setTimeout(replace, TYPING_MS);
     };
+    const speaks = (language: Language): void => {
+        if (linked === null) return;
+        linked = language;
+        history.replaceState(history.state, '', location.search.replace(/([?&]lang=)[^&]*/, `$1${language}`) + location.hash);
+    };
     const follow = (store: Store): void =>
         addEventListener('popstate', () => {
             clearTimeout(timer);
@@ -67,7 +82,7 @@ function createAddress(catalog: Example['catalog']) {
             if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
             store.restorePins(pins);
         });
-    return { changed, follow };
+    return { changed, follow, speaks };
 }
 
 // The buttons of the answer speak of the run above it: pressed before the answer to a change is there, one waits for it.
@@ -102,8 +117,9 @@ function holdButtons(job: () => Job) {
 
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
 // drawn afterwards, never in between.
-function createDrawing({ estimates, searches, placing }: Cores, store: () => Store): (page: Page) => void {
+function createDrawing({ estimates, searches, placing }: Cores, words: Promise<void>, store: () => Store): (page: Page) => void {
     let newest: Page | null = null;
+    let speaks = false;
     let first = true;
     const buttons = holdButtons(() => store().current().job);
     const app = (page: Page): void =>
@@ -119,11 +135,12 @@ function createDrawing({ estimates, searches, placing }: Cores, store: () => Sto
             root,
         );
     const drawNewest = (): void => {
-        const page = newest as Page;
+        const page = newest;
+        if (!page || !speaks) return; // the words are on their way
         newest = null;
         // What was built stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
-        document.title = `${summaryOf(page)} – ${t.name}`;
+        document.title = titleOf(page);
         if ((page.ranking.ranked && page.limits) || page.problems.length > 0) delete document.documentElement.dataset.filling;
         buttons.drawn(page);
         if (!first) {
@@ -137,6 +154,13 @@ function createDrawing({ estimates, searches, placing }: Cores, store: () => Sto
             .then(fetchMore)
             .catch(() => {});
     };
+    words.then(
+        () => {
+            speaks = true;
+            drawNewest();
+        },
+        () => {}, // start() says so
+    );
     return (page) => {
         if (!newest) queueMicrotask(drawNewest);
         newest = page;
@@ -146,6 +170,7 @@ function createDrawing({ estimates, searches, placing }: Cores, store: () => Sto
 async function start(): Promise<void> {
     holdSection();
     await boot.wanted;
+    const words = speakTo(boot.language);
     const cores = createCores();
     // The example is live before the module is there: its answer was worked out when the page was built.
     const example = await boot.example();
@@ -153,9 +178,15 @@ async function start(): Promise<void> {
     const catalog = example?.catalog ?? (await Promise.all([cores.estimates.catalog(), boot.module()]))[0];
     const link = parseLink(location.search, catalog);
     const address = createAddress(catalog);
-    const draw = createDrawing(cores, () => store);
-    const initial = { ...emptyPage(catalog, link.job), answer: example?.answer ?? null, alternatives: example?.alternatives ?? null };
-    const store = createStore(initial, { ...cores, draw, jobChanged: address.changed });
+    const draw = createDrawing(cores, words, () => store);
+    const { answer, alternatives } = example ?? { answer: null, alternatives: null };
+    const initial: Page = { ...emptyPage(catalog, link.job), answer, alternatives, language: boot.language };
+    const change = async (language: Language): Promise<void> => {
+        await speakTo(language);
+        rememberLanguage(language);
+        address.speaks(language);
+    };
+    const store = createStore(initial, { ...cores, draw, jobChanged: address.changed, speak: change });
     store.restore(link.job);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
@@ -163,7 +194,7 @@ async function start(): Promise<void> {
     if (link.widened) store.actions.notify('widened');
     address.follow(store);
     takeDrops(store.actions);
-    await boot.module(); // the example is there without it, an answer is not
+    await Promise.all([words, boot.module()]); // the example is there without the module, an answer is not
 }
 
 // A file dropped anywhere on the page opens the paste dialog with its text.
@@ -180,10 +211,5 @@ function takeDrops(act: Store['actions']): void {
 start().catch((error: unknown) => {
     // The example stays readable; the reader learns that it is one.
     boot.failed();
-    const notice = document.createElement('p');
-    notice.className = 'failed';
-    notice.setAttribute('role', 'alert');
-    notice.textContent = t.notices.failed;
-    document.getElementById('check')?.prepend(notice);
     throw error;
 });

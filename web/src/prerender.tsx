@@ -1,13 +1,15 @@
 // The finished example that index.html carries: the default run, worked out by the real module when the page is built, so that the first
 // paint shows an answer and no number stands in the sources. Runs in Node only.
 import { renderToString } from 'preact-render-to-string';
-import type { BootData, Example } from './boot/types';
+import type { BootData, BootWords, Example } from './boot/types';
 import type { Alternatives, Catalog, Estimate, Fourfold, Refusal } from './core/api';
-import { t } from './i18n';
 import { App } from './page/app';
-import { summaryOf } from './shared/sentences';
+import { titleOf } from './shared/answer-words';
+import { messageOf } from './shared/names';
 import { defaults, request } from './state/state';
 import { type Actions, emptyPage } from './store/page';
+import { LANGUAGES, type Language } from './words/language';
+import { fetchWords, say, speak } from './words/words';
 
 interface Prerendered {
     texts: Record<string, string>; // by their names in index.html
@@ -17,17 +19,37 @@ interface Prerendered {
 
 const IN_SENTENCE = ['gpus', 'sequence_length', 'global_batch'];
 
-const bootData = (catalog: Catalog): BootData => ({
+// What is said before the page's words are there, in every language.
+async function bootWords(): Promise<Record<Language, BootWords>> {
+    const all: Partial<Record<Language, BootWords>> = {};
+    await fetchWords('built');
+    for (const language of Object.keys(LANGUAGES) as Language[]) {
+        await speak(language);
+        all[language] = {
+            name: say('page.name'),
+            working: say('boot.working'),
+            taken: say('boot.taken'),
+            failed: say('boot.failed'),
+            ownModel: say('form.own_model'),
+            unknownGpu: say('form.unknown_gpu', { id: '%' }),
+        };
+    }
+    await speak('en');
+    return all as Record<Language, BootWords>;
+}
+
+const bootData = async (catalog: Catalog): Promise<BootData> => ({
     models: Object.fromEntries(catalog.models.map(({ id, label }) => [id, label])),
     numbers: Object.fromEntries(catalog.fields.filter(({ key }) => IN_SENTENCE.includes(key)).map(({ link, key }) => [link, key])),
-    words: { name: t.name, ownModel: t.form.ownModel, unknownGpu: t.form.unknownGpu('%'), ...t.boot },
+    words: await bootWords(),
 });
 
-export function prerender(core: Fourfold): Prerendered {
+export async function prerender(core: Fourfold): Promise<Prerendered> {
     const catalog = JSON.parse(core.catalog()) as Catalog;
+    const boot = await bootData(catalog); // and the words of the page, in English
     const job = defaults(catalog);
     const answer = JSON.parse(core.estimate(JSON.stringify(request(job)))) as Estimate | Refusal;
-    if (!answer.ok) throw new Error(`The default run cannot be worked out: ${answer.problems.map((problem) => problem.message).join(' ')}`);
+    if (!answer.ok) throw new Error(`The default run cannot be worked out: ${answer.problems.map(messageOf).join(' ')}`);
     const others = JSON.parse(core.alternatives(JSON.stringify(request(job)))) as Alternatives | Refusal;
     const alternatives = others.ok ? others : null;
     const page = { ...emptyPage(catalog, job), answer, alternatives };
@@ -39,9 +61,9 @@ export function prerender(core: Fourfold): Prerendered {
         APP: renderToString(
             <App page={page} act={act} importConfig={never} timeline={never} calibrate={never} placing={{ measure: never, placers: [] }} />,
         ),
-        TITLE: `${summaryOf(page)} – ${t.name}`,
-        DESCRIPTION: t.description,
-        NOSCRIPT: t.noscript,
+        TITLE: titleOf(page),
+        DESCRIPTION: say('page.description'),
+        NOSCRIPT: say('page.noscript'),
     };
-    return { texts, boot: bootData(catalog), example: { catalog, answer, alternatives } };
+    return { texts, boot, example: { catalog, answer, alternatives } };
 }

@@ -2,13 +2,15 @@ import type { FunctionComponent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Alternatives, Degree, Estimate, IntegerField, KnobOption } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
+import { isEqual, stepChange } from '../shared/answer-words';
 import { problemAttributes } from '../shared/field-problems';
+import { fieldHelp, fieldName, messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
-import { stepChange, wholePlan } from '../shared/sentences';
+import { wholePlan } from '../shared/plan-words';
 import { chosenKeys, DEGREES } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { planAt, rows } from '../store/ranked';
+import { say } from '../words/words';
 import type { LayoutProps } from './layout';
 import { MethodChoice, Options } from './options';
 
@@ -23,29 +25,30 @@ interface OptionProps {
 
 // A neighbour of the current value. One that breaks a rule can be reached but not taken, and says which rule.
 function Option({ field, option, current, answer, choose, explain }: OptionProps) {
-    const reason = option.problem?.message ?? null;
-    const change = t.adjust.change(format.change(option.change_bytes ?? 0));
-    const shown = !option.legal ? t.adjust.notPossible : current ? t.word[option.class ?? 'fits'] : change;
+    const reason = option.problem ? messageOf(option.problem) : null;
+    const fit = say(`fit.${option.class ?? 'fits'}`);
+    const change = say('adjust.change', { change: format.change(option.change_bytes ?? 0) });
+    const effect = !option.legal ? say('adjust.not_possible') : current ? fit : change;
     const { time, equally_good } = answer ?? {};
     const seconds = current ? undefined : option.step_seconds;
-    const step = seconds !== undefined && time && stepChange(seconds, time.step_seconds, equally_good?.width ?? 0);
-    const slower = step === t.tie.equal ? step : seconds !== undefined && time && format.slower(seconds, time.step_seconds);
-    const spoken = step ? `${shown} ${step}` : shown;
-    const more = reason ?? (current ? t.adjust.now : t.word[option.class ?? 'fits']);
+    const compared = seconds === undefined || !time ? null : ([seconds, time.step_seconds, equally_good?.width ?? 0] as const);
+    const slower = compared && (isEqual(...compared) ? say('plan.equal') : format.slower(compared[0], compared[1]));
+    const told = { label: fieldName(field), value: option.value, effect, more: reason ?? (current ? say('adjust.now') : fit) };
+    const spoken = compared ? say('adjust.option_step', { ...told, step: stepChange(...compared) }) : say('adjust.option', told);
     return (
         <button
             type="button"
             class={`option ${option.class ?? 'illegal'}`}
             aria-pressed={current}
             aria-disabled={!option.legal}
-            aria-label={t.adjust.option(field.label, format.count(option.value), spoken, more)}
+            aria-label={spoken}
             onClick={() => (option.legal ? choose() : explain(reason))}
             onMouseEnter={() => explain(reason)}
             onMouseLeave={() => explain(null)}
             onFocus={() => explain(reason)}
             onBlur={() => explain(null)}
         >
-            <b>{format.count(option.value)}</b> <small>{shown}</small> {slower && <small>{slower}</small>}
+            <b>{format.count(option.value)}</b> <small>{effect}</small> {slower && <small>{slower}</small>}
         </button>
     );
 }
@@ -64,28 +67,28 @@ function KnobField({ page, answer, field, act }: KnobProps) {
     const value = page.job[key] ?? 'auto';
     const auto = value === 'auto';
     const chosen = answer ? Number(answer.job[key]) : null;
-    const help = chosen === null ? field.help : t.adjust.help[key](`${format.count(chosen)} ${t.unit(chosen, field.unit)}`);
+    const help = chosen === null ? fieldHelp(field) : say(`adjust.help.${key}`, { count: chosen });
     return (
         // biome-ignore lint/a11y/useSemanticElements: the legend of a fieldset cannot share a line with another element
         <div class="knob" role="group" aria-labelledby={`knob-${key}`}>
             <div class="head">
-                <h3 id={`knob-${key}`}>{field.label}</h3>
+                <h3 id={`knob-${key}`}>{fieldName(field)}</h3>
                 {!auto && (
                     <button
                         type="button"
                         class="link"
-                        aria-label={t.adjust.backToAuto(field.label)}
+                        aria-label={say('adjust.back_to_auto', { label: fieldName(field) })}
                         onClick={() => act.change({ [key]: 'auto' }, 'choose')}
                     >
-                        {t.adjust.reset}
+                        {say('adjust.reset')}
                     </button>
                 )}
                 <NumberField
                     id={`field-${key}`}
-                    label={t.adjust.ownValue(field.label)}
+                    label={say('adjust.own_value', { label: fieldName(field) })}
                     value={value}
                     auto
-                    placeholder={chosen === null ? t.adjust.auto : t.adjust.chosen(format.count(chosen))}
+                    placeholder={chosen === null ? say('adjust.auto') : say('adjust.chosen', { value: format.count(chosen) })}
                     {...problemAttributes(page, key)}
                     onChange={(next, how) => act.change({ [key]: next }, how)}
                 />
@@ -116,15 +119,15 @@ function KnobField({ page, answer, field, act }: KnobProps) {
 function DataParallel({ answer }: { answer: Estimate }) {
     const { job } = answer;
     const [gpus, tp, cp, pp] = [job.gpus, job.tensor_parallel, job.context_parallel, job.pipeline_parallel].map((value) =>
-        format.count(Number(value)),
-    );
+        Number(value),
+    ) as [number, number, number, number];
     return (
         <div class="data">
             <h3>
-                {t.adjust.data} <small>{t.adjust.dataHelp}</small>
+                {say('adjust.data')} <small>{say('adjust.data_help')}</small>
             </h3>
-            <p>{t.adjust.dataIs(gpus ?? '', tp ?? '', cp ?? '', pp ?? '', format.count(answer.data_parallel))}</p>
-            <p class="note">{t.adjust.microBatches(format.count(answer.micro_batches))}</p>
+            <p>{say('adjust.data_is', { gpus, tp, cp, pp, dp: answer.data_parallel })}</p>
+            <p class="note">{say('adjust.micro_batches', { count: answer.micro_batches })}</p>
         </div>
     );
 }
@@ -144,12 +147,12 @@ function Suggested({ page, best, act }: { page: Page; best: Alternatives['auto_p
                 class="chip best"
                 onClick={() => act.change(Object.fromEntries(keys.map((key) => [key, 'auto'])), 'choose')}
             >
-                {t.adjust.best(
-                    first?.total_bytes === best.total_bytes ? wholePlan(page.catalog, first) : t.adjust.allAuto,
-                    format.gb(best.total_bytes),
-                    t.word[best.class],
-                    format.duration(best.step_seconds),
-                )}
+                {say('adjust.best', {
+                    plan: first?.total_bytes === best.total_bytes ? wholePlan(page.catalog, first) : say('adjust.all_auto'),
+                    used: best.total_bytes,
+                    fit: say(`fit.${best.class}`),
+                    time: best.step_seconds,
+                })}
             </button>
         </p>
     );
@@ -166,9 +169,9 @@ export function Adjust({ page, answer, act, Layout }: Props) {
     const { alternatives, alternativesStale } = page;
     return (
         <aside class="adjust" aria-labelledby="adjust-title">
-            <h2 id="adjust-title">{t.adjust.title}</h2>
+            <h2 id="adjust-title">{say('adjust.title')}</h2>
             <MethodChoice page={page} answer={answer} act={act} />
-            <p class="note">{alternatives && alternativesStale ? t.adjust.stale : t.adjust.intro}</p>
+            <p class="note">{alternatives && alternativesStale ? say('adjust.stale') : say('adjust.intro')}</p>
             {answer && <Suggested page={page} best={alternatives?.auto_plan ?? null} act={act} />}
             {DEGREES.map((key) => {
                 const field = page.catalog.fields.find((one) => one.key === key);

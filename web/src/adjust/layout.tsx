@@ -1,9 +1,10 @@
 import type { TextField } from '../core/api';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { problemAttributes } from '../shared/field-problems';
+import { choiceHelp, choiceName, fieldHelp, fieldName } from '../shared/names';
 import { type Chunk, chunksOf, isVShaped, moveLayer, parseLayout, placeOf, writeLayout } from '../state/layout';
 import type { Actions, Page } from '../store/page';
+import { listed, say } from '../words/words';
 import { chosenText } from './chosen';
 
 // Which layers stand on which stage: chosen, even, or the reader's own, as a text or layer by layer.
@@ -25,22 +26,25 @@ function chunksNow({ job, answer }: Page): Chunk[] | null {
 interface CellProps {
     chunks: readonly Chunk[];
     at: number;
-    name(position: number): string;
+    where(position: number): { stage: number; chunk: number }; // counted from one
+    several: boolean; // chunks on a stage
     move(at: number, more: boolean): void;
 }
 
-function Cell({ chunks, at, name, move }: CellProps) {
+function Cell({ chunks, at, where, several, move }: CellProps) {
     const { embedding, layers, predictions, loss } = chunks[at] as Chunk;
     const neighbour = at < chunks.length - 1 ? at + 1 : at - 1;
-    const extra = [
-        embedding && m.layout.embedding,
-        predictions > 0 && m.layout.predictions(format.count(predictions)),
-        loss && m.layout.loss,
-    ].filter(Boolean);
+    const extra = listed([
+        embedding && say('layout.embedding'),
+        predictions > 0 && say('layout.predictions', { count: predictions }),
+        loss && say('layout.loss'),
+    ]);
+    const other = where(neighbour);
+    const places = { ...where(at), chunks: several, other_stage: other.stage, other_chunk: other.chunk };
     const button = (more: boolean) => (
         <button
             type="button"
-            aria-label={(more ? m.layout.more : m.layout.less)(name(at), name(neighbour))}
+            aria-label={say(more ? 'layout.more' : 'layout.less', places)}
             aria-disabled={moveLayer(chunks, at, more) === null}
             onClick={() => move(at, more)}
         >
@@ -50,8 +54,7 @@ function Cell({ chunks, at, name, move }: CellProps) {
     const steps = chunks.length <= MOST_STEPPERS;
     return (
         <td>
-            {steps && button(false)} <b>{format.count(layers)}</b> {steps && button(true)}{' '}
-            {extra.length > 0 && <small>{extra.join(', ')}</small>}
+            {steps && button(false)} <b>{format.count(layers)}</b> {steps && button(true)} {extra && <small>{extra}</small>}
         </td>
     );
 }
@@ -62,10 +65,9 @@ function Strip({ page, chunks, act }: { page: Page; chunks: readonly Chunk[]; ac
     const perStage = Math.round(chunks.length / stages);
     if (stages * perStage !== chunks.length) return null;
     const places = chunks.map((_, position) => placeOf(position, stages, page.answer !== null && isVShaped(page.answer)));
-    const name = (position: number): string => {
+    const where = (position: number): { stage: number; chunk: number } => {
         const { stage = 0, chunk = 0 } = places[position] ?? {};
-        const [stageText, chunkText] = [format.count(stage + 1), format.count(chunk + 1)];
-        return perStage > 1 ? m.layout.whereChunk(stageText, chunkText) : m.layout.where(stageText);
+        return { stage: stage + 1, chunk: chunk + 1 };
     };
     // The layout belongs to this pipeline: another number of stages or chunks could not keep it.
     const move = (at: number, more: boolean): void => {
@@ -76,17 +78,17 @@ function Strip({ page, chunks, act }: { page: Page; chunks: readonly Chunk[]; ac
     const at = (stage: number, chunk: number): number => places.findIndex((one) => one.stage === stage && one.chunk === chunk);
     return (
         <details class="layers">
-            <summary>{m.layout.table}</summary>
-            {chunks.length <= MOST_STEPPERS && <p class="note">{m.layout.steps}</p>}
+            <summary>{say('layout.table')}</summary>
+            {chunks.length <= MOST_STEPPERS && <p class="note">{say('layout.steps')}</p>}
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
-            <section class="scroll" aria-label={m.layout.table} tabIndex={0}>
+            <section class="scroll" aria-label={say('layout.table')} tabIndex={0}>
                 <table>
                     <thead>
                         <tr>
-                            <th scope="col">{m.layout.stage}</th>
+                            <th scope="col">{say('layout.stage')}</th>
                             {columns.map((chunk) => (
                                 <th key={chunk} scope="col">
-                                    {perStage > 1 ? m.layout.chunk(format.count(chunk + 1)) : m.layout.layers}
+                                    {perStage > 1 ? say('layout.chunk', { chunk: chunk + 1 }) : say('layout.layers')}
                                 </th>
                             ))}
                         </tr>
@@ -96,7 +98,14 @@ function Strip({ page, chunks, act }: { page: Page; chunks: readonly Chunk[]; ac
                             <tr key={stage}>
                                 <th scope="row">{format.count(stage + 1)}</th>
                                 {columns.map((chunk) => (
-                                    <Cell key={chunk} chunks={chunks} at={at(stage, chunk)} name={name} move={move} />
+                                    <Cell
+                                        key={chunk}
+                                        chunks={chunks}
+                                        at={at(stage, chunk)}
+                                        where={where}
+                                        several={perStage > 1}
+                                        move={move}
+                                    />
                                 ))}
                             </tr>
                         ))}
@@ -111,6 +120,7 @@ export function Layout({ page, field, act }: LayoutProps) {
     const value = String(page.job[field.key] ?? field.default);
     const special = ['auto', ...(field.choices ?? []).map(({ id }) => id)];
     const own = !special.includes(value);
+    const chosen = field.choices?.find(({ id }) => id === value);
     const chunks = chunksNow(page);
     const { invalid, describedBy } = problemAttributes(page, field.key);
     const described = ['field-layout-help', describedBy].filter(Boolean).join(' ');
@@ -118,7 +128,7 @@ export function Layout({ page, field, act }: LayoutProps) {
         act.change({ [field.key]: id === OWN ? (chunks ? writeLayout(chunks) : String(page.answer?.job.layout ?? '')) : id }, 'choose');
     return (
         <div class="field layout">
-            <label for="field-layout">{field.label}</label>
+            <label for="field-layout">{fieldName(field)}</label>
             <select
                 id="field-layout"
                 value={own ? OWN : value}
@@ -127,20 +137,20 @@ export function Layout({ page, field, act }: LayoutProps) {
                 onChange={(event) => choose(event.currentTarget.value)}
             >
                 <option value="auto">{chosenText(page, field)}</option>
-                {(field.choices ?? []).map(({ id, label, help }) => (
-                    <option key={id} value={id} selected={id === value} title={help}>
-                        {label}
+                {(field.choices ?? []).map((choice) => (
+                    <option key={choice.id} value={choice.id} selected={choice.id === value} title={choiceHelp(field, choice)}>
+                        {choiceName(field, choice)}
                     </option>
                 ))}
                 <option value={OWN} selected={own}>
-                    {m.layout.own}
+                    {say('layout.own')}
                 </option>
             </select>
             {own && (
                 <input
                     type="text"
                     class="notation"
-                    aria-label={m.layout.text}
+                    aria-label={say('layout.text')}
                     aria-invalid={invalid}
                     aria-describedby={described}
                     autocomplete="off"
@@ -150,7 +160,7 @@ export function Layout({ page, field, act }: LayoutProps) {
                 />
             )}
             <p id="field-layout-help" class="note">
-                {own ? m.layout.help : (field.choices?.find(({ id }) => id === value)?.help ?? field.help)}
+                {own ? say('layout.help') : chosen ? choiceHelp(field, chosen) : fieldHelp(field)}
             </p>
             {chunks && <Strip page={page} chunks={chunks} act={act} />}
         </div>

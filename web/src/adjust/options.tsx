@@ -1,12 +1,12 @@
 import type { FunctionComponent } from 'preact';
 import type { BooleanField, ChoiceField, Estimate, Field, SetField } from '../core/api';
-import { format } from '../format/format';
-import { t } from '../i18n';
 import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
+import { aboutOf, choiceHelp, choiceName, fieldHelp, fieldName, nameOf, wordsFor } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { BUDGET, DEGREES, SEARCH, type Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 import { chosenText } from './chosen';
 import type { LayoutProps } from './layout';
 
@@ -16,7 +16,8 @@ const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ..
 const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
 
 // The folded groups, in their order. A field that no group names goes to the last one.
-const GROUPS: [id: keyof typeof t.options, keys: string[]][] = [
+type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels';
+const GROUPS: [id: GroupId, keys: string[]][] = [
     ['cluster', ['cluster', 'gpus_per_node']],
     [
         'pipeline',
@@ -100,7 +101,7 @@ function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
     };
     return (
         <fieldset>
-            <legend>{field.label}</legend>
+            <legend>{fieldName(field)}</legend>
             {shown.map((choice, i) => (
                 <label key={choice.id} class="check">
                     <input
@@ -112,7 +113,7 @@ function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
                         onChange={() => toggle(choice.id)}
                     />
                     <span>
-                        {choice.label} <small>{choice.help}</small>
+                        {choiceName(field, choice)} <small>{choiceHelp(field, choice)}</small>
                     </span>
                 </label>
             ))}
@@ -123,7 +124,7 @@ function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
 interface ChoicesProps {
     id: string;
     value: Value;
-    choices: readonly { id: string; label: string; help?: string }[];
+    choices: readonly { id: string; name: string; help?: string }[];
     attributes: { 'aria-invalid': boolean; 'aria-describedby': string };
     set(id: string): void;
 }
@@ -136,22 +137,23 @@ function Choices({ id, value, choices, attributes, set }: ChoicesProps) {
             {choices.every((choice) => choice.id !== written) && <option value={written}>{written}</option>}
             {choices.map((choice) => (
                 <option key={choice.id} value={choice.id} selected={choice.id === written} title={choice.help}>
-                    {choice.label}
+                    {choice.name}
                 </option>
             ))}
         </select>
     );
 }
 
-const YES_NO = [
-    { id: 'true', label: t.adjust.yes },
-    { id: 'false', label: t.adjust.no },
-];
-
 // With "auto" as the first choice, where it is one; it tells what was chosen.
 const offered = (page: Page, field: ChoiceField | BooleanField) => {
-    const choices = field.type === 'choice' ? field.choices : YES_NO;
-    return field.auto && choices.every(({ id }) => id !== 'auto') ? [{ id: 'auto', label: chosenText(page, field) }, ...choices] : choices;
+    const choices: ChoicesProps['choices'] =
+        field.type === 'choice'
+            ? field.choices.map((choice) => ({ id: choice.id, name: choiceName(field, choice), help: choiceHelp(field, choice) }))
+            : [
+                  { id: 'true', name: say('adjust.yes') },
+                  { id: 'false', name: say('adjust.no') },
+              ];
+    return field.auto && choices.every(({ id }) => id !== 'auto') ? [{ id: 'auto', name: chosenText(page, field) }, ...choices] : choices;
 };
 
 function Control({ page, field, act }: FieldProps) {
@@ -180,11 +182,11 @@ function Control({ page, field, act }: FieldProps) {
     return (
         <NumberField
             id={id}
-            label={field.label}
+            label={fieldName(field)}
             value={value}
             auto={auto}
             {...(field.type === 'number' && { decimals: field })}
-            placeholder={auto ? chosenText(page, field) : t.adjust.auto}
+            placeholder={auto ? chosenText(page, field) : say('adjust.auto')}
             invalid={invalid}
             describedBy={described}
             onChange={(next, how) => act.change({ [field.key]: next }, how)}
@@ -192,8 +194,10 @@ function Control({ page, field, act }: FieldProps) {
     );
 }
 
-const helpOf = (field: Field, value: Value): string =>
-    (field.type === 'choice' && field.choices.find((choice) => choice.id === value)?.help) || field.help;
+function helpFor(field: Field, value: Value): string {
+    const choice = field.type === 'choice' && field.choices.find(({ id }) => id === value);
+    return (choice && choiceHelp(field, choice)) || fieldHelp(field);
+}
 
 // Back to what the search chooses.
 function Reset({ page, field, act }: FieldProps) {
@@ -202,10 +206,10 @@ function Reset({ page, field, act }: FieldProps) {
         <button
             type="button"
             class="link"
-            aria-label={t.adjust.backToAuto(field.label)}
+            aria-label={say('adjust.back_to_auto', { label: fieldName(field) })}
             onClick={() => act.change({ [field.key]: 'auto' }, 'choose')}
         >
-            {t.adjust.reset}
+            {say('adjust.reset')}
         </button>
     );
 }
@@ -226,11 +230,11 @@ function OptionField({ page, field, act, Layout }: FieldProps & Slot) {
     return (
         <div class={`field ${field.type}`}>
             <span>
-                <label for={`field-${field.key}`}>{field.label}</label> <Reset page={page} field={field} act={act} />
+                <label for={`field-${field.key}`}>{fieldName(field)}</label> <Reset page={page} field={field} act={act} />
             </span>
             <Control page={page} field={field} act={act} />
             <p id={`field-${field.key}-help`} class="note">
-                {helpOf(field, currentOf(page, field))}
+                {helpFor(field, currentOf(page, field))}
             </p>
         </div>
     );
@@ -244,7 +248,7 @@ function ClusterField({ page, act }: { page: Page; act: Actions }) {
     if (matching.length === 0 && cluster === '') return null;
     return (
         <div class="field choice">
-            <label for="field-cluster">{t.adjust.cluster}</label>
+            <label for="field-cluster">{say('adjust.cluster')}</label>
             <select
                 id="field-cluster"
                 value={String(cluster)}
@@ -252,7 +256,7 @@ function ClusterField({ page, act }: { page: Page; act: Actions }) {
                 aria-describedby={`field-cluster-help ${describedBy ?? ''}`.trim()}
                 onChange={(event) => act.change({ cluster: event.currentTarget.value }, 'choose')}
             >
-                <option value="">{t.adjust.noCluster}</option>
+                <option value="">{say('adjust.no_cluster')}</option>
                 {cluster !== '' && matching.every((one) => one.id !== cluster) && (
                     <option value={String(cluster)}>{String(cluster)}</option>
                 )}
@@ -263,7 +267,7 @@ function ClusterField({ page, act }: { page: Page; act: Actions }) {
                 ))}
             </select>
             <p id="field-cluster-help" class="note">
-                {t.adjust.clusterHelp}
+                {say('adjust.cluster_help')}
             </p>
         </div>
     );
@@ -276,7 +280,7 @@ export function MethodChoice({ page, answer, act }: { page: Page; answer: Estima
     const chosen = methods.find((method) => method.id === page.job.method);
     return (
         <fieldset class="method" role="radiogroup" aria-invalid={invalid} aria-describedby={describedBy}>
-            <legend>{t.method.title}</legend>
+            <legend>{say('counting.title')}</legend>
             {methods.map((method, i) => (
                 <label key={method.id} class="check">
                     <input
@@ -288,20 +292,22 @@ export function MethodChoice({ page, answer, act }: { page: Page; answer: Estima
                         onChange={() => act.change({ method: method.id }, 'choose')}
                     />
                     <span>
-                        {method.label}{' '}
+                        {nameOf('method', method)}{' '}
                         {method.id === answer?.comparison.method && (
-                            <small>{t.method.other(format.gb(answer.comparison.total_bytes), t.word[answer.comparison.class])}</small>
+                            <small>
+                                {say('counting.other', { used: answer.comparison.total_bytes, fit: say(`fit.${answer.comparison.class}`) })}
+                            </small>
                         )}
                     </span>
                 </label>
             ))}
             {chosen && (
                 <>
-                    <p class="note">{chosen.summary}</p>
-                    <Folded title={t.method.limits}>
+                    <p class="note">{aboutOf('method', chosen)}</p>
+                    <Folded title={say('counting.limits')}>
                         <ul class="limits">
                             {chosen.limits.map((limit) => (
-                                <li key={limit}>{limit}</li>
+                                <li key={wordsFor('limit', limit)}>{wordsFor('limit', limit)}</li>
                             ))}
                         </ul>
                     </Folded>
@@ -320,7 +326,7 @@ export function Options({ page, act, Layout }: { page: Page; act: Actions } & Sl
     );
     return (
         <div class="settings">
-            <h3>{t.adjust.more}</h3>
+            <h3>{say('adjust.more')}</h3>
             {GROUPS.map(([id]) => {
                 const inside = fields.filter((field) => groupOf(field.key) === id);
                 const cluster = id === 'cluster';
@@ -328,7 +334,11 @@ export function Options({ page, act, Layout }: { page: Page; act: Actions } & Sl
                 const count = inside.filter(changed).length + (cluster && page.job.cluster !== '' ? 1 : 0);
                 const problem = inside.some((field) => wrong(field.key)) || (cluster && wrong('cluster'));
                 return (
-                    <Folded key={id} title={t.options[id]} mark={problem ? t.adjust.wrong : count > 0 && t.adjust.changed(count)}>
+                    <Folded
+                        key={id}
+                        title={say(`options.${id}`)}
+                        mark={problem ? say('adjust.wrong') : count > 0 && say('adjust.changed', { count })}
+                    >
                         {cluster && <ClusterField page={page} act={act} />}
                         {inside.map((field) => (
                             <OptionField key={field.key} page={page} field={field} act={act} Layout={Layout} />

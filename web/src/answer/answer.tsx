@@ -3,12 +3,14 @@ import { useEffect, useState } from 'preact/hooks';
 import { type Change, type Estimate, type Fit, RANKED_KEYS } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
 import { format } from '../format/format';
-import { t } from '../i18n';
+import { sizes, sizesOf, stepChange, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
 import { problemAttributes, problemId } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
-import { besides, degreeList, leftOutText, sizes, sizesOf, stepChange, summaryOf, tieOf, timeOf, verdictOf } from '../shared/sentences';
+import { problemText } from '../shared/names';
+import { besides, degreeList, leftOutText } from '../shared/plan-words';
 import { allAuto, BUDGET, MAX_PINS, pinOf, type Value } from '../state/state';
 import { type Actions, type Page, pinLike } from '../store/page';
+import { say, sentences, tell } from '../words/words';
 import type { BudgetProps } from './budget';
 import { Problems } from './problems';
 
@@ -42,8 +44,11 @@ function Announcement({ text }: { text: string }) {
     );
 }
 
-const wordsOf = (answer: Estimate) =>
-    answer.share > 1 ? t.answer.needs : answer.class === 'does_not_fit' ? t.answer.tooClose : t.answer.fullest;
+function memoryOf(answer: Estimate): string {
+    const { used, card, share } = sizes(answer);
+    if (answer.share > 1) return say('answer.needs', { used, card });
+    return answer.class === 'does_not_fit' ? say('answer.too_close', { used, card, share }) : say('answer.fullest', { used, card, share });
+}
 
 function Headline({ page }: { page: Page }) {
     const { answer, problems } = page;
@@ -56,27 +61,26 @@ function Headline({ page }: { page: Page }) {
                     {verdictOf(problem)}
                 </span>{' '}
                 <span class="rest" id={problemId(0)}>
-                    {problem.message}
+                    {tell(problem.message)}
                 </span>
             </h1>
         );
     }
     if (!answer) return null;
-    const [used, card, percent] = sizes(answer);
     return (
         <h1>
             <span class={`verdict ${answer.class}`}>
                 <Sign kind={answer.class} />
-                {t.verdict[answer.class]}
+                {say(`answer.${answer.class}`)}
             </span>{' '}
-            <span class="rest">{wordsOf(answer)(used, card, percent)}</span>
+            <span class="rest">{memoryOf(answer)}</span>
         </h1>
     );
 }
 
 // The whole answer in words: for the ear, and for a message to a colleague.
 const spokenOf = (page: Page): string =>
-    page.answer && page.problems.length === 0 ? `${summaryOf(page)} ${timeOf(page.answer)}` : summaryOf(page);
+    page.answer && page.problems.length === 0 ? sentences(summaryOf(page), timeOf(page.answer)) : summaryOf(page);
 
 // Whose plan it is: all of it chosen, all of it the reader's, or some of each.
 type Whose = 'all' | 'mixed' | 'yours';
@@ -90,24 +94,18 @@ function whoseOf({ job, answer, catalog }: Page): Whose {
 
 // The core's own words on the verdict; before them, whether another split may help.
 function becauseOf(page: Page, answer: Estimate): string {
-    if (answer.class !== 'does_not_fit') return answer.verdict;
-    const first = whoseOf(page) === 'all' ? t.answer.noPlan(format.count(Number(answer.job.gpus))) : t.answer.otherPlan;
-    return `${first} ${answer.verdict}`;
+    if (answer.class !== 'does_not_fit') return tell(answer.verdict);
+    const first = whoseOf(page) === 'all' ? say('answer.no_plan', { gpus: Number(answer.job.gpus) }) : say('answer.other_plan');
+    return sentences(first, tell(answer.verdict));
 }
 
 // Allocated, reserved, whole: three meters show three numbers, and a reader will compare one of them.
 function Meters({ answer }: { answer: Estimate }) {
     if (answer.outside.length === 0) return null;
-    return (
-        <p class="meters">
-            {t.answer.meters(
-                format.headline(answer.total_bytes, answer.card_bytes),
-                format.headline(answer.reserved_bytes, answer.card_bytes),
-                format.headline(answer.whole_bytes, answer.card_bytes),
-            )}{' '}
-            {answer.verdict_basis}
-        </p>
-    );
+    const [allocated, reserved, whole] = [answer.total_bytes, answer.reserved_bytes, answer.whole_bytes].map((bytes) =>
+        format.headline(bytes, answer.card_bytes),
+    ) as [string, string, string];
+    return <p class="meters">{sentences(say('answer.meters', { allocated, reserved, whole }), tell(answer.verdict_basis))}</p>;
 }
 
 // The fewest GPUs, among those of the map, from which on some plan fits.
@@ -127,7 +125,7 @@ const stepBeside = ({ time, equally_good }: Estimate, seconds: number): string =
 
 // What a change does to the memory of the fullest GPU and to the time of a step.
 const effectOf = (answer: Estimate, one: Change): string =>
-    `${t.adjust.change(format.change(-one.saved_bytes))}, ${stepBeside(answer, one.step_seconds)}`;
+    say('changes.effect', { memory: format.change(-one.saved_bytes), step: stepBeside(answer, one.step_seconds) });
 
 // Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
 function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
@@ -144,7 +142,7 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
         <li key={label}>
             <button type="button" onClick={() => act.change(set, 'choose')}>
                 <span>
-                    <b>{label}</b> {effect} <span class={`word ${fit}`}>{t.word[fit]}</span>
+                    <b>{label}</b> {effect} <span class={`word ${fit}`}>{say(`fit.${fit}`)}</span>
                 </span>{' '}
                 {small && <small>{small}</small>}
             </button>
@@ -154,52 +152,49 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
         <ul>
             {more &&
                 button(
-                    t.changes.gpus(format.count(more.gpus)),
-                    [
-                        t.answer.numbers(
-                            ...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer),
-                        ),
-                        stepBeside(answer, heat?.columns.step_seconds[more.entry] ?? 0),
-                    ].join(', '),
+                    say('changes.gpus', { gpus: more.gpus }),
+                    say('changes.effect_whole', {
+                        ...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer),
+                        step: stepBeside(answer, heat?.columns.step_seconds[more.entry] ?? 0),
+                    }),
                     'fits',
-                    t.changes.gpusTouch,
+                    say('changes.gpus_touch'),
                     { gpus: more.gpus, ...allAuto(page.catalog) },
                 )}
             {list
                 .slice(0, MOST_CHANGES - (more ? 1 : 0))
-                .map((one) => button(one.label, effectOf(answer, one), one.class, one.touches, one.set))}
+                .map((one) => button(tell(one.label), effectOf(answer, one), one.class, tell(one.touches), one.set))}
         </ul>
     );
-    const classes = alternativesStale ? 'changes stale' : 'changes';
     if (fits) {
         return (
-            <div class={classes}>
-                <Folded title={t.changes.save}>{buttons}</Folded>
+            <div class={alternativesStale ? 'changes stale' : 'changes'}>
+                <Folded title={say('changes.save')}>{buttons}</Folded>
             </div>
         );
     }
     return (
-        <div class={classes}>
-            <h2>{t.changes.title}</h2>
+        <div class={alternativesStale ? 'changes stale' : 'changes'}>
+            <h2>{say('changes.title')}</h2>
             {buttons}
         </div>
     );
 }
 
 function Share({ page }: { page: Page }) {
-    const [state, setState] = useState<'shared' | 'shareFailed' | null>(null);
+    const [state, setState] = useState<'shared' | 'share_failed' | null>(null);
     const share = async () => {
         try {
             await navigator.clipboard.writeText(`${spokenOf(page)}\n${location.href}`);
             setState('shared');
         } catch {
-            setState('shareFailed'); // the clipboard may be forbidden, in an embedded page for one
+            setState('share_failed'); // the clipboard may be forbidden, in an embedded page for one
         }
         setTimeout(() => setState(null), 2500);
     };
     return (
         <button type="button" class="prime" aria-live="polite" onClick={share}>
-            {state ? t.answer[state] : t.answer.share}
+            {state ? say(`answer.${state}`) : say('answer.share')}
         </button>
     );
 }
@@ -214,30 +209,26 @@ function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: A
         <>
             {!full && (
                 <button type="button" onClick={() => (pinned ? act.unpin(pinned) : act.pin(answer.job))}>
-                    {pinned ? t.pins.unpin : t.pins.pin}
+                    {pinned ? say('pins.unpin') : say('pins.pin')}
                 </button>
             )}
             {pins.length > 0 && (
-                <a href="#compare">
-                    {full ? t.pins.full(format.count(pins.length)) : t.pins.compare(pins.length, format.count(pins.length))}
-                </a>
+                <a href="#compare">{full ? say('pins.full', { count: pins.length }) : say('pins.compare', { count: pins.length })}</a>
             )}
         </>
     );
 }
-
-const CHIPS = { all: t.answer.autoChip, mixed: t.answer.mixedChip, yours: t.answer.yoursChip };
 
 // Why this plan and no other. What is chosen comes from the search that the list and the map show too.
 function Why({ page, answer }: { page: Page; answer: Estimate }) {
     const { count } = answer.equally_good;
     const whose = whoseOf(page);
     const fits = answer.class !== 'does_not_fit';
-    const tie = count > 1 ? t.answer.whyTie(tieOf(count)) : whose === 'all' && t.answer.whyAlone;
+    const tie = count > 1 ? say('answer.why_tie', { count }) : whose === 'all' && say('answer.why_alone');
     return (
         <>
-            {{ all: t.answer.whyAll, mixed: t.answer.whyMixed, yours: t.answer.whyYours }[whose]}{' '}
-            {whose !== 'yours' && (fits ? tie : t.answer.whyNothing)} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+            {say(`answer.why_${whose}`)} {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))}{' '}
+            {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
         </>
     );
 }
@@ -248,13 +239,13 @@ function PlanLine({ page, answer, act }: { page: Page; answer: Estimate; act: Ac
     return (
         <>
             <div class="plan">
-                <span class="chip">{CHIPS[whoseOf(page)]}</span>
+                <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
                 <span>
                     {degreeList(answer.job, answer.data_parallel)} {more && <small>{more}</small>}
                 </span>
                 <span class="acts">
                     <button type="button" aria-expanded={explained} aria-controls="why" onClick={() => explain(!explained)}>
-                        {t.answer.why}
+                        {say('answer.why')}
                     </button>
                     <PinButton page={page} answer={answer} act={act} />
                     <Share page={page} />
@@ -268,19 +259,19 @@ function PlanLine({ page, answer, act }: { page: Page; answer: Estimate; act: Ac
 }
 
 function budgetOf(page: Page): string | false {
-    if (BUDGET.some((key) => problemAttributes(page, key).invalid)) return t.adjust.wrong;
+    if (BUDGET.some((key) => problemAttributes(page, key).invalid)) return say('adjust.wrong');
     const tokens = Number(page.job.token_budget);
-    return tokens > 0 && t.time.budgetOf(format.short(tokens));
+    return tokens > 0 && say('step.budget_of', { tokens: format.short(tokens) });
 }
 
 export function Answer({ page, act, Budget }: { page: Page; act: Actions; Budget: FunctionComponent<BudgetProps> }) {
     const { answer, problems } = page;
     const good = problems.length === 0 && answer !== null;
     return (
-        <section id="answer" class={page.late ? 'answer late' : 'answer'} aria-label={t.answer.label} tabIndex={-1}>
+        <section id="answer" class={page.late ? 'answer late' : 'answer'} aria-label={say('answer.label')} tabIndex={-1}>
             <Headline page={page} />
             {good && <p class="takes">{timeOf(answer)}</p>}
-            <Announcement text={page.late ? t.answer.late : spokenOf(page)} />
+            <Announcement text={page.late ? say('answer.late') : spokenOf(page)} />
             <Problems page={page} act={act} />
             {good && (
                 <>
@@ -288,14 +279,14 @@ export function Answer({ page, act, Budget }: { page: Page; act: Actions; Budget
                     <Meters answer={answer} />
                     {answer.warnings.map((warning) => (
                         <p key={warning.rule} class="warning">
-                            <b>{t.problems.warning}</b> {warning.message} {warning.suggestion}
+                            <b>{say('problems.warning')}</b> {problemText(warning)}
                         </p>
                     ))}
                     <PlanLine page={page} answer={answer} act={act} />
                 </>
             )}
             <div class="changes">
-                <Folded title={t.time.budget} mark={budgetOf(page)}>
+                <Folded title={say('step.budget')} mark={budgetOf(page)}>
                     <Budget page={page} act={act} />
                 </Folded>
             </div>

@@ -1,9 +1,10 @@
 import type { Estimate, Group } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
+import { outsideOf } from '../shared/answer-words';
 import { percent, room } from '../shared/chart';
-import { outsideOf } from '../shared/sentences';
+import { nameOf } from '../shared/names';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 
 // Drawn in percent of the width, so that it needs no measuring and its texts never stretch. The scale ends at the card, or a little
 // beyond the estimate where that is larger: what does not fit is drawn as long as it is.
@@ -32,7 +33,7 @@ function Part({ group, from, width, open, toggle }: PartProps) {
         event.preventDefault();
         toggle();
     };
-    const label = t.bar.part(group.label, format.gb(group.bytes), format.percent(group.share));
+    const label = say('bar.part', { label: nameOf('group', group), used: group.bytes, share: group.share });
     return (
         // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
         <g
@@ -49,7 +50,7 @@ function Part({ group, from, width, open, toggle }: PartProps) {
                 <rect class="pattern" width="100%" height="100%" fill={`url(#p-${group.id})`} />
                 <rect class="edge" width="100%" height="100%" />
                 <text class="name" x="10" y="26">
-                    {group.label}
+                    {nameOf('group', group)}
                 </text>{' '}
                 <text class="size" x="10" y="46">
                     {format.gb(group.bytes)}
@@ -61,10 +62,10 @@ function Part({ group, from, width, open, toggle }: PartProps) {
 
 function finding(answer: Estimate, fullest: boolean): string {
     const [most] = [...answer.groups].sort((a, b) => b.bytes - a.bytes);
-    if (!most) return t.bar.label;
-    const text = most.id === 'optimizer' ? t.bar.findingOne : t.bar.finding;
-    const words = text(most.label, format.gb(most.bytes), format.gb(answer.stages[answer.stage]?.bytes ?? answer.total_bytes));
-    return fullest ? words : `${t.stage.name(format.count(answer.stage + 1))}: ${words}`;
+    if (!most) return say('bar.label');
+    const total = answer.stages[answer.stage]?.bytes ?? answer.total_bytes;
+    const largest = { id: most.id, part: nameOf('group', most), used: format.gb(most.bytes), total };
+    return fullest ? say('bar.finding', largest) : say('bar.finding_stage', { stage: answer.stage + 1, ...largest });
 }
 
 export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
@@ -82,15 +83,15 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
         <section class="card-bar" aria-labelledby="bar-title">
             <div class="barhead">
                 <h2 id="bar-title">{finding(answer, fullest)}</h2>
-                <p class="note">{t.bar.hint}</p>
+                <p class="note">{say('bar.hint')}</p>
             </div>
             <svg class="above" height="20" aria-hidden="true">
                 <text x={percent(at(answer.line_share))} y="14" text-anchor={beyond ? 'end' : 'middle'}>
-                    {t.bar.line(format.percent(answer.line_share))}
+                    {say('bar.line', { share: answer.line_share })}
                 </text>
                 {beyond && (
                     <text class="over" x="100%" y="14" text-anchor="end">
-                        {t.bar.over}
+                        {say('bar.over')}
                     </text>
                 )}
             </svg>
@@ -99,7 +100,7 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                 class={beyond ? 'bar beyond-card' : 'bar'}
                 height="72"
                 role="group"
-                aria-label={fullest ? t.bar.label : t.bar.stage(format.count(answer.stage + 1))}
+                aria-label={fullest ? say('bar.label') : say('bar.stage', { stage: answer.stage + 1 })}
             >
                 <rect class="card" width={percent(cardX)} height="100%" />
                 {shown.map((group, i) => (
@@ -119,7 +120,7 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                     </g>
                 ) : (
                     <text class={`free ${room(1 - share)}`} x="100%" dx="-10" y="26" text-anchor="end">
-                        {t.bar.free}
+                        {say('bar.free')}
                     </text>
                 )}
                 <line class="line80" x1={percent(at(answer.line_share))} x2={percent(at(answer.line_share))} y1="0" y2="100%" />
@@ -138,7 +139,7 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                     ))}
                 <line x1={percent(cardX)} x2={percent(cardX)} y1="0" y2="5" />
                 <text class="cardsize" x={percent(cardX)} y="20" text-anchor={cardX > 0.85 ? 'end' : 'middle'}>
-                    {t.bar.card(format.nominal(answer.gpu.memory_gib))}
+                    {say('bar.card', { size: format.nominal(answer.gpu.memory_gib) })}
                 </text>
             </svg>
         </section>

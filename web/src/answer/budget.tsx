@@ -1,9 +1,10 @@
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { problemAttributes } from '../shared/field-problems';
+import { fieldHelp, fieldName } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { BUDGET } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 
 export interface BudgetProps {
     page: Page;
@@ -23,25 +24,25 @@ export function Budget({ page, act }: BudgetProps) {
                 const large = key === 'token_budget' && typeof value === 'number' && value >= 1e6;
                 return (
                     <div key={key} class="field number">
-                        <label for={`field-${key}`}>{field.label}</label>
+                        <label for={`field-${key}`}>{fieldName(field)}</label>
                         <NumberField
                             id={`field-${key}`}
-                            label={field.label}
+                            label={fieldName(field)}
                             value={value}
                             amount
                             {...(key === 'price_per_gpu_hour' && { decimals: field })}
-                            placeholder={m.budget.none}
+                            placeholder={say('budget.none')}
                             invalid={invalid}
                             describedBy={[`field-${key}-help`, describedBy].filter(Boolean).join(' ')}
                             onChange={(next, how) => act.change({ [key]: next }, how)}
                         />
                         <p id={`field-${key}-help`} class="note">
-                            {large ? m.budget.words(format.short(value)) : field.help}
+                            {large ? say('budget.words', { tokens: format.short(value) }) : fieldHelp(field)}
                         </p>
                     </div>
                 );
             })}
-            <p class="note">{run ? m.budget.hours(format.rounded(run.gpu_hours), format.count(run.steps)) : m.budget.ask}</p>
+            <p class="note">{run ? say('budget.hours', { hours: format.rounded(run.gpu_hours), steps: run.steps }) : say('budget.ask')}</p>
         </div>
     );
 }

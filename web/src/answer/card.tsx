@@ -1,15 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { Group, Item, Token, Where } from '../core/api';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { CopyButton } from '../shared/copy-button';
+import { aboutOf, nameOf, wordsFor } from '../shared/names';
 import type { Actions, OpenItem } from '../store/page';
+import { say } from '../words/words';
 import { Formula, tokenText, type Write, whereText } from './formula';
 
 // What an item of memory and one of time have in common.
 interface Explained {
-    label: string;
-    summary: string;
     formula: Token[];
     numbers: Token[];
     latex: string;
@@ -20,32 +19,34 @@ interface Explained {
 
 interface ExplanationProps {
     item: Explained;
+    title: string;
+    summary: string;
     result: string;
     latexResult: string; // exact, with its unit
     write: Write;
     children: ComponentChildren; // further buttons
 }
 
-const asText = ({ item, result, write }: ExplanationProps): string =>
+const asText = ({ item, title, summary, result, write }: ExplanationProps): string =>
     [
-        `${item.label}: ${item.summary}`,
+        `${title}: ${summary}`,
         `${tokenText(item.formula, write)} = ${tokenText(item.numbers, write)} = ${result}`,
         ...item.where.map((one) => whereText(one, write)),
-        `${m.card.source}: ${item.source.title}, ${item.source.where}, ${item.source.url}`,
+        say('card.source_line', { title: item.source.title, where: wordsFor('place', item.source.where), url: item.source.url }),
     ].join('\n');
 
 const asLatex = ({ item, latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
 
 // The item in one plain sentence, its formula, and both to take along.
 export function Explanation(props: ExplanationProps) {
-    const { item, result, write, children } = props;
+    const { item, summary, result, write, children } = props;
     return (
         <>
-            <p>{item.summary}</p>
+            <p>{summary}</p>
             <Formula item={item} result={result} write={write} />
             <p class="acts">
-                <CopyButton label={m.card.copyText} text={() => asText(props)} />
-                <CopyButton label={m.card.copyLatex} text={() => asLatex(props)} />
+                <CopyButton label={say('card.copy_text')} text={() => asText(props)} />
+                <CopyButton label={say('card.copy_latex')} text={() => asLatex(props)} />
                 {children}
             </p>
         </>
@@ -67,8 +68,8 @@ export function Card({ group, open, act, toAssumptions }: CardProps) {
     const item = chosenOf(group, open);
     if (!item) return null;
     return (
-        <article class={`item-card ${group.id}`} aria-label={group.label}>
-            <p>{group.summary}</p>
+        <article class={`item-card ${group.id}`} aria-label={nameOf('group', group)}>
+            <p>{aboutOf('group', group)}</p>
             {group.items.length > 1 && (
                 <table class="parts">
                     <tbody>
@@ -79,10 +80,10 @@ export function Card({ group, open, act, toAssumptions }: CardProps) {
                                         type="button"
                                         class="link"
                                         aria-pressed={one === item}
-                                        aria-label={m.card.open(one.label)}
+                                        aria-label={say('card.open', { label: nameOf('item', one) })}
                                         onClick={() => act.open({ group: group.id, item: one.id })}
                                     >
-                                        {one.label}
+                                        {nameOf('item', one)}
                                     </button>
                                 </th>
                                 <td class="r">{format.gib(one.bytes)}</td>
@@ -92,18 +93,20 @@ export function Card({ group, open, act, toAssumptions }: CardProps) {
                     </tbody>
                 </table>
             )}
-            {group.items.length > 1 && <h3>{item.label}</h3>}
+            {group.items.length > 1 && <h3>{nameOf('item', item)}</h3>}
             <Explanation
                 item={item}
-                result={m.card.resultText(format.bytes(item.bytes), format.gib(item.bytes))}
+                title={nameOf('item', item)}
+                summary={aboutOf('item', item)}
+                result={say('card.result_text', { exact: format.bytes(item.bytes), gib: format.gib(item.bytes) })}
                 write={format.number}
                 latexResult={`${item.bytes}\\ \\text{bytes}`}
             >
                 <button type="button" onClick={toAssumptions}>
-                    {m.card.assumptions}
+                    {say('card.assumptions')}
                 </button>
                 <button type="button" onClick={() => act.open(null)}>
-                    {m.card.close}
+                    {say('card.close')}
                 </button>
             </Explanation>
         </article>

@@ -1,9 +1,9 @@
 import type { Estimate } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
 import { Swatch } from '../shared/chart';
+import { methodName, nameOf } from '../shared/names';
 import type { Actions } from '../store/page';
+import { say, tell } from '../words/words';
 
 // The same run counted two ways, and why the numbers differ.
 export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) {
@@ -13,12 +13,12 @@ export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) 
             <table>
                 <thead>
                     <tr>
-                        <th scope="col">{m.methods.item}</th>
+                        <th scope="col">{say('methods.item')}</th>
                         <th scope="col" class="r">
-                            {m.methods.gib(method.label)}
+                            {say('methods.gib', { method: nameOf('method', method) })}
                         </th>
                         <th scope="col" class="r">
-                            {m.methods.gib(comparison.label)}
+                            {say('methods.gib', { method: methodName(comparison) })}
                         </th>
                     </tr>
                 </thead>
@@ -26,33 +26,33 @@ export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) 
                     <tbody key={row.id}>
                         <tr>
                             <th scope="row">
-                                <Swatch id={row.id} /> {row.label}
+                                <Swatch id={row.id} /> {nameOf('group', row)}
                             </th>
                             <td class="r">{format.gib(row.bytes)}</td>
                             <td class="r">{format.gib(row.other_bytes)}</td>
                         </tr>
                         <tr class="because">
-                            <td colSpan={3}>{row.why}</td>
+                            <td colSpan={3}>{row.why === undefined ? tell({ id: `group.${row.id}.differs` }) : tell(row.why)}</td>
                         </tr>
                     </tbody>
                 ))}
                 <tbody class="total">
                     <tr>
-                        <th scope="row">{m.methods.total}</th>
+                        <th scope="row">{say('methods.total')}</th>
                         <td class="r">{format.gib(answer.total_bytes)}</td>
                         <td class="r">{format.gib(comparison.total_bytes)}</td>
                     </tr>
                     <tr>
-                        <th scope="row">{m.methods.verdict}</th>
-                        <td class={`r word ${answer.class}`}>{t.word[answer.class]}</td>
-                        <td class={`r word ${comparison.class}`}>{t.word[comparison.class]}</td>
+                        <th scope="row">{say('methods.verdict')}</th>
+                        <td class={`r word ${answer.class}`}>{say(`fit.${answer.class}`)}</td>
+                        <td class={`r word ${comparison.class}`}>{say(`fit.${comparison.class}`)}</td>
                     </tr>
                 </tbody>
             </table>
-            <p class="note">{m.methods.same}</p>
+            <p class="note">{say('methods.same')}</p>
             <p class="acts">
                 <button type="button" onClick={() => act.change({ method: comparison.method }, 'choose')}>
-                    {m.methods.use(comparison.label)}
+                    {say('methods.use', { method: methodName(comparison) })}
                 </button>
             </p>
         </div>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Curve } from '../core/api';
-import { passAt, passText, peakOf } from './curve';
+import { passAt, peakOf, readoutOf } from './curve';
 
 const curve: Curve = {
     micro_batches: 2,
@@ -21,6 +21,6 @@ test('the pass at a time; while the stage waits, the one before', () => {
 test('the first of the highest passes is the peak, counted from one in words', () => {
     expect(peakOf(curve)).toBe(2);
     expect(peakOf({ ...curve, bytes: [5, 5, 5, 5] })).toBe(0);
-    expect(passText(curve, 2)).toBe('the backward pass of micro-batch 1');
-    expect(passText({ ...curve, chunk: [0, 1, 0, 1] }, 1)).toBe('the forward pass of micro-batch 2, chunk 2');
+    expect(readoutOf(curve, 2)).toBe('Backward pass of micro-batch 1: 0.00\u00a0GB');
+    expect(readoutOf({ ...curve, chunk: [0, 1, 0, 1] }, 1)).toBe('Forward pass of micro-batch 2, chunk 2: 0.00\u00a0GB');
 });

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Curve, Estimate, PassKind } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
 import { marks, useWidth } from '../shared/drawing';
 import { Table } from '../shared/table';
+import { say } from '../words/words';
 
 // Memory of the stage shown over the passes of one step, drawn in pixels of the room there is.
 const GIB = 2 ** 30;
@@ -16,18 +15,22 @@ const FOOT = 40; // the horizontal scale
 const LETTER = 14; // px: what a pass's letter needs
 const KINDS: readonly PassKind[] = ['F', 'B', 'W'];
 
-export function passText(curve: Curve, i: number): string {
-    const text = m.curve.pass[curve.kind[i] ?? 'F'](format.count((curve.micro_batch[i] ?? 0) + 1));
-    return Math.max(...curve.chunk) > 0 ? m.curve.chunk(text, format.count((curve.chunk[i] ?? 0) + 1)) : text;
-}
+// What stands in a sentence about one pass.
+const passOf = (curve: Curve, i: number) => ({
+    kind: curve.kind[i] ?? 'F',
+    batch: (curve.micro_batch[i] ?? 0) + 1,
+    chunks: Math.max(...curve.chunk) > 0,
+    chunk: (curve.chunk[i] ?? 0) + 1,
+    used: curve.bytes[i] ?? 0,
+});
+export const readoutOf = (curve: Curve, i: number): string => say('curve.readout', passOf(curve, i));
 
 export const peakOf = ({ bytes }: Curve): number => bytes.indexOf(Math.max(...bytes));
 
 function finding(curve: Curve): string {
     const peak = peakOf(curve);
-    const used = format.gb(curve.bytes[peak] ?? 0);
-    if (curve.bytes.every((bytes) => bytes === curve.bytes[peak])) return m.curve.flat(used);
-    return m.curve.peak(used, passText(curve, peak));
+    const used = curve.bytes[peak] ?? 0;
+    return curve.bytes.every((bytes) => bytes === used) ? say('curve.flat', { used }) : say('curve.peak', passOf(curve, peak));
 }
 
 // The pass that runs at a time, or the last one before it.
@@ -55,11 +58,17 @@ function outline({ start, end, bytes, after, kind }: Curve, x: (time: number) =>
 }
 
 function asTable(curve: Curve): string[][] {
-    const { table } = m;
     return [
-        [table.pass, table.microBatch, table.chunk, table.start, table.end, `${table.total} ${table.gib}`],
+        [
+            say('table.pass'),
+            say('table.micro_batch'),
+            say('table.chunk'),
+            say('table.start'),
+            say('table.end'),
+            say('table.in_gib', { name: say('table.total') }),
+        ],
         ...curve.bytes.map((bytes, i) => [
-            m.curve.kinds[curve.kind[i] ?? 'F'],
+            say(`pass.${curve.kind[i] ?? 'F'}`),
             format.count((curve.micro_batch[i] ?? 0) + 1),
             format.count((curve.chunk[i] ?? 0) + 1),
             format.tenth(curve.start[i] ?? 0),
@@ -96,7 +105,7 @@ function Drawing({ answer, curve }: { answer: Estimate; curve: Curve }) {
         event.preventDefault();
         setAt((before) => to ?? Math.max(0, Math.min(last, (before ?? peak) + (step ?? 0))));
     };
-    const readout = m.curve.readout(passText(curve, now), format.gb(curve.bytes[now] ?? 0));
+    const readout = readoutOf(curve, now);
     const strip = (kind: PassKind): string =>
         curve.kind
             .map((one, i) => {
@@ -111,7 +120,7 @@ function Drawing({ answer, curve }: { answer: Estimate; curve: Curve }) {
     const lettered = curve.kind.flatMap((_, i) => (x(curve.end[i] ?? 0) - x(curve.start[i] ?? 0) >= LETTER ? [i] : []));
     return (
         <div ref={box}>
-            <p class="readout">{at === null ? m.curve.hint : readout}</p>
+            <p class="readout">{at === null ? say('curve.hint') : readout}</p>
             {/* biome-ignore lint/a11y/useFocusableInteractive: it has a tabindex, written as SVG wants it */}
             <svg
                 class="curve"
@@ -119,7 +128,7 @@ function Drawing({ answer, curve }: { answer: Estimate; curve: Curve }) {
                 height={base + STRIP + FOOT}
                 role="slider"
                 tabindex={0}
-                aria-label={m.curve.slider}
+                aria-label={say('curve.slider')}
                 aria-valuemin={1}
                 aria-valuemax={last + 1}
                 aria-valuenow={now + 1}
@@ -141,14 +150,14 @@ function Drawing({ answer, curve }: { answer: Estimate; curve: Curve }) {
                 <rect class="held" x={LEFT} y={y(held)} width={room} height={base - y(held)} />
                 <path class="top" d={line} />
                 <text class="held" x={LEFT + 8} y={y(held) + 16}>
-                    {m.curve.held}
+                    {say('curve.held')}
                 </text>
                 <line class="cardline" x1={LEFT} x2={LEFT + room} y1={y(answer.card_bytes)} y2={y(answer.card_bytes)} />
                 <text class="cardsize" x={LEFT + room} y={y(answer.card_bytes) - 6} text-anchor="end">
-                    {m.curve.card(format.nominal(answer.gpu.memory_gib))}
+                    {say('curve.card', { size: format.nominal(answer.gpu.memory_gib) })}
                 </text>
                 <text x={0} y={12}>
-                    {m.curve.y}
+                    {say('curve.y')}
                 </text>
                 {KINDS.map((kind) => (
                     <path key={kind} class={`pass ${kind}`} d={strip(kind)} />
@@ -171,7 +180,7 @@ function Drawing({ answer, curve }: { answer: Estimate; curve: Curve }) {
                     </text>
                 ))}
                 <text x={LEFT + room} y={base + STRIP + 34} text-anchor="end">
-                    {m.curve.x}
+                    {say('curve.x')}
                 </text>
             </svg>
             <ul class="legend" aria-hidden="true">
@@ -183,7 +192,7 @@ function Drawing({ answer, curve }: { answer: Estimate; curve: Curve }) {
                                 {kind}
                             </text>
                         </svg>{' '}
-                        {m.curve.kinds[kind]}
+                        {say(`pass.${kind}`)}
                     </li>
                 ))}
             </ul>
@@ -193,13 +202,13 @@ function Drawing({ answer, curve }: { answer: Estimate; curve: Curve }) {
 
 export function StepCurve({ answer }: { answer: Estimate }) {
     const { curve } = answer;
-    if (!curve || curve.bytes.length === 0) return <p class="note">{m.curve.none}</p>;
+    if (!curve || curve.bytes.length === 0) return <p class="note">{say('curve.none')}</p>;
     return (
         <div class="step">
             <p class="finding">{finding(curve)}</p>
             <Drawing answer={answer} curve={curve} />
-            {curve.cut && <p class="note">{m.curve.cut(format.count(curve.micro_batches))}</p>}
-            <Table title={m.table.title} label={t.later.curve} rows={() => asTable(curve)} />
+            {curve.cut && <p class="note">{say('curve.cut', { count: curve.micro_batches })}</p>}
+            <Table title={say('table.title')} label={say('part.curve')} rows={() => asTable(curve)} />
         </div>
     );
 }

@@ -1,16 +1,21 @@
 import { useState } from 'preact/hooks';
 import type { Item, Token, Where } from '../core/api';
-import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
+import { unitText, wordsFor } from '../shared/names';
+import { say } from '../words/words';
 
 export type Write = (value: number) => string;
 
 export const tokenText = (tokens: Token[], write: Write): string =>
     tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? write(token) : token)).join('');
 
-export const whereText = ({ symbol, meaning, unit, value, formula }: Where, write: Write): string =>
-    `${symbol} = ${formula ? `${tokenText(formula, write)} = ` : ''}${write(value)}${unit ? ` ${t.unit(value, unit)}` : ''} (${meaning})`;
+// What a symbol stands for: words of its own, or those of the part that it belongs to.
+export const meaningOf = ({ meaning }: Where): string => wordsFor('symbol', meaning);
+
+export function whereText(where: Where, write: Write): string {
+    const { symbol, unit, value, formula } = where;
+    const amount = [write(value), unit && unitText(value, unit)].filter(Boolean).join(' ');
+    return `${[symbol, ...(formula ? [tokenText(formula, write)] : []), amount].join(' = ')} (${meaningOf(where)})`;
+}
 
 interface TokensProps {
     tokens: Token[];
@@ -35,7 +40,7 @@ function Tokens({ tokens, where, write, point, inList }: TokensProps) {
                         type="button"
                         class="symbol"
                         tabIndex={inList ? -1 : undefined}
-                        aria-label={meaning ? `${token.symbol}, ${meaning.meaning}` : token.symbol}
+                        aria-label={meaning ? `${token.symbol}, ${meaningOf(meaning)}` : token.symbol}
                         onMouseEnter={() => point(token.symbol)}
                         onMouseLeave={() => point(null)}
                         onFocus={() => point(token.symbol)}
@@ -70,7 +75,7 @@ export function Formula({ item, result, write }: FormulaProps) {
             : [item.where, []];
     const table = (list: Where[]) => (
         <table class="where">
-            <caption>{m.card.where}</caption>
+            <caption>{say('card.where')}</caption>
             <tbody>
                 {list.map((one) => (
                     <tr key={one.symbol} class={one.symbol === symbol ? 'pointed-at' : undefined}>
@@ -78,7 +83,7 @@ export function Formula({ item, result, write }: FormulaProps) {
                             {one.symbol}
                         </th>
                         <td>
-                            {one.meaning}
+                            {meaningOf(one)}
                             {one.formula && (
                                 <span class="math derived">
                                     {' = '}
@@ -88,7 +93,7 @@ export function Formula({ item, result, write }: FormulaProps) {
                             )}
                         </td>
                         <td class="r">
-                            {write(one.value)} <small>{t.unit(one.value, one.unit)}</small>
+                            {write(one.value)} <small>{unitText(one.value, one.unit)}</small>
                         </td>
                     </tr>
                 ))}
@@ -98,24 +103,24 @@ export function Formula({ item, result, write }: FormulaProps) {
     return (
         <>
             <dl class="formula">
-                <dt>{m.card.symbols}</dt>
+                <dt>{say('card.symbols')}</dt>
                 <dd>
                     <Tokens tokens={item.formula} where={item.where} write={write} point={point} />
                 </dd>
-                <dt>{m.card.numbers}</dt>
+                <dt>{say('card.numbers')}</dt>
                 <dd class="math">{tokenText(item.numbers, write)}</dd>
-                <dt>{m.card.result}</dt>
+                <dt>{say('card.result')}</dt>
                 <dd>{result}</dd>
-                <dt>{m.card.source}</dt>
+                <dt>{say('card.source')}</dt>
                 <dd>
-                    <a href={item.source.url}>{item.source.title}</a>, {item.source.where}
+                    <a href={item.source.url}>{item.source.title}</a>, {wordsFor('place', item.source.where)}
                 </dd>
             </dl>
-            <p class="pointed">{meaning ? whereText(meaning, write) : m.card.point}</p>
+            <p class="pointed">{meaning ? whereText(meaning, write) : say('card.point')}</p>
             {table(shown)}
             {further.length > 0 && (
                 <details class="further">
-                    <summary>{m.card.further(format.count(further.length))}</summary>
+                    <summary>{say('card.further', { count: further.length })}</summary>
                     {table(further)}
                 </details>
             )}

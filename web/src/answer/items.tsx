@@ -1,24 +1,26 @@
 import type { FunctionComponent } from 'preact';
 import type { Estimate, Group, Note } from '../core/api';
-import { format, sumOf } from '../format/format';
-import { t } from '../i18n';
+import { format } from '../format/format';
+import { sumOf } from '../format/sums';
+import { outsideOf } from '../shared/answer-words';
 import { Swatch } from '../shared/chart';
 import { CopyButton } from '../shared/copy-button';
 import { focusField } from '../shared/field-problems';
-import { outsideOf } from '../shared/sentences';
+import { nameOf } from '../shared/names';
 import type { Actions, Page } from '../store/page';
+import { say, tell } from '../words/words';
 import type { CardProps } from './card';
 
 // Tab-separated, as every spreadsheet takes it; exact bytes, for there is room.
 const asTable = (answer: Estimate): string => {
     const { bytes, share } = shownTotal(answer);
-    const items = (group: Group) => group.items.map((item) => row(item.label, item.bytes, item.share));
+    const items = (group: Group) => group.items.map((item) => row(nameOf('item', item), item.bytes, item.share));
     const outside = outsideOf(answer);
     return [
-        [titleOf(answer), t.items.gib, t.items.share, t.items.bytes],
+        [titleOf(answer), say('items.gib'), say('items.share'), say('items.bytes')],
         ...answer.groups.flatMap(items),
         row(totalLabel(answer), bytes, share),
-        ...(outside ? [...items(outside), row(t.items.whole, ...wholeOf(answer, outside))] : []),
+        ...(outside ? [...items(outside), row(say('items.whole'), ...wholeOf(answer, outside))] : []),
     ]
         .map((cells) => cells.join('\t'))
         .join('\n');
@@ -33,11 +35,11 @@ const wholeOf = (answer: Estimate, outside: Group): [bytes: number, share: numbe
 ];
 // By a method that counts what lies outside the allocator too, the sum of the items is the allocator's alone.
 const totalLabel = (answer: Estimate): string =>
-    (answer.outside.length > 0 ? t.items.allocated : t.items.total)(format.nominal(answer.gpu.memory_gib));
+    say(answer.outside.length > 0 ? 'items.allocated' : 'items.total', { card: format.nominal(answer.gpu.memory_gib) });
 const titleOf = (answer: Estimate): string =>
-    answer.stage === answer.worst_stage ? t.items.title : t.items.titleStage(format.count(answer.stage + 1));
+    answer.stage === answer.worst_stage ? say('items.title') : say('items.title_stage', { stage: answer.stage + 1 });
 
-const partsOf = (group: Group): string => group.items.map((item) => item.label).join(' · ');
+const partsOf = (group: Group): string => group.items.map((item) => nameOf('item', item)).join(' · ');
 
 const toAssumptions = () => document.getElementById('assumed')?.scrollIntoView({ block: 'center' });
 
@@ -62,7 +64,7 @@ function GroupRows({ page, group, act, Card }: Omit<Props, 'answer'> & { group: 
                     >
                         <Swatch id={group.id} />
                         <span>
-                            {group.label} {group.items.length > 1 && <small>{partsOf(group)}</small>}
+                            {nameOf('group', group)} {group.items.length > 1 && <small>{partsOf(group)}</small>}
                         </span>
                     </button>
                 </th>
@@ -102,14 +104,14 @@ export function Items({ page, answer, act, Card }: Props) {
                     <tr>
                         <th scope="col">{titleOf(answer)}</th>
                         <th scope="col" class="r">
-                            {t.items.gib}
+                            {say('items.gib')}
                         </th>
                         <th scope="col" class="r">
-                            {t.items.share}
+                            {say('items.share')}
                         </th>
                         {page.exactBytes && (
                             <th scope="col" class="r">
-                                {t.items.bytes}
+                                {say('items.bytes')}
                             </th>
                         )}
                     </tr>
@@ -128,27 +130,27 @@ export function Items({ page, answer, act, Card }: Props) {
                             <GroupRows page={page} group={outside} act={act} Card={Card} />
                         </tbody>
                         <tbody class="total">
-                            <TotalRow page={page} label={t.items.whole} bytes={wholeBytes} share={wholeShare} />
+                            <TotalRow page={page} label={say('items.whole')} bytes={wholeBytes} share={wholeShare} />
                         </tbody>
                     </>
                 )}
             </table>
             <p class="acts">
                 <button type="button" aria-pressed={page.exactBytes} onClick={() => act.showBytes(!page.exactBytes)}>
-                    {t.items.showBytes}
+                    {say('items.show_bytes')}
                 </button>
-                <CopyButton label={t.items.copy} text={() => asTable(answer)} />
+                <CopyButton label={say('copy.table')} text={() => asTable(answer)} />
             </p>
             {answer.host && (
                 <p>
-                    {t.items.host(
-                        format.gb(answer.host.bytes_per_node),
-                        format.gb(answer.host.bytes_per_gpu),
-                        format.gb(answer.host.pcie_bytes_per_step),
-                    )}
+                    {say('answer.host', {
+                        node: answer.host.bytes_per_node,
+                        gpu: answer.host.bytes_per_gpu,
+                        traffic: answer.host.pcie_bytes_per_step,
+                    })}
                 </p>
             )}
-            <p class="note">{t.items.footnote}</p>
+            <p class="note">{say('items.footnote')}</p>
         </section>
     );
 }
@@ -161,10 +163,10 @@ function NoteList({ id, title, notes }: { id: string; title: string; notes: Note
             <ul>
                 {notes.map((note) => (
                     <li key={note.id}>
-                        {note.text}{' '}
+                        {tell(note.text)}{' '}
                         {note.field && (
                             <button type="button" class="link" onClick={() => focusField(note.field ?? '')}>
-                                {t.notes.change}
+                                {say('notes.change')}
                             </button>
                         )}
                     </li>
@@ -177,9 +179,9 @@ function NoteList({ id, title, notes }: { id: string; title: string; notes: Note
 export function Notes({ answer }: { answer: Estimate }) {
     return (
         <section class="notes">
-            <NoteList id="used" title={t.notes.used} notes={answer.used} />
-            <NoteList id="assumed" title={t.notes.assumed} notes={answer.assumed} />
-            <NoteList id="not-counted" title={t.notes.not_counted} notes={answer.not_counted} />
+            <NoteList id="used" title={say('notes.used')} notes={answer.used} />
+            <NoteList id="assumed" title={say('notes.assumed')} notes={answer.assumed} />
+            <NoteList id="not-counted" title={say('notes.not_counted')} notes={answer.not_counted} />
         </section>
     );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CatalogModel } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
+import { say } from '../words/words';
 
 interface Props {
     models: CatalogModel[];
@@ -84,7 +84,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 type="text"
                 autocomplete="off"
                 spellcheck={false}
-                aria-label={t.form.model}
+                aria-label={say('form.model')}
                 aria-expanded={open}
                 aria-controls="model-list"
                 aria-autocomplete="list"
@@ -101,11 +101,13 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 onBlur={close}
                 onKeyDown={onKeyDown}
             />
-            <ul ref={list} id="model-list" role="listbox" aria-label={t.form.model} hidden={!open}>
+            <ul ref={list} id="model-list" role="listbox" aria-label={say('form.model')} hidden={!open}>
                 {open &&
-                    found.map((model, index) => option(model.id, index, model.label, t.form.parameters(format.short(model.parameters))))}
-                {open && found.length === 0 && <li class="none">{t.form.noMatch}</li>}
-                {open && option(PASTE, found.length, t.form.paste, t.form.pasteHelp)}
+                    found.map((model, index) =>
+                        option(model.id, index, model.label, say('form.parameters', { count: format.short(model.parameters) })),
+                    )}
+                {open && found.length === 0 && <li class="none">{say('form.no_match')}</li>}
+                {open && option(PASTE, found.length, say('form.paste'), say('form.paste_help'))}
             </ul>
         </span>
     );

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Imported } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
+import { problemText } from '../shared/names';
 import { MAX_CONFIG } from '../state/state';
+import { say, tell } from '../words/words';
 
 interface Props {
     start: string;
@@ -32,12 +32,10 @@ function Report({ result }: { result: Imported }) {
     if (!result.ok) {
         return (
             <div class="wrong">
-                <h3>{m.paste.problems(result.problems.length)}</h3>
+                <h3>{say('paste.problems', { count: result.problems.length })}</h3>
                 <ul>
                     {result.problems.map((problem) => (
-                        <li key={problem.field + problem.rule}>
-                            {problem.message} {problem.suggestion}
-                        </li>
+                        <li key={problem.field + problem.rule}>{problemText(problem)}</li>
                     ))}
                 </ul>
             </div>
@@ -45,25 +43,25 @@ function Report({ result }: { result: Imported }) {
     }
     return (
         <>
-            <h3>{m.paste.found(result.label, format.count(result.parameters))}</h3>
+            <h3>{say('paste.found', { label: result.label, parameters: result.parameters })}</h3>
             <dl>
                 {result.assumed.length > 0 && (
                     <>
-                        <dt>{m.paste.assumed}</dt>
+                        <dt>{say('paste.assumed')}</dt>
                         <dd>
                             {result.assumed.map(({ key, value, why }) => (
                                 <p key={key}>
                                     <code>
                                         {key}: {JSON.stringify(value)}
                                     </code>{' '}
-                                    {why}
+                                    {tell(why)}
                                 </p>
                             ))}
                         </dd>
                     </>
                 )}
-                <Names title={m.paste.used} names={result.used} />
-                <Names title={m.paste.ignored} names={result.ignored} />
+                <Names title={say('paste.used')} names={result.used} />
+                <Names title={say('paste.ignored')} names={result.ignored} />
             </dl>
         </>
     );
@@ -92,7 +90,7 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
 
     // True when the text is small enough to be taken into the field.
     const accept = (size: number): boolean => {
-        setRefused(size > MAX_CONFIG ? t.notices.too_large(format.megabytes(size)) : '');
+        setRefused(size > MAX_CONFIG ? say('notice.too_large', { details: format.megabytes(size) }) : '');
         return size <= MAX_CONFIG;
     };
     const readFile = async (file: File | undefined) => {
@@ -100,10 +98,10 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
         try {
             setText(await file.text());
         } catch {
-            setRefused(m.paste.unreadableFile);
+            setRefused(say('paste.unreadable_file'));
         }
     };
-    const message = refused || (result === null ? m.paste.waiting : '');
+    const message = refused || (result === null ? say('paste.waiting') : '');
     return (
         <dialog ref={dialog} class="paste-dialog" aria-labelledby="paste-title" onClose={close}>
             <form
@@ -113,15 +111,15 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                     if (result?.ok) use(result);
                 }}
             >
-                <h2 id="paste-title">{m.paste.title}</h2>
-                <p class="note">{m.paste.intro}</p>
+                <h2 id="paste-title">{say('paste.title')}</h2>
+                <p class="note">{say('paste.intro')}</p>
                 <textarea
-                    aria-label={m.paste.text}
+                    aria-label={say('paste.text')}
                     aria-describedby="paste-result"
                     aria-invalid={refused !== '' || result?.ok === false}
                     rows={9}
                     spellcheck={false}
-                    placeholder={m.paste.placeholder}
+                    placeholder={say('paste.placeholder')}
                     value={text}
                     onPaste={(event) => {
                         if (!accept(event.clipboardData?.getData('text').length ?? 0)) event.preventDefault();
@@ -129,7 +127,7 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                     onInput={(event) => setText(event.currentTarget.value)}
                 />
                 <label class="file">
-                    {m.paste.file}
+                    {say('paste.file')}
                     <input
                         type="file"
                         accept=".json,application/json,text/plain"
@@ -142,10 +140,10 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                 </div>
                 <p class="acts">
                     <button type="button" onClick={() => dialog.current?.close()}>
-                        {m.paste.cancel}
+                        {say('paste.cancel')}
                     </button>
                     <button type="submit" class="prime" aria-disabled={!result?.ok}>
-                        {m.paste.use}
+                        {say('paste.use')}
                     </button>
                 </p>
             </form>

@@ -1,8 +1,8 @@
 import { format } from '../format/format';
-import { t } from '../i18n';
 import { fieldOf, focusField, problemId } from '../shared/field-problems';
-import { labelOf } from '../shared/sentences';
+import { labelOf, problemText } from '../shared/names';
 import type { Actions, Page } from '../store/page';
+import { say, tell } from '../words/words';
 
 // A value as the form shows it: numbers in the reader's way, ids by their labels.
 function shownValue({ catalog }: Page, value: number | string): string {
@@ -23,13 +23,13 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
     if (nearest === null) {
         return (
             <button type="button" onClick={() => focusField(field)}>
-                {t.problems.goTo(label)}
+                {say('problems.go_to', { label })}
             </button>
         );
     }
     return (
         <button type="button" class="prime" onClick={() => act.change({ [problem.field]: nearest }, 'choose')}>
-            {t.problems.use(label, shownValue(page, nearest))}
+            {say('problems.use', { label, value: shownValue(page, nearest) })}
         </button>
     );
 }
@@ -42,17 +42,15 @@ export function Problems({ page, act }: { page: Page; act: Actions }) {
         <div class="problems">
             <p class="remedy">
                 <Remedy page={page} index={0} act={act} />
-                <span>{first.suggestion}</span>
+                <span>{tell(first.suggestion)}</span>
             </p>
             {others.length > 0 && (
                 <>
-                    <h2>{t.problems.others(others.length)}</h2>
+                    <h2>{say('problems.others', { count: others.length })}</h2>
                     <ul>
                         {others.map((problem, i) => (
                             <li key={problemId(i + 1)}>
-                                <p id={problemId(i + 1)}>
-                                    {problem.message} {problem.suggestion}
-                                </p>
+                                <p id={problemId(i + 1)}>{problemText(problem)}</p>
                                 <Remedy page={page} index={i + 1} act={act} />
                             </li>
                         ))}

@@ -1,9 +1,10 @@
-import { t } from '../i18n';
+import { modelLabel } from '../shared/answer-words';
 import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
-import { modelLabel } from '../shared/sentences';
+import { Words } from '../shared/words';
 import { CUSTOM_MODEL, configOf } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 import { ModelPicker } from './model-picker';
 
 // The question as a sentence; every bracket in it is a field.
@@ -21,51 +22,51 @@ export function Sentence({ page, act }: { page: Page; act: Actions }) {
             onChange={(value, how) => act.change({ [key]: value }, how)}
         />
     );
+    const model = (
+        <ModelPicker
+            models={catalog.models}
+            value={String(job.model)}
+            label={modelLabel(page)}
+            {...problemAttributes(page, 'model')}
+            onChoose={(id) => act.change({ model: id }, 'choose')}
+            onPaste={() => act.paste(pasteText)}
+        />
+    );
+    const edit = custom && (
+        <button type="button" class="link" onClick={() => act.paste(pasteText)}>
+            {say('form.edit_config')}
+        </button>
+    );
+    const gpu = (
+        <select
+            id="field-gpu"
+            aria-label={say('form.gpu')}
+            aria-invalid={problemAttributes(page, 'gpu').invalid}
+            aria-describedby={problemAttributes(page, 'gpu').describedBy}
+            value={String(job.gpu)}
+            onChange={(event) => act.change({ gpu: event.currentTarget.value, cluster: '' }, 'choose')}
+        >
+            {catalog.gpus.every((one) => one.id !== job.gpu) && (
+                <option value={String(job.gpu)}>{say('form.unknown_gpu', { id: String(job.gpu) })}</option>
+            )}
+            {catalog.gpus.map((one) => (
+                <option key={one.id} value={one.id} selected={one.id === job.gpu}>
+                    {one.label}
+                </option>
+            ))}
+        </select>
+    );
+    const slots = {
+        model,
+        edit,
+        gpu,
+        gpus: number('gpus', say('form.gpus')),
+        sequence_length: number('sequence_length', say('form.sequence')),
+        global_batch: number('global_batch', say('form.batch')),
+    };
     return (
-        <form class="sentence" aria-label={t.form.label} onSubmit={(event) => event.preventDefault()}>
-            {t.form.train}{' '}
-            <ModelPicker
-                models={catalog.models}
-                value={String(job.model)}
-                label={modelLabel(page)}
-                {...problemAttributes(page, 'model')}
-                onChoose={(id) => act.change({ model: id }, 'choose')}
-                onPaste={() => act.paste(pasteText)}
-            />{' '}
-            {custom && (
-                <button type="button" class="link" onClick={() => act.paste(pasteText)}>
-                    {t.form.editConfig}
-                </button>
-            )}{' '}
-            {t.form.on}{' '}
-            <span class="keep">
-                {number('gpus', t.form.gpus)} {t.form.gpusTimes}{' '}
-                <select
-                    id="field-gpu"
-                    aria-label={t.form.gpu}
-                    aria-invalid={problemAttributes(page, 'gpu').invalid}
-                    aria-describedby={problemAttributes(page, 'gpu').describedBy}
-                    value={String(job.gpu)}
-                    onChange={(event) => act.change({ gpu: event.currentTarget.value, cluster: '' }, 'choose')}
-                >
-                    {catalog.gpus.every((gpu) => gpu.id !== job.gpu) && (
-                        <option value={String(job.gpu)}>{t.form.unknownGpu(String(job.gpu))}</option>
-                    )}
-                    {catalog.gpus.map((gpu) => (
-                        <option key={gpu.id} value={gpu.id} selected={gpu.id === job.gpu}>
-                            {gpu.label}
-                        </option>
-                    ))}
-                </select>
-            </span>{' '}
-            {t.form.with}{' '}
-            <span class="keep">
-                {number('sequence_length', t.form.sequence)}
-                {t.form.afterSequence}
-            </span>{' '}
-            <span class="keep">
-                {number('global_batch', t.form.batch)} {t.form.afterBatch}
-            </span>
+        <form class="sentence" aria-label={say('form.label')} onSubmit={(event) => event.preventDefault()}>
+            <Words id="form.sentence" slots={slots} tags={{ keep: (inside) => <span class="keep">{inside}</span> }} />
         </form>
     );
 }

@@ -1,23 +1,25 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Estimate, Stage } from '../core/api';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { Swatch } from '../shared/chart';
+import { nameOf } from '../shared/names';
 import { Table } from '../shared/table';
 import type { Actions } from '../store/page';
+import { listed, say, tell } from '../words/words';
 
 // One bar per pipeline stage. Drawn in percent of the width, as the bar above is.
 const BEYOND = 1.04;
 const MANY = 16; // from here on a line has room for the number alone
 const percent = (part: number): string => `${(part * 100).toFixed(3)}%`;
 
-const nameOf = (index: number): string => format.count(index + 1);
+const numberOf = (index: number): string => format.count(index + 1);
 
 function contents(stage: Stage): string {
-    const parts = [m.stages.layers(stage.layers, format.count(stage.layers))];
-    if (stage.embedding) parts.push(m.stages.embedding);
-    if (stage.head) parts.push(m.stages.head);
-    return parts.join(', ');
+    return listed([
+        say('stages.layers', { count: stage.layers }),
+        stage.embedding && say('stages.embedding'),
+        stage.head && say('stages.head'),
+    ]);
 }
 
 interface BarProps {
@@ -54,18 +56,17 @@ function StageBar({ stage, groups, end, cardBytes, line }: BarProps) {
 }
 
 function asTable(answer: Estimate): string[][] {
-    const { table } = m;
-    const names = answer.groups.map((group) => group.label);
+    const names = answer.groups.map((group) => nameOf('group', group));
     return [
         [
-            table.stage,
-            table.layers,
-            table.inFlight,
-            ...[...names, table.held, table.total].map((name) => `${name} ${table.gib}`),
-            table.share,
+            say('table.stage'),
+            say('table.layers'),
+            say('table.in_flight'),
+            ...[...names, say('table.held'), say('table.total')].map((name) => say('table.in_gib', { name })),
+            say('table.share'),
         ],
         ...answer.stages.map((stage, i) => [
-            nameOf(i),
+            numberOf(i),
             contents(stage),
             format.number(stage.in_flight),
             ...answer.groups.map((group) => format.gib(stage.groups[group.id] ?? 0)),
@@ -113,10 +114,10 @@ export function Stages({ answer, act }: { answer: Estimate; act: Actions }) {
     };
     return (
         <section class="stages" aria-labelledby="stages-title">
-            <h2 id="stages-title">{m.stages.title}</h2>
-            <p class="finding">{answer.worst_why}</p>
-            <p class="note">{m.stages.subtitle(format.nominal(answer.gpu.memory_gib), format.count(stages.length))}</p>
-            <ul ref={list} class={many ? 'many' : undefined} aria-label={m.stages.list} onKeyDown={onKeyDown}>
+            <h2 id="stages-title">{say('stages.title')}</h2>
+            <p class="finding">{tell(answer.worst_why)}</p>
+            <p class="note">{say('stages.subtitle', { card: format.nominal(answer.gpu.memory_gib), count: stages.length })}</p>
+            <ul ref={list} class={many ? 'many' : undefined} aria-label={say('stages.list')} onKeyDown={onKeyDown}>
                 {stages.map((stage, i) => {
                     return (
                         <li key={i}>
@@ -128,14 +129,14 @@ export function Stages({ answer, act }: { answer: Estimate; act: Actions }) {
                                 onFocus={() => setFocus(i)}
                             >
                                 <span class="name">
-                                    <span class="sr">{m.table.stage} </span>
-                                    <b>{nameOf(i)}</b> <small class={many ? 'sr' : undefined}>{contents(stage)}</small>
+                                    <span class="sr">{say('table.stage')} </span>
+                                    <b>{numberOf(i)}</b> <small class={many ? 'sr' : undefined}>{contents(stage)}</small>
                                 </span>{' '}
                                 <StageBar stage={stage} groups={groups} end={end} cardBytes={answer.card_bytes} line={answer.line_share} />
                                 <span class="size">
                                     {format.gb(stage.bytes)}
-                                    <span class="sr">{m.stages.share(format.percent(stage.share))}</span>
-                                    {i === worst && <b> ◂ {m.stages.fullest}</b>}
+                                    <span class="sr"> {say('stages.share', { share: stage.share })}</span>
+                                    {i === worst && <b> ◂ {say('stages.fullest')}</b>}
                                 </span>
                             </button>
                         </li>
@@ -145,39 +146,39 @@ export function Stages({ answer, act }: { answer: Estimate; act: Actions }) {
             <ul class="legend" aria-hidden="true">
                 {answer.groups.map((group) => (
                     <li key={group.id}>
-                        <Swatch id={group.id} /> {group.label}
+                        <Swatch id={group.id} /> {nameOf('group', group)}
                     </li>
                 ))}
                 <li>
                     <svg class="key" aria-hidden="true" width="14" height="14">
                         <line class="held" x1="7" x2="7" y2="14" />
                     </svg>{' '}
-                    {m.stages.held}
+                    {say('stages.held')}
                 </li>
                 <li>
                     <svg class="key" aria-hidden="true" width="14" height="14">
                         <line class="line80" x1="7" x2="7" y2="14" />
                     </svg>{' '}
-                    {m.stages.line(format.percent(answer.line_share))}
+                    {say('stages.line', { share: answer.line_share })}
                 </li>
                 <li>
                     <svg class="key" aria-hidden="true" width="14" height="14">
                         <line class="cardline" x1="7" x2="7" y2="14" />
                     </svg>{' '}
-                    {m.stages.card}
+                    {say('stages.card')}
                 </li>
             </ul>
             <div role="status">
                 {shown !== worst && (
                     <p class="showing">
-                        {m.stages.showing(nameOf(shown), format.count(stages.length))}{' '}
+                        {say('stages.showing', { stage: shown + 1, count: stages.length })}{' '}
                         <button type="button" onClick={() => act.showStage(null)}>
-                            {m.stages.back}
+                            {say('stages.back')}
                         </button>
                     </p>
                 )}
             </div>
-            <Table title={m.table.title} label={m.stages.title} rows={() => asTable(answer)} />
+            <Table title={say('table.title')} label={say('stages.title')} rows={() => asTable(answer)} />
         </section>
     );
 }

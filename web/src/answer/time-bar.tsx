@@ -1,10 +1,11 @@
 import type { FunctionComponent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Estimate, TimeKind } from '../core/api';
-import { format, kindsOf } from '../format/format';
-import { t } from '../i18n';
+import { format } from '../format/format';
+import { kindsOf } from '../format/sums';
 import { percent, room, TimeFill } from '../shared/chart';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 import type { TimeTableProps } from './time-table';
 
 // One step from end to end, by what the GPUs do meanwhile; the items stand in the table below it.
@@ -24,10 +25,10 @@ export function TimeBar({ page, answer, act, Table }: Props) {
     return (
         <section class="card-bar time-bar" aria-labelledby="time-title">
             <div class="barhead">
-                <h2 id="time-title">{t.time.finding(t.time.kind[most.kind], format.percent(most.share))}</h2>
+                <h2 id="time-title">{say('step.finding', { kind: say(`step.kind.${most.kind}`), share: most.share })}</h2>
             </div>
             {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
-            <svg class="bar" height="56" role="group" aria-label={t.time.label}>
+            <svg class="bar" height="56" role="group" aria-label={say('step.label')}>
                 {kinds.map(({ kind, seconds, share }, i) => {
                     const toggle = () => choose(chosen === kind ? null : kind);
                     return (
@@ -36,7 +37,7 @@ export function TimeBar({ page, answer, act, Table }: Props) {
                             key={kind}
                             role="button"
                             tabindex={0}
-                            aria-label={t.time.part(t.time.short[kind], format.duration(seconds), format.percent(share))}
+                            aria-label={say('step.part', { label: say(`step.short.${kind}`), time: seconds, share: share })}
                             aria-pressed={chosen === kind}
                             class={`part t-${kind} ${room(share)}`}
                             onClick={toggle}
@@ -50,7 +51,7 @@ export function TimeBar({ page, answer, act, Table }: Props) {
                                 <TimeFill kind={kind} />
                                 <rect class="edge" width="100%" height="100%" />
                                 <text class="name" x="10" y="23">
-                                    {t.time.short[kind]}
+                                    {say(`step.short.${kind}`)}
                                 </text>{' '}
                                 <text class="size" x="10" y="42">
                                     {format.duration(seconds)}

@@ -1,19 +1,19 @@
 import { useState } from 'preact/hooks';
 import type { Estimate, TimeItem, TimeKind } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
+import { rateOf } from '../shared/answer-words';
 import { TimeFill } from '../shared/chart';
 import { CopyButton } from '../shared/copy-button';
-import { rateOf } from '../shared/sentences';
+import { aboutOf, helpOf, nameOf, wordsFor } from '../shared/names';
 import type { Actions, Page } from '../store/page';
+import { say, sentences } from '../words/words';
 import { Explanation } from './card';
 
 const asTable = ({ time }: Estimate): string =>
     [
-        [t.time.label, m.time.seconds, m.time.share],
-        ...time.items.map((item) => [item.label, format.number(item.seconds), format.percent(item.share)]),
-        [m.time.total, format.number(time.step_seconds), format.percent(1)],
+        [say('step.label'), say('time_table.seconds'), say('time_table.share')],
+        ...time.items.map((item) => [nameOf('time', item), format.number(item.seconds), format.percent(item.share)]),
+        [say('time_table.total'), format.number(time.step_seconds), format.percent(1)],
     ]
         .map((cells) => cells.join('\t'))
         .join('\n');
@@ -28,7 +28,7 @@ function Row({ item, open, toggle }: { item: TimeItem; open: boolean; toggle(): 
                             <TimeFill kind={item.kind} />
                         </svg>
                         <span>
-                            {item.label} <small>{item.summary}</small>
+                            {nameOf('time', item)} <small>{aboutOf('time', item)}</small>
                         </span>
                     </button>
                 </th>
@@ -38,15 +38,17 @@ function Row({ item, open, toggle }: { item: TimeItem; open: boolean; toggle(): 
             {open && (
                 <tr class="detail">
                     <td colSpan={3}>
-                        <article class={`item-card t-${item.kind}`} aria-label={item.label}>
+                        <article class={`item-card t-${item.kind}`} aria-label={nameOf('time', item)}>
                             <Explanation
                                 item={item}
+                                title={nameOf('time', item)}
+                                summary={aboutOf('time', item)}
                                 result={format.duration(item.seconds)}
                                 latexResult={`${item.seconds}\\ \\text{s}`}
                                 write={format.measured}
                             >
                                 <button type="button" onClick={toggle}>
-                                    {m.card.close}
+                                    {say('card.close')}
                                 </button>
                             </Explanation>
                         </article>
@@ -68,20 +70,26 @@ export interface TimeTableProps {
 // By which convention MFU and TFLOP/s are stated. It changes no time.
 function Rates({ page, answer, act }: Omit<TimeTableProps, 'chosen'>) {
     const { time } = answer;
-    const { id, label, help, mfu, tflop_per_s_per_gpu } = rateOf(answer, page);
-    const peak = t.time.peak(format.count(time.peak_tflop_per_s), time.peak_format);
+    const chosen = rateOf(answer, page);
+    const convention = say('time_table.convention', {
+        label: nameOf('rate', chosen),
+        mfu: chosen.mfu,
+        peak: format.count(time.peak_tflop_per_s),
+        format: time.peak_format,
+        rate: format.rounded(chosen.tflop_per_s_per_gpu),
+    });
     return (
         <>
             <fieldset class="filters switch">
-                <legend>{m.time.count}</legend>
+                <legend>{say('time_table.count')}</legend>
                 {time.rates.map((rate) => (
-                    <button key={rate.id} type="button" aria-pressed={rate.id === id} onClick={() => act.showRate(rate.id)}>
-                        {rate.label}
+                    <button key={rate.id} type="button" aria-pressed={rate.id === chosen.id} onClick={() => act.showRate(rate.id)}>
+                        {nameOf('rate', rate)}
                     </button>
                 ))}
             </fieldset>
             <p class="note" aria-live="polite">
-                {m.time.convention(label, format.percent(mfu), peak, format.rounded(tflop_per_s_per_gpu))} {help}
+                {sentences(convention, helpOf('rate', chosen))}
             </p>
         </>
     );
@@ -96,12 +104,12 @@ export function TimeTable({ page, answer, chosen, act }: TimeTableProps) {
             <table>
                 <thead>
                     <tr>
-                        <th scope="col">{t.time.label}</th>
+                        <th scope="col">{say('step.label')}</th>
                         <th scope="col" class="r">
-                            {m.time.time}
+                            {say('time_table.time')}
                         </th>
                         <th scope="col" class="r">
-                            {m.time.share}
+                            {say('time_table.share')}
                         </th>
                     </tr>
                 </thead>
@@ -117,18 +125,18 @@ export function TimeTable({ page, answer, chosen, act }: TimeTableProps) {
                 </tbody>
                 <tbody class="total">
                     <tr>
-                        <th scope="row">{m.time.total}</th>
+                        <th scope="row">{say('time_table.total')}</th>
                         <td class="r">{format.duration(time.step_seconds)}</td>
                         <td class="r">{format.percent(1)}</td>
                     </tr>
                 </tbody>
             </table>
             <p class="note">
-                {m.time.band(format.duration(time.low_seconds), format.duration(time.high_seconds))} {time.basis}
+                {sentences(say('time_table.band', { low: time.low_seconds, high: time.high_seconds }), wordsFor('band', time.basis))}
             </p>
             <Rates page={page} answer={answer} act={act} />
             <p class="acts">
-                <CopyButton label={m.table.copy} text={() => asTable(answer)} />
+                <CopyButton label={say('copy.table')} text={() => asTable(answer)} />
             </p>
         </div>
     );

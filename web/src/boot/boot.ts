@@ -1,21 +1,32 @@
 // Runs before the first paint, as a classic script in a file of its own: the strict Content-Security-Policy allows no inline code. The
 // reader's colours; the sentence of a link; the module on its way; and everything that is done before the app is there, kept for it.
 import { storedTheme } from '../page/theme';
+import { LANGUAGE_PARAMETER, readersLanguage } from '../words/language';
 import { endLink, showLink } from './link';
 import { compileModule, fetchExample, whenWanted } from './load';
 import { record } from './record';
 import './types';
 
+function sayFailed(text: string): void {
+    const notice = document.createElement('p');
+    notice.className = 'failed';
+    notice.setAttribute('role', 'alert');
+    notice.textContent = text;
+    document.getElementById('check')?.prepend(notice);
+}
+
 const { dataset } = document.currentScript as HTMLScriptElement;
 const at = (file = ''): string => new URL(file, document.baseURI).href;
 const [moduleUrl, exampleUrl] = [at(dataset.module), at(dataset.example)];
-const hasLink = location.search.length > 1;
+const language = readersLanguage();
+const words = BOOT_DATA.words[language];
+const hasLink = [...new URLSearchParams(location.search).keys()].some((name) => name !== LANGUAGE_PARAMETER);
 
 const theme = storedTheme();
 if (theme !== 'auto') document.documentElement.dataset.theme = theme;
 document.documentElement.dataset.filling = ''; // until the later sections have their content: they keep its room free
-const kept = record(BOOT_DATA.words.taken);
-if (hasLink) showLink(BOOT_DATA);
+const kept = record(words.taken);
+if (hasLink) showLink(BOOT_DATA, language);
 
 const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
     let made: Promise<Value> | undefined;
@@ -26,10 +37,11 @@ const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
 };
 const module = once(() => compileModule(moduleUrl));
 const example = once(() => (hasLink ? Promise.resolve(null) : fetchExample(exampleUrl)));
-const wanted = whenWanted(hasLink);
+const wanted = whenWanted(hasLink || language !== 'en');
 wanted.then(() => Promise.all([example(), module()])).catch(() => {}); // whoever needs them meets the failure
 
 window.boot = {
+    language,
     wanted,
     module,
     example,
@@ -44,5 +56,6 @@ window.boot = {
         // The example's answer is not that of what a reader typed.
         if (kept.changed()) document.documentElement.dataset.pending = 'sentence';
         kept.giveUp();
+        sayFailed(words.failed);
     },
 };

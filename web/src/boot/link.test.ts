@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { readLink } from './link';
 import type { BootData } from './types';
 
-const data: BootData = {
+const data: Pick<BootData, 'models' | 'numbers'> = {
     models: { small: 'Small 8B' },
     numbers: { gpus: 'gpus', seq: 'sequence_length' },
-    words: { name: '', working: '', taken: '', ownModel: 'Your model', unknownGpu: '%?' },
 };
-const read = (query: string) => readLink(query, data, 'en');
+const words = { name: '', working: '', taken: '', failed: '', ownModel: 'Your model', unknownGpu: '%?' };
+const read = (query: string) => readLink(query, data, words, 'en');
 
 test('the fields of a link as the page will write them', () => {
     expect(read('?v=1&model=small&gpu=h100&gpus=1024&seq=8192&tp=2')).toEqual({

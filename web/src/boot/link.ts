@@ -1,14 +1,17 @@
 // A link shows its own sentence before the module is there: what it asks is written into the prerendered sentence, and the example's
 // answer stays out of sight (base.css, [data-pending]).
-import { usableLocale } from '../format/locale';
-import type { BootData } from './types';
+import { localeFor } from '../format/locale';
+import type { Language } from '../words/language';
+import type { BootData, BootWords } from './types';
 
 const MODEL = 'model';
 const CUSTOM = 'custom';
 const GPU = 'gpu';
 
 // The texts of the fields that a link sets, by key.
-export function readLink(query: string, data: BootData, locale: string): Record<string, string> {
+type Known = Pick<BootData, 'models' | 'numbers'>;
+
+export function readLink(query: string, data: Known, words: BootWords, locale: string): Record<string, string> {
     const params = new URLSearchParams(query);
     const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
     const shown: Record<string, string> = {};
@@ -17,19 +20,19 @@ export function readLink(query: string, data: BootData, locale: string): Record<
         if (text !== null) shown[key] = /^\d{1,15}$/.test(text) ? whole.format(Number(text)) : text;
     }
     const model = params.get(MODEL);
-    if (model === CUSTOM) shown[MODEL] = params.get('model._name_or_path')?.replace(/^"(.*)"$/, '$1') ?? data.words.ownModel;
+    if (model === CUSTOM) shown[MODEL] = params.get('model._name_or_path')?.replace(/^"(.*)"$/, '$1') ?? words.ownModel;
     else if (model !== null) shown[MODEL] = data.models[model] ?? model;
     const gpu = params.get(GPU);
     if (gpu !== null) shown[GPU] = gpu;
     return shown;
 }
 
-function fill(shown: Record<string, string>, data: BootData): void {
+function fill(shown: Record<string, string>, words: BootWords): void {
     for (const [key, text] of Object.entries(shown)) {
         const field = document.getElementById(`field-${key}`);
         if (field instanceof HTMLSelectElement) {
             if (![...field.options].some(({ value }) => value === text))
-                field.prepend(new Option(data.words.unknownGpu.replace('%', text), text));
+                field.prepend(new Option(words.unknownGpu.replace('%', text), text));
             field.value = text;
         } else if (field instanceof HTMLInputElement) {
             field.value = text;
@@ -38,7 +41,7 @@ function fill(shown: Record<string, string>, data: BootData): void {
     }
 }
 
-function sayWorking(sentence: Element, words: BootData['words']): void {
+function sayWorking(sentence: Element, words: BootWords): void {
     const working = document.createElement('p');
     working.className = 'working';
     working.setAttribute('role', 'status');
@@ -47,17 +50,18 @@ function sayWorking(sentence: Element, words: BootData['words']): void {
 }
 
 // As soon as the sentence is parsed, and so before it is painted.
-export function showLink(data: BootData): void {
+export function showLink(data: BootData, language: Language): void {
+    const words = data.words[language];
     const { dataset } = document.documentElement;
     dataset.pending = '';
-    document.title = data.words.name;
-    const locale = usableLocale([navigator.language, ...navigator.languages]);
+    document.title = words.name;
+    const locale = localeFor(language, [navigator.language, ...navigator.languages]);
     const watch = new MutationObserver(() => {
         const sentence = document.querySelector('.sentence');
         if (!sentence?.nextElementSibling) return; // not whole yet
         watch.disconnect();
-        fill(readLink(location.search, data, locale), data);
-        sayWorking(sentence, data.words);
+        fill(readLink(location.search, data, words, locale), words);
+        sayWorking(sentence, words);
         document.getElementById('answer')?.setAttribute('aria-busy', 'true');
         dataset.pending = 'sentence';
     });

@@ -1,4 +1,5 @@
 import type { Alternatives, Catalog, Estimate } from '../core/api';
+import type { Language } from '../words/language';
 
 // What the boot script (boot.ts, a classic script of its own) takes from the build and gives to the app (main.tsx).
 
@@ -6,13 +7,17 @@ import type { Alternatives, Catalog, Estimate } from '../core/api';
 export interface BootData {
     models: Record<string, string>; // labels by id
     numbers: Record<string, string>; // the number fields of the sentence: their names in a link, and their keys
-    words: {
-        name: string;
-        working: string;
-        taken: string;
-        ownModel: string;
-        unknownGpu: string; // % stands for its id
-    };
+    words: Record<Language, BootWords>;
+}
+
+// What is said before the page's own words are there.
+export interface BootWords {
+    name: string;
+    working: string;
+    taken: string;
+    failed: string;
+    ownModel: string;
+    unknownGpu: string; // % stands for its id
 }
 
 // The run that the page shows before any other, worked out when it was built.
@@ -23,11 +28,12 @@ export interface Example {
 }
 
 export interface Boot {
+    language: Language; // of the reader; what was built speaks English
     wanted: Promise<void>; // when to begin with all that reading the finished example does not need
     module(): Promise<WebAssembly.Module>; // compiled while it is fetched; the same each time
     example(): Promise<Example | null>; // null for a link to another run, or when it cannot be had
     ready(draw: () => void): void; // draws the app, then carries out, in order, what the reader did before
-    failed(): void; // the app will never be there
+    failed(): void; // the app will never be there: says so
 }
 
 declare global {

@@ -1,9 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
 import { MAX_PINS } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 
 // The table comes in a file of its own: who pins nothing goes without it.
 let table: typeof import('./table') | undefined;
@@ -28,11 +26,11 @@ function Empty({ page, act }: { page: Page; act: Actions }) {
     const { answer, problems } = page;
     return (
         <>
-            <p>{m.compare.empty(t.pins.pin, format.count(MAX_PINS))}</p>
+            <p>{say('compare.empty', { button: say('pins.pin'), most: MAX_PINS })}</p>
             {answer && problems.length === 0 && (
                 <p class="acts">
                     <button type="button" onClick={() => act.pin(answer.job)}>
-                        {m.compare.pinThis}
+                        {say('compare.pin_this')}
                     </button>
                 </p>
             )}
@@ -46,10 +44,14 @@ export function Compare({ page, act }: { page: Page; act: Actions }) {
     const { table, failed } = useTable(some);
     return (
         <section id="compare" class={some ? 'plans compare' : 'plans'} aria-labelledby="compare-title" tabIndex={-1}>
-            <h2 id="compare-title">{m.compare.title}</h2>
+            <h2 id="compare-title">{say('section.compare')}</h2>
             {!some && <Empty page={page} act={act} />}
             {some &&
-                (table ? <table.CompareTable page={page} act={act} /> : <p class="note">{failed ? t.later.failed : t.later.coming}</p>)}
+                (table ? (
+                    <table.CompareTable page={page} act={act} />
+                ) : (
+                    <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
+                ))}
         </section>
     );
 }

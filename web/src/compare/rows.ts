@@ -1,12 +1,13 @@
 // Pinned plans side by side, as a table: which plans, which rows, and which value of a row is the best. All numbers are the core's; here
 // they are only laid out and compared.
 import type { Catalog, Estimate, Field, Fit, Json, Problem, TimeKind } from '../core/api';
-import { format, kindsOf } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
-import { choiceLabel, gpuLabel, labelOf, modelLabel, rateOf, tieOf } from '../shared/sentences';
+import { format } from '../format/format';
+import { kindsOf } from '../format/sums';
+import { gpuLabel, modelLabel, rateOf } from '../shared/answer-words';
+import { choiceLabel, choiceName, labelOf, messageOf, nameOf } from '../shared/names';
 import { BUDGET, configOf, defaults, type Job, type Pin, pinOf } from '../state/state';
 import { type Page, pinLike } from '../store/page';
+import { listed, say, sentences } from '../words/words';
 
 export interface Column {
     pin: Pin;
@@ -24,6 +25,8 @@ export interface Cell {
     problems?: Problem[];
     best?: boolean;
 }
+
+const NONE = '–';
 
 export type Part = { memory: string } | { time: TimeKind }; // what a row's colour stands for
 
@@ -48,7 +51,7 @@ export function columnsOf(page: Page): Column[] {
         const answer = page.pinAnswers[pin.text];
         return {
             pin,
-            name: m.compare.pin(format.count(i + 1)),
+            name: say('compare.pin', { number: i + 1 }),
             shown: shown !== null && pinLike(page, shown.pin) === pin,
             pinned: true,
             answer: answer?.ok ? answer : null,
@@ -56,7 +59,7 @@ export function columnsOf(page: Page): Column[] {
         };
     });
     if (!shown || pinned.some((column) => column.shown)) return pinned;
-    return [{ ...shown, name: m.compare.shown, shown: true, pinned: false, problems: [] }, ...pinned];
+    return [{ ...shown, name: say('compare.shown'), shown: true, pinned: false, problems: [] }, ...pinned];
 }
 
 // ---- what differs
@@ -72,12 +75,12 @@ function fieldText(catalog: Catalog, field: Field, value: Json): string {
     if (field.type === 'choice' || field.type === 'text') return choiceLabel(catalog, field.key, String(value));
     if (field.type === 'set') {
         const chosen = String(value).split(',');
-        const labels = field.choices.filter((choice) => chosen.includes(choice.id)).map((choice) => choice.label);
-        return labels.join(', ') || m.compare.nothing;
+        const names = field.choices.filter(({ id }) => chosen.includes(id)).map((choice) => choiceName(field, choice));
+        return listed(names) || say('compare.nothing');
     }
-    if (typeof value === 'boolean') return value ? m.compare.yes : m.compare.no;
-    if (typeof value !== 'number') return value === 'auto' ? t.adjust.auto : String(value);
-    if (value === 0 && (BUDGET as readonly string[]).includes(field.key)) return m.budget.none;
+    if (typeof value === 'boolean') return value ? say('adjust.yes') : say('adjust.no');
+    if (typeof value !== 'number') return value === 'auto' ? say('adjust.auto') : String(value);
+    if (value === 0 && (BUDGET as readonly string[]).includes(field.key)) return say('budget.none');
     return field.key === 'token_budget' ? format.short(value) : format.number(value);
 }
 
@@ -85,8 +88,8 @@ function valueText(page: Page, job: Job, key: string): string {
     const { catalog } = page;
     if (key === 'model') return modelLabel({ ...page, job });
     if (key === 'gpu') return gpuLabel({ ...page, job });
-    if (key === 'cluster') return catalog.clusters.find(({ id }) => id === job.cluster)?.label ?? t.adjust.noCluster;
-    if (key === 'method') return catalog.methods.find(({ id }) => id === job.method)?.label ?? String(job.method);
+    if (key === 'cluster') return catalog.clusters.find(({ id }) => id === job.cluster)?.label ?? say('adjust.no_cluster');
+    if (key === 'method') return nameOf('method', catalog.methods.find(({ id }) => id === job.method) ?? { id: String(job.method) });
     const field = catalog.fields.find((one) => one.key === key);
     return field ? fieldText(catalog, field, job[key] ?? field.default) : '';
 }
@@ -138,7 +141,7 @@ function rowOf(columns: Column[], spec: Spec): Row[] {
     if (texts.every((text) => text === null)) return [];
     const cells = columns.map(({ answer }, i): Cell => {
         const text = texts[i];
-        if (!answer || text === null || text === undefined) return { text: m.compare.none };
+        if (!answer || text === null || text === undefined) return { text: NONE };
         return { text, best: i === best, ...(spec.small && { small: spec.small(answer) }) };
     });
     const { id, label, part, basis } = spec;
@@ -147,13 +150,13 @@ function rowOf(columns: Column[], spec: Spec): Row[] {
 
 const verdictRow = (columns: Column[]): Row => ({
     id: 'verdict',
-    label: m.compare.verdict,
+    label: say('compare.verdict'),
     cells: columns.map(({ answer, problems }) =>
         answer
-            ? { text: t.word[answer.class], fit: answer.class }
+            ? { text: say(`fit.${answer.class}`), fit: answer.class }
             : problems.length > 0
-              ? { text: t.verdict.cannot, fit: 'does_not_fit', problems }
-              : { text: t.later.coming },
+              ? { text: say('answer.cannot'), fit: 'does_not_fit', problems }
+              : { text: say('later.coming') },
     ),
 });
 
@@ -166,26 +169,28 @@ const idsOf = (columns: Column[], read: (answer: Estimate) => string[]): string[
 export const groupsOf = (answer: Estimate): { [id: string]: number } => answer.stages[answer.worst_stage]?.groups ?? {};
 
 function memorySpecs(columns: Column[]): Spec[] {
-    const labels = new Map(columns.flatMap(({ answer }) => answer?.groups.map(({ id, label }) => [id, label] as const) ?? []));
+    const labels = new Map(
+        columns.flatMap(({ answer }) => answer?.groups.map((group) => [group.id, nameOf('group', group)] as const) ?? []),
+    );
     return [
         {
             id: 'share',
-            label: m.compare.share,
+            label: say('compare.share'),
             text: ({ share }) => format.percent(share),
             value: ({ share }) => share,
             better: 'less',
         },
         {
             id: 'bytes',
-            label: m.compare.memory,
-            text: ({ total_bytes }) => m.compare.gb(format.gb(total_bytes)),
+            label: say('compare.memory'),
+            text: ({ total_bytes }) => say('compare.gb', { size: total_bytes }),
             value: ({ total_bytes }) => total_bytes,
             better: 'less',
         },
         ...idsOf(columns, (answer) => Object.keys(groupsOf(answer)).sort(byOrder([...labels.keys()]))).map((id) => ({
             id: `memory-${id}`,
             label: labels.get(id) ?? id,
-            text: (answer: Estimate) => m.compare.gb(format.gb(groupsOf(answer)[id] ?? 0)),
+            text: (answer: Estimate) => say('compare.gb', { size: groupsOf(answer)[id] ?? 0 }),
             part: { memory: id },
         })),
     ];
@@ -199,7 +204,7 @@ const byOrder =
 // How FLOP are counted here, in words.
 export function conventionOf(page: Page, columns: Column[]): string {
     const some = columns.find(({ answer }) => answer)?.answer;
-    return some ? rateOf(some, page).label : '';
+    return some ? nameOf('rate', rateOf(some, page)) : '';
 }
 
 function timeSpecs(page: Page, columns: Column[]): Spec[] {
@@ -208,22 +213,23 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
     return [
         {
             id: 'step',
-            label: m.compare.step,
+            label: say('compare.step'),
             text: ({ time }) => format.duration(time.step_seconds),
             value: ({ time }) => time.step_seconds,
             better: 'less',
             width: tieWidth,
-            small: ({ time }) => m.compare.between(format.duration(time.low_seconds), format.duration(time.high_seconds)),
+            small: ({ time }) =>
+                say('compare.between', { low: format.duration(time.low_seconds), high: format.duration(time.high_seconds) }),
         },
         ...(idsOf(columns, ({ time }) => kindsOf(time.items).map(({ kind }) => kind)) as TimeKind[]).map((kind) => ({
             id: `time-${kind}`,
-            label: t.time.kind[kind],
-            text: (answer: Estimate) => (secondsOf(answer, kind) > 0 ? format.duration(secondsOf(answer, kind)) : m.compare.none),
+            label: say(`step.kind.${kind}`),
+            text: (answer: Estimate) => (secondsOf(answer, kind) > 0 ? format.duration(secondsOf(answer, kind)) : NONE),
             part: { time: kind },
         })),
         {
             id: 'tokens',
-            label: m.compare.speed,
+            label: say('compare.speed'),
             text: ({ time }) => format.rounded(time.tokens_per_s),
             value: ({ time }) => time.tokens_per_s,
             better: 'more',
@@ -231,7 +237,7 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
         },
         {
             id: 'flop',
-            label: m.compare.flop,
+            label: say('compare.flop'),
             basis,
             text: (answer) => format.rounded(rateOf(answer, page).tflop_per_s_per_gpu),
             value: (answer) => rateOf(answer, page).tflop_per_s_per_gpu,
@@ -240,7 +246,7 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
         },
         {
             id: 'mfu',
-            label: m.compare.mfu,
+            label: say('compare.mfu'),
             basis,
             text: (answer) => format.percent(rateOf(answer, page).mfu),
             value: (answer) => rateOf(answer, page).mfu,
@@ -250,14 +256,14 @@ function timeSpecs(page: Page, columns: Column[]): Spec[] {
     ];
 }
 
-const RUN_SPECS: Spec[] = [
+const runSpecs = (): Spec[] => [
     {
         id: 'days',
-        label: m.compare.run,
+        label: say('compare.run'),
         text: ({ time: { run } }) => run && format.training(run.days, run.low_days, run.high_days)[0],
         small: ({ time: { run } }) => {
             const [, low, high] = run ? format.training(run.days, run.low_days, run.high_days) : ['', '', ''];
-            return m.compare.between(low, high);
+            return say('compare.between', { low, high });
         },
         value: ({ time: { run } }) => run?.days,
         better: 'less',
@@ -265,7 +271,7 @@ const RUN_SPECS: Spec[] = [
     },
     {
         id: 'hours',
-        label: m.compare.hours,
+        label: say('compare.hours'),
         text: ({ time: { run } }) => run && format.rounded(run.gpu_hours),
         value: ({ time: { run } }) => run?.gpu_hours,
         better: 'less',
@@ -273,7 +279,7 @@ const RUN_SPECS: Spec[] = [
     },
     {
         id: 'cost',
-        label: m.compare.cost,
+        label: say('compare.cost'),
         text: ({ time: { run } }) => (run && run.cost !== null ? format.rounded(run.cost) : null),
         value: ({ time: { run } }) => run?.cost,
         better: 'less',
@@ -281,7 +287,7 @@ const RUN_SPECS: Spec[] = [
     },
     {
         id: 'energy',
-        label: m.compare.energy,
+        label: say('compare.energy'),
         text: ({ time: { run } }) => (run && run.energy_kwh !== null ? format.energy(run.energy_kwh) : null),
         value: ({ time: { run } }) => run?.energy_kwh,
         better: 'less',
@@ -292,10 +298,10 @@ const RUN_SPECS: Spec[] = [
 export function sectionsOf(page: Page, columns: Column[]): Section[] {
     const rows = (specs: Spec[]): Row[] => specs.flatMap((spec) => rowOf(columns, spec));
     const sections: Section[] = [
-        { id: 'settings', label: m.compare.settings, rows: settingRows(page, columns) },
-        { id: 'memory', label: m.compare.memoryTitle, rows: [verdictRow(columns), ...rows(memorySpecs(columns))] },
-        { id: 'time', label: m.compare.timeTitle, rows: rows(timeSpecs(page, columns)) },
-        { id: 'run', label: m.compare.runTitle, rows: rows(RUN_SPECS) },
+        { id: 'settings', label: say('compare.settings'), rows: settingRows(page, columns) },
+        { id: 'memory', label: say('compare.memory_title'), rows: [verdictRow(columns), ...rows(memorySpecs(columns))] },
+        { id: 'time', label: say('compare.time_title'), rows: rows(timeSpecs(page, columns)) },
+        { id: 'run', label: say('compare.run_title'), rows: rows(runSpecs()) },
     ];
     return sections.filter((section) => section.rows.length > 0);
 }
@@ -317,20 +323,20 @@ export function findingOf(columns: Column[], sections: Section[]): string {
     const [fastest, smallest] = [winner('step'), winner('bytes')];
     const parts =
         fastest.name && fastest.name === smallest.name
-            ? [m.compare.both(fastest.name, fastest.text, smallest.text)]
+            ? [say('compare.both', { name: fastest.name, time: fastest.text, memory: smallest.text })]
             : [
-                  ...(fastest.name ? [m.compare.fastest(fastest.name, fastest.text)] : []),
-                  ...(smallest.name ? [m.compare.smallest(smallest.name, smallest.text)] : []),
+                  ...(fastest.name ? [say('compare.fastest', { name: fastest.name, time: fastest.text })] : []),
+                  ...(smallest.name ? [say('compare.smallest', { name: smallest.name, memory: smallest.text })] : []),
               ];
     const tied = equallyFast(columns);
-    if (!fastest.name && tied > 1) parts.unshift(`${tieOf(tied)}.`);
-    if (parts.length > 0 && columns.some(({ answer }) => answer?.class === 'does_not_fit')) parts.push(m.compare.among);
-    return parts.join(' ');
+    if (!fastest.name && tied > 1) parts.unshift(say('compare.tie', { count: tied }));
+    if (parts.length > 0 && columns.some(({ answer }) => answer?.class === 'does_not_fit')) parts.push(say('compare.among'));
+    return sentences(...parts);
 }
 
 // ---- to be pasted elsewhere
 const whole = ({ text, small, problems = [] }: Cell): string =>
-    [text, ...(small ? [`(${small})`] : []), ...problems.map(({ message }) => message)].join(' ');
+    [text, ...(small ? [`(${small})`] : []), ...problems.map(messageOf)].join(' ');
 
 const copied = ({ label, basis }: Row): string => (basis ? `${label}, ${basis}` : label);
 

@@ -1,13 +1,14 @@
 // The table of pinned plans: a file of its own, fetched with the first pin.
 import './compare.css';
 import type { Estimate } from '../core/api';
-import { kindsOf } from '../format/format';
-import { m } from '../i18n/more';
+import { kindsOf } from '../format/sums';
 import { percent, Swatch, TimeFill } from '../shared/chart';
 import { CopyButton } from '../shared/copy-button';
-import { degreeList } from '../shared/sentences';
+import { problemText } from '../shared/names';
+import { degreeList } from '../shared/plan-words';
 import { MAX_PINS } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say, sentences } from '../words/words';
 import {
     asMarkdown,
     asTsv,
@@ -90,16 +91,14 @@ function Value({ cell }: { cell: Cell }) {
             {cell.best && (
                 <>
                     {' '}
-                    <b class="best-mark">{m.compare.best}</b>
+                    <b class="best-mark">{say('compare.best')}</b>
                 </>
             )}
             {cell.small && <small class="below">{cell.small}</small>}
             {cell.problems && cell.problems.length > 0 && (
                 <ul>
                     {cell.problems.map((problem) => (
-                        <li key={problem.message}>
-                            {problem.message} {problem.suggestion}
-                        </li>
+                        <li key={problemText(problem)}>{problemText(problem)}</li>
                     ))}
                 </ul>
             )}
@@ -173,23 +172,23 @@ function Head({ page, column, act }: { page: Page; column: Column; act: Actions 
     return (
         <th scope="col">
             <span class="name">
-                <b>{name}</b> {shown && pinned && <small>{m.compare.shownNow}</small>}
+                <b>{name}</b> {shown && pinned && <small>{say('compare.shown_now')}</small>}
             </span>
             <small class="plan-of">{degreeList(pin.job, answer?.data_parallel)}</small>
             <span class="acts">
                 {!shown && (
-                    <button type="button" aria-label={m.compare.showLabel(name)} onClick={show}>
-                        {m.compare.show}
+                    <button type="button" aria-label={say('compare.show_label', { name })} onClick={show}>
+                        {say('compare.show')}
                     </button>
                 )}
                 {pinned && (
-                    <button type="button" aria-label={m.compare.unpinLabel(name)} onClick={unpin}>
-                        {m.compare.unpin}
+                    <button type="button" aria-label={say('compare.unpin_label', { name })} onClick={unpin}>
+                        {say('compare.unpin')}
                     </button>
                 )}
                 {!pinned && answer && page.pins.length < MAX_PINS && (
-                    <button type="button" aria-label={m.compare.pinThis} onClick={() => act.pin(answer.job)}>
-                        {m.compare.pinIt}
+                    <button type="button" aria-label={say('compare.pin_this')} onClick={() => act.pin(answer.job)}>
+                        {say('compare.pin_it')}
                     </button>
                 )}
             </span>
@@ -206,9 +205,9 @@ export function CompareTable({ page, act }: { page: Page; act: Actions }) {
     return (
         <>
             {finding && <p class="finding">{finding}</p>}
-            {columns.length === 1 && <p>{m.compare.alone}</p>}
+            {columns.length === 1 && <p>{say('compare.alone')}</p>}
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
-            <section class="scroll" aria-label={m.compare.region} tabIndex={0}>
+            <section class="scroll" aria-label={say('compare.region')} tabIndex={0}>
                 <table>
                     <thead>
                         <tr>
@@ -221,12 +220,10 @@ export function CompareTable({ page, act }: { page: Page; act: Actions }) {
                     <Body columns={columns} sections={sections} />
                 </table>
             </section>
-            <p class="note">
-                {columns.length > 1 && m.compare.marks} {convention && m.compare.notes(convention)}
-            </p>
+            <p class="note">{sentences(columns.length > 1 && say('compare.marks'), convention && say('compare.notes', { convention }))}</p>
             <p class="acts">
-                <CopyButton label={m.table.copy} text={() => asTsv(columns, sections)} />
-                <CopyButton label={m.compare.copyMarkdown} text={() => asMarkdown(columns, sections)} />
+                <CopyButton label={say('copy.table')} text={() => asTsv(columns, sections)} />
+                <CopyButton label={say('compare.copy_markdown')} text={() => asMarkdown(columns, sections)} />
             </p>
         </>
     );

@@ -2,12 +2,26 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
+// What the core says: a sentence of core/data/words by its id, and what stands in it. A plain string is said as it is.
+export interface Text {
+    id: string;
+    args?: { readonly [name: string]: TextArg };
+}
+export type TextArg = string | number | boolean | null | Text | readonly TextArg[];
+export type Said = string | Text | null;
+// A thing whose words follow from its id: see shared/names.ts. Where they are given, these are said.
+export interface Worded {
+    label?: Said | undefined;
+    summary?: Said | undefined;
+    help?: Said | undefined;
+}
+
 export interface Problem {
     field: string;
     rule: string;
     value: Json;
-    message: string;
-    suggestion: string;
+    message: Said;
+    suggestion: Said;
     nearest: number | string | null;
 }
 
@@ -42,25 +56,19 @@ export interface CatalogModel {
     sources: Source[];
 }
 
-export interface Method {
+export interface Method extends Worded {
     id: string;
-    label: string;
-    summary: string;
     source: Source;
-    limits: string[];
+    limits: Said[];
 }
 
-export interface Choice {
+export interface Choice extends Worded {
     id: string;
-    label: string;
-    help: string;
 }
 
-interface FieldBase {
+interface FieldBase extends Worded {
     key: string;
     link: string;
-    label: string;
-    help: string;
     unit: string;
     auto?: boolean; // its value may be "auto": the core chooses it
     default_1?: string | number | boolean; // what its absence meant in links and requests of version 1, where that was another value
@@ -105,7 +113,7 @@ export interface Catalog {
     models: CatalogModel[];
     methods: Method[];
     fields: Field[];
-    rules: { id: string; label: string }[];
+    rules: ({ id: string } & Worded)[];
 }
 
 export type Imported =
@@ -116,7 +124,7 @@ export type Imported =
           parameters: number;
           used: string[];
           ignored: string[];
-          assumed: { key: string; value: Json; why: string }[];
+          assumed: { key: string; value: Json; why: Said }[];
       }
     | { ok: false; problems: Problem[] };
 
@@ -127,7 +135,7 @@ export type Token = string | number | { symbol: string };
 
 export interface Where {
     symbol: string;
-    meaning: string;
+    meaning: Said;
     unit: string;
     value: number;
     formula: Token[] | null;
@@ -143,10 +151,8 @@ export interface Brief {
     step_seconds: number;
 }
 
-export interface Item {
+export interface Item extends Worded {
     id: string;
-    label: string;
-    summary: string;
     bytes: number;
     share: number;
     formula: Token[];
@@ -159,11 +165,9 @@ export interface Item {
 
 export type TimeKind = 'compute' | 'tensor' | 'context' | 'pipeline' | 'data' | 'bubble' | 'other';
 
-export interface TimeItem {
+export interface TimeItem extends Worded {
     id: string;
     kind: TimeKind;
-    label: string;
-    summary: string;
     seconds: number;
     share: number; // of the step
     formula: Token[];
@@ -186,10 +190,8 @@ export interface Run {
 }
 
 // What the GPUs achieve, under one convention of counting FLOP.
-export interface Rate {
+export interface Rate extends Worded {
     id: string;
-    label: string;
-    help: string;
     tflop_per_s_per_gpu: number;
     mfu: number;
 }
@@ -198,7 +200,7 @@ export interface Time {
     step_seconds: number;
     low_seconds: number;
     high_seconds: number;
-    basis: string;
+    basis: Said;
     tokens_per_step: number;
     tokens_per_s: number;
     tokens_per_s_per_gpu: number;
@@ -210,10 +212,8 @@ export interface Time {
     run: Run | null;
 }
 
-export interface Group {
+export interface Group extends Worded {
     id: string;
-    label: string;
-    summary: string;
     bytes: number;
     share: number;
     items: Item[];
@@ -234,7 +234,7 @@ export interface Knob {
 
 export interface Note {
     id: string;
-    text: string;
+    text: Said;
     field?: string;
 }
 
@@ -245,8 +245,8 @@ export interface Settings {
 
 export interface Change extends Brief {
     set: Settings;
-    label: string;
-    touches: string;
+    label: Said;
+    touches: Said;
     saved_bytes: number;
 }
 
@@ -289,7 +289,7 @@ export interface TimelineStage {
 }
 
 export interface Timeline {
-    schedule: { label: string; summary: string };
+    schedule: { id: string } & Worded;
     chunks: number;
     all_micro_batches: number;
     makespan_seconds: number;
@@ -305,8 +305,8 @@ export interface Timeline {
 export interface TimelineAnswer {
     ok: true;
     job: { [key: string]: Json };
-    basis: string;
-    note: string;
+    basis: Said;
+    note: Said;
     timeline: Timeline | null;
 }
 
@@ -318,8 +318,8 @@ export interface Host {
 
 export interface Comparison extends Omit<Brief, 'step_seconds'> {
     method: string;
-    label: string;
-    rows: { id: string; label: string; bytes: number; other_bytes: number; why: string }[];
+    label?: Said | undefined;
+    rows: ({ id: string; bytes: number; other_bytes: number; why?: Said } & Worded)[];
 }
 
 export interface Estimate extends Omit<Brief, 'step_seconds'> {
@@ -336,12 +336,12 @@ export interface Estimate extends Omit<Brief, 'step_seconds'> {
     whole_bytes: number;
     card_bytes: number;
     line_share: number;
-    verdict: string;
-    verdict_basis: string;
+    verdict: Said;
+    verdict_basis: Said;
     outside: Item[];
     stage: number;
     worst_stage: number;
-    worst_why: string;
+    worst_why: Said;
     groups: Group[];
     stages: Stage[];
     curve: Curve | null;
@@ -470,8 +470,8 @@ export interface Versus {
     seconds?: number;
     seconds_share?: number;
     bytes?: number;
-    time?: { id: string; kind: TimeKind; label: string; seconds: number }[];
-    memory?: { id: string; label: string; bytes: number }[];
+    time?: ({ id: string; kind: TimeKind; seconds: number } & Worded)[];
+    memory?: ({ id: string; bytes: number } & Worded)[];
 }
 
 // Everything of a plan that can be chosen, with its value.
@@ -480,7 +480,7 @@ export type WholePlan = Record<RankedKey, string | number | boolean> & { data_pa
 // A number and the fastest plan that fits there.
 export type FewestGpus = Brief & { gpus: number; plan: WholePlan };
 export type InTime = FewestGpus & Omit<Run, 'steps' | 'energy_kwh'> & { safe_gpus: number | null };
-export type Largest = Brief & { value: number; plan: WholePlan; limited_by: 'memory' | 'rules' | 'range'; note: string };
+export type Largest = Brief & { value: number; plan: WholePlan; limited_by: 'memory' | 'rules' | 'range'; note: Said };
 export type ModelHere = { id: string; label: string; parameters: number; fits: boolean } & (({ plan: WholePlan } & Brief) | { plan: null });
 
 export interface Limits {
@@ -493,7 +493,7 @@ export interface Limits {
     largest_batch: Largest | null;
     largest_sequence: Largest | null;
     models: ModelHere[];
-    searched: { from_gpus: number; to_gpus: number; note: string };
+    searched: { from_gpus: number; to_gpus: number; note: Said };
 }
 
 export interface CalibrationRow {
@@ -519,7 +519,7 @@ export interface Calibration extends CalibrationHelp {
     rows: CalibrationRow[];
     usable: number;
     kind: 'none' | 'factor' | 'site';
-    why: string;
+    why: Said;
     set: { [key: string]: string | number };
     not_identifiable: string[];
     before: CalibrationErrors | null;
@@ -540,9 +540,9 @@ export interface SlowLink {
 }
 export interface LinksRead {
     ok: true;
-    format: { id: LinksFormat; label: string };
+    format: { id: LinksFormat } & Worded;
     unit: LinksUnit;
-    unit_source: string;
+    unit_source: Said;
     links: Links;
     symmetric: boolean;
     asymmetry: number;
@@ -552,7 +552,7 @@ export interface LinksRead {
     median_gbyte_per_s: number;
     lowest: number;
     highest: number;
-    notes: string[];
+    notes: Said[];
 }
 
 // What a reader says of a text; "auto": nothing.
@@ -606,7 +606,7 @@ export interface PlaceFile {
     id: string;
     name: string;
     text: string;
-    how: string;
+    how: Said;
 }
 export interface RankedPlacement {
     index: number;
@@ -617,16 +617,16 @@ export interface RankedPlacement {
 export interface Placed {
     ok: true;
     job: { [key: string]: Json };
-    objective: { id: string; label: string };
+    objective: { id: string } & Worded;
     units: 'nodes' | 'gpus';
     default_seconds: number;
     best_seconds: number;
     gain_share: number;
     low_gain_share: number;
     high_gain_share: number;
-    basis: string;
+    basis: Said;
     nothing_to_gain: boolean;
-    finding: string;
+    finding: Said;
     placement: number[];
     positions: PlacedAt[];
     spare: number[];
@@ -639,7 +639,7 @@ export interface Placed {
     critical: { default: Binds; best: Binds };
     files: PlaceFile[];
     warnings: Problem[];
-    suggestion: { set: { [key: string]: string | number | boolean }; label: string; seconds: number } | null;
+    suggestion: { set: { [key: string]: string | number | boolean }; label: Said; seconds: number } | null;
     ranked: RankedPlacement[];
 }
 

@@ -21,6 +21,7 @@ import type {
 import type { Heat, HeatFilter } from './heat';
 import type { Call, Question, Reply } from './worker';
 
+// `reason`: an id of the page's words, or what the browser said.
 export class CoreCrash extends Error {
     constructor(
         reason: string,
@@ -110,11 +111,11 @@ export class Core {
             if (this.worker === worker) this.askAgain(reason);
         };
         worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => this.worker === worker && this.receive(data));
-        worker.addEventListener('error', (event) => lost(event.message ?? 'its file could not be fetched'));
-        worker.addEventListener('messageerror', () => lost('an answer that cannot be read'));
+        worker.addEventListener('error', (event) => lost(event.message ?? 'crash.no_file'));
+        worker.addEventListener('messageerror', () => lost('crash.unreadable'));
         this.alive = watchOver(
             () => this.waiting.size > 0,
-            () => lost('its thread was ended'),
+            () => lost('crash.thread_ended'),
         );
         // Without a module nothing can be answered: who made this says so, once, and not every question.
         this.module().then(

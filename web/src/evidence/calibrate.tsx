@@ -2,12 +2,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Calibrated, Calibration, CalibrationRow, Problem } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { useWidth } from '../shared/drawing';
-import { degreeList, labelOf } from '../shared/sentences';
+import { choiceLabel, labelOf, problemText, unitText } from '../shared/names';
+import { degreeList } from '../shared/plan-words';
 import { Table } from '../shared/table';
 import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say, sentences, tell } from '../words/words';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_SHOWN = 20; // problems; nobody mends more at once
@@ -21,7 +22,8 @@ interface Props {
     setText(text: string): void;
 }
 
-const planOf = ({ plan }: CalibrationRow): string => m.calibrate.onGpus(format.count(plan.gpus), degreeList(plan));
+const nameOfRow = ({ name, plan, outlier }: CalibrationRow): string =>
+    say(outlier ? 'calibrate.row_outlier' : 'calibrate.row', { name, gpus: plan.gpus, plan: degreeList(plan) });
 
 // ---- the residuals: measured over estimated, run by run, before and after
 const HEIGHT = 150;
@@ -55,7 +57,7 @@ function Residuals({ result }: { result: Calibration }) {
         <div ref={box} class="residuals">
             <svg width={width} height={TOP + HEIGHT + FOOT} aria-hidden="true">
                 <text x={0} y={12}>
-                    {m.calibrate.y}
+                    {say('calibrate.y')}
                 </text>
                 {marks.map((ratio) => (
                     <g key={ratio} class={Math.abs(ratio - 1) < 1e-9 ? 'rule none' : 'rule'}>
@@ -82,14 +84,14 @@ function Residuals({ result }: { result: Calibration }) {
                 <svg width="14" height="14" aria-hidden="true">
                     <circle class="before" cx="7" cy="7" r="4" />
                 </svg>{' '}
-                {m.calibrate.keyBefore}
+                {say('calibrate.key_before')}
                 {changed && (
                     <>
                         {' '}
                         <svg width="14" height="14" aria-hidden="true">
                             <circle class="after" cx="7" cy="7" r="4" />
                         </svg>{' '}
-                        {m.calibrate.keyAfter}
+                        {say('calibrate.key_after')}
                     </>
                 )}
             </p>
@@ -98,9 +100,16 @@ function Residuals({ result }: { result: Calibration }) {
 }
 
 const asRows = ({ rows }: Calibration): string[][] => [
-    [m.calibrate.run, m.calibrate.measured, m.calibrate.estimated, m.calibrate.error, m.calibrate.after, m.calibrate.afterError],
+    [
+        say('calibrate.run'),
+        say('calibrate.measured'),
+        say('calibrate.estimated'),
+        say('calibrate.error'),
+        say('calibrate.after'),
+        say('calibrate.after_error'),
+    ],
     ...rows.map((row) => [
-        `${row.name}, ${planOf(row)}${row.outlier ? ` (${m.calibrate.outlier})` : ''}`,
+        nameOfRow(row),
         format.duration(row.step_seconds),
         format.duration(row.estimated_seconds),
         format.off(row.ratio),
@@ -115,13 +124,12 @@ function Proposal({ page, act, result }: { page: Page; act: Actions; result: Cal
     const inUse = entries.every(([key, value]) => page.job[key] === value);
     const { fields } = page.catalog;
     const told = ([key, value]: [string, string | number]): string => {
-        const field = fields.find((one) => one.key === key);
-        const named = field?.type === 'choice' && field.choices.find((choice) => choice.id === value)?.label;
-        return m.calibrate.sets(
-            labelOf(fields, key),
-            named || (typeof value === 'number' ? format.number(value) : value),
-            field?.unit ?? '',
-        );
+        const unit = fields.find((one) => one.key === key)?.unit;
+        const written = typeof value === 'number' ? format.number(value) : choiceLabel(page.catalog, key, value);
+        const label = labelOf(fields, key);
+        return unit
+            ? say('calibrate.sets_unit', { label, value: written, unit: unitText(2, unit) })
+            : say('calibrate.sets', { label, value: written });
     };
     return (
         <>
@@ -132,7 +140,7 @@ function Proposal({ page, act, result }: { page: Page; act: Actions; result: Cal
             </ul>
             <p class="acts">
                 <button type="button" class="prime" aria-disabled={inUse} onClick={() => !inUse && act.change(result.set, 'choose')}>
-                    {inUse ? m.calibrate.applied : m.calibrate.apply}
+                    {inUse ? say('calibrate.applied') : say('calibrate.apply')}
                 </button>
             </p>
         </>
@@ -145,9 +153,9 @@ function Warnings({ warnings }: { warnings: Problem[] }) {
     return (
         <ul class="note">
             {shown.map((warning) => (
-                <li key={warning.field}>{`${warning.message} ${warning.suggestion}`}</li>
+                <li key={warning.field}>{problemText(warning)}</li>
             ))}
-            {more > 0 && <li>{m.calibrate.others(format.count(more))}</li>}
+            {more > 0 && <li>{say('calibrate.others', { count: more })}</li>}
         </ul>
     );
 }
@@ -157,14 +165,12 @@ function Problems({ result }: { result: Extract<Calibrated, { ok: false }> }) {
     const more = result.problems.length - shown.length;
     return (
         <div class="wrong">
-            <h3>{m.calibrate.problems(result.problems.length)}</h3>
+            <h3>{say('calibrate.problems', { count: result.problems.length })}</h3>
             <ul>
                 {shown.map((problem) => (
-                    <li key={problem.field + problem.rule + problem.message}>
-                        {problem.message} {problem.suggestion}
-                    </li>
+                    <li key={problem.field + problem.rule + problemText(problem)}>{problemText(problem)}</li>
                 ))}
-                {more > 0 && <li>{m.calibrate.others(format.count(more))}</li>}
+                {more > 0 && <li>{say('calibrate.others', { count: more })}</li>}
             </ul>
         </div>
     );
@@ -173,15 +179,15 @@ function Problems({ result }: { result: Extract<Calibrated, { ok: false }> }) {
 function Finding({ result }: { result: Calibration }) {
     const { before, after } = result;
     if (!before || !after) return null;
-    const [was, is] = [format.percent(before.mean_error), format.percent(after.mean_error)];
+    const mean = { before: before.mean_error, after: after.mean_error };
     return (
         <>
-            <h3>{result.kind === 'none' ? m.calibrate.off(was) : m.calibrate.better(was, is)}</h3>
+            <h3>{result.kind === 'none' ? say('calibrate.off', mean) : say('calibrate.better', mean)}</h3>
             {result.kind !== 'none' && (
-                <p class="note">{m.calibrate.worst(format.percent(before.worst_error), format.percent(after.worst_error))}</p>
+                <p class="note">{say('calibrate.worst', { before: before.worst_error, after: after.worst_error })}</p>
             )}
             <Residuals result={result} />
-            <Table title={m.table.title} label={m.calibrate.table} rows={() => asRows(result)} />
+            <Table title={say('table.title')} label={say('calibrate.table')} rows={() => asRows(result)} />
         </>
     );
 }
@@ -221,12 +227,10 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
     const remove = help?.remove ?? {};
     return (
         <div class="calibrate">
-            <p class="note">
-                {m.calibrate.intro} {m.calibrate.rule}
-            </p>
+            <p class="note">{sentences(say('calibrate.intro'), say('calibrate.rule'))}</p>
             <textarea
                 ref={field}
-                aria-label={m.calibrate.runs}
+                aria-label={say('calibrate.runs')}
                 aria-describedby="calibrate-result"
                 aria-invalid={result?.ok === false}
                 rows={6}
@@ -237,16 +241,16 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
             />
             <p class="acts">
                 <button type="button" aria-disabled={line === ''} onClick={() => line !== '' && add()}>
-                    {m.calibrate.add}
+                    {say('calibrate.add')}
                 </button>
                 {Object.keys(remove).length > 0 && (
                     <button type="button" onClick={() => act.change(remove, 'choose')}>
-                        {m.calibrate.remove}
+                        {say('calibrate.remove')}
                     </button>
                 )}
             </p>
             <div id="calibrate-result" class="proposal" role="status">
-                {result?.ok && <p>{result.why}</p>}
+                {result?.ok && <p>{tell(result.why)}</p>}
                 {result?.ok && <Warnings warnings={result.warnings} />}
                 {result?.ok === false && <Problems result={result} />}
             </div>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TimeItem, TimeKind } from '../core/api';
-import { createFormat, kindsOf } from './format';
+import { createFormat } from './format';
 import { usableLocale } from './locale';
+import { kindsOf } from './sums';
 
 const en = createFormat('en');
 const de = createFormat('de');

@@ -9,3 +9,10 @@ export function usableLocale(tags: readonly string[]): string {
     }
     return 'en';
 }
+
+// Whose digits a page in that language shows: the reader's own. A page in English is read by people of every country; one in another
+// language keeps to it.
+export function localeFor(language: string, tags: readonly string[]): string {
+    const fitting = language === 'en' ? tags : [...tags.filter((tag) => tag.startsWith(language)), language];
+    return usableLocale(fitting);
+}

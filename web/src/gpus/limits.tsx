@@ -2,11 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Limits as Answer, Brief, Catalog, InTime, Largest, ModelHere, WholePlan } from '../core/api';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
+import { messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
-import { wholePlan } from '../shared/sentences';
+import { wholePlan } from '../shared/plan-words';
+import { Words } from '../shared/words';
 import type { Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say, tell } from '../words/words';
 
 // The questions the other way round: each answer is a button that takes it.
 interface TakeProps {
@@ -21,55 +23,50 @@ function Take({ act, values, children }: TakeProps) {
         document.getElementById('answer')?.scrollIntoView({ block: 'center' });
     };
     return (
-        <button type="button" class="link" aria-label={m.limits.take(children)} onClick={take}>
+        <button type="button" class="link" aria-label={say('limits.take', { what: children })} onClick={take}>
             {children}
         </button>
     );
 }
 
 const planText = (catalog: Catalog, plan: WholePlan, brief: Brief): string =>
-    `${wholePlan(catalog, plan, plan.data_parallel)}; ${format.gb(brief.total_bytes)}\u00a0GB, ${format.duration(brief.step_seconds)} a step`;
+    say('limits.plan', { plan: wholePlan(catalog, plan, plan.data_parallel), memory: brief.total_bytes, time: brief.step_seconds });
 
-const Found = ({ notes, children }: { notes: (string | null)[]; children: ComponentChildren }) => (
+const Found = ({ notes, children }: { notes: readonly string[]; children: ComponentChildren }) => (
     <li>
         <p>{children}</p>
         {notes.map((note) => note && <p class="note">{note}</p>)}
     </li>
 );
 
+const TakeGpus = ({ act, gpus }: { act: Actions; gpus: number }) => (
+    <Take act={act} values={{ gpus }}>
+        {say('limits.gpus', { count: gpus })}
+    </Take>
+);
+
 function Fewest({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
     const { fewest_gpus: found, searched } = limits;
-    if (!found) return <Found notes={[]}>{m.limits.fewestNone(format.count(searched.to_gpus))}</Found>;
+    if (!found) return <Found notes={[]}>{say('limits.fewest_none', { most: searched.to_gpus })}</Found>;
     return (
         <Found notes={[planText(page.catalog, found.plan, found)]}>
-            {m.limits.fewest}{' '}
-            <Take act={act} values={{ gpus: found.gpus }}>
-                {m.limits.gpus(format.count(found.gpus))}
-            </Take>
+            <Words id="limits.fewest" slots={{ gpus: <TakeGpus act={act} gpus={found.gpus} /> }} />
         </Found>
     );
 }
 
 function runText(found: InTime): string {
     const [days, low, high] = format.training(found.days, found.low_days, found.high_days);
-    const cost = found.cost === null ? '' : m.limits.cost(format.rounded(found.cost));
-    return `${m.limits.run(days, low, high, format.rounded(found.gpu_hours))}${cost}`;
+    const run = { days, low, high, hours: format.rounded(found.gpu_hours) };
+    return found.cost === null ? say('limits.run', run) : say('limits.run_cost', { ...run, cost: format.rounded(found.cost) });
 }
 
-function Safe({ found, act }: { found: InTime; act: Actions }) {
-    const { gpus, safe_gpus: safe } = found;
-    if (safe === gpus) return m.limits.safeToo;
-    if (safe === null) return m.limits.safeNone;
-    const [before, after] = m.limits.safe;
-    return (
-        <>
-            {before}
-            <Take act={act} values={{ gpus: safe }}>
-                {m.limits.gpus(format.count(safe))}
-            </Take>
-            {after}
-        </>
-    );
+// The fewest GPUs by the estimate, and by the upper end of its range.
+function AtLeast({ found: { gpus, safe_gpus: safe }, act }: { found: InTime; act: Actions }) {
+    const least = <TakeGpus act={act} gpus={gpus} />;
+    if (safe === gpus) return <Words id="limits.at_least" slots={{ gpus: least }} />;
+    if (safe === null) return <Words id="limits.at_least_unsafe" slots={{ gpus: least }} />;
+    return <Words id="limits.at_least_safe" slots={{ gpus: least, safe: <TakeGpus act={act} gpus={safe} /> }} />;
 }
 
 function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
@@ -78,48 +75,42 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
     const [problem] = page.limitsProblems;
     const asked = typeof tokens === 'number' && tokens > 0;
     const counted = limits.job.token_budget === tokens && limits.days === page.days;
+    const budget = (
+        <NumberField
+            id="limits-tokens"
+            label={say('limits.tokens_label')}
+            value={tokens}
+            amount
+            placeholder={say('budget.none')}
+            invalid={page.problems.some(({ field }) => field === 'token_budget')}
+            onChange={(next, how) => act.change({ token_budget: next }, how)}
+        />
+    );
+    const days = (
+        <NumberField
+            id="limits-days"
+            label={say('limits.days_label')}
+            value={page.days}
+            describedBy={problem && 'limits-days-problem'}
+            invalid={problem !== undefined}
+            onChange={(next) => act.setDays(next)}
+        />
+    );
+    const answer = (): ComponentChildren => {
+        if (problem) return null;
+        if (!asked) return say('limits.no_tokens');
+        if (!counted) return say('limits.counting');
+        return found ? <AtLeast found={found} act={act} /> : say('limits.in_time_none', { most: searched.to_gpus });
+    };
+    const words = asked && tokens >= 1e6 && `(${format.short(tokens)})`;
     return (
         <li class="in-time">
             <p>
-                <NumberField
-                    id="limits-tokens"
-                    label={m.limits.tokensLabel}
-                    value={tokens}
-                    amount
-                    placeholder={m.budget.none}
-                    invalid={page.problems.some(({ field }) => field === 'token_budget')}
-                    onChange={(next, how) => act.change({ token_budget: next }, how)}
-                />{' '}
-                {asked && tokens >= 1e6 && `(${format.short(tokens)}) `}
-                {m.limits.tokensIn}{' '}
-                <NumberField
-                    id="limits-days"
-                    label={m.limits.daysLabel}
-                    value={page.days}
-                    describedBy={problem && 'limits-days-problem'}
-                    invalid={problem !== undefined}
-                    onChange={(next) => act.setDays(next)}
-                />{' '}
-                {m.limits.days}{' '}
-                {problem ? null : !asked ? (
-                    m.limits.noTokens
-                ) : !counted ? (
-                    m.limits.counting
-                ) : found ? (
-                    <>
-                        {m.limits.atLeast}{' '}
-                        <Take act={act} values={{ gpus: found.gpus }}>
-                            {m.limits.gpus(format.count(found.gpus))}
-                        </Take>
-                        <Safe found={found} act={act} />
-                    </>
-                ) : (
-                    m.limits.inTimeNone(format.count(searched.to_gpus))
-                )}
+                <Words id="limits.in_time" slots={{ tokens: budget, words, days, answer: answer() }} />
             </p>
             {problem && (
                 <p id="limits-days-problem" class="wrong">
-                    {problem.message}
+                    {messageOf(problem)}
                 </p>
             )}
             {!problem && asked && counted && found && (
@@ -136,22 +127,24 @@ interface SizeProps {
     page: Page;
     found: Largest | null;
     field: string;
-    before: string;
+    sentence: 'limits.sequence' | 'limits.micro_batch' | 'limits.batch';
     none: string;
     endless?: string; // where the end of the field is no answer worth taking
     text(value: number): string;
     act: Actions;
 }
 
-function LargestSize({ page, found, field, before, none, endless, text, act }: SizeProps) {
+function LargestSize({ page, found, field, sentence, none, endless, text, act }: SizeProps) {
     if (!found) return <Found notes={[]}>{none}</Found>;
-    if (endless && found.limited_by === 'range') return <Found notes={[found.note]}>{endless}</Found>;
+    if (endless && found.limited_by === 'range') return <Found notes={[tell(found.note)]}>{endless}</Found>;
+    const answer = (
+        <Take act={act} values={{ [field]: found.value }}>
+            {text(found.value)}
+        </Take>
+    );
     return (
-        <Found notes={[planText(page.catalog, found.plan, found), found.note]}>
-            {before}{' '}
-            <Take act={act} values={{ [field]: found.value }}>
-                {text(found.value)}
-            </Take>
+        <Found notes={[planText(page.catalog, found.plan, found), tell(found.note)]}>
+            <Words id={sentence} args={{ gpus: Number(page.limits?.job.gpus) }} slots={{ answer }} />
         </Found>
     );
 }
@@ -167,14 +160,14 @@ function ModelRow({ catalog, model, act }: { catalog: Catalog; model: ModelHere;
             <td class="r extra">{format.short(model.parameters)}</td>
             {model.plan ? (
                 <>
-                    <td class={`fit ${model.class}`}>{m.heat.legend[model.class]}</td>
+                    <td class={`fit ${model.class}`}>{say(`fit.${model.class}`)}</td>
                     <td class="r">{format.gb(model.total_bytes)}</td>
                     <td class="r">{format.duration(model.step_seconds)}</td>
                     <td class="extra split">{wholePlan(catalog, model.plan, model.plan.data_parallel)}</td>
                 </>
             ) : (
                 <td class="fit" colSpan={4}>
-                    {m.limits.impossible}
+                    {say('limits.impossible')}
                 </td>
             )}
         </tr>
@@ -183,43 +176,43 @@ function ModelRow({ catalog, model, act }: { catalog: Catalog; model: ModelHere;
 
 function Models({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
     const { models } = limits;
-    const gpus = format.count(Number(limits.job.gpus));
+    const gpus = Number(limits.job.gpus);
     const largest = models.find((model) => model.fits);
+    const take = ({ id, label }: ModelHere) => (
+        <Take act={act} values={{ model: id }}>
+            {label}
+        </Take>
+    );
     const card = page.catalog.gpus.find(({ id }) => id === limits.job.gpu)?.memory_gib ?? 0;
     return (
         <li>
             <p>
                 {largest ? (
-                    <>
-                        {m.limits.model(gpus)}{' '}
-                        <Take act={act} values={{ model: largest.id }}>
-                            {largest.label}
-                        </Take>
-                    </>
+                    <Words id="limits.model" args={{ gpus }} slots={{ answer: take(largest) }} />
                 ) : (
-                    m.limits.modelNone(gpus)
+                    say('limits.model_none', { gpus })
                 )}
             </p>
             <details>
-                <summary>{m.limits.models(format.count(models.length))}</summary>
-                <table aria-label={m.limits.modelsTable}>
+                <summary>{say('limits.models', { count: models.length })}</summary>
+                <table aria-label={say('limits.models_table')}>
                     <thead>
                         <tr>
-                            <th scope="col">{m.limits.modelHead}</th>
+                            <th scope="col">{say('limits.model_head')}</th>
                             <th scope="col" class="r extra">
-                                {m.limits.parameters}
+                                {say('limits.parameters')}
                             </th>
                             <th scope="col" class="fit">
-                                {m.limits.verdict}
+                                {say('limits.verdict')}
                             </th>
                             <th scope="col" class="r">
-                                {m.limits.memory(format.nominal(card))}
+                                {say('limits.memory', { card: format.nominal(card) })}
                             </th>
                             <th scope="col" class="r">
-                                {m.sweep.time}
+                                {say('sweep.time')}
                             </th>
                             <th scope="col" class="extra split">
-                                {m.heat.splitHead}
+                                {say('map.split_head')}
                             </th>
                         </tr>
                     </thead>
@@ -235,8 +228,8 @@ function Models({ page, limits, act }: { page: Page; limits: Answer; act: Action
 }
 
 function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
-    const gpus = format.count(Number(limits.job.gpus));
-    const sequences = (value: number): string => m.limits.sequences(value, format.count(value));
+    const gpus = Number(limits.job.gpus);
+    const sequences = (value: number): string => say('limits.sequences', { count: value });
     return (
         <>
             <ul>
@@ -246,17 +239,17 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
                     page={page}
                     found={limits.largest_sequence}
                     field="sequence_length"
-                    before={m.limits.sequence(gpus)}
-                    none={m.limits.sequenceNone(gpus)}
-                    text={(value) => m.limits.sequenceValue(format.count(value))}
+                    sentence="limits.sequence"
+                    none={say('limits.sequence_none', { gpus })}
+                    text={(value) => say('limits.sequence_value', { tokens: value })}
                     act={act}
                 />
                 <LargestSize
                     page={page}
                     found={limits.largest_micro_batch}
                     field="micro_batch"
-                    before={m.limits.microBatch}
-                    none={m.limits.microBatchNone(gpus)}
+                    sentence="limits.micro_batch"
+                    none={say('limits.micro_batch_none', { gpus })}
                     text={sequences}
                     act={act}
                 />
@@ -264,15 +257,15 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
                     page={page}
                     found={limits.largest_batch}
                     field="global_batch"
-                    before={m.limits.batch}
-                    none={m.limits.batchNone(gpus)}
-                    endless={m.limits.batchEndless}
+                    sentence="limits.batch"
+                    none={say('limits.batch_none', { gpus })}
+                    endless={say('limits.batch_endless')}
                     text={sequences}
                     act={act}
                 />
                 <Models page={page} limits={limits} act={act} />
             </ul>
-            <p class="note">{limits.searched.note}</p>
+            <p class="note">{tell(limits.searched.note)}</p>
         </>
     );
 }
@@ -284,7 +277,7 @@ export function Limits({ page, act }: { page: Page; act: Actions }) {
     return (
         <section id="limits" class={limits && old ? 'plans reach stale' : 'plans reach'} aria-labelledby="limits-title">
             <h2 id="limits-title">
-                {m.limits.title} {limitsStale && page.limitsProblems.length === 0 && <small>{m.limits.counting}</small>}
+                {say('section.limits')} {limitsStale && page.limitsProblems.length === 0 && <small>{say('limits.counting')}</small>}
             </h2>
             {limits && <Answers page={page} limits={limits} act={act} />}
         </section>

@@ -2,11 +2,11 @@ import type { Catalog, Size } from '../core/api';
 import type { Heat } from '../core/heat';
 import { planAt } from '../core/map-plan';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { percent } from '../shared/chart';
-import { degreeList } from '../shared/sentences';
+import { degreeList } from '../shared/plan-words';
 import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 
 // The fastest plan on every number of GPUs of the search: what more GPUs bring.
 const HEIGHT = 120; // of the bars
@@ -46,9 +46,9 @@ function Bars({ sizes, now }: { sizes: Size[]; now: number }) {
 
 function finding(fitting: Size[]): string {
     const [first, last] = [fitting[0], fitting.at(-1)];
-    if (!first || !last) return m.sweep.none;
-    if (first === last) return m.sweep.one(format.count(first.gpus));
-    return m.sweep.finding(format.count(first.gpus), format.count(last.gpus), format.percent(last.efficiency ?? 0));
+    if (!first || !last) return say('sweep.none');
+    if (first === last) return say('sweep.one', { gpus: first.gpus });
+    return say('sweep.finding', { from: first.gpus, to: last.gpus, share: last.efficiency ?? 0 });
 }
 
 interface RowProps {
@@ -67,7 +67,7 @@ function Row({ catalog, heat, size, now, budget, act }: RowProps) {
         return (
             <tr>
                 <th scope="row">{gpusText}</th>
-                <td colSpan={4 + budget.columns}>{m.sweep.nothing}</td>
+                <td colSpan={4 + budget.columns}>{say('sweep.nothing')}</td>
             </tr>
         );
     }
@@ -79,7 +79,7 @@ function Row({ catalog, heat, size, now, budget, act }: RowProps) {
     return (
         <tr class={now ? 'now' : undefined}>
             <th scope="row">
-                <button type="button" class="link" aria-pressed={now} aria-label={m.sweep.take(gpusText)} onClick={take}>
+                <button type="button" class="link" aria-pressed={now} aria-label={say('sweep.take', { gpus })} onClick={take}>
                     {gpusText}
                 </button>
             </th>
@@ -122,41 +122,41 @@ export function Sweep({ page, act }: { page: Page; act: Actions }) {
     const budget = budgetOf(sizes);
     return (
         <section id="gpus" class={page.heatStale ? 'plans sweep stale' : 'plans sweep'} aria-labelledby="gpus-title">
-            <h2 id="gpus-title">{m.sweep.title}</h2>
-            <p class="finding">{finding(fitting)}.</p>
+            <h2 id="gpus-title">{say('section.gpus')}</h2>
+            <p class="finding">{finding(fitting)}</p>
             {fitting[0] && (
                 <>
-                    <p class="note">{m.sweep.note(format.count(fitting[0].gpus))}</p>
+                    <p class="note">{say('sweep.note', { gpus: fitting[0].gpus })}</p>
                     <Bars sizes={sizes} now={now} />
-                    <table aria-label={m.sweep.table}>
+                    <table aria-label={say('sweep.table')}>
                         <thead>
                             <tr>
-                                <th scope="col">{m.sweep.gpus}</th>
+                                <th scope="col">{say('sweep.gpus')}</th>
                                 <th scope="col" class="extra">
-                                    {m.sweep.plan}
+                                    {say('sweep.plan')}
                                 </th>
                                 <th scope="col" class="r">
-                                    {m.sweep.time}
+                                    {say('sweep.time')}
                                 </th>
                                 <th scope="col" class="r extra">
-                                    {m.sweep.speed}
+                                    {say('sweep.speed')}
                                 </th>
                                 <th scope="col" class={budget.run ? 'r extra' : 'r'}>
-                                    {m.sweep.efficiency}
+                                    {say('sweep.efficiency')}
                                 </th>
                                 {budget.run && (
                                     <>
                                         <th scope="col" class="r">
-                                            {m.sweep.days}
+                                            {say('sweep.days')}
                                         </th>
                                         <th scope="col" class="r extra">
-                                            {m.sweep.hours}
+                                            {say('sweep.hours')}
                                         </th>
                                     </>
                                 )}
                                 {budget.cost && (
                                     <th scope="col" class="r">
-                                        {m.sweep.cost}
+                                        {say('sweep.cost')}
                                     </th>
                                 )}
                             </tr>

@@ -8,10 +8,10 @@ import { TimeBar } from '../answer/time-bar';
 import type { Imported } from '../core/api';
 import type { Core } from '../core/client';
 import { How } from '../evidence/how';
-import { t } from '../i18n';
 import type { Placing } from '../placement/search';
 import { Patterns } from '../shared/chart';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 import { Header } from './header';
 import { LaterBudget, LaterCalibrate, LaterCard, LaterLayout, LaterParts, LaterPaste, LaterPlans, LaterStages, LaterTime } from './later';
 import { Notices } from './notices';
@@ -31,13 +31,13 @@ export function App({ page, act, importConfig, timeline, calibrate, placing }: P
     return (
         <>
             <Patterns />
-            <Header />
+            <Header language={page.language} act={act} />
             <main id="check">
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
                 <Answer page={page} act={act} Budget={LaterBudget} />
                 <div class={stale ? 'result stale' : 'result'}>
-                    {stale && answer && <p class="stale-mark">{t.answer.stale}</p>}
+                    {stale && answer && <p class="stale-mark">{say('answer.stale')}</p>}
                     {answer && <Bar page={page} answer={answer} act={act} />}
                     {answer && <TimeBar page={page} answer={answer} act={act} Table={LaterTime} />}
                     {answer && <LaterCalibrate page={page} act={act} calibrate={calibrate} />}
@@ -58,7 +58,7 @@ export function App({ page, act, importConfig, timeline, calibrate, placing }: P
             </main>
             <footer>
                 <p>
-                    {t.footer.privacy} {t.footer.formulas}{' '}
+                    {say('page.privacy')} {say('page.formulas')}{' '}
                     {page.catalog.methods.map((method, i) => (
                         <span key={method.id}>
                             {i > 0 && '; '}

@@ -1,8 +1,29 @@
 import { useState } from 'preact/hooks';
-import { t } from '../i18n';
+import type { Actions } from '../store/page';
+import { LANGUAGES, type Language } from '../words/language';
+import { say } from '../words/words';
 import { applyTheme, storedTheme, THEMES, type Theme } from './theme';
 
-export function Header() {
+// Every language under its own name: whoever reads it finds it, whatever the page speaks.
+function LanguageChoice({ language, act }: { language: Language; act: Actions }) {
+    return (
+        <select
+            id="language"
+            class="quiet language"
+            aria-label={say('page.language')}
+            value={language}
+            onChange={({ currentTarget }) => act.speak(currentTarget.value as Language)}
+        >
+            {Object.entries(LANGUAGES).map(([id, name]) => (
+                <option key={id} value={id} lang={id} selected={id === language}>
+                    {name}
+                </option>
+            ))}
+        </select>
+    );
+}
+
+export function Header({ language, act }: { language: Language; act: Actions }) {
     // The built page does not know the reader's choice; the label follows when the page starts.
     const [theme, setTheme] = useState<Theme>(() => (typeof document === 'undefined' ? 'auto' : storedTheme()));
     const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
@@ -13,7 +34,7 @@ export function Header() {
     return (
         <header class="top">
             <a class="skip" href="#answer">
-                {t.skip}
+                {say('page.skip')}
             </a>
             <a class="mark" href="./">
                 <svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
@@ -22,23 +43,24 @@ export function Header() {
                     <path class="f-activations" d="M0 10h8v8H0z" />
                     <path class="f-temporaries" d="M10 10h8v8h-8z" />
                 </svg>
-                {t.name}
+                {say('page.name')}
             </a>
-            <nav aria-label={t.nav.label}>
-                <a href="#check">{t.nav.check}</a>
-                <a href="#best">{t.nav.best}</a>
-                <a href="#gpus">{t.nav.gpus}</a>
-                <a href="#placement">{t.nav.placement}</a>
-                <a href="#plans">{t.nav.plans}</a>
-                <a href="#compare">{t.nav.compare}</a>
-                <a href="#how">{t.nav.how}</a>
+            <nav aria-label={say('nav.label')}>
+                <a href="#check">{say('nav.check')}</a>
+                <a href="#best">{say('nav.best')}</a>
+                <a href="#gpus">{say('nav.gpus')}</a>
+                <a href="#placement">{say('nav.placement')}</a>
+                <a href="#plans">{say('nav.plans')}</a>
+                <a href="#compare">{say('nav.compare')}</a>
+                <a href="#how">{say('nav.how')}</a>
             </nav>
-            <button type="button" class="quiet theme" aria-label={t.theme.change(t.theme[theme])} onClick={change}>
+            <LanguageChoice language={language} act={act} />
+            <button type="button" class="quiet theme" aria-label={say('theme.change', { now: say(`theme.${theme}`) })} onClick={change}>
                 <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
                     <circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5" />
                     <path d="M8 1.5a6.5 6.5 0 0 1 0 13z" fill="currentColor" />
                 </svg>
-                {t.theme[theme]}
+                {say(`theme.${theme}`)}
             </button>
         </header>
     );

@@ -3,18 +3,20 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Estimate, Imported } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
-import { t } from '../i18n';
 import type { Placing } from '../placement/search';
-import { rateOf } from '../shared/sentences';
+import { rateOf } from '../shared/answer-words';
+import { methodName, nameOf } from '../shared/names';
 import { withConfig } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { fetchWords, say } from '../words/words';
 
 // The doors to the parts that come in a file of their own (more.tsx). It is on its way as soon as the reader does anything at all.
 type More = typeof import('./more');
 let fetched: More | undefined;
 
 export async function fetchMore(): Promise<void> {
-    fetched ??= await import('./more');
+    const [more] = await Promise.all([import('./more'), fetchWords('more')]);
+    fetched = more;
 }
 
 function useMore(wanted: boolean): { more: More | undefined; failed: boolean } {
@@ -30,7 +32,7 @@ function useMore(wanted: boolean): { more: More | undefined; failed: boolean } {
     return { more: fetched, failed };
 }
 
-const Wait = ({ failed }: { failed: boolean }) => <p class="note">{failed ? t.later.failed : t.later.coming}</p>;
+const Wait = ({ failed }: { failed: boolean }) => <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
 
 interface PartProps {
     title: string;
@@ -68,17 +70,18 @@ export function LaterCard(props: Parameters<More['Card']>[0]) {
 // The items of a step. A part chosen in the bar opens them and shows its largest.
 export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
     const { page, answer, chosen } = props;
-    const { mfu, tflop_per_s_per_gpu, label } = rateOf(answer, page);
+    const rate = rateOf(answer, page);
     const { peak_tflop_per_s, peak_format, tokens_per_s_per_gpu } = answer.time;
-    const rates = t.time.rates(
-        format.percent(mfu),
-        t.time.peak(format.count(peak_tflop_per_s), peak_format),
-        format.rounded(tflop_per_s_per_gpu),
-        format.rounded(tokens_per_s_per_gpu),
-        label,
-    );
+    const rates = say('step.rates', {
+        mfu: rate.mfu,
+        peak: format.count(peak_tflop_per_s),
+        format: peak_format,
+        rate: format.rounded(rate.tflop_per_s_per_gpu),
+        tokens: format.rounded(tokens_per_s_per_gpu),
+        convention: nameOf('rate', rate),
+    });
     return (
-        <Part key={chosen} title={t.time.table} small={rates} opened={chosen !== null}>
+        <Part key={chosen} title={say('step.table')} small={rates} opened={chosen !== null}>
             {(more) => <more.TimeTable {...props} />}
         </Part>
     );
@@ -88,9 +91,9 @@ export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
 export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
     const [text, setText] = useState<string | null>(null);
     const { time_factor, site } = page.job;
-    const small = time_factor !== 1 || site === 'own' ? t.later.calibrated : undefined;
+    const small = time_factor !== 1 || site === 'own' ? say('part.calibrated') : undefined;
     return (
-        <Part title={t.later.calibrate} {...(small && { small })} opened={false}>
+        <Part title={say('part.calibrate')} {...(small && { small })} opened={false}>
             {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />}
         </Part>
     );
@@ -115,13 +118,13 @@ export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; pl
             </>
         );
     }
-    const plans = props.page.problems.length > 0 ? t.heat.notYet : t.heat.loading;
-    const note = (id: string): string => (failed ? t.later.failed : OWN.has(id) ? t.later.coming : plans);
+    const plans = props.page.problems.length > 0 ? say('map.not_yet') : say('map.loading');
+    const note = (id: string): string => (failed ? say('later.failed') : OWN.has(id) ? say('later.coming') : plans);
     return (
         <>
             {SECTIONS.map((id) => (
                 <section key={id} id={id} class="plans" aria-labelledby={`${id}-title`}>
-                    <h2 id={`${id}-title`}>{t.sections[id]}</h2>
+                    <h2 id={`${id}-title`}>{say(`section.${id}`)}</h2>
                     <p class="note">{note(id)}</p>
                 </section>
             ))}
@@ -174,20 +177,20 @@ export function LaterParts({ answer, act, timeline }: PartsProps) {
     const { comparison } = answer;
     return (
         <>
-            <Part title={t.later.curve} opened={answer.stages.length > 1}>
+            <Part title={say('part.curve')} opened={answer.stages.length > 1}>
                 {(more) => <more.StepCurve answer={answer} />}
             </Part>
-            <Part title={t.later.timeline} opened={answer.stages.length > 1}>
+            <Part title={say('part.timeline')} opened={answer.stages.length > 1}>
                 {(more) => <more.PipelineTimeline job={answer.job} ask={timeline} />}
             </Part>
             <Part
-                title={t.later.methods}
-                small={t.later.both(
-                    format.gb(answer.total_bytes),
-                    answer.method.label,
-                    format.gb(comparison.total_bytes),
-                    comparison.label,
-                )}
+                title={say('part.methods')}
+                small={say('part.both', {
+                    here: answer.total_bytes,
+                    method: nameOf('method', answer.method),
+                    there: comparison.total_bytes,
+                    other: methodName(comparison),
+                })}
                 opened={false}
             >
                 {(more) => <more.TwoMethods answer={answer} act={act} />}

@@ -1,14 +1,14 @@
-import { t } from '../i18n';
 import type { Actions, Notice } from '../store/page';
+import { isSaid, say, tell } from '../words/words';
 
 export function Notices({ notices, act }: { notices: Notice[]; act: Actions }) {
     return (
         <div class="notices" role="status">
             {notices.map(({ id, details }) => (
                 <p key={id}>
-                    {t.notices[id](details)}{' '}
+                    {tell({ id: `notice.${id}`, args: { details: isSaid(details) ? { id: details } : details } })}{' '}
                     <button type="button" class="quiet" onClick={() => act.dismiss(id)}>
-                        {t.notices.dismiss}
+                        {say('notice.dismiss')}
                     </button>
                 </p>
             ))}

@@ -1,7 +1,7 @@
 import { format } from '../format/format';
-import { p } from '../i18n/placement';
 import { useWidth } from '../shared/drawing';
 import { Table } from '../shared/table';
+import { say } from '../words/words';
 import type { Course } from './search';
 
 // The best so far over the moves tried. Most is won early: the moves stand on a logarithmic scale.
@@ -26,7 +26,9 @@ export function Curve({ course, running }: { course: Course; running: boolean })
     const powers = Array.from({ length: Math.floor(Math.log10(last) + 1e-9) - 2 }, (_, i) => 10 ** (i + 3));
     const every = Math.ceil((76 * Math.max(1, powers.length - 1)) / (x(powers.at(-1) ?? last) - x(FIRST) || 1)); // px that a number needs
     const fell = best < was * (1 - 1e-6);
-    const title = fell ? p.search.curve(format.step(was), format.step(best)) : p.search.level(format.step(was));
+    const title = fell
+        ? say('placement.search.curve', { was: format.step(was), best: format.step(best) })
+        : say('placement.search.level', { was: format.step(was) });
     const base = TOP + HEIGHT;
     return (
         <div ref={box} class="falling">
@@ -44,7 +46,7 @@ export function Curve({ course, running }: { course: Course; running: boolean })
                         </g>
                     ))}
                 <text x={LEFT + room} y={base + 40} text-anchor="end">
-                    {room < 320 ? p.search.xShort : p.search.x}
+                    {room < 320 ? say('placement.search.x_short') : say('placement.search.x')}
                 </text>
                 <path class="line" d={line} />
                 <text x={LEFT + room + 6} y={y(was) + 4}>
@@ -59,10 +61,10 @@ export function Curve({ course, running }: { course: Course; running: boolean })
             </svg>
             {!running && (
                 <Table
-                    title={p.search.table}
+                    title={say('placement.search.table')}
                     label={title}
                     rows={() => [
-                        [p.search.moves, p.search.best],
+                        [say('placement.search.moves'), say('placement.search.best')],
                         ...points.map(([tried, seconds]) => [format.count(tried), format.step(seconds)]),
                     ]}
                 />

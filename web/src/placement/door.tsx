@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
 import type { Actions, Page } from '../store/page';
+import { fetchWords, say } from '../words/words';
 import type { Placing } from './search';
 
 // Few have measured their links: the view comes in a file of its own, with the button that asks for it.
@@ -13,8 +12,8 @@ export function Placement({ page, act, placing }: { page: Page; act: Actions; pl
     const [, redraw] = useState(fetched);
     const start = () => {
         open(true);
-        import('./view').then(
-            (view) => {
+        Promise.all([import('./view'), fetchWords('placement')]).then(
+            ([view]) => {
                 fetched = view;
                 redraw(view);
             },
@@ -23,12 +22,12 @@ export function Placement({ page, act, placing }: { page: Page; act: Actions; pl
     };
     return (
         <section id="placement" class="plans placement" aria-labelledby="placement-title">
-            <h2 id="placement-title">{m.placement.title}</h2>
-            <p class="note intro">{m.placement.intro}</p>
+            <h2 id="placement-title">{say('section.placement')}</h2>
+            <p class="note intro">{say('placement_door.intro')}</p>
             {!opened && (
                 <p class="acts">
                     <button type="button" onClick={start}>
-                        {m.placement.open}
+                        {say('placement_door.open')}
                     </button>
                 </p>
             )}
@@ -36,7 +35,7 @@ export function Placement({ page, act, placing }: { page: Page; act: Actions; pl
                 (fetched ? (
                     <fetched.PlacementView page={page} act={act} placing={placing} />
                 ) : (
-                    <p class="note">{failed ? t.later.failed : t.later.coming}</p>
+                    <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
                 ))}
         </section>
     );

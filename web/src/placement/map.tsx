@@ -1,9 +1,9 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Measured } from '../core/api';
 import { format } from '../format/format';
-import { p } from '../i18n/placement';
 import { useWidth } from '../shared/drawing';
 import { Table } from '../shared/table';
+import { say, sentences, tell } from '../words/words';
 import { CLASSES, classOf, countSlow } from './search';
 
 // The matrix of a measurement: senders in rows, receivers in columns, coloured by how a link compares to the median.
@@ -15,8 +15,9 @@ const NAME = 11; // characters of a name that are shown
 const CHARACTER = 7; // px
 const MOST_TABLE = 64; // units whose whole matrix can be read as a table
 
-const CLASS_LIST = Array.from({ length: CLASSES }, (_, i) => i);
+const CLASS_LIST = Array.from({ length: CLASSES }, (_, i) => i as 0 | 1 | 2 | 3 | 4 | 5);
 
+export const GIGA = 1e9;
 export const gbyte = (rate: number): string => format.rounded(rate);
 
 // The end tells apart: node-0017, node-0018.
@@ -28,13 +29,13 @@ const markedOf = ({ slow }: Measured) => slow.filter(({ share_of_median }) => sh
 export function titleOf(measured: Measured): string {
     const { rates, median_gbyte_per_s: median, slow, lowest, highest } = measured;
     const counted = countSlow(rates, median);
-    const all = format.count(counted.all);
+    const { all } = counted;
     const [first] = slow;
-    if (lowest === highest || !first) return p.matrix.uniform(all, gbyte(median));
-    const rate = gbyte(first.gbyte_per_s);
+    if (lowest === highest || !first) return say('placement.matrix.uniform', { all, rate: median * GIGA });
+    const rate = first.gbyte_per_s * GIGA;
     return counted.slow === 0
-        ? p.matrix.even(all, first.from, first.to, rate)
-        : p.matrix.title(format.count(counted.slow), all, first.from, first.to, rate);
+        ? say('placement.matrix.even', { all, from: first.from, to: first.to, rate })
+        : say('placement.matrix.title', { slow: counted.slow, all, from: first.from, to: first.to, rate });
 }
 
 export function Legend({ marked }: { marked: boolean }) {
@@ -45,7 +46,7 @@ export function Legend({ marked }: { marked: boolean }) {
                     <svg class="key" width="14" height="14" aria-hidden="true">
                         <rect class={`rate-${index}`} width="14" height="14" />
                     </svg>{' '}
-                    {p.matrix.legend[index]}
+                    {say(`placement.matrix.legend.${index}`)}
                 </li>
             ))}
             {marked && (
@@ -53,7 +54,7 @@ export function Legend({ marked }: { marked: boolean }) {
                     <svg class="key" width="14" height="14" aria-hidden="true">
                         <rect class="marked" x="1.5" y="1.5" width="11" height="11" />
                     </svg>{' '}
-                    {p.matrix.marked}
+                    {say('placement.matrix.marked')}
                 </li>
             )}
         </ul>
@@ -180,8 +181,8 @@ const STEPS: Record<string, readonly [number, number]> = { ArrowLeft: [0, -1], A
 function readoutOf({ names, rates, median_gbyte_per_s: median }: Measured, { row, column }: At): string {
     const rate = rates[row * names.length + column] ?? Number.NaN;
     const [from = '', to = ''] = [names[row], names[column]];
-    if (Number.isNaN(rate)) return p.matrix.itself(from);
-    return p.matrix.readout(from, to, gbyte(rate), format.percent(rate / median));
+    if (Number.isNaN(rate)) return say('placement.matrix.itself', { name: from });
+    return say('placement.matrix.readout', { from, to, rate: rate * GIGA, share: rate / median });
 }
 
 function Drawing({ measured }: { measured: Measured }) {
@@ -217,14 +218,14 @@ function Drawing({ measured }: { measured: Measured }) {
         choose({ row: bounded(from.row + step[0]), column: bounded(from.column + step[1]) });
         hover(null);
     };
-    const text = at ? readoutOf(measured, at) : p.matrix.hint;
+    const text = at ? readoutOf(measured, at) : say('placement.matrix.hint');
     return (
         <div ref={box} class="links-map">
             <div
                 class="picture"
                 role="slider"
                 tabIndex={0}
-                aria-label={p.matrix.slider}
+                aria-label={say('placement.matrix.slider')}
                 aria-valuemin={1}
                 aria-valuemax={count * count}
                 aria-valuenow={at ? at.row * count + at.column + 1 : 1}
@@ -241,8 +242,10 @@ function Drawing({ measured }: { measured: Measured }) {
                         <Names names={names} cell={cell} x={margin} y={margin} />
                     ) : (
                         <>
-                            <text x={margin} y={14}>{`${p.matrix.columns} →`}</text>
-                            <text transform={`translate(14 ${margin + side}) rotate(-90)`}>{`← ${p.matrix.rows}`}</text>
+                            <text x={margin} y={14}>
+                                {say('placement.matrix.columns')}
+                            </text>
+                            <text transform={`translate(14 ${margin + side}) rotate(-90)`}>{say('placement.matrix.rows')}</text>
                         </>
                     )}
                     {cell >= LEAST_NUMBER && <Numbers measured={measured} cell={cell} x={margin} y={margin} />}
@@ -265,12 +268,12 @@ function Drawing({ measured }: { measured: Measured }) {
 }
 
 const slowTable = ({ slow }: Measured): string[][] => [
-    [p.matrix.from, p.matrix.to, p.matrix.rate, p.matrix.share],
+    [say('placement.matrix.from'), say('placement.matrix.to'), say('placement.matrix.rate'), say('placement.matrix.share')],
     ...slow.map(({ from, to, gbyte_per_s, share_of_median }) => [from, to, gbyte(gbyte_per_s), format.percent(share_of_median)]),
 ];
 
 const wholeTable = ({ names, rates }: Measured): string[][] => [
-    [`${p.matrix.from} / ${p.matrix.to}`, ...names],
+    [say('placement.matrix.from_to'), ...names],
     ...names.map((name, row) => [
         name,
         ...names.map((_, column) => {
@@ -287,14 +290,17 @@ export function Matrix({ measured }: { measured: Measured }) {
         <div class="matrix">
             <h3 class="finding">{title}</h3>
             <p class="note">
-                {p.matrix.facts(gbyte(median), gbyte(lowest), gbyte(highest))}{' '}
-                {symmetric ? p.matrix.symmetric : p.matrix.asymmetric(format.percent(asymmetry))}{' '}
-                {missing_count > 0 && p.matrix.missing(missing_count, format.count(missing_count))} {notes.join(' ')}
+                {sentences(
+                    say('placement.matrix.facts', { median: median * GIGA, low: lowest * GIGA, high: highest * GIGA }),
+                    symmetric ? say('placement.matrix.symmetric') : say('placement.matrix.asymmetric', { share: asymmetry }),
+                    missing_count > 0 && say('placement.matrix.missing', { count: missing_count }),
+                    ...notes.map(tell),
+                )}
             </p>
             <Drawing measured={measured} />
             <Legend marked={markedOf(measured).length > 0} />
-            {slow.length > 0 && <Table title={p.matrix.slowest} label={title} rows={() => slowTable(measured)} />}
-            {names.length <= MOST_TABLE && <Table title={p.matrix.whole} label={title} rows={() => wholeTable(measured)} />}
+            {slow.length > 0 && <Table title={say('placement.matrix.slowest')} label={title} rows={() => slowTable(measured)} />}
+            {names.length <= MOST_TABLE && <Table title={say('placement.matrix.whole')} label={title} rows={() => wholeTable(measured)} />}
         </div>
     );
 }

@@ -1,8 +1,8 @@
 import type { Binds, Measured, PacingLink } from '../core/api';
 import { format } from '../format/format';
-import { p } from '../i18n/placement';
 import { useWidth } from '../shared/drawing';
-import { brief, gbyte } from './map';
+import { listed, say, sentences } from '../words/words';
+import { brief, GIGA, gbyte } from './map';
 import { classOf, type Grid, type Spot } from './search';
 import type { Difference } from './units';
 
@@ -31,14 +31,16 @@ export const linksOf = ({ pipeline, ring }: Binds): PacingLink[] => [...(pipelin
 
 // One sentence for the pipeline, one for the ring, each with its slowest link.
 function toldOf({ pipeline, ring }: Binds, { names }: Measured, alone: boolean): string[] {
-    const name = (link: PacingLink): [string, string, string] => [names[link.from] ?? '', names[link.to] ?? '', gbyte(link.gbyte_per_s)];
+    const name = (link: PacingLink) => ({ from: names[link.from] ?? '', to: names[link.to] ?? '', rate: link.gbyte_per_s * GIGA });
     const [slowest] = [...(pipeline?.links ?? [])].sort((a, b) => a.gbyte_per_s - b.gbyte_per_s);
     return [
-        pipeline && slowest && p.result.pipeline(format.count(pipeline.pipeline + 1), format.duration(pipeline.seconds), ...name(slowest)),
+        pipeline &&
+            slowest &&
+            say('placement.result.pipeline', { pipeline: pipeline.pipeline + 1, time: pipeline.seconds, ...name(slowest) }),
         ring &&
             (alone
-                ? p.result.ringAlone(format.duration(ring.seconds), ...name(ring.link))
-                : p.result.ring(format.count(ring.stage + 1), format.duration(ring.seconds), ...name(ring.link))),
+                ? say('placement.result.ring_alone', { time: ring.seconds, ...name(ring.link) })
+                : say('placement.result.ring', { stage: ring.stage + 1, time: ring.seconds, ...name(ring.link) })),
     ].filter((text) => text !== null && text !== undefined);
 }
 
@@ -49,11 +51,13 @@ function rateBetween({ rates, names }: Measured, a: number, b: number): number {
 
 // The box has room for the numbers alone; the words stand in the key and in the table.
 const brieflyOf = ({ speed, memory_gib }: Difference): string =>
-    p.result.briefly(
-        [speed !== null && format.percent(speed), memory_gib !== null && p.result.briefMemory(format.nominal(memory_gib))].filter(
-            (part) => part !== false,
-        ),
-    );
+    listed([
+        speed !== null && format.percent(speed),
+        memory_gib !== null && say('placement.result.brief_memory', { gb: format.nominal(memory_gib) }),
+    ]);
+
+const SIGN = '◆'; // of a node that differs
+export const sign = (text: string): string => `${SIGN} ${text}`;
 
 export function Picture({ title, grid, names, units, binds, measured, differences }: Props) {
     const { box, width } = useWidth();
@@ -63,7 +67,7 @@ export function Picture({ title, grid, names, units, binds, measured, difference
     const differs = new Map(
         spots.flatMap(({ position }) => {
             const difference = differences.get(units[position] ?? -1);
-            return difference ? [[position, `${p.result.sign} ${brieflyOf(difference)}`] as const] : [];
+            return difference ? [[position, sign(brieflyOf(difference))] as const] : [];
         }),
     );
     const high = differences.size > 0 ? BOX + LINE : BOX;
@@ -115,12 +119,17 @@ export function Picture({ title, grid, names, units, binds, measured, difference
     return (
         <div ref={box} class="who">
             <h4>{title}</h4>
-            <section class="scroll" aria-label={p.result.picture(title)} tabIndex={right > width ? 0 : undefined}>
-                <svg width={Math.max(right, 120)} height={bottom} role="img" aria-label={`${p.result.picture(title)}. ${told.join(' ')}`}>
+            <section class="scroll" aria-label={say('placement.result.picture', { what: title })} tabIndex={right > width ? 0 : undefined}>
+                <svg
+                    width={Math.max(right, 120)}
+                    height={bottom}
+                    role="img"
+                    aria-label={say('placement.result.picture_told', { what: title, told: sentences(...told) })}
+                >
                     {!alone &&
                         stages.map((stage, column) => (
                             <text key={stage} x={SIDE + column * (wide + across) + wide / 2} y={12} text-anchor="middle">
-                                {p.result.stage(format.count(stage + 1))}
+                                {say('placement.result.stage', { stage: stage + 1 })}
                             </text>
                         ))}
                     {lines.map(({ key, d, rate, bound }) => (

@@ -1,25 +1,16 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import {
-    type Binds,
-    type Json,
-    type Measured,
-    type Placed,
-    type PlacedAt,
-    type PlaceFile,
-    type Problem,
-    RANKED_KEYS,
-    type UnitSaid,
-} from '../core/api';
+import { useMemo } from 'preact/hooks';
+import { type Binds, type Json, type Measured, type Placed, type PlacedAt, type Problem, RANKED_KEYS, type UnitSaid } from '../core/api';
 import { format } from '../format/format';
-import { p } from '../i18n/placement';
-import { CopyButton } from '../shared/copy-button';
-import { labelOf, wholePlan } from '../shared/sentences';
+import { choiceLabel, labelOf, nameOf, problemText, wordsFor } from '../shared/names';
+import { wholePlan } from '../shared/plan-words';
 import { Table } from '../shared/table';
 import type { Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import type { settingsOf } from '../store/ranked';
+import { listed, say, sentences, tell } from '../words/words';
 import { Curve } from './curve';
-import { linksOf, Picture } from './picture';
+import { Files } from './files';
+import { linksOf, Picture, sign } from './picture';
 import { type Found, gridOf } from './search';
 import { type Difference, differencesOf, stagesOf } from './units';
 
@@ -31,75 +22,45 @@ const MOST_BESIDE = 5; // stages of pictures that have room side by side
 const MOST_TOLD = 5; // warnings, and nodes that differ, before the others fold
 
 export function findingOf(answer: Placed): string {
-    const { objective, nothing_to_gain, finding, gain_share, best_seconds, default_seconds } = answer;
+    const { objective, nothing_to_gain, finding, gain_share: gain } = answer;
     const [first] = answer.ranked;
     const own = answer.ranked.find(({ index }) => index === 0);
-    if (first && own && first !== own)
-        return p.result.otherFaster(format.step(first.best_seconds), format.step(own.default_seconds), format.step(own.best_seconds));
-    if (nothing_to_gain) return finding;
-    const [gain, best, was] = [format.percent(gain_share), format.step(best_seconds), format.step(default_seconds)];
-    return objective.id === 'step_time' ? p.result.faster(gain, best, was) : p.result.lower(gain, best, was, objective.label);
-}
-
-// A browser saves what a link points at; the text becomes an address when it is wanted.
-function Download({ file }: { file: PlaceFile }) {
-    const [url, setUrl] = useState('');
-    useEffect(() => {
-        const made = URL.createObjectURL(new Blob([file.text], { type: 'text/plain' }));
-        setUrl(made);
-        return () => URL.revokeObjectURL(made);
-    }, [file]);
-    return (
-        <a class="button" href={url} download={file.name}>
-            {p.result.download(file.name)}
-        </a>
-    );
-}
-
-function Files({ files }: { files: PlaceFile[] }) {
-    return (
-        <div class="files">
-            <h4>{p.result.files}</h4>
-            {files.map((file) => (
-                <details key={file.id} class="behind">
-                    <summary>{[p.result.launchers[file.id], file.name].filter(Boolean).join(': ')}</summary>
-                    <p class="note">{file.how}</p>
-                    <p class="acts">
-                        <CopyButton label={p.result.copy(file.name)} text={() => file.text} />
-                        <Download file={file} />
-                    </p>
-                    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
-                    <pre tabIndex={0}>{file.text}</pre>
-                </details>
-            ))}
-        </div>
-    );
+    if (first && own && first !== own) {
+        const [best, was, placed] = [first.best_seconds, own.default_seconds, own.best_seconds].map(format.step) as [
+            string,
+            string,
+            string,
+        ];
+        return say('placement.result.other_faster', { best, was, placed });
+    }
+    if (nothing_to_gain) return tell(finding);
+    const [best, was] = [format.step(answer.best_seconds), format.step(answer.default_seconds)];
+    if (objective.id === 'step_time') return say('placement.result.faster', { gain, best, was });
+    return say('placement.result.lower', { gain, best, was, label: nameOf('choice.objective', objective) });
 }
 
 const span = ([first, last]: [number, number]): string =>
     first === last ? format.count(first + 1) : `${format.count(first + 1)}–${format.count(last + 1)}`;
 
 // What a unit differs in, in words.
-function partsOf({ speed, memory_gib }: Difference): string[] {
-    return [
-        speed !== null && p.result.speed(format.percent(speed)),
-        memory_gib !== null && p.result.memory(format.nominal(memory_gib)),
-    ].filter((part) => part !== false);
-}
+const differing = ({ speed, memory_gib }: Difference): string =>
+    listed([
+        speed !== null && say('placement.result.speed', { share: speed }),
+        memory_gib !== null && say('placement.result.memory', { gb: format.nominal(memory_gib) }),
+    ]);
 
-const wordsOf = (difference: Difference | undefined): string =>
-    difference ? `${p.result.sign} ${p.result.briefly(partsOf(difference))}` : '';
+const wordsOf = (difference: Difference | undefined): string => (difference ? sign(differing(difference)) : '');
 
 function positionTable({ positions }: Placed, names: readonly string[], differences: ReadonlyMap<number, Difference>): string[][] {
     const some = differences.size > 0;
     return [
         [
-            p.result.position,
-            p.result.stageHead,
-            p.result.rankHead,
-            p.result.defaultNode,
-            p.result.node,
-            ...(some ? [p.result.differs] : []),
+            say('placement.result.position'),
+            say('placement.result.stage_head'),
+            say('placement.result.rank_head'),
+            say('placement.result.default_node'),
+            say('placement.result.node'),
+            ...(some ? [say('placement.result.differs')] : []),
         ],
         ...positions.map(({ position, stages, data_ranks, name, unit }) => [
             format.count(position + 1),
@@ -128,8 +89,8 @@ interface PicturesProps {
 function Pictures({ answer, measured, differences }: PicturesProps) {
     const { positions, placement } = answer;
     const sides = [
-        { title: p.result.before, units: positions.map(({ position }) => position), binds: answer.critical.default },
-        { title: p.result.after, units: placement, binds: answer.critical.best },
+        { title: say('placement.result.before'), units: positions.map(({ position }) => position), binds: answer.critical.default },
+        { title: say('placement.result.after'), units: placement, binds: answer.critical.best },
     ];
     return (
         <>
@@ -148,22 +109,22 @@ function Pictures({ answer, measured, differences }: PicturesProps) {
                 ))}
             </div>
             <p class="note">
-                {positions.some(({ stages }) => stages[0] > 0) ? p.result.key : p.result.keyAlone}{' '}
-                {positions.length > MOST_DRAWN && p.result.onlyCritical(format.count(positions.length))}
+                {positions.some(({ stages }) => stages[0] > 0) ? say('placement.result.key') : say('placement.result.key_alone')}{' '}
+                {positions.length > MOST_DRAWN && say('placement.result.only_critical', { count: positions.length })}
             </p>
         </>
     );
 }
 
 // The first few of a list, the others folded.
-function Few({ texts, more }: { texts: readonly string[]; more(count: string): string }) {
+function Few({ texts }: { texts: readonly string[] }) {
     const items = (part: readonly string[]) => part.map((text) => <li key={text}>{text}</li>);
     return (
         <>
             <ul>{items(texts.slice(0, MOST_TOLD))}</ul>
             {texts.length > MOST_TOLD && (
                 <details>
-                    <summary>{more(format.count(texts.length - MOST_TOLD))}</summary>
+                    <summary>{say('placement.result.more', { count: texts.length - MOST_TOLD })}</summary>
                     <ul>{items(texts.slice(MOST_TOLD))}</ul>
                 </details>
             )}
@@ -176,7 +137,7 @@ function Warnings({ warnings }: { warnings: readonly Problem[] }) {
     if (warnings.length === 0) return null;
     return (
         <div class="unfit">
-            <Few texts={warnings.map(({ message, suggestion }) => `\u00d7 ${message} ${suggestion}`)} more={p.result.moreUnfit} />
+            <Few texts={warnings.map((warning) => `\u00d7 ${problemText(warning)}`)} />
         </div>
     );
 }
@@ -186,29 +147,23 @@ function Differing({ answer, measured, differences }: PicturesProps) {
     if (differences.size === 0) return null;
     const texts = [...differences].map(([unit, difference]) => {
         const stages = stagesOf(answer, unit);
-        const named = [`${p.result.sign} ${measured.names[unit] ?? ''}`, p.result.briefly(partsOf(difference))] as const;
-        return stages ? p.result.differsIn(...named, span(stages)) : p.result.differsOut(...named);
+        const node = { name: measured.names[unit] ?? '', what: differing(difference) };
+        return stages ? say('placement.result.differs_in', { ...node, stage: span(stages) }) : say('placement.result.differs_out', node);
     });
     return (
         <div class="differing note">
-            <Few texts={texts} more={p.result.moreUnfit} />
+            <Few texts={texts} />
         </div>
     );
 }
 
 // A value of the job in the words of the form.
-function told({ catalog: { fields } }: Page, key: string, value: Json): string {
-    const field = fields.find((one) => one.key === key);
-    const chosen = field?.type === 'choice' && field.choices.find(({ id }) => id === value)?.label;
-    const written =
-        typeof value === 'boolean'
-            ? value
-                ? p.result.yes
-                : p.result.no
-            : typeof value === 'number'
-              ? format.number(value)
-              : String(value);
-    return p.result.sets(labelOf(fields, key), chosen || written);
+function told({ catalog }: Page, key: string, value: Json): string {
+    const written = typeof value === 'boolean' ? say(value ? 'adjust.yes' : 'adjust.no') : String(value);
+    return say('placement.result.sets', {
+        label: labelOf(catalog.fields, key),
+        value: typeof value === 'number' ? format.number(value) : choiceLabel(catalog, key, written),
+    });
 }
 
 // Layers spread another way. It was worked out for the plan of the answer, which need not be the one shown.
@@ -217,25 +172,25 @@ function Suggestion({ page, act, answer }: { page: Page; act: Actions; answer: P
     if (!suggestion) return null;
     const plan = Object.fromEntries(RANKED_KEYS.flatMap((key) => (job[key] === undefined ? [] : [[key, job[key] as Value]])));
     const set = { ...plan, ...suggestion.set };
+    const label = tell(suggestion.label);
     const done = Object.entries(set).every(([key, value]) => page.answer?.job[key] === value);
     return (
         <div class="suggestion">
             <p>
-                {p.result.suggestion(suggestion.label, format.step(suggestion.seconds), format.step(best_seconds))}{' '}
+                {say('placement.result.suggestion', { label, seconds: format.step(suggestion.seconds), was: format.step(best_seconds) })}{' '}
                 <button
                     type="button"
-                    aria-label={p.result.applyIt(suggestion.label)}
+                    aria-label={say('placement.result.apply_it', { label })}
                     aria-disabled={done}
                     onClick={() => !done && act.change(set, 'choose')}
                 >
-                    {done ? p.result.applied : p.result.apply}
+                    {done ? say('placement.result.applied') : say('placement.result.apply')}
                 </button>
             </p>
             <p class="note">
-                {Object.entries(suggestion.set)
-                    .map(([key, value]) => told(page, key, value))
-                    .join('; ')}
-                . {p.result.undo}
+                {say('placement.result.sets_all', {
+                    settings: listed(Object.entries(suggestion.set).map(([key, value]) => told(page, key, value))),
+                })}
             </p>
         </div>
     );
@@ -247,16 +202,19 @@ function Ranked({ page, act, answer, plans }: { page: Page; act: Actions; answer
     const told = (plan: Plan | undefined): string => (plan ? wholePlan(page.catalog, plan) : '');
     return (
         <div class="joint">
-            <h4>{first && (first.index === 0 ? p.result.own : p.result.other(told(plans[first.index])))}</h4>
+            <h4>
+                {first &&
+                    (first.index === 0 ? say('placement.result.own') : say('placement.result.other', { plan: told(plans[first.index]) }))}
+            </h4>
             <table>
                 <thead>
                     <tr>
-                        <th scope="col">{p.result.plan}</th>
+                        <th scope="col">{say('placement.result.plan')}</th>
                         <th scope="col" class="r">
-                            {p.result.planBefore}
+                            {say('placement.result.plan_before')}
                         </th>
                         <th scope="col" class="r">
-                            {p.result.planAfter}
+                            {say('placement.result.plan_after')}
                         </th>
                         <td />
                     </tr>
@@ -266,7 +224,11 @@ function Ranked({ page, act, answer, plans }: { page: Page; act: Actions; answer
                         <tr key={index}>
                             <th scope="row">
                                 {told(plans[index])}{' '}
-                                <small>{[index === 0 && p.result.yours, !fits && p.result.tooLarge].filter(Boolean).join(', ')}</small>
+                                <small>
+                                    {[index === 0 && say('placement.result.yours'), !fits && say('fit.does_not_fit')]
+                                        .filter(Boolean)
+                                        .join(', ')}
+                                </small>
                             </th>
                             <td class="r">{format.step(default_seconds)}</td>
                             <td class="r">{format.step(best_seconds)}</td>
@@ -275,10 +237,10 @@ function Ranked({ page, act, answer, plans }: { page: Page; act: Actions; answer
                                     <button
                                         type="button"
                                         class="link"
-                                        aria-label={p.result.takeIt(told(plans[index]))}
+                                        aria-label={say('placement.result.take_it', { plan: told(plans[index]) })}
                                         onClick={() => act.change(plans[index] ?? {}, 'choose')}
                                     >
-                                        {p.result.take}
+                                        {say('placement.result.take')}
                                     </button>
                                 )}
                             </td>
@@ -303,7 +265,8 @@ interface ResultProps {
 export function Result({ page, act, found, plans, measured, units, stale }: ResultProps) {
     const { answer, course, seeds, stopped } = found;
     const title = findingOf(answer);
-    const band = answer.ranked[0] && answer.ranked[0].index > 0 ? p.result.otherBand : p.result.band;
+    const other = answer.ranked[0] && answer.ranked[0].index > 0;
+    const gain = { low: answer.low_gain_share, high: answer.high_gain_share };
     const differences = useMemo(() => differencesOf(units, measured.names), [answer]);
     const spare = useMemo(() => answer.spare.map((unit) => measured.names[unit] ?? ''), [answer]);
     return (
@@ -312,27 +275,32 @@ export function Result({ page, act, found, plans, measured, units, stale }: Resu
             <Warnings warnings={answer.warnings} />
             <Differing answer={answer} measured={measured} differences={differences} />
             <p class="note">
-                {stopped && p.search.stopped}{' '}
-                {!answer.nothing_to_gain && band(format.percent(answer.low_gain_share), format.percent(answer.high_gain_share))}{' '}
-                {!answer.nothing_to_gain && answer.basis}
+                {sentences(
+                    stopped && say('placement.search.stopped'),
+                    !answer.nothing_to_gain && say(other ? 'placement.result.other_band' : 'placement.result.band', gain),
+                    !answer.nothing_to_gain && wordsFor('band', answer.basis),
+                )}
             </p>
             {!answer.nothing_to_gain && <Curve course={course} running={false} />}
             <p class="note">
-                {p.search.searched(
-                    format.rounded(course.moves),
-                    format.rounded(course.moves_per_s),
-                    format.duration(course.seconds),
-                    seeds,
-                    format.count(seeds),
-                )}
+                {say('placement.search.searched', {
+                    moves: format.rounded(course.moves),
+                    rate: format.rounded(course.moves_per_s),
+                    seconds: course.seconds,
+                    count: seeds,
+                })}
             </p>
             {answer.ranked.length > 0 && <Ranked page={page} act={act} answer={answer} plans={plans} />}
             <Suggestion page={page} act={act} answer={answer} />
             <Pictures answer={answer} measured={measured} differences={differences} />
-            <Table title={p.result.positions} label={title} rows={() => positionTable(answer, measured.names, differences)} />
-            {spare.length > 0 && <p class="note">{p.result.spare(spare.join(', '))}</p>}
+            <Table
+                title={say('placement.result.positions')}
+                label={title}
+                rows={() => positionTable(answer, measured.names, differences)}
+            />
+            {spare.length > 0 && <p class="note">{say('placement.result.spare', { names: spare })}</p>}
             {answer.files.length > 0 && <Files files={answer.files} />}
-            {answer.units === 'gpus' && <p class="note">{p.result.noFiles}</p>}
+            {answer.units === 'gpus' && <p class="note">{say('placement.result.no_files')}</p>}
         </div>
     );
 }

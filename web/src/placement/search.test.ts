@@ -266,7 +266,7 @@ test('classes of links and how many are slow', () => {
     expect(countSlow(Float64Array.of(Number.NaN, 4, 5, Number.NaN), 10)).toEqual({ slow: 1, all: 2 } satisfies ReturnType<
         typeof countSlow
     >);
-    expect(exampleText().split('\n').length).toBe(10);
+    expect(exampleText('An example').split('\n').length).toBe(10);
 });
 
 const at = (position: number, stage: number, first: number, last = first): PlacedAt => ({

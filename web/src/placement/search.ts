@@ -206,14 +206,14 @@ export function countSlow(rates: Float64Array, median: number): { slow: number; 
 }
 
 // ---- an example, made up: every link is about as fast, and one is not
-export function exampleText(nodes = 8): string {
+export function exampleText(comment: string, nodes = 8): string {
     const name = (i: number): string => `node-${i + 1}`;
     const slow = (a: number, b: number): boolean => Math.min(a, b) === 2 && Math.max(a, b) === 3;
     const rate = (from: number, to: number): string =>
         from === to ? '' : slow(from, to) ? (from < to ? '4.1' : '4.3') : (46 + ((from * 7 + to * 5) % 9) * 0.4).toFixed(1);
     const all = Array.from({ length: nodes }, (_, i) => i);
     return [
-        '# A made-up measurement, to try this with: one slow link between node-3 and node-4. GB/s, rows send, columns receive.',
+        `# ${comment}`,
         ['GB/s', ...all.map(name)].join(','),
         ...all.map((from) => [name(from), ...all.map((to) => rate(from, to))].join(',')),
     ].join('\n');

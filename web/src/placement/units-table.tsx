@@ -1,7 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Measured } from '../core/api';
 import { format } from '../format/format';
-import { p } from '../i18n/placement';
+import { problemText } from '../shared/names';
+import { say, sentences } from '../words/words';
 import { blankRow, type Cell, filledRows, pastedRows, type RowProblem, type UnitRow, withPasted } from './units';
 
 // A table of the nodes that differ from the others, folded until someone has such nodes.
@@ -22,9 +23,15 @@ interface RowProps {
 }
 
 function Row({ row, index, gpus, card, problems, change, paste, remove }: RowProps) {
-    const count = format.count(index + 1);
     const wrong = `unit-${row.id}-wrong`;
-    const labels = { name: p.units.nameOf(count, gpus), speed: p.units.speedOf(count), memory: p.units.memoryOf(count) };
+    const count = index + 1;
+    const labels = {
+        name: say('placement.units.name_of', { gpus, row: count }),
+        speed: say('placement.units.speed_of', { row: count }),
+        memory: say('placement.units.memory_of', { row: count }),
+    };
+    const named = row.name.trim();
+    const removal = named ? say('placement.units.remove_of', { name: named }) : say('placement.units.remove_row', { row: count });
     const hints = { name: '', speed: format.count(100), memory: card };
     return (
         <>
@@ -55,8 +62,8 @@ function Row({ row, index, gpus, card, problems, change, paste, remove }: RowPro
                     );
                 })}
                 <td>
-                    <button type="button" class="link" aria-label={p.units.removeOf(row.name.trim(), count)} onClick={remove}>
-                        {p.units.remove}
+                    <button type="button" class="link" aria-label={removal} onClick={remove}>
+                        {say('placement.units.remove')}
                     </button>
                 </td>
             </tr>
@@ -65,7 +72,7 @@ function Row({ row, index, gpus, card, problems, change, paste, remove }: RowPro
                     <td id={wrong} class="because" colSpan={4}>
                         {problems.map(({ cell, problem }) => (
                             <p key={problem.field}>
-                                {problem.message} {problem.suggestion} {cell === 'speed' && p.units.asShare}
+                                {sentences(problemText(problem), cell === 'speed' && say('placement.units.as_share'))}
                             </p>
                         ))}
                     </td>
@@ -129,12 +136,11 @@ export function Units({ rows, set, measured: { names, gpus }, card, problems, wa
             }}
         >
             <summary>
-                {p.units.title(gpus)}
-                {filled > 0 && p.units.said(format.count(filled))}
+                {filled > 0 ? say('placement.units.title_said', { gpus, count: filled }) : say('placement.units.title', { gpus })}
             </summary>
             {open && (
                 <>
-                    <p class="note">{p.units.intro(gpus, format.nominal(card))}</p>
+                    <p class="note">{say('placement.units.intro', { gpus, card: format.nominal(card) })}</p>
                     <datalist id={NAMES}>
                         {names.map((name) => (
                             <option key={name} value={name} />
@@ -144,9 +150,9 @@ export function Units({ rows, set, measured: { names, gpus }, card, problems, wa
                         <table>
                             <thead>
                                 <tr>
-                                    <th scope="col">{p.units.name(gpus)}</th>
-                                    <th scope="col">{p.units.speed}</th>
-                                    <th scope="col">{p.units.memory}</th>
+                                    <th scope="col">{say('placement.units.name', { gpus })}</th>
+                                    <th scope="col">{say('placement.units.speed')}</th>
+                                    <th scope="col">{say('placement.units.memory')}</th>
                                     <td />
                                 </tr>
                             </thead>
@@ -169,7 +175,7 @@ export function Units({ rows, set, measured: { names, gpus }, card, problems, wa
                     )}
                     <p class="acts">
                         <button ref={adding} type="button" onClick={add}>
-                            {p.units.add(gpus)}
+                            {say('placement.units.add', { gpus })}
                         </button>
                     </p>
                 </>

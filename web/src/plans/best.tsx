@@ -2,15 +2,16 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { type Catalog, RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
-import { besides, labelOf, tieOf, wholePlan } from '../shared/sentences';
+import { labelOf } from '../shared/names';
+import { besides, wholePlan } from '../shared/plan-words';
 import { settled } from '../shared/settled';
 import type { Actions, Page } from '../store/page';
 import { planAt, type Ranking, rows } from '../store/ranked';
+import { listed, say, sentences } from '../words/words';
 import { ListFilters, NothingLeft } from './filters';
 import { LeftOut } from './left-out';
 import { IN_RANK, inOrder, pressed, type SortKey, withFilter } from './list';
+import { rejectedText } from './rejected';
 import { Scatter } from './scatter';
 import type { Shown } from './shown';
 import { isShown, takeRanked } from './shown';
@@ -21,9 +22,11 @@ const KEYS = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro
 const FIRST_ROWS = 20;
 
 const besidesOf = ({ catalog }: Shown, plan: RankedPlan): string =>
-    [besides(catalog, plan), Number(plan.expert_parallel) > 1 && `${t.short.expert_parallel} ${format.count(Number(plan.expert_parallel))}`]
-        .filter(Boolean)
-        .join(', ');
+    listed([
+        besides(catalog, plan),
+        Number(plan.expert_parallel) > 1 &&
+            say('plan.degree', { name: say('degree.short.expert_parallel'), value: Number(plan.expert_parallel) }),
+    ]);
 
 interface TableProps {
     shown: Shown;
@@ -51,7 +54,7 @@ function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
                     type="button"
                     class="link"
                     aria-pressed={current}
-                    aria-label={m.best.take(format.count(rank), wholePlan(shown.catalog, plan))}
+                    aria-label={say('best.take', { rank: rank, plan: wholePlan(shown.catalog, plan) })}
                     onClick={(event) => {
                         event.stopPropagation();
                         take();
@@ -59,7 +62,7 @@ function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
                 >
                     {format.count(rank)}
                 </button>{' '}
-                <small>{current && m.best.current}</small>
+                <small>{current && say('best.current')}</small>
                 {more && <small class="brief">{more}</small>}
             </th>
             {KEYS.map((key) => (
@@ -93,7 +96,7 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
                     type="button"
                     class="link"
                     aria-label={by === 'rank' ? name : undefined}
-                    title={m.best.sort}
+                    title={say('best.sort')}
                     onClick={() => sort(pressed(sorting, by))}
                 >
                     {label}
@@ -107,30 +110,30 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
     const tied = sorting.by === 'rank' && !sorting.down && ties > 1 && ties < count;
     return (
         <>
-            {ranked.ranked > count && <p class="note">{m.best.part(format.count(ranked.ranked), format.count(count))}</p>}
-            {ties > 1 && <p class="note">{m.best.tied(tieOf(ties), format.percentTenth(ranked.tie_width))}</p>}
-            <table class="ranking" aria-label={m.best.table}>
+            {ranked.ranked > count && <p class="note">{say('best.part', { ranked: ranked.ranked, rows: count })}</p>}
+            {ties > 1 && <p class="note">{say('best.tied', { count: ties, width: format.percentTenth(ranked.tie_width) })}</p>}
+            <table class="ranking" aria-label={say('best.table')}>
                 <thead>
                     <tr>
-                        {head('rank', m.best.rank, { name: m.best.rankName, kind: '' })}
+                        {head('rank', say('best.rank'), { name: say('best.rank_name'), kind: '' })}
                         {KEYS.map((key) =>
                             head(
                                 key,
                                 <>
-                                    <span class="long">{t.short[key]}</span>
-                                    <span class="brief">{t.letters[key]}</span>
+                                    <span class="long">{say(`degree.short.${key}`)}</span>
+                                    <span class="brief">{say(`degree.letter.${key}`)}</span>
                                 </>,
                                 { name: labelOf(shown.catalog.fields, key) },
                             ),
                         )}
-                        {head('data_parallel', t.short.data_parallel, { kind: 'r extra' })}
+                        {head('data_parallel', say('degree.short.data_parallel'), { kind: 'r extra' })}
                         <th scope="col" class="besides extra">
-                            {m.best.besides}
+                            {say('best.besides')}
                         </th>
-                        {head('step_seconds', m.best.time)}
-                        {head('tokens_per_s', m.best.speed, { kind: 'r extra' })}
-                        {head('total_bytes', m.best.memory)}
-                        {head('share', m.best.share, { kind: 'r extra' })}
+                        {head('step_seconds', say('best.time'))}
+                        {head('tokens_per_s', say('best.speed'), { kind: 'r extra' })}
+                        {head('total_bytes', say('best.memory'))}
+                        {head('share', say('best.share'), { kind: 'r extra' })}
                     </tr>
                 </thead>
                 <tbody>
@@ -142,7 +145,7 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
             {rest > 0 && (
                 <p class="acts">
                     <button type="button" onClick={() => lengthen(length + FIRST_ROWS)}>
-                        {m.best.more(format.count(Math.min(rest, FIRST_ROWS)))}
+                        {say('best.more', { count: Math.min(rest, FIRST_ROWS) })}
                     </button>
                 </p>
             )}
@@ -153,11 +156,13 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
 // Why the next plan comes later, from the core's comparison of the two. null: the core does not call it slower.
 function leadOf(catalog: Catalog, { outcome, other, seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus): string | null {
     if (outcome !== 'slower' || !other.ok) return null;
-    const size = format.gb(Math.abs(bytes));
-    const memory = bytes === 0 ? m.best.leadSame : bytes > 0 ? m.best.leadMore(size) : m.best.leadLess(size);
-    const reasons = differencesOf(time, 1);
-    const ahead = m.best.lead(wholePlan(catalog, other.job), format.duration(seconds), format.percent(seconds_share));
-    return `${ahead}${reasons ? `: ${reasons}` : ''}. ${memory}`;
+    const reasons = differencesOf(time);
+    const later = { plan: wholePlan(catalog, other.job), time: seconds, share: seconds_share };
+    const compared = bytes === 0 ? 'same' : bytes > 0 ? 'more' : 'less';
+    return sentences(
+        reasons ? say('best.lead_because', { ...later, reasons }) : say('best.lead', later),
+        say('best.lead_memory', { compared, size: Math.abs(bytes) }),
+    );
 }
 
 function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; ranking: Ranking }) {
@@ -166,36 +171,46 @@ function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; rankin
         const { closest } = ranked;
         return (
             <p class="finding">
-                {(filtered ? m.best.noneFiltered : m.best.none)(format.count(ranked.gpus))}{' '}
-                {closest && m.best.closest(wholePlan(page.catalog, closest), format.gb(closest.total_bytes), format.percent(closest.share))}
+                {sentences(
+                    say('best.none', { filtered, gpus: ranked.gpus }),
+                    closest &&
+                        say('best.closest', {
+                            plan: wholePlan(page.catalog, closest),
+                            memory: closest.total_bytes,
+                            share: closest.share,
+                        }),
+                )}
             </p>
         );
     }
     const first = planAt(ranked, 0);
     return (
         <p class="finding">
-            {(filtered ? m.best.findingFiltered : m.best.finding)(wholePlan(page.catalog, first), format.duration(first.step_seconds))}.{' '}
+            {say('best.finding', { filtered, plan: wholePlan(page.catalog, first), time: first.step_seconds })}{' '}
             <span>
-                {ranked.equally_good > 1 && m.best.tie(tieOf(ranked.equally_good))} {ranking.lead && leadOf(page.catalog, ranking.lead)}
-                {rows(ranked) === 1 && (filtered ? m.best.onlyOneFiltered : m.best.onlyOne)}
+                {sentences(
+                    ranked.equally_good > 1 && say('best.tie', { count: ranked.equally_good }),
+                    ranking.lead && leadOf(page.catalog, ranking.lead),
+                    rows(ranked) === 1 && say('best.only_one', { filtered }),
+                )}
             </span>
         </p>
     );
 }
 
 function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
-    const rules = new Map(page.catalog.rules.map((rule) => [rule.id, rule.label]));
-    const others = ranked.rejected.map(({ rule, count }) => m.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
     const parts = [
-        ranked.slower > 0 && m.best.tooSlow(format.count(ranked.slower)),
-        ranked.filtered > 0 && m.best.filtered(format.count(ranked.filtered)),
-        m.best.doNotFit(format.count(ranked.does_not_fit)),
-        m.best.fit(format.count(ranked.ranked)),
-    ].filter(Boolean);
+        ranked.slower > 0 && say('best.too_slow', { count: ranked.slower }),
+        ranked.filtered > 0 && say('best.filtered', { count: ranked.filtered }),
+        say('best.do_not_fit', { count: ranked.does_not_fit }),
+        say('best.fit', { count: ranked.ranked }),
+    ].filter((part) => part !== false);
     return (
         <p class="funnel">
-            {m.best.funnel(format.count(ranked.candidates), format.count(ranked.legal))} {parts.join(', ')}.{' '}
-            {others.length > 0 && `${m.heat.rejected}: ${others.join(', ')}.`}
+            {sentences(
+                say('best.funnel', { all: ranked.candidates, legal: ranked.legal, parts }),
+                rejectedText(page.catalog, ranked.rejected),
+            )}
         </p>
     );
 }
@@ -211,10 +226,10 @@ function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Action
     };
     return (
         <p class="note">
-            {m.best.opened}{' '}
+            {say('best.opened')}{' '}
             {useful.length > 0 && (
                 <button type="button" class="link" onClick={only}>
-                    {m.best.onlySet}
+                    {say('best.only_set')}
                 </button>
             )}
         </p>
@@ -229,9 +244,9 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
     const filtered = Object.keys(ranking.only).length > 0;
     return (
         <section id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} aria-labelledby="best-title">
-            <h2 id="best-title">{m.best.title}</h2>
+            <h2 id="best-title">{say('section.best')}</h2>
             <LeftOut page={page} act={act} />
-            {ranking.stale && <p class="note">{m.heat.stale}</p>}
+            {ranking.stale && <p class="note">{say('map.stale')}</p>}
             {ranked && <Opened page={page} ranked={ranked} act={act} />}
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
             {fits && <Scatter shown={shown} ranked={ranked} act={act} />}

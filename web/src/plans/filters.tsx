@@ -2,14 +2,13 @@ import './filters.css';
 import { useEffect, useState } from 'preact/hooks';
 import type { Degree, Field, Ranked } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
+import { choiceLabel, labelOf, messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
-import { choiceLabel, labelOf } from '../shared/sentences';
 import { DEGREES, type Value } from '../state/state';
 import type { Actions, How, Page } from '../store/page';
 import { MEMORY_FILTER, type Only, rows } from '../store/ranked';
-import { activeKeys, filterKeys, withFilter } from './list';
+import { listed, say } from '../words/words';
+import { activeKeys, filterKeys, isDegree, withFilter } from './list';
 
 // Filters over plans. Those of the degrees are one state of the page, which the map and the list of best configurations share.
 interface Props {
@@ -36,7 +35,7 @@ function Pick({ label, name, value, values, said, pick }: PickProps) {
                 aria-label={name}
                 onChange={({ currentTarget }) => pick(offered.find((one) => String(one) === currentTarget.value))}
             >
-                <option value="">{m.heat.any}</option>
+                <option value="">{say('map.any')}</option>
                 {offered.map((one) => (
                     <option key={String(one)} value={String(one)} selected={one === value}>
                         {said(one)}
@@ -51,23 +50,23 @@ const fieldOf = (page: Pick<Page, 'catalog'>, key: string): Field | undefined =>
 
 function said(page: Page, key: string, value: Value): string {
     if (typeof value === 'number') return format.count(value);
-    return typeof value === 'boolean' ? (value ? m.compare.yes : m.compare.no) : choiceLabel(page.catalog, key, String(value));
+    return typeof value === 'boolean' ? (value ? say('adjust.yes') : say('adjust.no')) : choiceLabel(page.catalog, key, String(value));
 }
 
-const nameOf = (key: Degree): string => `${t.short[key]} (${t.letters[key]})`;
+const degreeName = (key: Degree): string =>
+    say('filters.degree', { name: say(`degree.short.${key}`), letter: say(`degree.letter.${key}`) });
 
 // "TP 8", "Pipeline schedule: 1F1B", "memory at most 60 GB"
 export function filterText(page: Page, only: Only, key: string): string {
     const value = only[key] ?? '';
-    if (key === MEMORY_FILTER) return m.filters.memoryOf(typeof value === 'number' ? format.number(value) : String(value));
+    if (key === MEMORY_FILTER) return say('filters.memory_of', { gb: typeof value === 'number' ? format.number(value) : String(value) });
     const text = said(page, key, value);
-    return key in t.letters ? `${t.letters[key as Degree]} ${text}` : `${labelOf(page.catalog.fields, key)}: ${text}`;
+    if (isDegree(key)) return say('filters.by_degree', { letter: say(`degree.letter.${key}`), value: text });
+    return say('filters.field', { label: labelOf(page.catalog.fields, key), value: text });
 }
 
 export const filterTexts = (page: Page, only: Only): string =>
-    activeKeys(page.catalog, only)
-        .map((key) => filterText(page, only, key))
-        .join(', ');
+    listed(activeKeys(page.catalog, only).map((key) => filterText(page, only, key)));
 
 export const onlyOf = (page: Page): Only => ({ ...page.heatFilter, ...page.listFilter });
 
@@ -77,7 +76,7 @@ export function DegreeFilters({ page, act, choices }: Props & { choices: { reado
             {DEGREES.map((key) => (
                 <Pick
                     key={key}
-                    label={nameOf(key)}
+                    label={degreeName(key)}
                     name={labelOf(page.catalog.fields, key)}
                     value={page.heatFilter[key]}
                     values={choices[key] ?? []}
@@ -95,22 +94,22 @@ function MemoryFilter({ page, set }: { page: Page; set(key: string, value: Value
     return (
         <>
             <span class={value === 0 ? 'at-most' : 'at-most active'}>
-                <label for="filter-memory">{m.filters.memory}</label>
+                <label for="filter-memory">{say('filters.memory')}</label>
                 <NumberField
                     id="filter-memory"
-                    label={m.filters.memoryName}
+                    label={say('filters.memory_name')}
                     value={value}
                     amount
-                    placeholder={m.heat.any}
+                    placeholder={say('map.any')}
                     invalid={problem !== undefined}
                     describedBy={problem && 'filter-memory-problem'}
                     onChange={(next, how) => set(MEMORY_FILTER, next === 0 ? undefined : next, how)}
                 />
-                <span>{m.filters.gb}</span>
+                <span>{say('filters.gb')}</span>
             </span>
             {problem && (
                 <p id="filter-memory-problem" class="wrong">
-                    {problem.message}
+                    {messageOf(problem)}
                 </p>
             )}
         </>
@@ -141,7 +140,7 @@ function letGo(act: Actions, ...filters: Parameters<Actions['filter']>): void {
 function ShowAll({ act }: { act: Actions }) {
     return (
         <button type="button" onClick={() => letGo(act, {}, {})}>
-            {m.filters.all}
+            {say('filters.all')}
         </button>
     );
 }
@@ -175,18 +174,18 @@ export function ListFilters({ page, act, ranked }: Props & { ranked: Ranked }) {
         <>
             {wide ? (
                 <fieldset id={ID} class="filters list-filters" tabIndex={-1}>
-                    <legend>{m.filters.title}</legend>
+                    <legend>{say('filters.title')}</legend>
                     {controls}
                 </fieldset>
             ) : (
                 <details id={ID} class="list-filters" tabIndex={-1}>
                     <summary>
-                        {m.filters.title} {active > 0 && <small>{m.filters.active(format.count(active))}</small>}
+                        {say('filters.title')} {active > 0 && <small>{say('filters.active', { count: active })}</small>}
                     </summary>
                     <div class="filters">{controls}</div>
                 </details>
             )}
-            {active > 0 && <p class="on-paper">{m.filters.printed(filterTexts(page, only))}</p>}
+            {active > 0 && <p class="on-paper">{say('filters.printed', { filters: filterTexts(page, only) })}</p>}
         </>
     );
 }
@@ -208,12 +207,12 @@ export function NothingLeft({ page, act, ranked }: Props & { ranked: Ranked }) {
         <div class="nothing" role="status">
             <p>
                 {one
-                    ? m.filters.blame(filterText(page, only, one))
+                    ? say('filters.blame', { filter: filterText(page, only, one) })
                     : keys.length > 1
-                      ? m.filters.blameAny
+                      ? say('filters.blame_any')
                       : alone
-                        ? m.filters.notToBlame
-                        : m.filters.blameTogether}
+                        ? say('filters.not_to_blame')
+                        : say('filters.blame_together')}
             </p>
             <p class="acts">
                 {keys.map((key) => (
@@ -222,7 +221,7 @@ export function NothingLeft({ page, act, ranked }: Props & { ranked: Ranked }) {
                         type="button"
                         onClick={() => letGo(act, ...withFilter(page.heatFilter, page.listFilter, key, undefined))}
                     >
-                        {m.filters.clear(filterText(page, only, key))}
+                        {say('filters.clear', { filter: filterText(page, only, key) })}
                     </button>
                 ))}
                 {(keys.length === 0 || Object.keys(only).length > 1) && <ShowAll act={act} />}

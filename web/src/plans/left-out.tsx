@@ -1,11 +1,12 @@
 import type { Field } from '../core/api';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
-import { leftOut, leftOutText, lower } from '../shared/sentences';
+import { choiceHelp, choiceName, fieldName, lower } from '../shared/names';
+import { leftOut, leftOutText } from '../shared/plan-words';
 import { LEAVE_OUT } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 
 // What the search leaves out of its space, with a way to put it in, and how much risk it accepts.
 const RISKS = [0.01, 0.05, 0.2, 0.5];
@@ -21,8 +22,8 @@ function Risk({ page, act }: Props) {
     const risk = Number(page.job.risk);
     const risks = RISKS.includes(risk) ? RISKS : [...RISKS, risk].sort((a, b) => a - b);
     return (
-        <label title={m.best.riskHelp}>
-            {m.best.risk}{' '}
+        <label title={say('best.risk_help')}>
+            {say('best.risk')}{' '}
             <select
                 id="field-risk"
                 value={String(risk)}
@@ -52,17 +53,17 @@ export function LeftOut({ page, act }: Props) {
         <div class="left-out">
             <p>
                 {leftOutText(page)}{' '}
-                {leftOut(page).map(({ id, label }) => (
+                {leftOut(page).map(({ id, name }) => (
                     <button key={id} type="button" class="link" onClick={() => set(id, false)}>
-                        {m.best.putIn(lower(label))}
+                        {say('best.put_in', { what: lower(name) })}
                     </button>
                 ))}
             </p>
-            <Folded title={m.best.search}>
+            <Folded title={say('best.search')}>
                 <fieldset class="filters explore">
-                    <legend>{field.label}</legend>
+                    <legend>{fieldName(field)}</legend>
                     {field.choices.map((choice, i) => (
-                        <label key={choice.id} class="check" title={choice.help}>
+                        <label key={choice.id} class="check" title={choiceHelp(field, choice)}>
                             <input
                                 id={i === 0 ? `field-${LEAVE_OUT}` : undefined}
                                 type="checkbox"
@@ -71,7 +72,7 @@ export function LeftOut({ page, act }: Props) {
                                 aria-describedby={describedBy}
                                 onChange={(event) => set(choice.id, event.currentTarget.checked)}
                             />{' '}
-                            {choice.label}
+                            {choiceName(field, choice)}
                         </label>
                     ))}
                     <Risk page={page} act={act} />

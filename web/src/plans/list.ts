@@ -26,7 +26,7 @@ export function inOrder(list: readonly ListRow[], { by, down }: Sorting): ListRo
     return [...list].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b)) || a.rank - b.rank);
 }
 
-const isDegree = (key: string): key is Degree => (DEGREES as readonly string[]).includes(key);
+export const isDegree = (key: string): key is Degree => (DEGREES as readonly string[]).includes(key);
 
 // Fields beside the degrees that differ among the plans, or that the reader filters by, in the order of the catalogue.
 export const filterKeys = (catalog: Catalog, { choices }: Ranked, filter: Only): string[] =>

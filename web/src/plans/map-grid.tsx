@@ -2,12 +2,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Estimate, Fit } from '../core/api';
 import { entryAt, type Heat, paceOf } from '../core/heat';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
-import { labelOf } from '../shared/sentences';
+import { labelOf } from '../shared/names';
 import { settled } from '../shared/settled';
 import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
+import { listed, say } from '../words/words';
 
 // The matrix: plans in rows, numbers of GPUs in columns. Thousands of rows are usual, so only those in sight (and a few more) are drawn;
 // two spacer rows stand for the rest.
@@ -55,16 +54,14 @@ interface Grid extends Pick<Props, 'answer' | 'heat' | 'speed'> {
 function wordsOf({ answer, heat, speed }: Grid, entry: number, gpus: number, size: string, marks: readonly string[]): string {
     const kind = entry < 0 ? undefined : heat.columns.class[entry];
     const fit = kind === undefined ? undefined : FITS[kind];
-    const words = fit
-        ? (speed ? m.heat.cellSpeed : m.heat.cell)(format.count(gpus), size, t.word[fit])
-        : `${m.heat.gpus(format.count(gpus))}: ${m.heat.none}`;
+    const words = fit ? say('map.cell', { speed, gpus, size, fit: say(`fit.${fit}`) }) : say('map.cell_none', { gpus });
     // The plan above may have other settings than the best one with its degrees.
     const same = answer?.total_bytes === heat.columns.total_bytes[entry];
-    const extra = [
-        marks.includes('mark-current') && (same ? m.heat.current : m.heat.currentSplit),
-        marks.includes('mark-auto') && m.heat.auto,
-    ].filter(Boolean);
-    return [words, ...extra].join(', ');
+    return listed([
+        words,
+        marks.includes('mark-current') && (same ? say('map.current') : say('map.current_split')),
+        marks.includes('mark-auto') && say('map.auto'),
+    ]);
 }
 
 function Cell({ grid, index, row, gpus, column }: { grid: Grid; index: number; row: number; gpus: number; column: number }) {
@@ -121,17 +118,17 @@ function Head({ catalog, counts, gpusNow }: { catalog: Page['catalog']; counts: 
         <thead>
             <tr aria-rowindex={1}>
                 <th scope="colgroup" colSpan={ROW_KEYS.length} class="corner">
-                    {m.heat.splitHead}
+                    {say('map.split_head')}
                 </th>
                 <th scope="colgroup" colSpan={counts.length} class="counts">
-                    {m.heat.gpusHead}
+                    {say('map.gpus_head')}
                 </th>
             </tr>
             <tr aria-rowindex={2}>
                 {ROW_KEYS.map((key, i) => (
                     <th key={key} scope="col" class={`k${i}`} aria-label={labelOf(catalog.fields, key)}>
-                        <span class="long">{t.short[key]}</span>
-                        <span class="brief">{t.letters[key]}</span>
+                        <span class="long">{say(`degree.short.${key}`)}</span>
+                        <span class="brief">{say(`degree.letter.${key}`)}</span>
                     </th>
                 ))}
                 {counts.map((gpus) => (
@@ -147,10 +144,10 @@ function Head({ catalog, counts, gpusNow }: { catalog: Page['catalog']; counts: 
 function Nothing({ onlyFitting, act }: Pick<Props, 'onlyFitting' | 'act'>) {
     return (
         <p class="empty">
-            {m.heat.nothing}{' '}
+            {say('map.nothing')}{' '}
             {onlyFitting && (
                 <button type="button" onClick={() => act.onlyFitting(false)}>
-                    {m.heat.showAll}
+                    {say('map.show_all')}
                 </button>
             )}
         </p>
@@ -246,7 +243,7 @@ export const HeatGrid = settled(({ catalog, onlyFitting, answer, gpus: gpusNow, 
         <div ref={frame} class="grid" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
             <table
                 role="grid"
-                aria-label={speed ? m.heat.gridSpeed : m.heat.grid}
+                aria-label={say('map.grid', { speed })}
                 aria-rowcount={total + 2}
                 aria-colcount={ROW_KEYS.length + counts.length}
                 onKeyDown={onKeyDown}

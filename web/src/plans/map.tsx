@@ -1,22 +1,20 @@
 import { useState } from 'preact/hooks';
 import { type Heat, PACES } from '../core/heat';
-import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
-import { gpuLabel, modelLabel } from '../shared/sentences';
+import { gpuLabel, modelLabel } from '../shared/answer-words';
+import { Words } from '../shared/words';
 import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
 import { DegreeFilters } from './filters';
 import { HeatGrid } from './map-grid';
+import { rejectedText } from './rejected';
 
 function Funnel({ page, heat }: { page: Page; heat: Heat }) {
     const { summary } = heat;
-    const rules = new Map(page.catalog.rules.map((rule) => [rule.id, rule.label]));
-    const others = summary.rejected.map(({ rule, count }) => m.heat.rejectedBy(format.count(count), rules.get(rule) ?? rule));
+    const { candidates, legal, fits, at_risk, does_not_fit } = summary;
     return (
         <p class="funnel">
-            {m.heat.funnel(format.count(summary.candidates), format.count(summary.legal))} <b>{format.count(summary.fits)}</b> {m.heat.fits}
-            , <b>{format.count(summary.at_risk)}</b> {m.heat.at_risk}, <b>{format.count(summary.does_not_fit)}</b> {m.heat.does_not_fit}.{' '}
-            {others.length > 0 && `${m.heat.rejected}: ${others.join(', ')}.`}
+            <Words id="map.funnel" args={{ candidates, legal, fits, at_risk, does_not_fit }} tags={{ b: (inside) => <b>{inside}</b> }} />{' '}
+            {rejectedText(page.catalog, summary.rejected)}
         </p>
     );
 }
@@ -26,7 +24,7 @@ function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) 
         <div class="filters">
             <label class="check">
                 <input type="checkbox" checked={page.onlyFitting} onChange={(event) => act.onlyFitting(event.currentTarget.checked)} />{' '}
-                {m.heat.only}
+                {say('map.only')}
             </label>
             <DegreeFilters page={page} act={act} choices={heat.choices} />
         </div>
@@ -37,10 +35,10 @@ function Filters({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) 
 function Switch({ speed, show }: { speed: boolean; show(speed: boolean): void }) {
     return (
         <fieldset class="filters switch">
-            <legend>{m.heat.show}</legend>
+            <legend>{say('map.show')}</legend>
             {[false, true].map((one) => (
                 <button key={String(one)} type="button" aria-pressed={speed === one} onClick={() => show(one)}>
-                    {one ? m.heat.speed : m.heat.memory}
+                    {one ? say('map.speed') : say('map.memory')}
                 </button>
             ))}
         </fieldset>
@@ -55,51 +53,53 @@ function Legend({ speed }: { speed: boolean }) {
             {speed ? (
                 PACES.map((share, pace) => (
                     <li key={share}>
-                        <span class={`cell pace-${pace}`}>{sample}</span> {share > 0 ? m.heat.pace(format.percent(share)) : m.heat.slower}
+                        <span class={`cell pace-${pace}`}>{sample}</span>{' '}
+                        {share > 0 ? say('map.pace', { share: share }) : say('map.slower')}
                     </li>
                 ))
             ) : (
                 <li>
-                    <span class="cell fits">61.2</span> {m.heat.legend.fits}
+                    <span class="cell fits">61.2</span> {say('fit.fits')}
                 </li>
             )}
             <li>
-                <span class="cell at_risk">{risk}</span> {m.heat.legend.at_risk}
+                <span class="cell at_risk">{risk}</span> {say('fit.at_risk')}
             </li>
             <li>
-                <span class="cell does_not_fit">{large}</span> {m.heat.legend.does_not_fit}
+                <span class="cell does_not_fit">{large}</span> {say('fit.does_not_fit')}
             </li>
             <li>
-                <span class={`cell ${fits} mark-auto`}>{sample}</span> {m.heat.auto}
+                <span class={`cell ${fits} mark-auto`}>{sample}</span> {say('map.auto')}
             </li>
             <li>
-                <span class={`cell ${fits} mark-current`}>{sample}</span> {m.heat.current}
+                <span class={`cell ${fits} mark-current`}>{sample}</span> {say('map.current')}
             </li>
         </ul>
     );
 }
 
-function findingOf({ summary }: Heat): string {
-    const legal = format.count(summary.legal);
-    if (summary.legal === 0) return m.heat.findingImpossible;
-    return summary.fits === 0 ? m.heat.findingNone(legal) : m.heat.finding(format.count(summary.fits), legal);
+function findingOf({ summary: { fits, legal } }: Heat): string {
+    if (legal === 0) return say('map.finding_impossible');
+    return fits === 0 ? say('map.finding_none', { legal }) : say('map.finding', { fits, legal });
 }
 
 export function Plans({ page, act }: { page: Page; act: Actions }) {
     const { heat } = page;
     const [speed, show] = useState(false);
-    const subtitle = speed ? m.heat.subtitleSpeed : m.heat.subtitle;
     return (
         <section id="plans" class={page.heatStale ? 'plans stale' : 'plans'} aria-labelledby="plans-title">
-            <h2 id="plans-title">{t.sections.plans}</h2>
+            <h2 id="plans-title">{say('section.plans')}</h2>
             {!heat ? (
-                <p class="note">{page.problems.length > 0 ? t.heat.notYet : t.heat.loading}</p>
+                <p class="note">{page.problems.length > 0 ? say('map.not_yet') : say('map.loading')}</p>
             ) : (
                 <>
                     <p class="finding">
-                        {findingOf(heat)}. {heat.summary.legal > 0 && <span>{subtitle(modelLabel(page), gpuLabel(page))}</span>}
+                        {findingOf(heat)}{' '}
+                        {heat.summary.legal > 0 && (
+                            <span>{say('map.subtitle', { speed, model: modelLabel(page), gpu: gpuLabel(page) })}</span>
+                        )}
                     </p>
-                    {page.heatStale && <p class="note">{m.heat.stale}</p>}
+                    {page.heatStale && <p class="note">{say('map.stale')}</p>}
                     {(heat.summary.legal > 0 || Object.keys(page.heatFilter).length > 0) && (
                         <>
                             <Switch speed={speed} show={show} />

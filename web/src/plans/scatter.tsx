@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Ranked } from '../core/api';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
 import { marks, useWidth } from '../shared/drawing';
-import { wholePlan } from '../shared/sentences';
+import { wholePlan } from '../shared/plan-words';
 import { settled } from '../shared/settled';
 import type { Actions } from '../store/page';
 import { planAt, rows } from '../store/ranked';
+import { say } from '../words/words';
 import { isShown, type Shown, takeRanked } from './shown';
 
 // Memory against time of the plans that fit. The line joins those that no other beats in both.
@@ -47,7 +47,7 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
     const base = TOP + HEIGHT;
     const now = Math.min(at ?? 0, line.length - 1);
     const told = (entry: number): string =>
-        m.best.point(wholePlan(shown.catalog, planAt(ranked, entry)), format.duration(seconds(entry)), format.gb(bytes(entry)));
+        say('best.point', { plan: wholePlan(shown.catalog, planAt(ranked, entry)), time: seconds(entry), memory: bytes(entry) });
     const onKeyDown = (event: KeyboardEvent) => {
         const steps: Record<string, number> = { ArrowRight: now + 1, ArrowDown: now + 1, ArrowLeft: now - 1, ArrowUp: now - 1 };
         const ends: Record<string, number> = { Home: 0, End: line.length - 1 };
@@ -68,9 +68,9 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
     const times = Array.from({ length: last + 1 }, (_, part) => least + (span * part) / last);
     return (
         <div ref={box} class="scatter">
-            <h3>{m.best.chartTitle(format.count(front.length), format.count(all.length))}</h3>
+            <h3>{say('best.chart_title', { front: front.length, all: all.length })}</h3>
             <p class="readout" aria-live="polite">
-                {at === null || line[now] === undefined ? m.best.hint : told(line[now])}
+                {at === null || line[now] === undefined ? say('best.hint') : told(line[now])}
             </p>
             <svg width={width} height={base + FOOT} role="presentation">
                 <svg aria-hidden="true" class="plot">
@@ -83,7 +83,7 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
                         </g>
                     ))}
                     <text x={0} y={12}>
-                        {m.best.y}
+                        {say('best.y')}
                     </text>
                     {times.map((time, i) => (
                         <text key={time} x={x(time)} y={base + 16} text-anchor={i === 0 ? 'start' : i === last ? 'end' : 'middle'}>
@@ -91,7 +91,7 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
                         </text>
                     ))}
                     <text x={LEFT + room} y={base + 34} text-anchor="end">
-                        {m.best.x}
+                        {say('best.x')}
                     </text>
                     {dots.map((entry) => (
                         <circle key={entry} class="dot" cx={x(seconds(entry))} cy={y(bytes(entry))} r="3" />
@@ -99,7 +99,7 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
                     <path class="front" d={path.join('')} />
                 </svg>
                 {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
-                <svg ref={group} class="plot" role="group" aria-label={m.best.chart} onKeyDown={onKeyDown}>
+                <svg ref={group} class="plot" role="group" aria-label={say('best.chart')} onKeyDown={onKeyDown}>
                     {line.map((entry, i) => (
                         // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
                         <g

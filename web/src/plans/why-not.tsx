@@ -1,41 +1,40 @@
 import { useState } from 'preact/hooks';
 import type { Degree, Side, Versus } from '../core/api';
 import { format } from '../format/format';
-import { t } from '../i18n';
-import { m } from '../i18n/more';
-import { degreeList, labelOf, lower } from '../shared/sentences';
+import { labelOf, lower, messageOf, nameOf, problemText } from '../shared/names';
+import { degreeList } from '../shared/plan-words';
 import type { Actions, Page } from '../store/page';
+import { listed, say, sentences } from '../words/words';
 
 const KEYS = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
 const MOST = 3; // reasons in a sentence
 const SMALL = 0.1; // of the largest difference: not worth a word
 
-// "0.5 s less pipeline bubble, 0.1 s more …"; `sign` -1 tells it of the plan instead of the other.
-export function differencesOf(time: NonNullable<Versus['time']>, sign: 1 | -1): string {
+// "0.5 s less pipeline bubble, 0.1 s more …" of the other plan.
+export function differencesOf(time: NonNullable<Versus['time']>): string {
     const largest = Math.abs(time[0]?.seconds ?? 0);
-    return time
-        .filter((item) => Math.abs(item.seconds) > SMALL * largest)
-        .slice(0, MOST)
-        .map((item) => {
-            const words = sign * item.seconds > 0 ? m.best.moreOf : m.best.lessOf;
-            return words(format.duration(Math.abs(item.seconds)), lower(item.label));
-        })
-        .join(', ');
+    const told = time.filter((item) => Math.abs(item.seconds) > SMALL * largest).slice(0, MOST);
+    return listed(
+        told.map((item) =>
+            say(item.seconds > 0 ? 'best.longer' : 'best.shorter', {
+                time: Math.abs(item.seconds),
+                what: lower(nameOf('time', item)),
+            }),
+        ),
+    );
 }
 
-function reply(versus: Versus, first: string): string {
-    const { outcome, other, seconds = 0, seconds_share = 0, time = [] } = versus;
-    if (!other.ok) return `${m.best.cannot} ${other.problems[0]?.message ?? ''} ${other.problems[0]?.suggestion ?? ''}`;
+function reply({ outcome, other, seconds = 0, seconds_share = 0, time = [] }: Versus): string {
+    if (!other.ok) return sentences(say('why_not.cannot'), other.problems[0] && problemText(other.problems[0]));
     const side: Side = other;
     const plan = degreeList(side.job);
-    if (outcome === 'does_not_fit') {
-        return m.best.tooLarge(plan, format.gb(side.total_bytes), format.gb(side.card_bytes));
-    }
-    const step = format.duration(side.step_seconds);
-    if (outcome === 'as_fast') return m.best.asFast(plan, step, first);
-    if (outcome === 'faster') return m.best.faster(plan, step);
-    const reasons = differencesOf(time, 1);
-    return m.best.slower(plan, step, format.duration(seconds), format.percent(seconds_share), first) + (reasons ? `: ${reasons}.` : '.');
+    if (outcome === 'does_not_fit') return say('why_not.too_large', { plan, memory: format.gb(side.total_bytes), card: side.card_bytes });
+    const step = side.step_seconds;
+    if (outcome === 'as_fast') return say('why_not.as_fast', { plan, step });
+    if (outcome === 'faster') return say('why_not.faster', { plan, step });
+    const reasons = differencesOf(time);
+    const slower = { plan, step, more: seconds, share: seconds_share };
+    return reasons ? say('why_not.slower_because', { ...slower, reasons }) : say('why_not.slower', slower);
 }
 
 // "Why not TP 8, PP 2?": the best plan with these degrees against the best of all.
@@ -50,28 +49,28 @@ export function WhyNot({ page, act }: { page: Page; act: Actions }) {
         );
     };
     return (
-        <form class="why-not" onSubmit={ask} aria-label={m.best.whyNotLabel}>
-            <span>{m.best.whyNot}</span>
+        <form class="why-not" onSubmit={ask} aria-label={say('why_not.label')}>
+            <span>{say('why_not.title')}</span>
             {KEYS.map((key) => (
                 <label key={key} title={labelOf(page.catalog.fields, key)}>
-                    {t.short[key]}{' '}
+                    {say(`degree.short.${key}`)}{' '}
                     <input
                         type="text"
                         inputMode="numeric"
                         size={3}
-                        placeholder={m.best.any}
-                        aria-label={m.best.whyNotOf(labelOf(page.catalog.fields, key))}
+                        placeholder={say('why_not.any')}
+                        aria-label={say('why_not.field', { field: labelOf(page.catalog.fields, key) })}
                         value={asked[key] ?? ''}
                         onInput={(event) => set({ ...asked, [key]: event.currentTarget.value.trim() })}
                     />
                 </label>
             ))}
             <button type="submit" disabled={given.length === 0}>
-                {m.best.ask}
+                {say('why_not.ask')}
             </button>
             <p role="status">
-                {sent && !answer && m.best.thinking}
-                {answer && (answer.ok ? reply(answer, m.best.theFirst) : answer.problems.map((problem) => problem.message).join(' '))}
+                {sent && !answer && say('why_not.thinking')}
+                {answer && (answer.ok ? reply(answer) : sentences(...answer.problems.map(messageOf)))}
             </p>
         </form>
     );

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { t } from '../i18n';
+import { say } from '../words/words';
 
 // Copies a text made at the click, and says that it did.
 export function CopyButton({ label, text }: { label: string; text: () => string }) {
@@ -7,9 +7,9 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
     const copy = async () => {
         try {
             await navigator.clipboard.writeText(text());
-            setDone(t.items.copied);
+            setDone(say('copy.done'));
         } catch {
-            setDone(t.items.copyFailed);
+            setDone(say('copy.failed'));
         }
         setTimeout(() => setDone(null), 2000);
     };

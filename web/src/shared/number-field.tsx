@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { format } from '../format/format';
-import { t } from '../i18n';
 import type { Value } from '../state/state';
 import type { How } from '../store/page';
+import { say } from '../words/words';
 
 interface Props {
     id: string;
@@ -68,7 +68,7 @@ export function NumberField({
             maxLength={24}
             size={Math.max(1, shown.length || (placeholder?.length ?? 0))}
             aria-label={label}
-            title={decimals ? t.form.arrowsTenth : t.form.arrows}
+            title={decimals ? say('form.arrows_tenth') : say('form.arrows')}
             aria-invalid={invalid}
             aria-describedby={describedBy}
             placeholder={placeholder}

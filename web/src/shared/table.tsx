@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { m } from '../i18n/more';
+import { say } from '../words/words';
 import { CopyButton } from './copy-button';
 
 // The numbers behind a chart, made when the reader asks for them. The first row holds the heads, the first column the names.
@@ -13,7 +13,7 @@ export function Table({ title, label, rows }: { title: string; label: string; ro
                 <>
                     {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
                     {/* biome-ignore-start lint/suspicious/noArrayIndexKey: cells have no other identity than their place */}
-                    <section class="scroll" aria-label={`${label}, ${title}`} tabIndex={0}>
+                    <section class="scroll" aria-label={say('table.label', { label, title })} tabIndex={0}>
                         <table>
                             <thead>
                                 <tr>
@@ -42,7 +42,7 @@ export function Table({ title, label, rows }: { title: string; label: string; ro
                     {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: see above */}
                     <p class="acts">
                         <CopyButton
-                            label={m.table.copy}
+                            label={say('copy.table')}
                             text={() =>
                                 rows()
                                     .map((cells) => cells.join('\t'))

@@ -5,6 +5,7 @@
 // Links of version 1 keep their meaning: see fromVersion1.
 // A pasted model is model=custom and one model.<key> for each key of its config. Short names come from the catalogue's fields.
 import type { Catalog, Field, Json } from '../core/api';
+import { LANGUAGE_PARAMETER } from '../words/language';
 
 export const LINK_VERSION = 2;
 export const CUSTOM_MODEL = 'custom';
@@ -146,7 +147,7 @@ function readParams(params: URLSearchParams, catalog: Catalog, version: number =
     const custom = params.get('model') === CUSTOM_MODEL;
     for (const [name, text] of params) {
         const field = catalog.fields.find((one) => one.link === name);
-        if (name === 'v') continue;
+        if (name === 'v' || name === LANGUAGE_PARAMETER) continue;
         if (field) {
             job[field.key] = readField(field, text);
             given.add(field.key);

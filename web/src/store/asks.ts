@@ -2,10 +2,11 @@
 // waiting and its own "older"; the store says what is asked and where an answer goes.
 import type { Alternatives, Limits, Refusal } from '../core/api';
 import { type Core, latestOnly } from '../core/client';
-import { type Job, type Pin, request, type Value } from '../state/state';
+import type { Heat } from '../core/heat';
+import { allAuto, type Job, type Pin, request, type Value } from '../state/state';
 import type { Page } from './page';
 
-interface Desk {
+export interface Desk {
     page(): Page;
     update(changes: Partial<Page>): void;
     recover(error: unknown, again: () => void): void;
@@ -13,6 +14,34 @@ interface Desk {
 
 export const LATE_MS = 150; // answers come within a frame; only a slow one is worth a word
 export const TYPING_MS = 250; // the reverse questions keep a worker busy: not while the reader types
+
+// What the reader has set of the plan bounds the answer, not the map and the list: they look at every plan.
+export const withOpenPlan = ({ catalog }: Page, job: Job): Job => ({ ...job, ...allAuto(catalog) });
+
+export function createMap({ page, update, recover }: Desk, maps: Pick<Core, 'search' | 'stop'>, done: () => void) {
+    let searched: Job | null = null;
+    // The same columns stay while the number of GPUs moves among them: a click into the map must not shift it.
+    const columnsFor = ({ gpus }: Job): object => {
+        const counts = page().heat?.summary.gpu_counts;
+        return counts && typeof gpus === 'number' && counts.includes(gpus) ? { gpu_counts: counts } : {};
+    };
+    const ask = latestOnly(
+        (job: Job) => {
+            searched = job;
+            const timer = setTimeout(() => update({ heatStale: true }), LATE_MS);
+            const asked = { ...request(withOpenPlan(page(), job)), ...columnsFor(job) };
+            return maps.search(asked, page().heatFilter).finally(() => clearTimeout(timer));
+        },
+        (heat, job) => {
+            if (heat.summary.ok) update({ heat: heat as Heat, heatStale: false, heatOf: job });
+            else update({ heatStale: true });
+            if (heat.summary.ok) done();
+        },
+        (error) => recover(error, () => ask(page().job)),
+        () => maps.stop(),
+    );
+    return { ask, isOf: (job: Job): boolean => job === searched };
+}
 
 // They come after the answer. Until then the older ones stay, and after a moment they say so.
 export function createAlternatives({ page, update, recover }: Desk, alternatives: Core['alternatives']): (job: Job) => void {

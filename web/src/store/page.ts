@@ -2,6 +2,7 @@
 import type { Alternatives, Catalog, Estimate, Limits, Problem, Refusal } from '../core/api';
 import type { Heat, HeatFilter } from '../core/heat';
 import { type Job, type Pin, pinOf, type Value } from '../state/state';
+import type { Language } from '../words/language';
 import type { Only, Ranking } from './ranked';
 import { noRanking } from './ranked';
 
@@ -46,6 +47,7 @@ export interface Page {
     pins: readonly Pin[]; // plans put aside, in the order of the reader
     pinAnswers: Readonly<Record<string, Estimate | Refusal>>; // by the pin's text; of plans no longer pinned too
     notices: Notice[];
+    language: Language;
 }
 
 export interface Actions {
@@ -65,6 +67,7 @@ export interface Actions {
     setDays(days: Value): void;
     notify(id: NoticeId, details?: string): void;
     dismiss(id: NoticeId): void;
+    speak(language: Language): void;
 }
 
 export const emptyPage = (catalog: Catalog, job: Job): Page => ({
@@ -94,6 +97,7 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     pins: [],
     pinAnswers: {},
     notices: [],
+    language: 'en',
 });
 
 // A pin with everything that it left open, once it has been worked out.

@@ -55,6 +55,7 @@ function fakeStore() {
             links.push([changed, how]);
             linked.push(pins.map(({ text }) => text));
         },
+        speak: async () => {},
     });
     return { store, estimate, pinned, search, rank, alternatives, limits, links, linked, pages };
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { t } from '../i18n';
+import { say } from '../words/words';
 
 // Most plans that fit have one stage: what draws a pipeline comes in a file of its own.
 type Drawn = typeof import('./view');
@@ -17,6 +17,6 @@ export function PipelineTimeline(props: Parameters<Drawn['PipelineTimeline']>[0]
             () => fail(true),
         );
     }, []);
-    if (!fetched) return <p class="note">{failed ? t.later.failed : t.later.coming}</p>;
+    if (!fetched) return <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
     return <fetched.PipelineTimeline {...props} />;
 }

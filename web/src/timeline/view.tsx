@@ -3,20 +3,21 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { PassKind, Refusal, Timeline, TimelineAnswer, TimelineStage } from '../core/api';
 import { type Core, latestOnly } from '../core/client';
 import { format } from '../format/format';
-import { m } from '../i18n/more';
-import { useWidth } from '../shared/drawing';
+import { aboutOf, nameOf, wordsFor } from '../shared/names';
 import { Table } from '../shared/table';
+import { say, sentences, tell } from '../words/words';
 import { fillOf, paint, rowsFor } from './paint';
-import { marksBetween, middleOf, momentAt, mostZoom, moved, type Place, scrolled, spanOf, stageOf, waitAfter } from './passes';
+import { marksBetween, middleOf, momentAt, moved, type Place, spanOf, stageOf, waitAfter } from './passes';
+import { Buttons, STEP, useWheel, useZoom, type Zoom } from './zoom';
 
 // What every stage does over one step, drawn in pixels of the room there is. The window scrolls over a drawing that is as much wider as
 // it is zoomed; only what is in view is painted.
 const TOP = 20; // the heads of both columns of numbers stand here
 const FOOT = 24; // the scale
 const LABEL = 13; // px from one number of a stage to the next
-const STEP = 1.6; // of a zoom
 const DRAG = 5; // px: less is a click
 const KINDS: readonly PassKind[] = ['F', 'B', 'W'];
+const SCHEDULE = 'choice.schedule'; // where its words stand
 const MOST_CHUNKS = 4; // each in the legend; of more, the first and the last
 
 type Job = TimelineAnswer['job'];
@@ -43,38 +44,38 @@ function useTimeline(job: Job, ask: Core['timeline']) {
 
 type Brush = [from: number, to: number]; // px of the view
 
-function passText(line: Timeline, stage: number, pass: number): string {
-    const { kind, micro_batch, chunk } = stageOf(line, stage);
-    const text = m.timeline.pass[kind[pass] ?? 'F'](format.count((micro_batch[pass] ?? 0) + 1));
-    return line.chunks > 1 ? m.timeline.chunk(text, format.count((chunk[pass] ?? 0) + 1)) : text;
-}
-
 function readoutOf(line: Timeline, { stage, pass, waits }: Place): string {
     const all = line.stages[stage];
     if (!all) return '';
-    const wait = waitAfter(line, all, pass);
-    const [from, to] = waits ? wait : [all.start[pass] ?? 0, all.end[pass] ?? 0];
+    const [behind, next] = waitAfter(line, all, pass);
+    const [from, to] = waits ? [behind, next] : [all.start[pass] ?? 0, all.end[pass] ?? 0];
     const clock = format.clock(line.drawn_seconds, to - from);
-    const text = m.timeline.stage(format.count(stage + 1), waits ? m.timeline.waiting : passText(line, stage, pass));
-    const told = m.timeline.between(text, clock.text(from), clock.text(to), clock.unit);
-    const [behind, next] = wait;
-    // Rounding of the core's sums is no wait.
-    return waits || next - behind < 1e-6 * line.drawn_seconds ? told : told + m.timeline.thenWaits(format.duration(next - behind));
+    const told = { stage: stage + 1, from: clock.text(from), to: clock.text(to), unit: clock.unit };
+    if (waits) return say('timeline.waiting', told);
+    return say('timeline.readout', {
+        ...told,
+        kind: all.kind[pass] ?? 'F',
+        batch: (all.micro_batch[pass] ?? 0) + 1,
+        chunks: line.chunks > 1,
+        chunk: (all.chunk[pass] ?? 0) + 1,
+        waits: next - behind >= 1e-6 * line.drawn_seconds, // rounding of the core's sums is no wait
+        time: next - behind,
+    });
 }
 
 function finding(line: Timeline): string {
     const count = line.stages.length;
-    if (count === 1) return m.timeline.alone;
-    const percent = format.percent(line.bubble_share);
-    if (line.equally_slow === count) return m.timeline.even(percent);
+    if (count === 1) return say('timeline.alone');
+    const share = line.bubble_share;
+    if (line.equally_slow === count) return say('timeline.even', { share });
     return line.equally_slow > 1
-        ? m.timeline.shared(percent, format.count(line.equally_slow))
-        : m.timeline.finding(percent, format.count(line.slowest_stage + 1));
+        ? say('timeline.shared', { share, count: line.equally_slow })
+        : say('timeline.finding', { share, stage: line.slowest_stage + 1 });
 }
 
 function stageTable(line: Timeline): string[][] {
     return [
-        [m.table.stage, m.timeline.busy, m.timeline.idle, m.timeline.share],
+        [say('table.stage'), say('timeline.busy'), say('timeline.idle'), say('timeline.share')],
         ...line.stages.map((stage, i) => [
             format.count(i + 1),
             format.duration(stage.busy_seconds),
@@ -91,14 +92,14 @@ function passTable(line: Timeline, index: number): string[][] {
     const clock = format.clock(line.drawn_seconds, shortest);
     return [
         [
-            m.table.pass,
-            m.table.microBatch,
-            m.table.chunk,
-            m.timeline.inUnit(m.table.start, clock.unit),
-            m.timeline.inUnit(m.table.end, clock.unit),
+            say('table.pass'),
+            say('table.micro_batch'),
+            say('table.chunk'),
+            say('table.in_unit', { name: say('table.start'), unit: clock.unit }),
+            say('table.in_unit', { name: say('table.end'), unit: clock.unit }),
         ],
         ...stage.start.map((from, i) => [
-            m.timeline.legend[stage.kind[i] ?? 'F'],
+            say(`pass.${stage.kind[i] ?? 'F'}`),
             format.count((stage.micro_batch[i] ?? 0) + 1),
             format.count((stage.chunk[i] ?? 0) + 1),
             clock.text(from),
@@ -121,7 +122,7 @@ function Legend({ line }: { line: Timeline }) {
                             {kind}
                         </text>
                     </svg>{' '}
-                    {m.timeline.legend[kind]}
+                    {say(`pass.${kind}`)}
                 </li>
             ))}
             {chunks.map((chunk) => (
@@ -131,7 +132,7 @@ function Legend({ line }: { line: Timeline }) {
                             <rect key={kind} x={i * 9} width="9" height="18" fill={fillOf(kind, chunk, line.chunks)} />
                         ))}
                     </svg>{' '}
-                    {m.timeline.legendChunk(format.count(chunk + 1))}
+                    {say('timeline.legend_chunk', { chunk: chunk + 1 })}
                 </li>
             ))}
             {line.stages.length > 1 && (
@@ -139,69 +140,11 @@ function Legend({ line }: { line: Timeline }) {
                     <svg class="key" aria-hidden="true" width="18" height="18">
                         <path class="wait" d="M-2 2L2 -2M-2 8L8 -2M-2 14L14 -2M-2 20L20 -2M4 20L20 4M10 20L20 10M16 20L20 16" />
                     </svg>{' '}
-                    {m.timeline.legendWait}
+                    {say('timeline.legend_wait')}
                 </li>
             )}
         </ul>
     );
-}
-
-// How much of the drawing the window shows, in pixels and seconds. The window scrolls by itself; here it only learns where it must stand
-// after zooming.
-function useZoom(line: Timeline) {
-    const { box, width } = useWidth();
-    const [zoom, setZoom] = useState(1);
-    const [left, setLeft] = useState(0); // px scrolled
-    const wanted = useRef<number | null>(null); // where to scroll once the drawing is as wide as the new zoom asks
-    const most = useMemo(() => mostZoom(line), [line]);
-    const scale = Math.min(zoom, most);
-    const inner = Math.max(width, Math.floor(width * scale));
-    const total = line.drawn_seconds;
-    useLayoutEffect(() => {
-        const frame = box.current;
-        if (!frame || wanted.current === null) return;
-        frame.scrollLeft = wanted.current;
-        wanted.current = null;
-        setLeft(frame.scrollLeft);
-    });
-    return {
-        box,
-        width,
-        inner,
-        scale,
-        most,
-        setLeft,
-        timeAt: (px: number): number => ((left + px) / inner) * total,
-        pxAt: (time: number): number => (time / total) * inner - left,
-        // `anchor`: px of the view that stay where they are
-        zoomTo(next: number, anchor: number) {
-            const bounded = Math.max(1, Math.min(most, next));
-            wanted.current = scrolled(left, anchor, width, scale, bounded);
-            setZoom(bounded);
-        },
-        show(from: number, to: number) {
-            const next = Math.max(1, Math.min(most, total / Math.max(to - from, total / most)));
-            wanted.current = ((from + to) / 2 / total) * width * next - width / 2;
-            setZoom(next);
-        },
-    };
-}
-type Zoom = ReturnType<typeof useZoom>;
-
-// The wheel zooms with Ctrl alone, so that the page can be scrolled over the drawing. A listener set by Preact could not hold the page.
-function useWheel({ box, scale, zoomTo }: Zoom): void {
-    const act = useRef<(event: WheelEvent) => void>(() => {});
-    act.current = (event) => {
-        if (!event.ctrlKey || !box.current) return;
-        event.preventDefault();
-        zoomTo(scale * STEP ** (-event.deltaY / 100), event.clientX - box.current.getBoundingClientRect().left);
-    };
-    useEffect(() => {
-        const frame = box.current;
-        const listener = (event: WheelEvent) => act.current(event);
-        frame?.addEventListener('wheel', listener, { passive: false });
-        return () => frame?.removeEventListener('wheel', listener);
-    }, []);
 }
 
 interface NumbersProps {
@@ -263,27 +206,11 @@ function Over({ line, zoom: { width, timeAt, pxAt }, place, brush }: OverProps) 
                 <g key={time}>
                     <line x1={pxAt(time)} x2={pxAt(time)} y1={base} y2={base + 5} />
                     <text x={pxAt(time)} y={base + 18} text-anchor={pxAt(time) < 24 ? 'start' : pxAt(time) > width - 30 ? 'end' : 'middle'}>
-                        {m.timeline.tick(clock.text(time), clock.unit)}
+                        {say('timeline.tick', { time: clock.text(time), unit: clock.unit })}
                     </text>
                 </g>
             ))}
         </svg>
-    );
-}
-
-function Buttons({ zoom: { scale, most, zoomTo }, anchor }: { zoom: Zoom; anchor(): number }) {
-    const button = (label: string, sign: string, able: boolean, act: () => void) => (
-        <button type="button" aria-label={label} aria-disabled={!able} onClick={() => able && act()}>
-            {sign}
-        </button>
-    );
-    return (
-        // biome-ignore lint/a11y/useSemanticElements: three buttons, no form
-        <div class="acts" role="group" aria-label={m.timeline.zoom}>
-            {button(m.timeline.zoomOut, '−', scale > 1, () => zoomTo(scale / STEP, anchor()))}
-            {button(m.timeline.zoomIn, '+', scale < most, () => zoomTo(scale * STEP, anchor()))}
-            {button(m.timeline.whole, m.timeline.whole, scale > 1, () => zoomTo(1, 0))}
-        </div>
     );
 }
 
@@ -356,17 +283,17 @@ function Drawing({ line, chosen, choose }: DrawingProps) {
     return (
         <>
             <div class="zoom">
-                <p class="readout">{place ? readoutOf(line, place) : m.timeline.hint}</p>
+                <p class="readout">{place ? readoutOf(line, place) : say('timeline.hint')}</p>
                 <Buttons zoom={zoom} anchor={anchor} />
             </div>
             <div class="lanes">
-                <Numbers line={line} head={m.table.stage} right={36} text={(_, i) => format.count(i + 1)} />
+                <Numbers line={line} head={say('table.stage')} right={36} text={(_, i) => format.count(i + 1)} />
                 <div
                     ref={box}
                     class="window"
                     role="slider"
                     tabIndex={0}
-                    aria-label={m.timeline.chart}
+                    aria-label={say('timeline.chart')}
                     aria-valuemin={1}
                     aria-valuemax={stageOf(line, shown.stage).start.length}
                     aria-valuenow={Math.max(0, shown.pass) + 1}
@@ -383,7 +310,7 @@ function Drawing({ line, chosen, choose }: DrawingProps) {
                     <Over line={line} zoom={zoom} place={place} brush={brush} />
                     <svg class="spacer" aria-hidden="true" width={inner} height="1" />
                 </div>
-                <Numbers line={line} head={m.timeline.waits} right={44} text={(stage) => format.percent(stage.idle_share)} />
+                <Numbers line={line} head={say('timeline.waits')} right={44} text={(stage) => format.percent(stage.idle_share)} />
             </div>
         </>
     );
@@ -395,25 +322,25 @@ function Told({ answer, line }: { answer: TimelineAnswer; line: Timeline }) {
     return (
         <>
             <p class="finding">{finding(line)}</p>
-            <p class="note">{m.timeline.schedule(line.schedule.label, line.schedule.summary)}</p>
+            <p class="note">
+                {say('timeline.schedule', { label: nameOf(SCHEDULE, line.schedule), summary: aboutOf(SCHEDULE, line.schedule) })}
+            </p>
             <Drawing line={line} chosen={chosen} choose={choose} />
             <Legend line={line} />
-            <p class="note">
-                {answer.note} {answer.basis}
-            </p>
-            <Table title={m.timeline.stages} label={m.timeline.chart} rows={() => stageTable(line)} />
-            <Table title={m.timeline.passes(format.count(stage + 1))} label={m.timeline.chart} rows={() => passTable(line, stage)} />
+            <p class="note">{sentences(tell(answer.note), wordsFor('band', answer.basis))}</p>
+            <Table title={say('timeline.stages')} label={say('timeline.chart')} rows={() => stageTable(line)} />
+            <Table title={say('timeline.passes', { stage: stage + 1 })} label={say('timeline.chart')} rows={() => passTable(line, stage)} />
         </>
     );
 }
 
 export function PipelineTimeline({ job, ask }: { job: Job; ask: Core['timeline'] }) {
     const { answer, known, stale } = useTimeline(job, ask);
-    if (!answer?.ok) return <p class="note">{known && !stale ? m.timeline.failed : m.timeline.working}</p>;
+    if (!answer?.ok) return <p class="note">{known && !stale ? say('timeline.failed') : say('timeline.working')}</p>;
     return (
         <div class={stale ? 'timeline stale' : 'timeline'}>
-            <div role="status">{stale && <p class="note">{m.timeline.stale}</p>}</div>
-            {answer.timeline ? <Told answer={answer} line={answer.timeline} /> : <p class="note">{answer.note}</p>}
+            <div role="status">{stale && <p class="note">{say('timeline.stale')}</p>}</div>
+            {answer.timeline ? <Told answer={answer} line={answer.timeline} /> : <p class="note">{tell(answer.note)}</p>}
         </div>
     );
 }

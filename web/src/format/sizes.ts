@@ -1,0 +1,30 @@
+// Memory and text sizes. GB is the card's own name for its size, counted in units of 2^30 bytes.
+import { type Digits, signed } from './numbers';
+
+export interface Sizes {
+    nominal(gib: number): string; // the size in a card's name: 80
+    gb(bytes: number): string; // three significant digits, no unit: 56.3
+    headline(bytes: number, card: number): string; // whole GB from 10 on, unless that would read as the card's size: 56, 80.2
+    change(bytes: number): string; // signed: +24.3, −1.20, ±0
+    gib(bytes: number): string; // for tables: two decimals
+    bytes(bytes: number): string; // exact: 60,450,574,336
+    raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
+    megabytes(characters: number): string; // the size of a pasted text
+}
+
+const GIB = 2 ** 30;
+
+export function sizesFormat({ fixed, exact, three }: Digits): Sizes {
+    const gb = (bytes: number): string => three(bytes / GIB);
+    return {
+        nominal: (gib) => exact.format(gib),
+        gb,
+        headline: (bytes, card) =>
+            bytes >= 9.5 * GIB && Math.abs(bytes - card) >= GIB ? fixed[0].format(bytes / GIB) : three(bytes / GIB),
+        change: (bytes) => (bytes === 0 ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
+        gib: (bytes) => fixed[2].format(bytes / GIB),
+        bytes: (bytes) => fixed[0].format(bytes),
+        raw: (bytes) => bytes.toFixed(0),
+        megabytes: (characters) => fixed[1].format(characters / 1e6),
+    };
+}

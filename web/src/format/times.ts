@@ -1,0 +1,89 @@
+// Times and energy, in the unit that a reader would use.
+import { type Digits, signed, spaced } from './numbers';
+
+// Points in time in one unit, as finely as neighbours differ.
+export interface Clock {
+    unit: string;
+    text(seconds: number): string;
+}
+
+export interface Times {
+    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
+    step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
+    margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
+    clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
+    slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
+    training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
+    energy(kwh: number): string;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+type Unit = 'day' | 'hour' | 'minute';
+
+// "12.4 hours" in the words of the language, the number as the reader's locale writes it.
+function inWords(language: string, digits: Intl.NumberFormat, unit: Unit): (value: number) => string {
+    const words = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumSignificantDigits: 3 });
+    return (value) => {
+        const parts = words.formatToParts(value);
+        const number = parts.findIndex(({ type }) => type === 'integer');
+        return parts
+            .map(({ type, value: text }, i) =>
+                i === number ? digits.format(value) : type === 'literal' || type === 'unit' ? text.replace(' ', '\u00a0') : '',
+            )
+            .join('');
+    };
+}
+
+export function timesFormat(language: string, { decimals, fixed, three, significant }: Digits): Times {
+    const sig = significant(3);
+    const named = { day: inWords(language, sig, 'day'), hour: inWords(language, sig, 'hour'), minute: inWords(language, sig, 'minute') };
+    // Days above 2 days, hours above 2 hours.
+    const long = (seconds: number): [size: number, unit: Unit] | null =>
+        seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
+    const minutes = (whole: number): string =>
+        [spaced(fixed[0].format(Math.floor(whole / MINUTE)), 'min'), whole % MINUTE > 0 && spaced(fixed[0].format(whole % MINUTE), 's')]
+            .filter(Boolean)
+            .join('\u00a0');
+    const duration = (seconds: number): string => {
+        const [size, unit] = long(seconds) ?? [];
+        if (size && unit) return named[unit](seconds / size);
+        if (Math.round(seconds) >= 10 * MINUTE) return spaced(fixed[0].format(seconds / MINUTE), 'min');
+        if (seconds >= 59.95) return minutes(Math.round(seconds));
+        return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig.format(seconds * 1000), 'ms');
+    };
+    return {
+        duration,
+        step(seconds) {
+            const [value, unit] = seconds >= 1 ? [seconds, 's'] : [seconds * 1000, 'ms'];
+            return spaced(decimals(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3).format(value), unit);
+        },
+        margin(seconds, low, high) {
+            const width = Math.max(high - seconds, seconds - low);
+            return seconds >= 59.95 && width >= 1 && width < MINUTE ? spaced(fixed[0].format(width), 's') : duration(width);
+        },
+        clock(longest, finest) {
+            const [size, unit] = longest >= 10 ? [1, 's'] : [1e-3, 'ms'];
+            const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(finest / size)) + 1));
+            const written = decimals(digits);
+            return { unit, text: (seconds) => written.format(seconds / size) };
+        },
+        slower(seconds, than) {
+            const more = seconds - than;
+            // Less than a thousandth of a step is no difference that the estimate could tell.
+            return Math.abs(more) < than / 1000 ? spaced('±0', 's') : signed(more, duration(Math.abs(more)));
+        },
+        training(days, low, high) {
+            const [size, unit] = long(days * DAY) ?? [MINUTE, 'minute'];
+            return [named[unit]((days * DAY) / size), sig.format((low * DAY) / size), sig.format((high * DAY) / size)];
+        },
+        energy: (kwh) =>
+            kwh >= 1e6
+                ? spaced(sig.format(kwh / 1e6), 'GWh')
+                : kwh >= 1e3
+                  ? spaced(sig.format(kwh / 1e3), 'MWh')
+                  : spaced(sig.format(kwh), 'kWh'),
+    };
+}

@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { PlaceFile } from '../core/api';
+import { CopyButton } from '../shared/copy-button';
+import { isSaid, say, tell } from '../words/words';
+
+// A browser saves what a link points at; the text becomes an address when it is wanted.
+function Download({ file }: { file: PlaceFile }) {
+    const [url, setUrl] = useState('');
+    useEffect(() => {
+        const made = URL.createObjectURL(new Blob([file.text], { type: 'text/plain' }));
+        setUrl(made);
+        return () => URL.revokeObjectURL(made);
+    }, [file]);
+    return (
+        <a class="button" href={url} download={file.name}>
+            {say('placement.result.download', { name: file.name })}
+        </a>
+    );
+}
+
+// A file of a launcher that the page does not know has its own name alone.
+function fileTitle({ id, name }: PlaceFile): string {
+    const launcher = `placement.result.launcher.${id}`;
+    return isSaid(launcher) ? say('placement.result.file', { launcher: tell({ id: launcher }), name }) : name;
+}
+
+// What brings the order about, for each launcher.
+export function Files({ files }: { files: PlaceFile[] }) {
+    return (
+        <div class="files">
+            <h4>{say('placement.result.files')}</h4>
+            {files.map((file) => (
+                <details key={file.id} class="behind">
+                    <summary>{fileTitle(file)}</summary>
+                    <p class="note">{tell(file.how)}</p>
+                    <p class="acts">
+                        <CopyButton label={say('placement.result.copy', { name: file.name })} text={() => file.text} />
+                        <Download file={file} />
+                    </p>
+                    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
+                    <pre tabIndex={0}>{file.text}</pre>
+                </details>
+            ))}
+        </div>
+    );
+}

@@ -1,0 +1,87 @@
+// The answer in words, for the headline, the title and for sharing.
+import type { Estimate, Group, Problem, Rate, Run } from '../core/api';
+import { format } from '../format/format';
+import { sumOf } from '../format/sums';
+import { CUSTOM_MODEL, configOf } from '../state/state';
+import type { Page } from '../store/page';
+import { say, sentences, tell } from '../words/words';
+
+// Memory of the fullest GPU and the size of its card, as the headline writes them.
+export const sizesOf = (bytes: number, share: number, { card_bytes, gpu }: Estimate): { used: string; card: string; share: number } => ({
+    used: format.headline(bytes, card_bytes),
+    card: format.nominal(gpu.memory_gib),
+    share,
+});
+export const sizes = (answer: Estimate) => sizesOf(answer.total_bytes, answer.share, answer);
+
+const WIDE = 1.35; // times the estimate: from here on a band is told by its ends, which lie unevenly about it
+
+// How long a step takes and, when the reader has said how much to train, the whole run with what it costs.
+export function timeOf({ time, class: fit, job }: Estimate): string {
+    const { step_seconds: seconds, low_seconds: low, high_seconds: high, run } = time;
+    const step = { would: fit === 'does_not_fit', time: seconds, speed: format.rounded(time.tokens_per_s) };
+    const takes =
+        high > WIDE * seconds
+            ? say('step.takes_range', { ...step, low, high })
+            : say('step.takes', { ...step, margin: format.margin(seconds, low, high) });
+    return run ? sentences(takes, wholeRun(run, Number(job.token_budget)), ...costOf(run)) : takes;
+}
+
+function wholeRun(run: Run, tokens: number): string {
+    const [time, low, high] = format.training(run.days, run.low_days, run.high_days);
+    return say('step.run', { tokens: format.short(tokens).replace(' ', '\u00a0'), time, low, high });
+}
+
+const costOf = ({ cost, energy_kwh }: Run): (string | false)[] => [
+    cost !== null && say('step.cost', { cost: format.rounded(cost) }),
+    energy_kwh !== null && say('step.energy', { energy: format.energy(energy_kwh) }),
+];
+
+// TFLOP/s and MFU by the convention that the reader has chosen.
+export const rateOf = ({ time }: Estimate, page: Page): Rate => time.rates.find(({ id }) => id === page.rate) ?? (time.rates[0] as Rate);
+
+// What lies between the allocator and the whole card, as one more part. It belongs to the fullest stage alone.
+export function outsideOf({ outside, stage, worst_stage }: Estimate): Group | null {
+    if (outside.length === 0 || stage !== worst_stage) return null;
+    return { id: 'outside', items: outside, ...sumOf(outside) };
+}
+
+// Stands alone: in the title bar, in a message to a colleague.
+export function summaryOf(page: Page): string {
+    const { answer, problems, job } = page;
+    const [problem] = problems;
+    if (problem && isReading(problem)) return sentences(verdictOf(problem), tell(problem.message));
+    if (problem) {
+        const [gpus, tokens] = [Number(job.gpus), Number(job.sequence_length)];
+        return say('answer.cannot_sentence', { model: modelLabel(page), gpus, gpu: gpuLabel(page), tokens, why: tell(problem.message) });
+    }
+    if (!answer) return say('page.name');
+    return say('answer.sentence', {
+        model: answer.model.label,
+        gpus: Number(answer.job.gpus),
+        gpu: answer.gpu.label,
+        tokens: Number(answer.job.sequence_length),
+        fit: answer.class,
+        ...sizes(answer),
+    });
+}
+
+export const titleOf = (page: Page): string => say('page.title', { summary: summaryOf(page), name: say('page.name') });
+
+// Broken rules make a plan impossible; everything else only means that the request could not be read.
+const READING = new Set(['syntax', 'type', 'range', 'missing', 'unknown', 'unsupported', 'version', 'too_large']);
+const isReading = (problem: Problem): boolean => READING.has(problem.rule);
+export const verdictOf = (problem: Problem): string => (isReading(problem) ? say('answer.unreadable') : say('answer.cannot'));
+
+// Below the width in which the estimate cannot tell two plans apart, a difference is none.
+export const isEqual = (seconds: number, than: number, width: number): boolean => Math.abs(seconds - than) <= width * than;
+export const stepChange = (seconds: number, than: number, width: number): string =>
+    isEqual(seconds, than, width) ? say('plan.equal') : say('plan.a_step', { change: format.slower(seconds, than) });
+
+// The model's name as the form shows it, known before any answer.
+export function modelLabel({ catalog, job }: Page): string {
+    if (job.model === CUSTOM_MODEL) return String(configOf(job)?._name_or_path ?? say('form.own_model'));
+    return catalog.models.find((model) => model.id === job.model)?.label ?? String(job.model);
+}
+
+export const gpuLabel = ({ catalog, job }: Page): string => catalog.gpus.find((gpu) => gpu.id === job.gpu)?.label ?? String(job.gpu);

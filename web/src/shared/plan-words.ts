@@ -1,0 +1,74 @@
+// A plan in words: its degrees, what it sets beside them, and what the search leaves out.
+import type { Catalog, Degree, Json, RankedKey } from '../core/api';
+import { layerRuns, parseLayout } from '../state/layout';
+import { DEGREES, LEAVE_OUT } from '../state/state';
+import type { Page } from '../store/page';
+import { listed, say } from '../words/words';
+import { choiceLabel, choiceName, lower } from './names';
+
+type Plan = { readonly [key in RankedKey]?: Json };
+
+// "tensor 2 · pipeline 1 · …" from any object that has the four degrees, with the derived one where it is known.
+export function degreeList(plan: { [key in Degree | 'expert_parallel']?: Json }, data?: number): string {
+    const degree = (key: Degree | 'expert_parallel' | 'data_parallel', value: number): string =>
+        say('plan.degree', { name: say(`degree.short.${key}`), value });
+    const parts = DEGREES.map((key) => degree(key, Number(plan[key])));
+    if (data !== undefined) parts.splice(-1, 0, degree('data_parallel', data));
+    const experts = Number(plan.expert_parallel ?? 1);
+    if (experts > 1) parts.push(degree('expert_parallel', experts));
+    return parts.join(' · ');
+}
+
+const MOST_RUNS = 5;
+
+// "layers 7 | 14 × 8 | 7"
+export function layersText(layout: string): string {
+    const chunks = parseLayout(layout);
+    if (!chunks) return layout === 'front' ? say('plan.front') : say('plan.uneven');
+    const runs = layerRuns(chunks);
+    if (runs.length > MOST_RUNS) return say('plan.uneven');
+    return say('plan.layers', { runs: runs.map((run) => say('plan.run', { ...run, several: run.count > 1 })).join(' | ') });
+}
+
+function recomputeText({ recompute, recompute_layers }: Plan): string {
+    const kind = String(recompute);
+    if (kind === 'block') return say('plan.block', { count: Number(recompute_layers) });
+    const known: Record<string, () => string> = {
+        none: () => say('plan.kept'),
+        selective: () => say('plan.selective'),
+        full: () => say('plan.full'),
+    };
+    return known[kind]?.() ?? '';
+}
+
+// As far as it is not the plainest: what plans were before there was a choice.
+export function besides(catalog: Catalog, plan: Plan): string {
+    const plainest = new Map(catalog.fields.map((field) => [field.key, field.default_1]));
+    const differs = (key: RankedKey): boolean => plan[key] !== undefined && plan[key] !== plainest.get(key);
+    const [chunks, expertTensor] = [Number(plan.virtual_stages ?? 1), Number(plan.expert_tensor_parallel ?? 1)];
+    return listed([
+        differs('schedule') && choiceLabel(catalog, 'schedule', String(plan.schedule)),
+        plan.schedule === '1f1b' && chunks > 1 && say('plan.chunks', { count: chunks }),
+        differs('layout') && layersText(String(plan.layout)),
+        differs('recompute') && recomputeText(plan),
+        differs('zero') && choiceLabel(catalog, 'zero', String(plan.zero)),
+        differs('moments') && choiceLabel(catalog, 'moments', String(plan.moments)),
+        plan.sequence_parallel === false && Number(plan.tensor_parallel) > 1 && say('plan.no_sequence'),
+        expertTensor > 1 && say('plan.expert_tensor', { gpus: expertTensor }),
+    ]);
+}
+
+export const wholePlan = (catalog: Catalog, plan: Plan, data?: number): string => listed([degreeList(plan, data), besides(catalog, plan)]);
+
+// What the search leaves out, in the words of the catalogue.
+export function leftOut({ catalog, job }: Page): { id: string; name: string }[] {
+    const field = catalog.fields.find(({ key }) => key === LEAVE_OUT);
+    const ids = String(job[LEAVE_OUT] ?? '').split(',');
+    const out = field?.type === 'set' ? field.choices.filter(({ id }) => ids.includes(id)) : [];
+    return out.map((choice) => ({ id: choice.id, name: choiceName({ key: LEAVE_OUT }, choice) }));
+}
+
+export const leftOutText = (page: Page): string => {
+    const names = leftOut(page).map(({ name }) => lower(name));
+    return names.length > 0 ? say('search.left_out', { what: names }) : say('search.nothing_left_out');
+};

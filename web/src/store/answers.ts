@@ -1,0 +1,57 @@
+// The answer itself. It is asked for with every change; what follows from it, and when the page says that it is late, is decided here.
+import type { Estimate, Refusal } from '../core/api';
+import { type Core, latestOnly } from '../core/client';
+import { type Job, request } from '../state/state';
+import { type Desk, LATE_MS } from './asks';
+import type { How, Page } from './page';
+
+const CALM_MS = 600; // a half-typed number is no mistake yet
+
+type Timer = ReturnType<typeof setTimeout>;
+
+export interface Following {
+    ranking(): void;
+    alternatives(job: Job): void;
+    map: { ask(job: Job): void; isOf(job: Job): boolean };
+}
+
+export function createAnswers({ page, update, recover }: Desk, estimate: Core['estimate'], { ranking, alternatives, map }: Following) {
+    let how: How = 'choose'; // the last change
+    let lateTimer: Timer | undefined;
+    let calmTimer: Timer | undefined;
+    const settle = (answer: Estimate | Refusal, job: Job): void => {
+        clearTimeout(lateTimer);
+        clearTimeout(calmTimer);
+        if (answer.ok) {
+            update({ answer, problems: [], late: false });
+            if (map.isOf(job)) return; // another stage of the same job needs nothing else anew
+            ranking(); // the shortest first: one worker answers these, one after the other
+            alternatives(job);
+            map.ask(job);
+            return;
+        }
+        const show = (): void => update({ problems: answer.problems, late: false, alternativesStale: true });
+        if (how === 'type') calmTimer = setTimeout(show, CALM_MS);
+        else show();
+        ranking();
+        map.ask(job);
+    };
+    const ask = latestOnly(
+        ({ job, stage }: Pick<Page, 'job' | 'stage'>) => estimate({ ...request(job), ...(stage !== null && { stage }) }),
+        (answer, { job }) => settle(answer, job),
+        (error) => recover(error, () => ask(page())),
+    );
+    return {
+        ask: () => ask(page()),
+        // The reader did something: from here on an answer can be late.
+        expect(by: How): void {
+            how = by;
+            clearTimeout(lateTimer);
+            lateTimer = setTimeout(() => update({ late: true }), LATE_MS);
+        },
+        calm(): void {
+            how = 'choose';
+        },
+        giveUp: () => clearTimeout(lateTimer),
+    };
+}

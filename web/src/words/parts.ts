@@ -1,0 +1,18 @@
+// The words come in parts, each with the views that say them. The first rule that an id meets decides; what meets none comes with the first
+// screen. A rule is the start of an id, or its end.
+export const PARTS = ['built', 'first', 'more', 'placement'] as const;
+export type Part = (typeof PARTS)[number];
+
+const RULES: readonly [rule: RegExp, part: Part][] = [
+    [/^boot\.|^page\.(description|noscript)$/, 'built'], // the built page carries them
+    [/^placement\./, 'placement'],
+    // views that come later
+    [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
+    [/^(sweep|limits|compare|placement_door|card)\./, 'more'],
+    [/^map\.(?!loading|not_yet)/, 'more'],
+    // of the core: the explanations of items, the symbols of formulas
+    [/^(symbol|unit|place|rule|rate\..*\.help)/, 'more'],
+    [/^(item|time|group)\..*\.(summary|differs)$/, 'more'],
+];
+
+export const partOf = (id: string): Part => RULES.find(([rule]) => rule.test(id))?.[1] ?? 'first';
