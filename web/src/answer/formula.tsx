@@ -3,13 +3,19 @@ import type { Item, Token, Where } from '../core/api';
 import { unitText, wordsFor } from '../shared/names';
 import { say } from '../words/words';
 
+const PART = ': ';
+
 export type Write = (value: number) => string;
 
 export const tokenText = (tokens: Token[], write: Write): string =>
     tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? write(token) : token)).join('');
 
-// What a symbol stands for: words of its own, or those of the part that it belongs to.
-export const meaningOf = ({ meaning }: Where): string => wordsFor('symbol', meaning);
+// What a symbol stands for, and of which part of the model it is the size: "rows: output of attention".
+export function meaningOf({ meaning }: Where): string {
+    if (typeof meaning !== 'string' || !meaning.includes(PART)) return wordsFor('symbol', meaning);
+    const [what = '', part = ''] = meaning.split(PART);
+    return say('card.of_part', { meaning: wordsFor('symbol', what), part: wordsFor('part', part) });
+}
 
 export function whereText(where: Where, write: Write): string {
     const { symbol, unit, value, formula } = where;

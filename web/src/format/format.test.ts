@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TimeItem, TimeKind } from '../core/api';
 import { createFormat } from './format';
-import { usableLocale } from './locale';
+import { localeFor, usableLocale } from './locale';
 import { kindsOf } from './sums';
 
 const en = createFormat('en');
@@ -14,6 +14,24 @@ test('a language that is none is passed over', () => {
     expect(usableLocale(['C', 'de-DE'])).toBe('de-DE');
     expect(usableLocale(['', 'en_US'])).toBe('en');
     expect(usableLocale([])).toBe('en');
+});
+
+test('a page in English shows the digits of the reader; one in another language its own', () => {
+    expect(localeFor('en', ['de-DE', 'en'])).toBe('de-DE');
+    expect(localeFor('ja', ['de-DE', 'ja-JP'])).toBe('ja-JP');
+    expect(localeFor('zh', ['de-DE'])).toBe('zh');
+});
+
+test('the language has the words beside the digits', () => {
+    const ja = createFormat('ja', 'ja');
+    expect([ja.duration(12960000), ja.short(8030261248), ja.count(8192), ja.enumerate(['A', 'B'])]).toEqual([
+        '150\u00a0日',
+        '80.3億',
+        '8,192',
+        'A、B',
+    ]);
+    expect(createFormat('de', 'en').duration(44640)).toBe('12,4\u00a0hours');
+    expect([en.enumerate(['A']), en.enumerate(['A', 'B', 'C'])]).toEqual(['A', 'A, B, and C']);
 });
 
 test('three significant digits in sentences', () => {

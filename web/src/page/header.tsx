@@ -9,7 +9,7 @@ function LanguageChoice({ language, act }: { language: Language; act: Actions })
     return (
         <select
             id="language"
-            class="quiet language"
+            class="language"
             aria-label={say('page.language')}
             value={language}
             onChange={({ currentTarget }) => act.speak(currentTarget.value as Language)}

@@ -59,6 +59,35 @@ const brieflyOf = ({ speed, memory_gib }: Difference): string =>
 const SIGN = '◆'; // of a node that differs
 export const sign = (text: string): string => `${SIGN} ${text}`;
 
+interface Placed extends Spot {
+    x: number; // px of the box's corner
+    y: number;
+}
+interface Way {
+    d: string;
+    middle: [number, number]; // where a rate stands
+}
+
+// A line from box to box: straight to a neighbour, round the side in a column, across otherwise.
+function wayBetween(one: Placed, two: Placed, box: { wide: number; high: number; across: number; down: number }): Way {
+    const { wide, high, across, down } = box;
+    const [left, right] = one.column <= two.column ? [one, two] : [two, one];
+    const [top, bottom] = one.row <= two.row ? [one, two] : [two, one];
+    if (one.row === two.row && right.column - left.column === 1)
+        return { d: `M${left.x + wide} ${left.y + high / 2}H${right.x}`, middle: [left.x + wide + across / 2, left.y + high / 2 - 10] };
+    if (one.column === two.column && bottom.row - top.row === 1)
+        return { d: `M${top.x + wide / 2} ${top.y + high}V${bottom.y}`, middle: [top.x + wide / 2 + 20, top.y + high + down / 2] };
+    if (one.column === two.column)
+        return {
+            d: `M${top.x} ${top.y + high / 2}h${-SIDE / 2}V${bottom.y + high / 2}h${SIDE / 2}`,
+            middle: [top.x - SIDE / 2, (top.y + bottom.y + high) / 2],
+        };
+    return {
+        d: `M${left.x + wide} ${left.y + high / 2}L${right.x} ${right.y + high / 2}`,
+        middle: [(left.x + wide + right.x) / 2, (left.y + right.y + high) / 2],
+    };
+}
+
 export function Picture({ title, grid, names, units, binds, measured, differences }: Props) {
     const { box, width } = useWidth();
     const { spots, columns, rows, stages, hops, rings } = grid;
@@ -82,27 +111,11 @@ export function Picture({ title, grid, names, units, binds, measured, difference
     const median = measured.median_gbyte_per_s;
     const bindings = linksOf(binds).map(({ positions }) => positions);
     const isBound = (a: number, b: number): boolean => bindings.some(([from, to]) => (from === a && to === b) || (from === b && to === a));
-    const path = (a: number, b: number): { d: string; middle: [number, number] } | null => {
+    const path = (a: number, b: number): Way | null => {
         const [one, two] = [at.get(a), at.get(b)];
-        if (!one || !two) return null;
-        const [left, right] = one.column <= two.column ? [one, two] : [two, one];
-        const [top, bottom] = one.row <= two.row ? [one, two] : [two, one];
-        if (one.row === two.row && right.column - left.column === 1)
-            return {
-                d: `M${x(left) + wide} ${y(left) + high / 2}H${x(right)}`,
-                middle: [x(left) + wide + across / 2, y(left) + high / 2 - 10],
-            };
-        if (one.column === two.column && bottom.row - top.row === 1)
-            return { d: `M${x(top) + wide / 2} ${y(top) + high}V${y(bottom)}`, middle: [x(top) + wide / 2 + 20, y(top) + high + down / 2] };
-        if (one.column === two.column)
-            return {
-                d: `M${x(top)} ${y(top) + high / 2}h${-SIDE / 2}V${y(bottom) + high / 2}h${SIDE / 2}`,
-                middle: [x(top) - SIDE / 2, (y(top) + y(bottom) + high) / 2],
-            };
-        return {
-            d: `M${x(left) + wide} ${y(left) + high / 2}L${x(right)} ${y(right) + high / 2}`,
-            middle: [(x(left) + wide + x(right)) / 2, (y(left) + y(right) + high) / 2],
-        };
+        return one && two
+            ? wayBetween({ ...one, x: x(one), y: y(one) }, { ...two, x: x(two), y: y(two) }, { wide, high, across, down })
+            : null;
     };
     const known = [...hops, ...rings];
     const others = bindings.flatMap(([from, to]): [number, number][] =>

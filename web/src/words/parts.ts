@@ -10,9 +10,13 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
     [/^(sweep|limits|compare|placement_door|card)\./, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
-    // of the core: the explanations of items, the symbols of formulas
-    [/^(symbol|unit|place|rule|rate\..*\.help)/, 'more'],
-    [/^(item|time|group)\..*\.(summary|differs)$/, 'more'],
+    // of the core: what was measured between nodes; the explanations of items, the symbols of formulas; the reader's own runs
+    [
+        /^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\.|^(unit_source|launcher|split)\./,
+        'placement',
+    ],
+    [/^(symbol|unit|place|part|rule|import|calibration|row)\.|^rate\..*\.help$/, 'more'],
+    [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\./, 'more'],
 ];
 
 export const partOf = (id: string): Part => RULES.find(([rule]) => rule.test(id))?.[1] ?? 'first';
