@@ -55,7 +55,7 @@ Json describe_option(const Job& asked, const Job& shown, const Estimated& now, c
     return option;
 }
 
-Json describe_knobs(const Job& asked, const Job& shown, const Estimated& now) {
+Json describe_neighbours(const Job& asked, const Job& shown, const Estimated& now) {
     const Plan& p = shown.plan;
     const Degree degrees[] = {
         {"tensor_parallel", &Plan::tensor_parallel, std::min(p.gpus, p.gpus_per_node), false},
@@ -63,13 +63,13 @@ Json describe_knobs(const Job& asked, const Job& shown, const Estimated& now) {
         {"context_parallel", &Plan::context_parallel, std::min(p.gpus, kMostContext), true},
         {"micro_batch", &Plan::micro_batch, std::min(p.global_batch, kMostMicroBatch), true},
     };
-    Json knobs = Json::array();
+    Json fields = Json::array();
     for (const Degree& degree : degrees) {
         Json options = Json::array();
         for (const std::int64_t value : values_around(shown, degree)) options.push_back(describe_option(asked, shown, now, degree, value));
-        knobs.push_back(Object().add("field", degree.field).add("value", p.*degree.value).add("options", std::move(options)));
+        fields.push_back(Object().add("field", degree.field).add("value", p.*degree.value).add("options", std::move(options)));
     }
-    return knobs;
+    return fields;
 }
 
 Json describe_changes(const Job& asked, const Job& shown, const Estimated& now) {
@@ -116,7 +116,7 @@ Json alternatives_answer(const Job& asked, const Job& shown) {
         .add("ok", true)
         .add("job", to_json(shown))
         .add("changes", describe_changes(asked, shown, now))
-        .add("knobs", describe_knobs(asked, shown, now))
+        .add("knobs", describe_neighbours(asked, shown, now))
         .add("auto_plan", describe_auto_plan(asked, now));
 }
 

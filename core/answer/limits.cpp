@@ -89,7 +89,8 @@ double least_gpus_in_time(const Job& job) {
     for (const std::uint8_t expert : m.expert_layers)  // a token meets the experts that it is sent to
         met -= expert * static_cast<double>((m.experts.count - m.experts.per_token) * m.experts.ffn * m.hidden) * (m.gated ? 3 : 2);
     if (m.learned_positions) met -= static_cast<double>(m.max_positions * m.hidden);
-    return 6 * met * job.budget.tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
+    constexpr double kFlop = 6;  // per token and parameter that it meets: forward, and twice as much backward
+    return kFlop * met * job.budget.tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
 }
 
 // Whether so many GPUs can be shared out at all: tensor parallel divides the heads, context parallel the sequence, data parallel the batch;

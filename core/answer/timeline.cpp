@@ -1,5 +1,5 @@
 // Based on
-//   D. Narayanan et al., arXiv 2104.04473, figures 3 and 4: the picture;  S. Yim et al.: Pipette, arXiv 2405.18093: hand-overs that delay
+//   D. Narayanan et al., arXiv 2104.04473, figures 3 and 4: the picture;  S. Yim et al.: Pipette, arXiv 2405.18093: transfers that delay
 //   the receiver;  P. Qi et al., arXiv 2401.10241: B and W apart
 #include "answer/timeline.h"
 

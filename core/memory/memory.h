@@ -139,7 +139,7 @@ struct MethodText {
 inline constexpr std::size_t kMethods = 2;
 const MethodText& text(Method method);
 
-// Bytes on a GPU of the first pipeline stage after Fujii, Watanabe, Yokota 2024 (arXiv 2411.06465) and its authors' tool, to the letter;
+// Bytes on a GPU of the first pipeline stage after Fujii, Watanabe, Yokota 2024 (arXiv 2411.06465) and its authors' tool, exactly;
 // `plan` must be legal. Megatron-LM, bf16 weights, Adam, sequence parallelism.
 template <class N>
 Items<N> fujii2024(const Model& model, const Plan& plan);

@@ -10,8 +10,8 @@ namespace fourfold {
 
 template <class N>
 Items<N> fujii2024(const Model& model, const Plan& plan) {
-    const auto number = [](const char* letter, const char* meaning, const char* unit, std::int64_t value) {
-        return quantity<N>({letter, meaning, unit}, static_cast<double>(value));
+    const auto number = [](const char* symbol, const char* meaning, const char* unit, std::int64_t value) {
+        return quantity<N>({symbol, meaning, unit}, static_cast<double>(value));
     };
     const N L = number("L", "layers", "", model.layers);
     const N h = number("h", "hidden_size", "values_per_token", model.hidden);

@@ -17,8 +17,8 @@ static constexpr double kCudaContext = 0.5 * kGibi;  // bytes, measured
 
 template <class N>
 Items<N> outside(const Plan& p, double allocated_bytes) {
-    const auto number = [](const char* letter, const char* meaning, const char* unit, double value) {
-        return quantity<N>({letter, meaning, unit}, value);
+    const auto number = [](const char* symbol, const char* meaning, const char* unit, double value) {
+        return quantity<N>({symbol, meaning, unit}, value);
     };
     const double communicators = (p.tensor_parallel > 1 ? 1 : 0) + (p.context_parallel > 1 ? 1 : 0) + (p.data_parallel() > 1 ? 1 : 0) +
                                  (p.expert_parallel > 1 ? 1 : 0) + (p.pipeline_parallel > 1 ? 2 : 0);  // stages; first and last

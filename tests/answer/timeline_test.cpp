@@ -46,7 +46,7 @@ struct Case {
     }
     double item(TimeItem i) const { return step.items[static_cast<std::size_t>(i)].value(); }
     double slowest() const { return *std::max_element(step.stage_seconds.begin(), step.stage_seconds.end()); }
-    // Of step_time: what the micro-batches take together, without hand-overs.
+    // Of step_time: what the micro-batches take together, without transfers.
     double makespan() const { return item(TimeItem::bubble) + static_cast<double>(plan.micro_batches_per_direction()) * slowest(); }
     OpTimes times() const { return op_times(model, plan, machine, timing, layers, Stages(model, plan)); }
     double played(bool with_transfers) const {
@@ -139,7 +139,7 @@ TEST_CASE("timeline: the passes of a stage take what the step time counts for it
     }
 }
 
-TEST_CASE("timeline: alike stages without hand-overs take exactly the closed form of the step time") {
+TEST_CASE("timeline: alike stages without transfers take exactly the closed form of the step time") {
     int compared = 0;
     each_case(6, 1'500, true, [&](const Case& one) {
         if (one.plan.pipeline_parallel == 1 || one.times().weight[0] > 0) return;
@@ -151,10 +151,10 @@ TEST_CASE("timeline: alike stages without hand-overs take exactly the closed for
 
 // The closed forms add up whole micro-batches of the slowest stage; played, an uneven 1F1B overlaps some of that, GPipe none, and an
 // interleaved one waits for the chunk of the head. step_time plays zero bubble itself, of a long step its beginning. It puts
-// every hand-over on the critical path; played, those that arrive in time cost nothing, in the interleaved schedule most.
-TEST_CASE("timeline: with embedding, head and hand-overs, near the closed form") {
+// every transfer on the critical path; played, those that arrive in time cost nothing, in the interleaved schedule most.
+TEST_CASE("timeline: with embedding, head and transfers, near the closed form") {
     struct Kind {
-        double most;                       // played over closed form without hand-overs, no plan above
+        double most;                       // played over closed form without transfers, no plan above
         double mean, mean_with_transfers;  // on average at least
         int plans = 0;
         double sum = 0, least = 1, sum_with_transfers = 0, least_with_transfers = 1;
@@ -179,7 +179,7 @@ TEST_CASE("timeline: with embedding, head and hand-overs, near the closed form")
     });
     for (const auto& [name, kind] : kinds) {
         const double mean = kind.sum / kind.plans, mean_with_transfers = kind.sum_with_transfers / kind.plans;
-        MESSAGE(name << ": played over closed form, mean " << mean << " (least " << kind.least << "), with hand-overs "
+        MESSAGE(name << ": played over closed form, mean " << mean << " (least " << kind.least << "), with transfers "
                      << mean_with_transfers << " (" << kind.least_with_transfers << ")");
         CHECK(kind.plans > 100);
         CHECK(mean >= kind.mean);

@@ -25,6 +25,23 @@ Search search(const char* request) {
     return {json(answer.summary), std::move(answer.columns)};
 }
 
+// "auto" names entries that are what estimate() chooses.
+void check_auto(const char* request, const Search& found) {
+    const auto& c = found.columns;
+    for (const Json& chosen : found.summary["auto"]) {
+        Json plan = json(request);
+        plan.erase("gpu_counts");
+        plan["gpus"] = chosen["gpus"];
+        const Json job = estimate(plan)["job"];
+        bool there = false;
+        for (std::size_t i = 0; i < c.row.size(); ++i)
+            there = there || (c.row[i] == chosen["row"] && c.gpus[i] == chosen["gpus"] && c.tensor_parallel[i] == job["tensor_parallel"] &&
+                              c.context_parallel[i] == job["context_parallel"] && c.pipeline_parallel[i] == job["pipeline_parallel"] &&
+                              c.micro_batch[i] == job["micro_batch"]);
+        CHECK(there);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("search: every entry is what estimate() says of it, sorted as documented, and every candidate is counted once") {
@@ -80,18 +97,7 @@ TEST_CASE("search: every entry is what estimate() says of it, sorted as document
             CHECK(answer["data_parallel"] == c.data_parallel[i]);
             CHECK(answer["class"] == std::vector<const char*>{"fits", "at_risk", "does_not_fit"}[c.fit_class[i]]);
         }
-        for (const Json& chosen : found.summary["auto"]) {
-            Json plan = json(request);
-            plan.erase("gpu_counts");
-            plan["gpus"] = chosen["gpus"];
-            const Json job = estimate(plan)["job"];
-            bool there = false;
-            for (std::size_t i = 0; i < n; ++i)
-                there = there || (c.row[i] == chosen["row"] && c.gpus[i] == chosen["gpus"] &&
-                                  c.tensor_parallel[i] == job["tensor_parallel"] && c.context_parallel[i] == job["context_parallel"] &&
-                                  c.pipeline_parallel[i] == job["pipeline_parallel"] && c.micro_batch[i] == job["micro_batch"]);
-            CHECK(there);
-        }
+        check_auto(request, found);
     }
 }
 
