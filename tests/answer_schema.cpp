@@ -76,7 +76,7 @@ const Json& shape(const char* name) {
                                 "formula": {"null or": ["token"]}, "numbers": {"null or": ["token"]}}],
                      "source": {"title": "text", "url": "text", "where": "text"}},
             "model": {"ok": "boolean", "model": "any", "label": "text", "parameters": "integer", "used": ["text"], "ignored": ["text"],
-                      "assumed": [{"key": "text", "value": "scalar", "why": "text"}]},
+                      "assumed": [{"key": "text", "value": "scalar", "why": "words"}]},
             "rank": {"ok": "boolean", "gpus": "integer", "candidates": "integer", "legal": "integer", "ranked": "integer", "does_not_fit": "integer",
                      "slower": "integer", "looked_at": "integer", "equally_good": "integer", "tie_width": "number",
                      "filtered": "integer", "choices": "any", "excluding": ["text"],
