@@ -21,7 +21,11 @@ namespace fourfold::api {
 
 constexpr std::size_t kMaxConfigBytes = 1'000'000;
 
-static std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+// Every answer says which contract it keeps (core/contract).
+static std::string dump(Json answer) {
+    answer["version"] = kVersion;
+    return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 static std::string failure(const Problems& problems) { return dump(Object().add("ok", false).add("problems", to_json(problems))); }
 static std::string failure(const Problems& problems, Json job) {
@@ -59,7 +63,6 @@ std::string catalog() {
         if (const auto old = before.find(field["key"].get_ref<const std::string&>()); old != before.end() && *old != field["default"])
             field["default_1"] = *old;
     return dump(Object()
-                    .add("version", kVersion)
                     .add("gpus", std::move(gpus))
                     .add("clusters", std::move(clusters))
                     .add("models", std::move(models))
@@ -136,16 +139,16 @@ std::string calibrate(std::string_view request) {
 // ---- read_links
 std::string read_links(std::string_view request) {
     Problems problems;
-    const Json answer = read_links_answer(request, problems);
-    return problems.empty() ? dump(answer) : failure(problems);
+    Json answer = read_links_answer(request, problems);
+    return problems.empty() ? dump(std::move(answer)) : failure(problems);
 }
 
 // ---- place
 std::string place(std::string_view request, bool (*go_on)(void*, const std::string&), void* context, LinkColumns links) {
     Problems problems;
     auto object = parse(request, kMaxPlaceBytes, problems);
-    const auto answer = object ? placement_answer(std::move(*object), std::move(links), go_on, context, problems) : std::nullopt;
-    return answer ? dump(*answer) : failure(problems);
+    auto answer = object ? placement_answer(std::move(*object), std::move(links), go_on, context, problems) : std::nullopt;
+    return answer ? dump(std::move(*answer)) : failure(problems);
 }
 
 // ---- search
@@ -154,7 +157,7 @@ SearchAnswer search(std::string_view request) {
     const auto job = read_job(request, Request::search, problems);
     if (!job) return {failure(problems), {}};
     HeatMap map = heat_map(*job);
-    return {dump(map.summary), std::move(map.columns)};
+    return {dump(std::move(map.summary)), std::move(map.columns)};
 }
 
 std::string rank(std::string_view request) {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 
 using namespace fourfold;
 
@@ -30,7 +30,7 @@ TEST_CASE("versus: the differences of the items add up to the difference of the 
         request["other"] = other;
         const Json answer = versus(request);
         CHECK_MESSAGE(answer["ok"] == true, answer.dump());
-        CHECK(tests::differs(answer, tests::shape("versus"), "versus").empty());
+        CHECK(tests::answer_defect(answer, "versus") == "");
         const double seconds = answer["seconds"], bytes = answer["bytes"];
         CHECK(seconds == answer["other"]["step_seconds"].get<double>() - answer["plan"]["step_seconds"].get<double>());
         CHECK(std::abs(sum(answer["time"], "seconds") - seconds) < 1e-9 * answer["plan"]["step_seconds"].get<double>());

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "answer/report.h"
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "model/catalog.h"
 
 using namespace fourfold;

@@ -10,8 +10,8 @@
 #include <string>
 #include <tuple>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "model/catalog.h"
 #include "plan/rules.h"
 #include "random_cases.h"

@@ -1,8 +1,8 @@
 // What nobody should send: every function answers with problems that say what is wrong, and never with anything but the documented JSON.
 #include <doctest/doctest.h>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 
 using namespace fourfold;
 using tests::answer_defect;
@@ -34,7 +34,7 @@ std::string estimate_problems(const std::string& request) {
 
 std::string import_problems(const std::string& text) {
     const std::string answer = api::import_config(text);
-    CHECK(answer_defect(answer, "model") == "");
+    CHECK(answer_defect(answer, "import_config") == "");
     return brief(at(json(answer), "problems"));
 }
 

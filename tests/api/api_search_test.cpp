@@ -3,8 +3,8 @@
 
 #include <tuple>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "random_cases.h"
 
 using namespace fourfold;

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "memory/measured_runs.h"
 #include "model/catalog.h"
 #include "plan/rules.h"

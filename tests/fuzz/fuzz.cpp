@@ -1,4 +1,5 @@
-// Whatever comes in, a function of the core answers with the JSON that api.h promises. One executable; the environment says which target:
+// Whatever comes in, a function of the core answers with the JSON that the contract (core/contract) promises, and what it answers to is a
+// request that the contract allows. One executable; the environment says which target:
 //   cmake --preset asan && cmake --build --preset asan
 //   mkdir -p build/corpus/estimate
 //   FOURFOLD_FUZZ_TARGET=estimate build/asan/tests/fourfold_fuzz -max_total_time=180 -max_len=4096 build/corpus/estimate
@@ -11,14 +12,15 @@
 #include <cstring>
 #include <string>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 
 namespace {
 
 using namespace fourfold::api;
 using fourfold::Json;
 using fourfold::tests::answer_defect;
+using fourfold::tests::request_defect;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -152,23 +154,24 @@ std::string catalog_fields(std::string_view data) {
 struct Target {
     const char* name;
     std::string (*answer)(std::string_view data);
-    const char* shape;  // of an answer that succeeds
+    const char* function;         // of api.h
+    bool takes_requests = false;  // the bytes as they come are its request
 };
 constexpr Target kTargets[] = {
-    {"estimate", answer_to<estimate>, "estimate"},
-    {"import_config", answer_to<import_config>, "model"},
-    {"search", search_summary, "search"},
-    {"rank", answer_to<rank>, "rank"},
-    {"alternatives", answer_to<alternatives>, "alternatives"},
-    {"versus", answer_to<versus>, "versus"},
-    {"timeline", answer_to<timeline>, "timeline"},
-    {"limits", answer_to<limits>, "limits"},
-    {"calibrate", answer_to<calibrate>, "calibrate"},
+    {"estimate", answer_to<estimate>, "estimate", true},
+    {"import_config", answer_to<import_config>, "import_config", true},
+    {"search", search_summary, "search", true},
+    {"rank", answer_to<rank>, "rank", true},
+    {"alternatives", answer_to<alternatives>, "alternatives", true},
+    {"versus", answer_to<versus>, "versus", true},
+    {"timeline", answer_to<timeline>, "timeline", true},
+    {"limits", answer_to<limits>, "limits", true},
+    {"calibrate", answer_to<calibrate>, "calibrate", true},
     {"calibrate_table", calibrate_table, "calibrate"},
     {"calibration_fit", calibration_fit, "calibrate"},
-    {"read_links", answer_to<read_links>, "read_links"},
+    {"read_links", answer_to<read_links>, "read_links", true},
     {"read_measurement", read_measurement, "read_links"},
-    {"place", place_text, "place"},
+    {"place", place_text, "place", true},
     {"place_columns", place_columns, "place"},
     {"catalog_fields", catalog_fields, "estimate"},
 };
@@ -191,7 +194,10 @@ const Target& chosen() {
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const std::string answer = chosen().answer(text);
-    const std::string defect = answer_defect(answer, chosen().shape);
+    const Json read = fourfold::tests::json(answer);
+    std::string defect = answer_defect(read, chosen().function);
+    if (defect.empty() && chosen().takes_requests && read["ok"] == true)
+        defect = request_defect(fourfold::tests::json(text), chosen().function);
     if (!defect.empty()) {
         std::fprintf(stderr, "%s\n%.4000s\n", defect.c_str(), answer.c_str());
         std::abort();

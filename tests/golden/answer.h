@@ -1,4 +1,5 @@
-// What the core answers to one golden case: {"function", "request"} -> {"response", "columns" (search alone, else null)}.
+// What the core answers to one golden case: {"function", "request"} -> {"response", "columns" (search alone, else null)}. The function
+// "fields" is catalog() as far as core/contract/generate.mjs needs it.
 #pragma once
 #include <string>
 
@@ -22,6 +23,7 @@ inline Json golden_answer(const Json& golden) {
     if (function == "timeline") response = api::timeline(request);
     if (function == "limits") response = api::limits(request);
     if (function == "place") response = api::place(request);
+    if (function == "read_links") response = api::read_links(request);
     if (function == "calibrate") response = api::calibrate(request);
     if (function == "search") {
         api::SearchAnswer answer = api::search(request);
@@ -42,6 +44,7 @@ inline Json golden_answer(const Json& golden) {
                    {"tokens_per_s_per_gpu", c.tokens_per_s_per_gpu},
                    {"class", c.fit_class}};
     }
+    if (function == "fields") response = Json::parse(api::catalog(), nullptr, false)["fields"].dump();
     return {{"response", Json::parse(response, nullptr, false)}, {"columns", columns}};
 }
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "embedded_tests.h"
 #include "links/read.h"
 

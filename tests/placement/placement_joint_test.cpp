@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "placement/model.h"
 #include "random_cases.h"
 #include "search/brute_force.h"

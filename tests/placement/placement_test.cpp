@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "memory/measured_runs.h"
 #include "model/catalog.h"
 #include "placement/annealing.h"

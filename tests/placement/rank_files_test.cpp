@@ -14,8 +14,8 @@
 
 #include <doctest/doctest.h>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 
 using namespace fourfold;
 using tests::json;

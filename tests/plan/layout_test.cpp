@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 #include "job/job.h"
 #include "model/catalog.h"
 #include "plan/rules.h"

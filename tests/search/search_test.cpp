@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "answer/limits.h"
-#include "answer_schema.h"
 #include "api.h"
 #include "base/tie.h"
+#include "contract.h"
 #include "job/job.h"
 #include "model/catalog.h"
 #include "random_cases.h"
