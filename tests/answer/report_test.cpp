@@ -1,8 +1,8 @@
 // What an estimate says beside its numbers: notes, the fullest stage, the basis of its band, a calibration that cannot be.
 #include <doctest/doctest.h>
 
-#include "answer_schema.h"
 #include "api.h"
+#include "contract.h"
 
 using namespace fourfold;
 using tests::json;
