@@ -187,7 +187,7 @@ export function LaterParts({ answer, act, timeline }: PartsProps) {
                 title={say('part.methods')}
                 small={say('part.both', {
                     here: answer.total_bytes,
-                    method: nameOf('method', answer.method),
+                    method: nameOf('method', { id: String(answer.job.method) }),
                     there: comparison.total_bytes,
                     other: methodName(comparison),
                 })}
