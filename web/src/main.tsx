@@ -50,7 +50,6 @@ function createCores(): Cores {
 async function speakTo(language: Language): Promise<void> {
     await speak(language);
     formatFor(localeFor(language, [navigator.language, ...navigator.languages]), language);
-    document.documentElement.lang = language;
 }
 
 // Writes the job into the address. A language that came with the link stays in it.
@@ -122,7 +121,8 @@ function createDrawing({ estimates, searches, placing }: Cores, words: Promise<v
     let speaks = false;
     let first = true;
     const buttons = holdButtons(() => store().current().job);
-    const app = (page: Page): void =>
+    const app = (page: Page): void => {
+        document.documentElement.lang = page.language;
         render(
             <App
                 page={page}
@@ -134,6 +134,7 @@ function createDrawing({ estimates, searches, placing }: Cores, words: Promise<v
             />,
             root,
         );
+    };
     const drawNewest = (): void => {
         const page = newest;
         if (!page || !speaks) return; // the words are on their way

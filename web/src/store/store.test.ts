@@ -55,7 +55,9 @@ function fakeStore() {
             links.push([changed, how]);
             linked.push(pins.map(({ text }) => text));
         },
-        speak: async () => {},
+        speak: async (language) => {
+            if (language === 'zh') throw new Error('its words cannot be had');
+        },
     });
     return { store, estimate, pinned, search, rank, alternatives, limits, links, linked, pages };
 }
@@ -330,4 +332,15 @@ test('other days are asked for alone; a mistake in them keeps the last answers a
     expect(limits).toHaveBeenCalledTimes(3);
     expect(search).toHaveBeenCalledTimes(1);
     expect(links).toEqual([]);
+});
+
+test('another language shows once its words are there; one that cannot be had is said', async () => {
+    const { store } = fakeStore();
+    store.actions.speak('ja');
+    expect(store.current().language).toBe('en');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(store.current().language).toBe('ja');
+    store.actions.speak('zh');
+    await vi.advanceTimersByTimeAsync(0);
+    expect([store.current().language, store.current().notices.map(({ id }) => id)]).toEqual(['ja', ['missing']]);
 });

@@ -36,8 +36,10 @@ export async function fetchWords(...parts: readonly Part[]): Promise<void> {
 
 // Another language, with all the parts that are there already.
 export async function speak(next: Language): Promise<void> {
-    const parts = PARTS.filter((part) => part === 'first' || fetched[part]);
+    const wanted = (): Part[] => PARTS.filter((part) => part === 'first' || fetched[part]);
+    const parts = wanted();
     const tables = await Promise.all(parts.map((part) => fetchPart(next, part)));
+    if (wanted().length > parts.length) return speak(next); // meanwhile a view came
     take(next, Object.fromEntries(parts.map((part, i) => [part, tables[i] ?? {}])));
 }
 
