@@ -86,7 +86,6 @@ class Contract {
     Contract() : catalog_(json(api::catalog())) {
         for (const embedded::File& file : embedded::contract) {
             const Json read = json(file.text);
-            if (file.name == "prose") prose_ = read["keys"];
             for (const auto& [name, schema] : member(read, "$defs").items()) defs_[name] = schema;
             if (read.contains("x-answer")) functions_[std::string(file.name)] = read;
         }
@@ -166,13 +165,6 @@ class Contract {
             found[key] = declared(name, key, compile(property, name + "." + key));
         for (const Json& key : member(source, "required")) found[key.get<std::string>()].required = true;
         if (source.contains("x-fields")) collect_fields(source["x-fields"], name, found);
-        for (const auto& [path, type] : prose_.items()) {
-            if (!path.starts_with(name + ".")) continue;
-            const std::string key = path.substr(name.size() + 1);
-            if (!found.contains(key)) found[key] = declared(name, key, nullptr);
-            found[key] = {key, prose(), false, found[key].id};
-            met[found[key].id] = true;  // it may be gone already
-        }
     }
     Schema::Property declared(const std::string& name, const std::string& key, const Schema* schema) {
         met.push_back(false);
@@ -216,22 +208,11 @@ class Contract {
         return &list;
     }
 
-    // English, or a Text that names it: what a key may hold while sentences move out of the core.
-    const Schema* prose() {
-        if (prose_schema_ == nullptr)
-            prose_schema_ = compile(json(R"({"oneOf": [{"type": ["string", "null"]}, {"$ref": "#/$defs/Text"},
-                                                       {"type": "array", "items": {"oneOf": [{"type": "string"}, {"$ref": "#/$defs/Text"}]}}]})"),
-                                    "prose");
-        return prose_schema_;
-    }
-
     const Json catalog_;
-    Json prose_ = Json::object();
     std::map<std::string, Json, std::less<>> defs_, functions_;
     std::map<std::string, const Schema*, std::less<>> known_;
     std::map<std::string, Properties, std::less<>> parts_;
     std::deque<Schema> schemas_;
-    const Schema* prose_schema_ = nullptr;
 };
 
 Contract& contract() {
