@@ -23,6 +23,7 @@ import {
     waysOut,
 } from './find.mjs';
 import { answerOf, asked, catalog, gib, three, used } from './numbers.mjs';
+import { tell } from './said.mjs';
 import { words } from './words.mjs';
 
 const told = (text) => (text ?? '').replace(/\s/g, ' ');
@@ -63,7 +64,7 @@ pageTest('a change is applied by one click, says before what it brings, and is t
 pageTest('a run that fits keeps its savings folded', async () => {
     const page = await open();
     const { label, set } = (await asked('alternatives')).changes.find((one) => !('gpus' in one.set) && Object.keys(one.set).length === 1);
-    const saving = changes(page).filter({ hasText: new RegExp(`^\\s*${escape(label)}\\s+−`) });
+    const saving = changes(page).filter({ hasText: new RegExp(`^\\s*${escape(tell(label))}\\s+−`) });
     assert.equal(await saving.isVisible(), false);
     await unfold(page, '> ul .word');
     await saving.click();
@@ -149,8 +150,8 @@ pageTest('the knobs and the savings say what a step would take', async () => {
     );
     await unfold(page, '> ul .word');
     const { label, saved_bytes, step_seconds } = offered.find(({ set }) => !('gpus' in set));
-    const button = await plain(changes(page).filter({ hasText: label }).first());
-    inOrder(button, label, `−${three(saved_bytes / 2 ** 30)} GB, ${sign(step_seconds)}`);
+    const button = await plain(changes(page).filter({ hasText: tell(label) }).first());
+    inOrder(button, tell(label), `−${three(saved_bytes / 2 ** 30)} GB, ${sign(step_seconds)}`);
 });
 
 pageTest('layers are shown, moved one by one, written as a text, and chosen again', async () => {

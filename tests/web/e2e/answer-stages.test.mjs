@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { eventually, open, pageTest } from './browser.mjs';
 import { amount, headlineIs, inAddress, later, part, plain, stages } from './find.mjs';
 import { answerOf, fourStages, gib } from './numbers.mjs';
+import { tell } from './said.mjs';
 import { words } from './words.mjs';
 
 const peak = (page) => plain(page.locator('.step .finding'));
@@ -13,7 +14,7 @@ pageTest('a stage is chosen by keyboard; its items and its curve follow', async 
     const page = await open(fourStages);
     const list = stages(page);
     await list.waitFor();
-    assert.equal(await plain(page.locator('.stages > .finding')), answer.worst_why);
+    assert.equal(await plain(page.locator('.stages > .finding')), tell(answer.worst_why));
     assert.equal(await list.locator('[aria-pressed=true]').count(), 1);
     await list.locator('[tabindex="0"]').focus();
     await page.keyboard.press('ArrowDown');

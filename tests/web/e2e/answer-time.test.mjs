@@ -20,6 +20,7 @@ import {
     verdictIs,
 } from './find.mjs';
 import { answerOf, daysOf, minutes, three } from './numbers.mjs';
+import { say, tell } from './said.mjs';
 import { words } from './words.mjs';
 
 const { time } = answerOf('default');
@@ -90,31 +91,32 @@ pageTest('every part of the bar opens its items, with formula and numbers', asyn
     const computing = time.items.reduce((sum, { kind, share }) => sum + (kind === 'compute' ? share : 0), 0);
     // The largest part that is no computing.
     const traffic = ['tensor', 'context', 'pipeline', 'data', 'bubble'];
-    const { kind, label, seconds } = time.items.filter((item) => traffic.includes(item.kind)).sort((a, b) => b.seconds - a.seconds)[0];
+    const { id, kind, seconds } = time.items.filter((item) => traffic.includes(item.kind)).sort((a, b) => b.seconds - a.seconds)[0];
     inOrder(await plain(page.locator('#time-title')), `${Math.round(computing * 100)} %`);
     await timePart(page, kind).focus();
     await page.keyboard.press('Enter');
     const shown = card(page, `t-${kind}`);
     await shown.waitFor();
-    assert.equal(await shown.getAttribute('aria-label'), label);
+    assert.equal(await shown.getAttribute('aria-label'), say(`time.${id}`));
     const [symbols, numbers, result] = await shown.locator('.formula dd').allInnerTexts();
     assert.ok(symbols.length > 0 && numbers.length > 0);
     assert.ok(result.startsWith(seconds >= 1 ? three(seconds) : ''), result);
     const text = await plain(page.locator('.time-items'));
-    for (const item of time.items) assert.ok(text.includes(item.label), item.label);
-    for (const sentence of [time.basis, time.rates[0].help]) assert.ok(text.includes(sentence), sentence);
+    for (const { id } of time.items) assert.ok(text.includes(say(`time.${id}`)), id);
+    for (const sentence of [tell(time.basis), say(`rate.${time.rates[0].id}.help`)]) assert.ok(text.includes(sentence), sentence);
     const attention = time.items.find(({ id }) => id === 'attention');
-    await page.locator('.time-items button.row', { hasText: new RegExp(`^${attention.label}`) }).click();
-    await page.getByRole('article', { name: attention.label }).waitFor();
+    await page.locator('.time-items button.row', { hasText: new RegExp(`^${say(`time.${attention.id}`)}`) }).click();
+    await page.getByRole('article', { name: say(`time.${attention.id}`) }).waitFor();
 });
 
 pageTest('an item of the time goes down to single multiplications: symbols, definitions, source, and text to take along', async () => {
     const item = time.items.find(({ id }) => id === 'multiplications');
+    const meaningOf = (letter) => said(item.where.find(({ symbol }) => symbol === letter));
     const page = await open();
     await timePart(page, 'compute').click();
     const shown = card(page, 't-compute');
     await shown.waitFor();
-    inOrder(await plain(shown), item.summary, item.source.title, item.source.where);
+    inOrder(await plain(shown), say('time.multiplications.summary'), item.source.title, say(`place.${item.source.where}`));
     assert.equal(await shown.locator('dd a').getAttribute('href'), item.source.url);
     assert.equal(await shown.locator('.where tr').count(), item.where.length);
     const direct = new Set(item.formula.flatMap(({ symbol }) => symbol ?? []));
@@ -123,19 +125,19 @@ pageTest('an item of the time goes down to single multiplications: symbols, defi
     inOrder(await further.innerText(), String(item.where.length - direct.size));
     await further.click();
     assert.equal(await shown.locator('.where tr:visible').count(), item.where.length);
-    const { meaning } = item.where.find(({ symbol }) => symbol === 'F_q');
+    const meaning = meaningOf('F_q');
     const row = shown.locator('.where tr', { has: page.locator('th', { hasText: /^F_q$/ }) });
     inOrder(await plain(row), meaning, ' = max(', ')/H) ', ' s');
     await shown.locator('.formula .symbol', { hasText: 'G_f' }).focus();
     inOrder(
         await plain(shown.locator('.pointed')),
         'G_f = F_q + F_o + F_u + F_d = ',
-        ` s (${item.where.find(({ symbol }) => symbol === 'G_f').meaning})`,
+        ` s (${meaningOf('G_f')})`,
     );
     assert.equal(await shown.locator('.where .symbol[tabindex="-1"]').count(), await shown.locator('.where .symbol').count());
     const copied = await catchCopies(page);
     const [text, latex] = [0, 1].map((i) => shown.locator('.acts button').nth(i));
-    inOrder(await copied(text), `${item.label}: ${item.summary}`);
+    inOrder(await copied(text), `${say('time.multiplications')}: ${say('time.multiplications.summary')}`);
     inOrder(await copied(latex), `${item.latex} = ${item.latex_numbers} = ${item.seconds}`);
 });
 
@@ -144,17 +146,17 @@ pageTest('MFU is said with its peak and its convention, which is the reader’s 
     const page = await open();
     const told = () => plain(later(page, words.timeTable));
     const said =
-        ({ mfu, tflop_per_s_per_gpu, label }) =>
+        ({ mfu, tflop_per_s_per_gpu, id }) =>
         (text) =>
-            text.endsWith(label) &&
+            text.endsWith(say(`rate.${id}`)) &&
             holds(`${Math.round(mfu * 100)} % `, `${three(time.peak_tflop_per_s)} TFLOP/s`, `${three(tflop_per_s_per_gpu)} TFLOP/s`)(text);
     await eventually('counted whole', told, said(full));
     await later(page, words.timeTable).click();
-    await page.locator('.time-items').getByRole('button', { name: causal.label }).click();
+    await page.locator('.time-items').getByRole('button', { name: say(`rate.${causal.id}`) }).click();
     await eventually('counted half', told, said(causal));
-    inOrder(await plain(page.locator('.time-items')), causal.help);
+    inOrder(await plain(page.locator('.time-items')), say(`rate.${causal.id}.help`));
     assert.equal(new URL(page.url()).search, '');
     await option(page, 'tensor_parallel', 4).click();
     await addressHas(page, 'tp=4');
-    await eventually('another plan', told, (text) => text.endsWith(causal.label));
+    await eventually('another plan', told, (text) => text.endsWith(say(`rate.${causal.id}`)));
 });

@@ -145,7 +145,7 @@ pageTest(
         const said = async (field) => plain(section(page).locator(`[id="${await field.getAttribute('aria-describedby')}"]`));
         for (const wrong of [name(1), speed(2), memory(3)]) assert.equal(await wrong.getAttribute('aria-invalid'), 'true');
         assert.ok((await said(name(1))).length > 10);
-        inOrder(await said(speed(2)), '"fast"');
+        inOrder(await said(speed(2)), '“fast”');
         inOrder(await said(memory(3)), ' 0.5 ');
         assert.equal(await name(0).getAttribute('aria-invalid'), 'false');
         assert.equal(await section(page).locator('.result-of-placement').count(), 0);

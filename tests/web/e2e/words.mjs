@@ -14,7 +14,7 @@ export const words = {
 
     // Links
     newerLink: /newer version/,
-    widened: /also chooses recomputation, chunks per GPU, and layers per stage/,
+    widened: /also chooses the recomputation, the chunks per GPU and the layers per stage/,
 
     // The answer
     used: (used, card, percent) => `${used} of ${card} GB (${percent} %)`,
@@ -36,20 +36,20 @@ export const words = {
 
     // Stages and the curve
     peakOfBackward: /^Peak of 4\d\.\d GB in the backward pass of micro-batch 1$/,
-    forwardOf: (microBatch) => new RegExp(`^The forward pass of micro-batch ${microBatch}: [\\d.]+\\s?GB$`),
-    curveCut: 'those that are left out, in its middle, repeat this pattern',
+    forwardOf: (microBatch) => new RegExp(`^Forward pass of micro-batch ${microBatch}: [\\d.]+\\s?GB$`),
+    curveCut: 'Those in the middle, which are left out, repeat this pattern',
 
     // The list of plans
-    nextPlan: /The next, .*, takes [\d.]+ m?s \([\d.]+ %\) longer.* than the first\.$|Both need the same memory\.$/,
-    listIsPart: /^Of [\d,]+ plans that fit, these 2\d\d are the fastest/,
-    filtered: 'With these filters the best that fits: ',
+    nextPlan: /The next plan, .*, takes [\d.]+ m?s \([\d.]+ %\) longer|Both need the same memory\./,
+    listIsPart: /^[\d,]+ plans fit\. Here are 2\d\d of them: the fastest/,
+    filtered: 'With these filters, the best plan that fits: ',
     allRecomputed: 'all layers recomputed',
-    funnel: /^Of [\d,]+ combinations [\d,]+ keep every rule: .*[\d,]+ do not fit, [\d,]+ fit\./,
-    funnelFiltered: /the filters leave out [\d,]+, [\d,]+ do not fit/,
+    funnel: /^Of [\d,]+ combinations, [\d,]+ keep all rules: .*[\d,]+ do not fit,? [^.]*[\d,]+ fit\./,
+    funnelFiltered: /[\d,]+ do not pass the filters, [^.]*[\d,]+ do not fit/,
     memoryAtMost: (gb) => `memory at most ${gb} GB`,
-    closest: /^With these filters no plan fits on 64 GPUs\. The closest, .* would need [\d.]+ GB/,
+    closest: /^With these filters, no plan fits on 64 GPUs\. The plan closest to fitting, .* would need [\d.]+ GB/,
     leftOut: ['zero-bubble', '16-bit'],
-    slowerOrAsFast: /^tensor 8 · pipeline 2 .* more than the first: |^Nothing speaks against it: tensor 8 · pipeline 2 /,
+    slowerOrAsFast: /^tensor 8 · pipeline 2 .* more than the first: |^You can use it: tensor 8 · pipeline 2 /,
     tooLarge: /too much to run without great risk/,
     impossibleSplit: /^It cannot work\. The 64 attention heads cannot be shared evenly among 3/,
     noWholeNumber: /must be a whole number/,
@@ -61,7 +61,7 @@ export const words = {
     tokens: (count) => `${count} tokens`,
 
     // The timeline
-    pace: (stage) => new RegExp(`^Stages wait \\d+ % of the pipeline’s time on average; stage ${stage} sets the pace$`),
+    pace: (stage) => new RegExp(`^Stages wait \\d+ % of the pipeline’s time on average; stage ${stage} is the slowest$`),
     passOf: (stage, kind, microBatch) =>
         new RegExp(
             `^Stage ${stage}, ${{ F: 'forward', B: 'backward' }[kind]} pass of micro-batch ${microBatch}: [\\d,.]+ to [\\d,.]+\\s\\w+`,
@@ -75,7 +75,7 @@ export const words = {
     shownNow: 'the plan shown',
     pin: (number) => `Pin ${number}`,
     best: 'best',
-    bestOfBoth: (number) => new RegExp(`^Pin ${number} has the shortest step \\(.*\\) and needs least memory \\([\\d.]+ GB\\)\\.$`),
+    bestOfBoth: (number) => new RegExp(`^Pin ${number} has the shortest step \\(.*\\) and needs the least memory \\([\\d.]+ GB\\)\\.$`),
     costsOfSix: /^Cost – [\d,]+ .*best.* – –$/,
     row: {
         verdict: 'Verdict',
@@ -87,14 +87,14 @@ export const words = {
     },
 
     // The reader's own runs
-    calibrated: /^Calibrated, your runs lie .* off on average instead of/,
+    calibrated: /^With the calibration, your runs differ from the estimate by .* on average, without it by/,
     oneRun: /One run alone never rescales/,
 
     // Placement
     slowLinks: /^2 of 56 links are slower than half the median; the slowest, node-3 to node-4, does 4\.1 GB/,
     wrongCell: /b to a|row 2/,
     whichUnit: /unit/i,
-    tooFewNodes: (needed, measured) => new RegExp(`This takes ${needed} nodes; only ${measured} were measured\\.`),
+    tooFewNodes: (needed, measured) => new RegExp(`This needs ${needed} nodes, but only ${measured} were measured\\.`),
     movesTried: /([\d.,]+)( million)? moves tried, .* a second\./,
     stopped: 'Stopped: this is the best so far.',
     leftOutNode: (name, speed) => new RegExp(`◆ ${name} \\(${speed}.% speed\\) is left out\\.`),
@@ -103,5 +103,5 @@ export const words = {
     smallNode: (name, gb) => new RegExp(`◆ ${name} \\(${gb}.GB per GPU\\) works on stage \\d\\.`),
     bothNode: (name, speed, gb) => new RegExp(`◆ ${name} \\(${speed}.% speed, ${gb}.GB per GPU\\)`),
     stepInsteadOf: /a step takes ([\d.]+) s instead of ([\d.]+) s\./,
-    nothingToGain: /^Nothing to gain: all links are alike/,
+    nothingToGain: /^Nothing to gain: all links are equally fast/,
 };

@@ -7,7 +7,7 @@ import { say, tell } from '../words/words';
 
 // The same run counted two ways, and why the numbers differ.
 export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) {
-    const { comparison, method } = answer;
+    const { comparison, job } = answer;
     return (
         <div class="methods">
             <table>
@@ -15,7 +15,7 @@ export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) 
                     <tr>
                         <th scope="col">{say('methods.item')}</th>
                         <th scope="col" class="r">
-                            {say('methods.gib', { method: nameOf('method', method) })}
+                            {say('methods.gib', { method: nameOf('method', { id: String(job.method) }) })}
                         </th>
                         <th scope="col" class="r">
                             {say('methods.gib', { method: methodName(comparison) })}
