@@ -143,8 +143,10 @@ std::string import_config(std::string_view text);
 //            "other"
 //   ITEM {"id", "bytes", "share",
 //         "formula": [TOKEN], "numbers": [TOKEN], "latex", "latex_numbers",
-//         "where": [{"symbol": "P", "meaning" (an id), "unit" (an id, or ""), "value", "formula": [TOKEN] | null, "numbers": [TOKEN] | null}],
-//                                         every symbol of the formula once, first those that are themselves computed
+//         "where": [{"symbol": "P", "meaning" (an id), "part": null | id, "unit" (an id, or ""), "value", "formula": [TOKEN] | null,
+//                    "numbers": [TOKEN] | null}],
+//                                         every symbol of the formula once, first those that are themselves computed; in words
+//                                         symbol.<meaning>, or, of one of several alike, symbol.<meaning>.of with part.<part>; unit.<unit>
 //         "source": {"title", "url", "where": a section, an equation, or the id of a place}}
 //   TOKEN a text ("·", "(", "/", …: print it), a number (print it in the reader's locale), or {"symbol": "h"} (explained in "where")
 //   {"ok": false, "problems": [all of them], "job": the part of the job that could be read, or null}

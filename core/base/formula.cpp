@@ -42,11 +42,6 @@ struct Traced::Node {
         if (text.find('_') == std::string::npos) text += '_';
         return text + symbol.of->letter;
     }
-    std::string meaning() const {
-        std::string text = symbol.meaning;
-        if (symbol.of != nullptr) text.append(": ").append(symbol.of->name);
-        return text;
-    }
     static Node* used(Node* node) {
         if (node != nullptr) ++node->uses;
         return node;
@@ -332,7 +327,8 @@ Json Traced::where(bool with_numbers) const {
         const bool is_computed = node.kind == Kind::named;
         list.push_back(Object()
                            .add("symbol", node.letter())
-                           .add("meaning", node.meaning())
+                           .add("meaning", node.symbol.meaning)
+                           .add("part", node.symbol.of != nullptr ? Json(node.symbol.of->id) : Json())
                            .add("unit", node.symbol.unit)
                            .add("value", node.value)
                            .add("formula", is_computed ? tokens_of(*node.left, false) : Json())

@@ -2,11 +2,13 @@
 //   double   in the search: nothing but arithmetic;
 //   Traced   for the plan on the page: a number that remembers how it was computed, and can print that in symbols, with the numbers
 //            put in, and as LaTeX.
-// Use:   const N h = quantity<N>({"h", "hidden size", "values per token"}, 4096);
-//        const N P = named<N>({"P", "parameters of one GPU", ""}, 2 * h * h / t);      P prints as "P", explained by its own formula
-// Letters may end in "_x" for a subscript; that of several alike ends in the letter of their Part. Symbols are compared by letter: one
-// letter means one thing within a formula. Besides + - * / there are squared, max, min, ceil, log2, log (the natural one) and norm4; in a
-// formula over N, `using std::max;` and the like take the one that N needs.
+// Use:   const N h = quantity<N>({"h", "hidden_size", "values_per_token"}, 4096);
+//        const N P = named<N>({"P", "gpu_parameters", ""}, 2 * h * h / t);      P prints as "P", explained by its own formula
+// A symbol's letter may end in "_x" for a subscript; where several symbols are alike, theirs ends in the letter of their Part. Symbols are
+// compared by letter: one letter means one thing within a formula. Meaning, unit and part are ids: the words are "symbol.hidden_size",
+// "unit.values_per_token" and "part.qkv"; a symbol of a part has the words "symbol.input_gradient.of", in which {part} stands. Besides + -
+// * / there are squared, max, min, ceil, log2, log (the natural one) and norm4; in a formula over N, `using std::max;` and the like take
+// the one that N needs.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -16,10 +18,10 @@
 
 namespace fourfold {
 
-// One of several that are computed alike: {"F", "forward pass"} of {"q", "queries"} is F_q, "forward pass: queries"; and G_f of e is G_fe.
+// Of several that are computed alike: {"F", "forward_multiplication"} of {"q", "query"} is F_q; and G_f of e is G_fe.
 struct Part {
     const char* letter;
-    const char* name;
+    const char* id;
 };
 struct Symbol {
     const char* letter;

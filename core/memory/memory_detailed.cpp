@@ -52,7 +52,7 @@ class Estimate : Letters<N> {
         // with few activations the moment between two steps can be the fuller one
         if (result_.static_bytes > items_.total())
             items_.add(Item::between_steps,
-                       number("M", "gradient_copies_and_receive_buffers_between_steps", "bytes", result_.static_bytes - items_.total()));
+                       number("M", "between_steps", "bytes", result_.static_bytes - items_.total()));
         result_.peak_bytes = items_.total();
     }
 
@@ -63,26 +63,26 @@ class Estimate : Letters<N> {
         L::shared_ffn;
 
     N alive_layers() const {
-        return number("K", "layers_of_the_stage_times_micro_batches_in", "", stage_.dense.alive + stage_.experts.alive);
+        return number("K", "alive_layers", "", stage_.dense.alive + stage_.experts.alive);
     }
-    N alive_dense() const { return number("K_d", "dense_layers_times_micro_batches_in_flight", "", stage_.dense.alive); }
-    N alive_experts() const { return number("K_e", "expert_layers_times_micro_batches_in_flight", "", stage_.experts.alive); }
+    N alive_dense() const { return number("K_d", "alive_dense_layers", "", stage_.dense.alive); }
+    N alive_experts() const { return number("K_e", "alive_expert_layers", "", stage_.experts.alive); }
     bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
     bool fp8() const { return p_.precision == Precision::fp8 || p_.precision == Precision::fp8_weights; }
 
     // ---- model states (ZeRO, sections 3.1 and 5)
     void states() {
-        const N P = named<N>({"P", "parameters_of_this_gpu_without_experts", ""}, parameters_.dense());
+        const N P = named<N>({"P", "parameters_without_experts", ""}, parameters_.dense());
         const bool has_experts = parameters_.expert_layers() > 0;
-        const N X = has_experts ? named<N>({"X", "parameters_of_this_gpu_experts", ""}, parameters_.routed()) : N(0.0);
+        const N X = has_experts ? named<N>({"X", "parameters_of_experts", ""}, parameters_.routed()) : N(0.0);
         const auto over = [&](std::int64_t ranks) {
             return p_.shards_optimizer()
                        ? std::max(1.0, std::floor(as_double(p_.weight_copies() * (p_.gpus / (ranks * p_.pipeline_parallel))) /
                                                   as_double(p_.shard_replicas)))
                        : 1.0;
         };
-        const N S = number("S", "gpus_that_share_the_optimizer_state", "gpus", over(p_.tensor_parallel));
-        const N R = number("R", "gpus_that_share_the_optimizer_state_of", "gpus", over(p_.expert_tensor_parallel * p_.expert_parallel));
+        const N S = number("S", "optimizer_group", "gpus", over(p_.tensor_parallel));
+        const N R = number("R", "expert_optimizer_group", "gpus", over(p_.expert_tensor_parallel * p_.expert_parallel));
         const N all = has_experts ? P + X : P;
         const N share = has_experts ? P / S + X / R : P / S;
         const bool share_weights = p_.zero == Zero::weights, share_gradients = share_weights || p_.zero == Zero::gradients;
@@ -100,7 +100,7 @@ class Estimate : Letters<N> {
     void optimizer(const N& share) {
         const double moments = kMomentsBytes[static_cast<int>(p_.moments)];
         const N kept =
-            p_.optimizer_offload > 0 ? (1 - number("o", "part_of_the_optimizer_in_host_memory", "", p_.optimizer_offload)) * share : share;
+            p_.optimizer_offload > 0 ? (1 - number("o", "optimizer_on_host", "", p_.optimizer_offload)) * share : share;
         if (p_.optimizer_offload < 1) {
             items_.add(Item::master_weights, 4 * kept);
             items_.add(Item::moments, moments * kept);
@@ -126,7 +126,7 @@ class Estimate : Letters<N> {
             bytes = rounding(gradient * parameters) + tensors * (rounding(2 * tensor) + 3 * rounding(4 * tensor));  // copy, two averages
         else if (p_.zero == Zero::optimizer)
             bytes = rounding(gradient * parameters) + rounding(2 * parameters);
-        if (bytes > 0) items_.add(Item::allocator_rounding, number("O", "what_the_allocator_adds_to_large_blocks", "bytes", bytes));
+        if (bytes > 0) items_.add(Item::allocator_rounding, number("O", "allocator_rounding", "bytes", bytes));
     }
 
     // ---- workspaces and buffers
@@ -137,15 +137,15 @@ class Estimate : Letters<N> {
         if (fw_.caches_dummy_gradients) {
             double elements = stage_.has_head ? value_of(parameters_.vocabulary()) : 0;
             for (const double size : parameters_.shapes()) elements += size;
-            items_.add(Item::dummy_gradients, 2 * number("Z", "elements_of_all_distinct_weight_shapes", "", elements));
+            items_.add(Item::dummy_gradients, 2 * number("Z", "distinct_weights", "", elements));
         }
         const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
         const double engines = (fw_.transformer_engine || grouped ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
         const N blas =
-            number("u", "one_workspace_of_cublas", "bytes", fw_.large_cublas_workspace ? kLargeCublasWorkspace : kCublasWorkspace);
+            number("u", "cublas_workspace", "bytes", fw_.large_cublas_workspace ? kLargeCublasWorkspace : kCublasWorkspace);
         N workspaces = kCublasWorkspaces * blas;
         if (engines > 0)
-            workspaces = engines * number("y", "one_workspace_of_transformer_engine", "bytes", fw_.engine_workspace) + workspaces;
+            workspaces = engines * number("y", "engine_workspace", "bytes", fw_.engine_workspace) + workspaces;
         items_.add(Item::library_workspaces, workspaces);
         const N gather = 2 * tokens() * h();
         const bool gathers = sequence_parallel() && stage_.has_head;
@@ -200,7 +200,7 @@ class Estimate : Letters<N> {
             add(Item::qkv_activations, 2 * tokens() * (a() + 2 * k()) * d() / t());
             if (m_.qk_norm)
                 add(Item::qk_norm_activations,
-                    2 * tokens() * (a() + 2 * number("k_m", "kv_heads_of_the_model", "", as_double(m_.kv_heads))) * d() / t() +
+                    2 * tokens() * (a() + 2 * number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t() +
                         8 * norm_parameters() * tokens() * a() / t());
         }
         const N output = 2 * tokens() * a() * out_width / t();
@@ -276,22 +276,22 @@ class Estimate : Letters<N> {
         }
         if (stage_.checkpoints > 0)
             items_.add(Item::checkpoints,
-                       flowing() * number("Q", "checkpoints_of_the_stage_times_micro_batches_in", "", stage_.checkpoints));
+                       flowing() * number("Q", "checkpoints", "", stage_.checkpoints));
         waiting_for_weight_gradients();
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
-            items_.add(Item::embedding_dropout_mask, split_tokens() * h() * number("F", "micro_batches_in_flight", "", stage_.first_chunk));
+            items_.add(Item::embedding_dropout_mask, split_tokens() * h() * number("F", "first_chunk_in_flight", "", stage_.first_chunk));
     }
     // Between B and W every matrix keeps what it read and the gradient of what it wrote (Qi et al., section 2).
     void waiting_for_weight_gradients() {
         const double waiting = stage_.dense.waiting + stage_.experts.waiting;
         if (waiting == 0) return;
         const N attention = 2 * tokens() * (a() + 2 * k()) * d() / t() + 2 * tokens() * a() * d() / t() + 8 * split_tokens() * h();
-        N bytes = attention * number("W", "layers_times_micro_batches_between_b_and_w", "", waiting);
+        N bytes = attention * number("W", "waiting_layers", "", waiting);
         if (stage_.dense.waiting > 0)
-            bytes = bytes + 2 * tokens() * f() * (fan() + 1) / t() * number("W_d", "of_them_dense", "", stage_.dense.waiting);
+            bytes = bytes + 2 * tokens() * f() * (fan() + 1) / t() * number("W_d", "waiting_dense_layers", "", stage_.dense.waiting);
         if (stage_.experts.waiting > 0)
             bytes = bytes + routed_tokens() * (4 * h() + 2 * expert_ffn() * (fan() + 1) / e()) *
-                                number("W_e", "of_them_with_experts", "", stage_.experts.waiting);
+                                number("W_e", "waiting_expert_layers", "", stage_.experts.waiting);
         items_.add(Item::waiting_activations, bytes);
     }
 
@@ -314,16 +314,16 @@ class Estimate : Letters<N> {
         N feed_forward = stage_.last_is_expert ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * h()) + 4 * split_tokens() * h()
                                                : 2 * tokens() * f() * fan() / t() + 4 * split_tokens() * h();
         if (value_of(again_feed_forward_) > 0)
-            feed_forward = feed_forward + named<N>({"A_f", "its_feed_forward_part_computed_again", "bytes"}, again_feed_forward_);
+            feed_forward = feed_forward + named<N>({"A_f", "feed_forward_again", "bytes"}, again_feed_forward_);
         N bytes = feed_forward;
         if (keeps_scores() || value_of(again_attention_) > 0) {
             N attention = keeps_scores() ? 4 * scores() : 4 * split_tokens() * h();
             if (value_of(again_attention_) > 0)
-                attention = attention + named<N>({"A_a", "its_attention_computed_again", "bytes"}, again_attention_);
+                attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
             if (value_of(attention) > value_of(feed_forward)) bytes = attention;
         }
         if (!fw_.fused_gradient_accumulation)
-            bytes = bytes + 2 * number("Y", "elements_of_the_largest_weight", "", parameters_.largest_shape());
+            bytes = bytes + 2 * number("Y", "largest_weight", "", parameters_.largest_shape());
         return bytes;
     }
 
@@ -333,7 +333,7 @@ class Estimate : Letters<N> {
     // What FSDP gathers for a moment: the layer at work and the one that is fetched ahead, or head and layer; and one unit's gradients.
     void gathered(bool at_head) {
         if (p_.zero != Zero::weights && p_.zero != Zero::gradients) return;
-        const N layer = named<N>({"G", "parameters_of_the_largest_layer", ""}, parameters_.largest_layer());
+        const N layer = named<N>({"G", "largest_layer", ""}, parameters_.largest_layer());
         const N head = parameters_.vocabulary();
         const bool head_is_largest = at_head && value_of(head) > value_of(layer);
         if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, 2 * (head_is_largest ? head + layer : 2 * layer));

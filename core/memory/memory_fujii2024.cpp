@@ -19,7 +19,7 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
     const N a = number("a", "attention_heads", "", model.heads);
     const N k = number("k", "kv_heads", "", model.kv_heads);
     const N d = number("d", "head_width", "values", model.head_dim);
-    const N v = number("v", "vocabulary_padded_to_a_multiple_of_128", "words", padded_vocabulary(model, plan.tensor_parallel));
+    const N v = number("v", "padded_vocabulary", "words", padded_vocabulary(model, plan.tensor_parallel));
     const N s = number("s", "sequence_length", "tokens", plan.sequence_length);
     const N b = number("b", "micro_batch", "sequences", plan.micro_batch);
     const N t = number("t", "tensor_parallel", "gpus", plan.tensor_parallel);
@@ -30,11 +30,11 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
     Items<N> items;
 
     // parameters: all layers with the final norm; then the share of the heaviest GPU
-    const N layers = named<N>({"W", "parameters_of_all_layers_and_the_final", ""},
+    const N layers = named<N>({"W", "all_layer_parameters", ""},
                               2 * L * squared(h) * ((1 + k / a) * (d * a / h) + (model.gated ? 1.5 : 1.0) * f / h + 1 / h) + h);
     N heaviest = ((layers - h) / p + h * v) / t;
     if (one_stage && !model.tied) heaviest = heaviest + h * v / t + h;
-    const N P = named<N>({"P", "parameters_of_the_heaviest_gpu", ""}, heaviest);
+    const N P = named<N>({"P", "most_parameters", ""}, heaviest);
 
     // states
     items.add(Item::weights, 2 * P);
@@ -42,16 +42,16 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
     items.add(Item::optimizer, plan.shards_optimizer() ? 12 / (D * c) * P : 12 * P);
 
     // activations of the first stage; `in_flight` corrects for schedules that hold more, or steps that hold less, than p micro-batches
-    const N x = named<N>({"x", "tokens_of_a_sequence_on_one_gpu", "tokens"}, s / c);
+    const N x = named<N>({"x", "sequence_tokens", "tokens"}, s / c);
     N in_flight = 1;
     bool corrected = false;
     if (plan.virtual_stages > 1) {
-        const N V = number("V", "chunks_per_gpu", "", plan.virtual_stages);
-        in_flight = named<N>({"i", "micro_batches_in_flight_relative_to_p", ""}, 1 + (p - 1) / (p * V));
+        const N V = number("V", "virtual_stages", "", plan.virtual_stages);
+        in_flight = named<N>({"i", "relative_in_flight", ""}, 1 + (p - 1) / (p * V));
         corrected = true;
     } else if (plan.global_batch < plan.micro_batch * plan.data_parallel() * plan.pipeline_parallel) {  // m < p
-        const N m = number("m", "micro_batches_per_step", "", plan.micro_batches());
-        in_flight = named<N>({"i", "micro_batches_in_flight_relative_to_p", ""}, m / p);
+        const N m = number("m", "micro_batches", "", plan.micro_batches());
+        in_flight = named<N>({"i", "relative_in_flight", ""}, m / p);
         corrected = true;
     }
     const auto add = [&](Item item, const N& bytes) { items.add(item, corrected ? bytes * in_flight : bytes); };

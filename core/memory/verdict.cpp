@@ -24,7 +24,7 @@ Items<N> outside(const Plan& p, double allocated_bytes) {
                                  (p.expert_parallel > 1 ? 1 : 0) + (p.pipeline_parallel > 1 ? 2 : 0);  // stages; first and last
     Items<N> items;
     items.add(Item::allocator_slack, kAllocatorSlack * number("A", "allocated", "bytes", allocated_bytes));
-    if (communicators > 0) items.add(Item::nccl_buffers, kNcclBuffers * number("C", "groups_of_gpus_that_talk_to_each", "", communicators));
+    if (communicators > 0) items.add(Item::nccl_buffers, kNcclBuffers * number("C", "communicators", "", communicators));
     items.add(Item::cuda_context, N(kCudaContext));
     return items;
 }

@@ -24,9 +24,8 @@ class Letters {
           head_dim_(as_double(model.head_dim)),
           tensor_(as_double(plan.tensor_parallel)),
           vocabulary_(as_double(padded_vocabulary(model, plan.tensor_parallel))),
-          tokens_(named<N>({"N", "tokens_of_a_micro_batch_on_one_gpu", "tokens"}, s() * b() / c())),
-          split_tokens_(sequence_parallel() ? named<N>({"N_s", "tokens_of_a_gpu_where_sequence_parallelism", "tokens"}, tokens_ / t())
-                                            : tokens_) {}
+          tokens_(named<N>({"N", "gpu_tokens", "tokens"}, s() * b() / c())),
+          split_tokens_(sequence_parallel() ? named<N>({"N_s", "split_tokens", "tokens"}, tokens_ / t()) : tokens_) {}
 
  protected:
     static N number(const char* letter, const char* meaning, const char* unit, double value) {
@@ -37,28 +36,28 @@ class Letters {
     N h() const { return number("h", "hidden_size", "values_per_token", hidden_); }
     N f() const { return number("f", "feed_forward_width", "values_per_token", ffn_); }
     N a() const { return number("a", "attention_heads", "", heads_); }
-    N k() const { return number("k", "kv_heads_at_least_one_per_tensor_parallel", "", kv_heads_); }
+    N k() const { return number("k", "kv_heads_held", "", kv_heads_); }
     N d() const { return number("d", "head_width", "values", head_dim_); }
     N t() const { return number("t", "tensor_parallel", "gpus", tensor_); }
     N c() const { return number("c", "context_parallel", "gpus", as_double(p_.context_parallel)); }
     N b() const { return number("b", "micro_batch", "sequences", as_double(p_.micro_batch)); }
     N s() const { return number("s", "sequence_length", "tokens", as_double(p_.sequence_length)); }
-    N v() const { return number("v", "vocabulary_padded_to_a_multiple_of_128", "words", vocabulary_); }
+    N v() const { return number("v", "padded_vocabulary", "words", vocabulary_); }
     const N& tokens() const { return tokens_; }
     bool sequence_parallel() const { return p_.sequence_parallel && p_.tensor_parallel > 1; }
     const N& split_tokens() const { return split_tokens_; }
-    N fan() const { return number("g", "matrices_that_widen_the_feed_forward_part", "", m_.gated ? 2 : 1); }
-    N norm_parameters() const { return number("n", "parameters_of_a_norm_per_hidden_value", "", m_.layer_norm ? 2 : 1); }
-    N e() const { return number("e", "tensor_parallel_of_experts", "gpus", as_double(p_.expert_tensor_parallel)); }
+    N fan() const { return number("g", "input_matrices", "", m_.gated ? 2 : 1); }
+    N norm_parameters() const { return number("n", "norm_parameters", "", m_.layer_norm ? 2 : 1); }
+    N e() const { return number("e", "expert_tensor_parallel", "gpus", as_double(p_.expert_tensor_parallel)); }
     N experts() const { return number("E", "experts", "", as_double(m_.experts.count)); }
-    N expert_ffn() const { return number("f_e", "width_of_an_expert", "values_per_token", as_double(m_.experts.ffn)); }
-    N shared_ffn() const { return number("f_s", "width_of_the_shared_experts", "values_per_token", as_double(m_.experts.shared_ffn)); }
+    N expert_ffn() const { return number("f_e", "expert_width", "values_per_token", as_double(m_.experts.ffn)); }
+    N shared_ffn() const { return number("f_s", "shared_expert_width", "values_per_token", as_double(m_.experts.shared_ffn)); }
     N routed_tokens() const {
         const N visits = number("q", "experts_per_token", "", as_double(m_.experts.per_token));
         const bool whole = p_.tensor_parallel > 1 && !sequence_parallel();
         N even = whole ? tokens() * visits : split_tokens() * visits * e();
-        if (p_.expert_imbalance != 1) even = even * number("w", "tokens_of_the_fullest_gpu_over_the", "", p_.expert_imbalance);
-        return named<N>({"T", "token_copies_that_reach_the_experts_of", "tokens"}, even);
+        if (p_.expert_imbalance != 1) even = even * number("w", "expert_imbalance", "", p_.expert_imbalance);
+        return named<N>({"T", "routed_tokens", "tokens"}, even);
     }
     bool latent() const { return m_.latent.kv_rank > 0; }
     bool multi_token_is_expert() const { return !m_.expert_layers.empty() && m_.expert_layers.back() != 0; }

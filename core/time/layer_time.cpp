@@ -18,11 +18,10 @@ namespace fourfold {
 namespace {
 
 // The weight matrices.
-constexpr Part kQkv{"q", "queries, keys and values"}, kOutput{"o", "output of attention"}, kUp{"u", "feed-forward, widening"},
-    kDown{"d", "feed-forward, narrowing"}, kQueryDown{"r", "queries, down to their rank"}, kQuery{"q", "queries"},
-    kKvDown{"l", "keys and values, down to their rank"}, kKvUp{"k", "keys and values, up from their rank"},
-    kExpertUp{"x", "an expert, widening"}, kExpertDown{"y", "an expert, narrowing"}, kSharedUp{"s", "shared experts, widening"},
-    kSharedDown{"z", "shared experts, narrowing"}, kLogits{"v", "logits"}, kJoin{"j", "what joins the inputs of a further token's layer"};
+constexpr Part kQkv{"q", "qkv"}, kOutput{"o", "attention_output"}, kUp{"u", "feed_forward_in"}, kDown{"d", "feed_forward_out"},
+    kQueryDown{"r", "query_down"}, kQuery{"q", "query"}, kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kExpertUp{"x", "expert_in"},
+    kExpertDown{"y", "expert_out"}, kSharedUp{"s", "shared_in"}, kSharedDown{"z", "shared_out"}, kLogits{"v", "logits"},
+    kJoin{"j", "multi_token_join"};
 
 template <class N>
 class LayerCost : Letters<N> {
@@ -33,10 +32,10 @@ class LayerCost : Letters<N> {
     LayerTimesOf<N> run() {
         LayerTimesOf<N> all;
         all.dense = layer(false);
-        all.parameters_dense = named<N>({"P_l", "parameters_of_a_layer_on_this_gpu", "", kind_}, parameters_);
+        all.parameters_dense = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
         if (m_.experts.count > 0) {
             all.expert = layer(true);
-            all.parameters_expert = named<N>({"P_l", "parameters_of_a_layer_on_this_gpu", "", kind_}, parameters_);
+            all.parameters_expert = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
         }
         head(all);
         return all;
@@ -58,8 +57,10 @@ class LayerCost : Letters<N> {
         for (const N& term : terms) add(sum, term);
         return sum;
     }
-    N seconds(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "s"}, value); }
-    N of_kind(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "s", kind_}, value); }
+    N seconds(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "seconds"}, value); }
+    N of_kind(const char* letter, const char* meaning, const N& value) const {
+        return named<N>({letter, meaning, "seconds", kind_}, value);
+    }
 
     // ---- matrix multiplications
     struct Passes {
@@ -79,7 +80,7 @@ class LayerCost : Letters<N> {
         add(parameters_, columns * rows);
         return passes;
     }
-    static N width(const Part& matrix, const N& value) { return named<N>({"C", "width_on_this_gpu", "values", &matrix}, value); }
+    static N width(const Part& matrix, const N& value) { return named<N>({"C", "gpu_width", "values", &matrix}, value); }
 
     void attention_matrices() {
         if (!L::latent()) {
@@ -87,8 +88,8 @@ class LayerCost : Letters<N> {
             multiply(kOutput, M_, h_, width(kOutput, a_ * d_ / t_), false);
             return;
         }
-        const N q_rank = number("r_q", "rank_of_the_queries", "values", as_double(m_.latent.q_rank)),
-                kv_rank = number("r_k", "rank_of_keys_and_values", "values", as_double(m_.latent.kv_rank));
+        const N q_rank = number("r_q", "query_rank", "values", as_double(m_.latent.q_rank)),
+                kv_rank = number("r_k", "kv_rank", "values", as_double(m_.latent.kv_rank));
         if (m_.latent.q_rank > 0) multiply(kQueryDown, M_, q_rank, h_, false);
         const Passes query = multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
         multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false);
@@ -96,9 +97,9 @@ class LayerCost : Letters<N> {
         of_up_projections_ = query.forward + kv_up.forward;
         multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
     }
-    N nope() const { return number("d_n", "width_of_a_head_without_position", "values", as_double(m_.latent.nope_dim)); }
-    N rope() const { return number("d_r", "width_of_a_head_with_rotary_position", "values", as_double(m_.latent.rope_dim)); }
-    N value_width() const { return number("d_v", "width_of_a_head_values", "values", as_double(m_.latent.value_dim)); }
+    N nope() const { return number("d_n", "head_width_nope", "values", as_double(m_.latent.nope_dim)); }
+    N rope() const { return number("d_r", "head_width_rope", "values", as_double(m_.latent.rope_dim)); }
+    N value_width() const { return number("d_v", "head_width_values", "values", as_double(m_.latent.value_dim)); }
 
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
@@ -108,18 +109,18 @@ class LayerCost : Letters<N> {
             of_feed_forward_ = up.forward + down.forward;
             return;
         }
-        const N here = number("n_x", "experts_on_this_gpu", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
+        const N here = number("n_x", "gpu_experts", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
         N copies = M_ / t_ * visits() * e;
-        if (p_.expert_imbalance != 1) copies = copies * number("w", "tokens_of_the_fullest_gpu_over_the", "", p_.expert_imbalance);
-        copies = named<N>({"T", "token_copies_that_reach_the_experts_of_this", "tokens"}, copies);
-        const N each = named<N>({"T_x", "of_them_for_each_expert", "tokens"}, copies / here);
+        if (p_.expert_imbalance != 1) copies = copies * number("w", "expert_imbalance", "", p_.expert_imbalance);
+        copies = named<N>({"T", "routed_tokens", "tokens"}, copies);
+        const N each = named<N>({"T_x", "expert_tokens", "tokens"}, copies / here);
         const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
         const Passes up = multiply(kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
         const Passes down = multiply(kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
         // one expert's: in doubles what the sums have grown by
-        const N forward = named<N>({"Q_f", "one_expert_forward", "seconds"}, up.forward + down.forward,
+        const N forward = named<N>({"Q_f", "expert_forward", "seconds"}, up.forward + down.forward,
                                    value_of(now_.multiply_forward) - value_of(forward_before));
-        const N backward = named<N>({"Q_b", "one_expert_backward", "seconds"}, up.backward + down.backward,
+        const N backward = named<N>({"Q_b", "expert_backward", "seconds"}, up.backward + down.backward,
                                     value_of(now_.multiply_backward) - value_of(backward_before));
         now_.multiply_forward = forward_before + here * forward;
         now_.multiply_backward = backward_before + here * backward;
@@ -133,7 +134,7 @@ class LayerCost : Letters<N> {
             of_shared_experts_ = wider.forward + narrower.forward;
         }
         if (p_.expert_parallel > 1) {
-            const N one = seconds("J_1", "one exchange of tokens between the GPUs of the experts", exchange(2 * copies * h_));
+            const N one = seconds("J_1", "token_exchange", exchange(2 * copies * h_));
             now_.expert_forward = now_.expert_backward = 2 * one;
         }
     }
@@ -142,7 +143,7 @@ class LayerCost : Letters<N> {
     // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. No published run tells it apart.
     N exchange(const N& bytes) const {
         using std::log2;
-        const N members = number("x", "gpus_that_share_the_experts", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
+        const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
         const N moved = bytes * (members - 1) / members;
         if (fits_in_node(members)) return on_.of(&Timing::link_latency) + moved / (on_.of(&Timing::link) * on_.ring_link(members));
         // the node's adapters serve all its GPUs
@@ -152,32 +153,29 @@ class LayerCost : Letters<N> {
 
     // ---- attention
     void attention_core() {
-        const N heads = named<N>({"a_t", "attention_heads_of_this_gpu", ""}, at_least_one(a_ / t_));
-        const N width =
-            L::latent() ? named<N>({"d_a", "average_width_of_a_head_keys_and", "values"}, (nope() + rope() + value_width()) / 2) : d_;
+        const N heads = named<N>({"a_t", "gpu_heads", ""}, at_least_one(a_ / t_));
+        const N width = L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : d_;
         const N s = L::s(), b = L::b(), c = L::c();
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
-            const N rate = named<N>({"R_a", "rate_of_attention_forward_pass", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
-            const N flop =
-                has_window()
-                    ? named<N>({"O", "operations_of_attention_that_its_mask_leaves", "flop"}, 4 * b * s * attended() * heads * width / c)
-                    : named<N>({"O", "operations_of_attention_half_of_them_masked", "flop"}, 2 * b * s * s * heads * width / c);
-            const N tail = named<N>({"j", "time_after_most_multiprocessors_have_finished_over", ""},
+            const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
+            const N flop = has_window() ? named<N>({"O", "masked_operations", "flop"}, 4 * b * s * attended() * heads * width / c)
+                                        : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * s * heads * width / c);
+            const N tail = named<N>({"j", "attention_tail", ""},
                                     on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
-            now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate * (1 + tail));
-            now_.attention_backward = attention("A_b", "attention of a layer, backward",
-                                                2.5 * flop / (on_.of(&Timing::attention_backward) * rate) * (1 + 0.4 * tail));
+            now_.attention_forward = attention("A_f", "attention_forward", flop / rate * (1 + tail));
+            now_.attention_backward =
+                attention("A_b", "attention_backward", 2.5 * flop / (on_.of(&Timing::attention_backward) * rate) * (1 + 0.4 * tail));
             if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
             return;
         }
         // every score is computed, whatever the mask hides
-        const N rate = named<N>({"R_b", "rate_of_batched_multiplications", "flop_per_s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
-        const N flop = named<N>({"O", "operations_of_attention", "flop"}, 4 * b * s * s * heads * width);
+        const N rate = named<N>({"R_b", "batched_rate", "flop_per_s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
+        const N flop = named<N>({"O", "all_operations", "flop"}, 4 * b * s * s * heads * width);
         const N scores = named<N>({"s_a", "attention_scores", ""}, b * heads * s * s);
         const N memory = 0.8 * on_.of(&Machine::memory);
         const N bytes_forward = (p_.attention_dropout ? 11 : 8) * scores, bytes_backward = (p_.attention_dropout ? 14 : 11) * scores;
-        now_.attention_forward = attention("A_f", "attention of a layer, forward", flop / rate + bytes_forward / memory);
-        now_.attention_backward = attention("A_b", "attention of a layer, backward", 2 * flop / rate + bytes_backward / memory);
+        now_.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
+        now_.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
     }
     bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
@@ -187,22 +185,21 @@ class LayerCost : Letters<N> {
     N attended() const {
         using std::min;
         constexpr double kTile = 128;
-        const N s = L::s(), w = number("s_w", m_.window.chunks ? "tokens of a chunk of attention" : "tokens of attention's window",
-                                       "tokens", as_double(m_.window.tokens));
+        const N s = L::s(), w = number("s_w", m_.window.chunks ? "chunk_tokens" : "window_tokens", "tokens", as_double(m_.window.tokens));
         const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + kTile);
         const double share = windowed_share(m_);
-        const N part = number("y_w", "part_of_the_layers_whose_attention_has", "", share);
-        return named<N>({"s_m", "tokens_that_a_token_attends_to_on", "tokens"}, share == 1 ? within : (1 - part) * (s / 2) + part * within);
+        const N part = number("y_w", "windowed_part", "", share);
+        return named<N>({"s_m", "attended_tokens", "tokens"}, share == 1 ? within : (1 - part) * (s / 2) + part * within);
     }
     // The same in layers of both kinds, and so in one letter.
-    static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
+    static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
 
     // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
     double norm_values() const { return p_.fused_norms ? 4 : 10; }
     double activation_values() const { return m_.gated ? 3 : 2; }
     // Values of a token in rotary positions and in the copies of Q, K and V.
     N head_values() const {
-        const N k = number("k_m", "kv_heads_of_the_model", "", as_double(m_.kv_heads));
+        const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads));
         const N per_head = 2 * (a_ + 2 * k) * d_;
         return m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;
     }
@@ -218,8 +215,8 @@ class LayerCost : Letters<N> {
             if (splits_sequence()) whole = whole / t_;
             return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
         };
-        const N forward = bytes("V_f", "bytes of element-wise work, forward", norm_values(), activation_values()),
-                backward = bytes("V_b", "bytes of element-wise work, backward", norms * 6, m_.gated ? 5 : 3.5);
+        const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values()),
+                backward = bytes("V_b", "element_bytes_backward", norms * 6, m_.gated ? 5 : 3.5);
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
     }
@@ -253,19 +250,19 @@ class LayerCost : Letters<N> {
         if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
         if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
         if (value_of(values) == 0) return values;
-        return named<N>({"V_r", "bytes_of_element_wise_work_that_is_done", "bytes", kind_}, 2 * M_ * values);
+        return named<N>({"V_r", "element_bytes_again", "bytes", kind_}, 2 * M_ * values);
     }
 
     // ---- traffic
     // Seconds to gather or scatter what flows between layers.
-    N gathering() const { return seconds("Z_1", "one all-gather or reduce-scatter", on_.collective(2 * M_ * h_, t_)); }
+    N gathering() const { return seconds("Z_1", "tensor_collective", on_.collective(2 * M_ * h_, t_)); }
 
     void tensor_traffic() {
         using std::min;
         if (p_.tensor_parallel <= 1) return;
         const N one = gathering();
         if (p_.tensor_overlap && splits_sequence() && fits_in_node(t_)) {
-            const N felt = seconds("Z_2", "what is felt of one",
+            const N felt = seconds("Z_2", "exposed_collective",
                                    8e-6 + on_.of(&Timing::tensor_overlap_exposed) * (one - on_.of(&Timing::link_latency)));
             now_.tensor_forward = 4 * felt;
             now_.tensor_backward = 6 * felt;
@@ -277,10 +274,10 @@ class LayerCost : Letters<N> {
             return;
         }
         // gradients of matrices whose input is gathered
-        const N input = cited<N>({"I_g", "time_in_which_input_gradients_hide_traffic", "seconds", kind_}, hides_input_),
-                weight = cited<N>({"W_g", "time_in_which_weight_gradients_hide_traffic", "seconds", kind_}, hides_weight_);
-        const N under_input = of_kind("U_i", "traffic under input gradients", min(2 * one, input)),
-                under_weight = of_kind("U_w", "traffic under weight gradients", min(2 * one, weight));
+        const N input = cited<N>({"I_g", "input_gradient_time", "seconds", kind_}, hides_input_),
+                weight = cited<N>({"W_g", "weight_gradient_time", "seconds", kind_}, hides_weight_);
+        const N under_input = of_kind("U_i", "under_input_gradients", min(2 * one, input)),
+                under_weight = of_kind("U_w", "under_weight_gradients", min(2 * one, weight));
         now_.tensor_backward =
             2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
@@ -290,41 +287,39 @@ class LayerCost : Letters<N> {
     void context_traffic() {
         using std::min;
         if (p_.context_parallel <= 1) return;
-        const N c = L::c(), k = number("k_m", "kv_heads_of_the_model", "", as_double(m_.kv_heads));
+        const N c = L::c(), k = number("k_m", "kv_heads", "", as_double(m_.kv_heads));
         const N bytes = 4 * M_ * at_least_one(k / t_) * d_;
         const N step =
-            seconds("K_1", "keys and values to the next GPU of the ring",
+            seconds("K_1", "ring_step",
                     crosses_nodes() ? on_.of(&Timing::network_latency) +
                                           bytes * min(t_, on_.gpus_per_node()) / (on_.of(&Timing::ring_network) * on_.of(&Machine::node))
                                     : on_.of(&Timing::ring_latency) + bytes / (on_.of(&Timing::ring_link) * on_.pair_link()));
-        const N rescaling =
-            seconds("K_r", "rescaling partial results", c * 16 * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
+        const N rescaling = seconds("K_r", "rescaling", c * 16 * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
         const auto ring = [&](const N& transfer, const N& hidden) {
             const N felt = transfer - hidden;
             return (c - 1) * (crosses_nodes() ? felt + on_.of(&Timing::ring_network_exposed) * hidden : felt) + rescaling;
         };
-        const N back = seconds("K_2", "the same in the backward pass, with gradients", step * (2 * c - 1) / (c - 1));
-        now_.context_forward = ring(step, seconds("U_f", "of it under attention, forward", min(step, cited(now_.attention_forward) / c)));
-        now_.context_backward =
-            ring(back, seconds("U_b", "of it under attention, backward", min(back, cited(now_.attention_backward) / c)));
+        const N back = seconds("K_2", "ring_step_backward", step * (2 * c - 1) / (c - 1));
+        now_.context_forward = ring(step, seconds("U_f", "ring_under_attention", min(step, cited(now_.attention_forward) / c)));
+        now_.context_backward = ring(back, seconds("U_b", "ring_under_attention_backward", min(back, cited(now_.attention_backward) / c)));
     }
 
     // ---- layer and ends
     // Gives every part its letter: in other formulas they are given under it.
     void name_parts() {
         const auto name = [&](N& part, const char* letter, const char* meaning, const Part* kind) {
-            if (value_of(part) != 0) part = named<N>({letter, meaning, "s", kind}, part);
+            if (value_of(part) != 0) part = named<N>({letter, meaning, "seconds", kind}, part);
         };
-        name(now_.multiply_forward, "G_f", "matrix multiplications of a layer, forward", kind_);
-        name(now_.multiply_backward, "G_b", "matrix multiplications of a layer, backward", kind_);
-        name(now_.element_forward, "w_f", "norms, activation functions and residuals of a layer, forward", kind_);
-        name(now_.element_backward, "w_b", "norms, activation functions and residuals of a layer, backward", kind_);
-        name(now_.tensor_forward, "Z_f", "tensor-parallel traffic of a layer that nothing hides, forward", kind_);
-        name(now_.tensor_backward, "Z_b", "tensor-parallel traffic of a layer that nothing hides, backward", kind_);
-        name(now_.context_forward, "K_f", "context-parallel traffic of a layer that nothing hides, forward", nullptr);
-        name(now_.context_backward, "K_b", "context-parallel traffic of a layer that nothing hides, backward", nullptr);
-        name(now_.expert_forward, "J_f", "tokens on their way to experts and back, forward", nullptr);
-        name(now_.expert_backward, "J_b", "gradients on their way to experts and back", nullptr);
+        name(now_.multiply_forward, "G_f", "multiplications_forward", kind_);
+        name(now_.multiply_backward, "G_b", "multiplications_backward", kind_);
+        name(now_.element_forward, "w_f", "element_wise_forward", kind_);
+        name(now_.element_backward, "w_b", "element_wise_backward", kind_);
+        name(now_.tensor_forward, "Z_f", "tensor_traffic_forward", kind_);
+        name(now_.tensor_backward, "Z_b", "tensor_traffic_backward", kind_);
+        name(now_.context_forward, "K_f", "context_traffic_forward", nullptr);
+        name(now_.context_backward, "K_b", "context_traffic_backward", nullptr);
+        name(now_.expert_forward, "J_f", "expert_traffic_forward", nullptr);
+        name(now_.expert_backward, "J_b", "expert_traffic_backward", nullptr);
     }
 
     LayerTimeOf<N> layer(bool expert) {
@@ -339,26 +334,26 @@ class LayerCost : Letters<N> {
         tensor_traffic();
         context_traffic();
         name_parts();
-        const N forward = of_kind("F_0", "work and traffic of a layer, forward",
+        const N forward = of_kind("F_0", "layer_work_forward",
                                   total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),
                                          cited(now_.tensor_forward), cited(now_.context_forward), cited(now_.expert_forward)}));
         if (p_.recompute == Recompute::full) now_.recomputed = forward;
         if (p_.recompute == Recompute::selective) now_.recomputed = of_modules(expert);
-        if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "what a layer computes again", now_.recomputed);
+        if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "computed_again", now_.recomputed);
         const N backward = of_kind(
-            "B_0", "work and traffic of a layer, backward",
+            "B_0", "layer_work_backward",
             total({cited(now_.multiply_backward), cited(now_.attention_backward), cited(now_.element_backward), cited(now_.tensor_backward),
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
         const N host = on_.of(&Timing::host_layer);
         // launched ahead; when a layer is short the CPU becomes the slower of the two
-        now_.forward = of_kind("F", "a layer, forward", norm4(forward, host));
-        now_.backward = of_kind("B", "a layer, backward", norm4(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host));
-        if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "what a recomputed layer computes again", cited(now_.forward));
+        now_.forward = of_kind("F", "layer_forward", norm4(forward, host));
+        now_.backward = of_kind("B", "layer_backward", norm4(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host));
+        if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "computed_again", cited(now_.forward));
         return now_;
     }
 
     void head(LayerTimesOf<N>& all) {
-        const N v = named<N>({"v_t", "words_of_the_vocabulary_on_this_gpu", "words"}, L::v() / t_);
+        const N v = named<N>({"v_t", "gpu_vocabulary", "words"}, L::v() / t_);
         N logits = M_ * v;
         if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
         const bool plain = fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered;
@@ -373,9 +368,8 @@ class LayerCost : Letters<N> {
             head = head + 3 * one;
             embedding = 2 * one + embedding;
         }
-        all.head =
-            seconds("M_h", "logits and loss of a micro-batch, both passes", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
-        all.embedding = seconds("M_e", "embedding of a micro-batch, both passes", embedding + 14 * v * h_ / on_.memory());
+        all.head = seconds("M_h", "head_seconds", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
+        all.embedding = seconds("M_e", "embedding_seconds", embedding + 14 * v * h_ / on_.memory());
         if (m_.multi_token_layers > 0) further_tokens(all);
     }
 
@@ -390,9 +384,8 @@ class LayerCost : Letters<N> {
         const N parameters = cited(expert ? all.parameters_expert : all.parameters_dense) + columns * rows;
         const N each = all.embedding + join + cited(layer.forward) + cited(layer.backward) + all.head +
                        on_.of(&Timing::accumulation) * parameters / on_.memory();
-        const N times = number("n_m", "layers_that_predict_further_tokens", "", as_double(m_.multi_token_layers));
-        all.head = seconds("M_m", "logits, loss and further tokens of a micro-batch, both passes",
-                           all.head + times * seconds("M_f", "one further token of a micro-batch, both passes", each));
+        const N times = number("n_m", "multi_token_layers", "", as_double(m_.multi_token_layers));
+        all.head = seconds("M_m", "head_and_further_seconds", all.head + times * seconds("M_f", "further_token_seconds", each));
     }
 
     const Framework& fw_;

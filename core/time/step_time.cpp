@@ -49,10 +49,8 @@ class StepCost : Letters<N> {
     N parameters(const Stage& s) const {
         const bool separate_head = s.has_head && !(m_.tied && s.has_embedding);
         N sum = 0.0;
-        if (s.dense.held > 0)
-            add(sum, number("n_w", "layers_of_the_stage_that_holds_most", "", s.dense.held) * cited(layers_.parameters_dense));
-        if (s.experts.held > 0)
-            add(sum, number("n_v", "layers_with_experts_of_the_stage_that", "", s.experts.held) * cited(layers_.parameters_expert));
+        if (s.dense.held > 0) add(sum, number("n_w", "heaviest_layers", "", s.dense.held) * cited(layers_.parameters_dense));
+        if (s.experts.held > 0) add(sum, number("n_v", "heaviest_expert_layers", "", s.experts.held) * cited(layers_.parameters_expert));
         if (s.has_embedding) add(sum, vocabulary_);
         if (separate_head) add(sum, vocabulary_);
         return sum;
@@ -115,15 +113,15 @@ class StepCost : Letters<N> {
     using Layer = LayerTimeOf<N>;
 
     N& item(TimeItem which) { return result_.items[static_cast<std::size_t>(which)]; }
-    static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "s"}, value); }
-    static N dense_layers(const Stage& s) { return number("n", "layers_of_the_stage", "", s.dense.held); }
-    static N expert_layers(const Stage& s) { return number("n_e", "layers_of_the_stage_with_experts", "", s.experts.held); }
+    static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
+    static N dense_layers(const Stage& s) { return number("n", "stage_layers", "", s.dense.held); }
+    static N expert_layers(const Stage& s) { return number("n_e", "stage_expert_layers", "", s.experts.held); }
 
     // ---- a stage
     // With "block" only some layers are computed again: the part of them, over all.
     bool recomputes_some() const { return p_.recompute == Recompute::block; }
     static N part_recomputed(const LayerCount& c, const Part* kind) {
-        return quantity<N>({"k_r", "part_of_the_layers_that_is_recomputed", "", kind}, c.recomputed / std::max(1.0, c.held));
+        return quantity<N>({"k_r", "recomputed_part", "", kind}, c.recomputed / std::max(1.0, c.held));
     }
     N layers_seconds(const LayerCount& count, const Part* kind, const N& held, const Layer& t) const {
         const N both = cited(t.forward) + cited(t.backward);
@@ -177,21 +175,21 @@ class StepCost : Letters<N> {
 
     // ---- the pipeline
     N gpus() const { return number("G", "gpus", "gpus", as_double(p_.gpus)); }
-    N stages() const { return number("p", "pipeline_stages", "", as_double(p_.pipeline_parallel)); }
+    N stages() const { return number("p", "pipeline_parallel", "", as_double(p_.pipeline_parallel)); }
 
     // One micro-batch through all stages: those between the ends of an even pipeline are alike.
     static N all_stages(const Pace& pace) {
         return formula_of<N>(pace.sum, [&] {
             const std::vector<double>& each = pace.stage_seconds;
-            const auto stage = [](const char* letter, const char* meaning, double value) { return number(letter, meaning, "s", value); };
-            const N first = stage("Y_1", "first stage, a micro-batch both ways", each.front()),
-                    last = stage("Y_p", "last stage, a micro-batch both ways", each.back());
+            const auto stage = [](const char* letter, const char* meaning, double value) {
+                return number(letter, meaning, "seconds", value);
+            };
+            const N first = stage("Y_1", "first_stage", each.front()), last = stage("Y_p", "last_stage", each.back());
             if (each.size() == 2) return first + last;
             const double between = as_double(static_cast<std::int64_t>(each.size())) - 2;
-            const N inner = number("p_i", "stages_between_the_ends", "", between) *
-                            stage("Y_2", "stage between the ends, a micro-batch both ways", each[1]);
+            const N inner = number("p_i", "middle_stages", "", between) * stage("Y_2", "middle_stage", each[1]);
             const N sum = first + inner + last;
-            return value_of(sum) == pace.sum ? sum : stage("Y_s", "all stages, a micro-batch both ways", pace.sum);
+            return value_of(sum) == pace.sum ? sum : stage("Y_s", "all_stages", pace.sum);
         });
     }
 
@@ -201,14 +199,14 @@ class StepCost : Letters<N> {
         if (p_.pipeline_parallel == 1) return;
         const N& m = micro_batches_;
         const N slowest = formula_of<N>(pace.most, [&] {
-            return named<N>({"Y", "stage_that_sets_the_pace_a_micro_batch", "seconds"}, stage_seconds(*slow_), pace.most);
+            return named<N>({"Y", "slowest_stage", "seconds"}, stage_seconds(*slow_), pace.most);
         });
-        const N hand_over = seconds("Y_t", "one hand-over between two stages", transfer());
+        const N hand_over = seconds("Y_t", "stage_send", transfer());
         const N p = stages();
         const bool interleaved = p_.schedule_kind() == ScheduleKind::interleaved;
         N together = 0.0;
         if (is_played(p_))
-            together = number("Y_a", "the_stages_together_played_operation_by_operation", "seconds", played.together);
+            together = number("Y_a", "played_stages", "seconds", played.together);
         else if (interleaved)
             together = m * slowest + (all_stages(pace) - slowest) / chunks();
         else if (p_.weight_copies() > 1)
@@ -226,16 +224,16 @@ class StepCost : Letters<N> {
     }
     // Overlapped pairs hide traffic of the experts, and that between stages except at the ends of a step (schedule.h).
     void of_pairs(const PlayedStep& played) {
-        item(TimeItem::pipeline_traffic) = number("Y_x", "what_hand_overs_add_played_operation_by_operation", "seconds", played.transfers);
+        item(TimeItem::pipeline_traffic) = number("Y_x", "played_sends", "seconds", played.transfers);
         if (played.hidden <= 0) return;
-        const N hidden = number("Y_h", "traffic_of_the_experts_that_overlapped_pairs", "seconds", played.hidden);
+        const N hidden = number("Y_h", "played_hidden_traffic", "seconds", played.hidden);
         item(TimeItem::expert_traffic) = item(TimeItem::expert_traffic) - hidden;
         item(TimeItem::bubble) = item(TimeItem::bubble) + hidden;
     }
     // The copies of the weights that a pipeline of two directions holds: a stage works on a micro-batch of each in turn.
-    N copies_of_weights() const { return number("w", "directions_of_the_pipeline", "", as_double(p_.weight_copies())); }
+    N copies_of_weights() const { return number("w", "directions", "", as_double(p_.weight_copies())); }
     N each_way(const N& one) const { return p_.weight_copies() > 1 ? copies_of_weights() * one : one; }
-    N chunks() const { return number("V", "chunks_per_gpu_2", "", as_double(p_.virtual_stages)); }
+    N chunks() const { return number("V", "virtual_stages", "", as_double(p_.virtual_stages)); }
 
     // ---- once per step
     // The ranks that hold the same parameters, and seconds for them to reduce or gather `bytes` per GPU.
@@ -249,9 +247,9 @@ class StepCost : Letters<N> {
         const double near_ranks = as_double(p_.gpus) > node ? ranks / as_double(p_.weight_copies()) : ranks;
         const double within = std::max(1.0, std::min(near_ranks, std::floor(node / as_double(p_.tensor_parallel))));
         const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_parallel);
-        const N near = number("D_n", "of_them_within_one_node", "gpus", within);
-        const N nodes = named<N>({"D_m", "nodes_that_each_of_them_reaches_over", ""}, ranks_ / near);
-        return {near, nodes, number("D_g", "such_groups_that_share_a_node_network", "", sharing),
+        const N near = number("D_n", "copies_in_node", "gpus", within);
+        const N nodes = named<N>({"D_m", "copy_nodes", ""}, ranks_ / near);
+        return {near, nodes, number("D_g", "groups_per_node", "", sharing),
                 8 * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes))};
     }
     N collective(const Copies& c, const N& bytes) const {
@@ -279,28 +277,26 @@ class StepCost : Letters<N> {
 
     void once_per_step(const Stages& stages, const Pace& pace) {
         const N parameters = formula_of<N>(pace.parameters, [&] {
-            return named<N>({"P", "parameters_of_the_gpu_that_holds_most", ""}, this->parameters(stages.at_rest(pace.heaviest)),
-                            pace.parameters);
+            return named<N>({"P", "most_parameters", ""}, this->parameters(stages.at_rest(pace.heaviest)), pace.parameters);
         });
         const bool shards = p_.shards_optimizer();
         const double gradient = p_.gradients_in_fp32 ? 4 : 2;
         const Copies all = copies();
         const N once = collective(all, gradient * parameters);
-        const N reduce = seconds("X_r", "gradients added up over all copies", shards ? once : 2 * once);
-        const N gather = shards ? seconds("X_g", "weights handed out", collective(all, 2 * parameters)) : N(0.0);
-        const N forward = pass("F_s", "forward pass of that stage, a micro-batch", layers_.dense.forward, layers_.expert.forward),
-                backward = pass("B_s", "backward pass of that stage, a micro-batch", layers_.dense.backward, layers_.expert.backward);
-        N felt = exposed("U_r", "gradient traffic under the backward pass", reduce, backward, p_.overlap_gradients);
+        const N reduce = seconds("X_r", "gradient_reduction", shards ? once : 2 * once);
+        const N gather = shards ? seconds("X_g", "weight_gathering", collective(all, 2 * parameters)) : N(0.0);
+        const N forward = pass("F_s", "stage_forward", layers_.dense.forward, layers_.expert.forward),
+                backward = pass("B_s", "stage_backward", layers_.dense.backward, layers_.expert.backward);
+        N felt = exposed("U_r", "gradients_hidden", reduce, backward, p_.overlap_gradients);
         if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
-        add(felt, exposed("U_g", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters));
+        add(felt, exposed("U_g", "weights_hidden", gather, forward, p_.overlap_parameters));
         item(TimeItem::data_traffic) = felt;
         // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each
         // (tests/time/nvidia_rates_test.cpp)
         item(TimeItem::weight_traffic) = 0.0;
         if (p_.zero == Zero::weights) {
-            N gathering = exposed("U_f", "weight traffic under the forward pass", gather, forward, p_.overlap_parameters);
-            add(gathering,
-                exposed("U_b", "weight and gradient traffic under the backward pass", gather + reduce, backward, p_.overlap_gradients));
+            N gathering = exposed("U_f", "weights_hidden", gather, forward, p_.overlap_parameters);
+            add(gathering, exposed("U_b", "both_hidden", gather + reduce, backward, p_.overlap_gradients));
             item(TimeItem::weight_traffic) = micro_batches_ * gathering;
             item(TimeItem::data_traffic) = 0.0;
         }
@@ -312,7 +308,7 @@ class StepCost : Letters<N> {
     // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
     N optimizer(const N& parameters, double gradient) const {
         const N mine = p_.shards_optimizer() ? parameters / ranks_ : parameters;
-        const N offload = number("o", "part_of_the_optimizer_in_host_memory", "", p_.optimizer_offload);
+        const N offload = number("o", "optimizer_on_host", "", p_.optimizer_offload);
         N moved = 34 * mine;
         if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
         N update = (moved + 12 * parameters) / (0.8 * on_.of(&Machine::memory));
@@ -330,15 +326,15 @@ class StepCost : Letters<N> {
         result_.seconds = 0;
         for (const N& one : result_.items) result_.seconds += value_of(one);
         if (p_.gpus <= hw_.gpus_per_node) return;
-        const N lag = number("T_0", "all_terms_of_the_step_before_this", "seconds", result_.seconds) * on_.of(&Timing::straggler) *
-                      log2(gpus() / on_.gpus_per_node());
+        const N lag =
+            number("T_0", "step_before", "seconds", result_.seconds) * on_.of(&Timing::straggler) * log2(gpus() / on_.gpus_per_node());
         stalls = stalls + lag;
         result_.seconds += value_of(lag);
     }
 
     // A calibration's factor, on every term alike, so that they still sum to the step.
     void calibrate(double factor) {
-        const N measured = number("k_y", "measured_over_estimated_from_your_own_runs", "", factor);
+        const N measured = number("k_y", "calibration_factor", "", factor);
         for (N& one : result_.items)
             if (value_of(one) != 0) one = measured * one;
         for (double& stage : result_.stage_seconds) stage *= factor;
@@ -353,12 +349,11 @@ class StepCost : Letters<N> {
     const Stage* slow_ = nullptr;
     const N t_ = L::t(), vocabulary_ = L::v() / t_ * L::h();
     const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
-    const N ranks_ =
-        p_.weight_copies() == 1
-            ? number("D", "gpus_with_the_same_weights", "gpus", as_double(p_.data_parallel() * p_.context_parallel))
-            : number("D", "gpus_with_the_same_weights_2", "gpus", as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
-    const N micro_batches_ = number("m", p_.weight_copies() == 1 ? "micro-batches per step" : "micro-batches per step and direction", "",
-                                    as_double(p_.micro_batches_per_direction()));
+    const N ranks_ = p_.weight_copies() == 1 ? number("D", "weight_copies", "gpus", as_double(p_.data_parallel() * p_.context_parallel))
+                                             : number("D", "weight_copies_both_ways", "gpus",
+                                                      as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
+    const N micro_batches_ =
+        number("m", p_.weight_copies() == 1 ? "micro_batches" : "micro_batches_each_way", "", as_double(p_.micro_batches_per_direction()));
     N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
     StepTime<N> result_;
 };

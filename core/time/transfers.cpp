@@ -128,43 +128,43 @@ struct TimingLetter {
 }  // namespace
 
 static constexpr MachineLetter kMachineLetters[] = {
-    {&Machine::peak, {"R", "peak_rate_of_the_gpu_in_this", "flop_per_s"}},
-    {&Machine::peak_16, {"R_16", "peak_rate_of_the_gpu_in_16", "flop_per_s"}},
-    {&Machine::memory, {"H_0", "memory_bandwidth_from_the_data_sheet", "bytes_per_s"}},
-    {&Machine::link, {"L", "link_of_a_gpu_to_its_node", "bytes_per_s"}},
-    {&Machine::node, {"X", "network_of_a_node_one_direction", "bytes_per_s"}},
-    {&Machine::host, {"H_c", "bandwidth_between_gpu_and_host", "bytes_per_s"}},
-    {&Machine::processors, {"S", "streaming_multiprocessors_of_the_gpu", ""}},
+    {&Machine::peak, {"R", "peak", "flop_per_s"}},
+    {&Machine::peak_16, {"R_16", "peak_16", "flop_per_s"}},
+    {&Machine::memory, {"H_0", "memory_bandwidth", "bytes_per_s"}},
+    {&Machine::link, {"L", "node_link", "bytes_per_s"}},
+    {&Machine::node, {"X", "node_network", "bytes_per_s"}},
+    {&Machine::host, {"H_c", "host_bandwidth", "bytes_per_s"}},
+    {&Machine::processors, {"S", "multiprocessors", ""}},
 };
 static constexpr TimingLetter kTimingLetters[] = {
-    {&Timing::gemm, {"e_g", "share_of_the_peak_that_large_multiplications", ""}},
-    {&Timing::tile_fill, {"k_0", "steps_along_the_inner_dimension_that_fill", ""}},
-    {&Timing::wave_mix, {"w_0", "what_a_partly_filled_wave_saves", ""}},
-    {&Timing::small_tile, {"e_t", "rate_of_128x128_tiles_over_that_of", ""}},
-    {&Timing::attention, {"e_a", "share_of_the_peak_that_attention_forward", ""}},
-    {&Timing::attention_backward, {"e_b", "rate_of_attention_backward_over_its_forward", ""}},
-    {&Timing::attention_tail, {"j_a", "longest_block_of_attention_over_the_average", ""}},
-    {&Timing::element_wise, {"e_w", "bytes_of_element_wise_work_over_those_counted", ""}},
-    {&Timing::cross_entropy, {"j_l", "bytes_moved_per_logit_for_the_loss", "bytes"}},
-    {&Timing::link, {"e_l", "share_of_a_link_rate_that_collectives", ""}},
-    {&Timing::link_latency, {"l_l", "latency_of_a_collective_within_a_node", "seconds"}},
-    {&Timing::network, {"e_n", "share_of_the_network_rate_that_collectives", ""}},
-    {&Timing::network_latency, {"l_n", "latency_of_the_network", "seconds"}},
-    {&Timing::tensor_exposed, {"u_t", "part_of_overlapped_tensor_parallel_traffic_that_is", ""}},
-    {&Timing::tensor_overlap_exposed, {"u_o", "part_of_the_traffic_felt_with_tp_comm_overlap", ""}},
-    {&Timing::data_exposed, {"u_d", "part_of_overlapped_gradient_and_weight_traffic", ""}},
-    {&Timing::context_correction, {"j_c", "work_of_rescaling_partial_results_over_what", ""}},
-    {&Timing::ring_link, {"e_c", "share_of_the_link_between_two_gpus", ""}},
-    {&Timing::ring_latency, {"l_r", "latency_of_a_step_of_the_ring", "seconds"}},
-    {&Timing::ring_network, {"e_r", "share_of_the_network_rate_that_a", ""}},
-    {&Timing::ring_network_exposed, {"u_x", "part_of_the_overlapped_ring_that_is", ""}},
-    {&Timing::host_layer, {"c_l", "time_of_the_cpu_per_layer", "seconds"}},
-    {&Timing::fixed, {"f_0", "data_logging_bookkeeping_per_step", "seconds"}},
-    {&Timing::straggler, {"u_s", "slower_per_doubling_of_nodes", ""}},
-    {&Timing::stall, {"j_s", "noise_of_the_site_per_group_of", "seconds"}},
-    {&Timing::pipeline, {"e_p", "share_of_the_network_rate_that_hand_overs", ""}},
-    {&Timing::accumulation, {"j_g", "bytes_moved_per_gradient_that_is_added", "bytes"}},
-    {&Timing::micro_batch, {"c_m", "time_of_the_cpu_per_micro_batch", "seconds"}},
+    {&Timing::gemm, {"e_g", "gemm_share", ""}},
+    {&Timing::tile_fill, {"k_0", "tile_fill", ""}},
+    {&Timing::wave_mix, {"w_0", "wave_mix", ""}},
+    {&Timing::small_tile, {"e_t", "small_tile_share", ""}},
+    {&Timing::attention, {"e_a", "attention_share", ""}},
+    {&Timing::attention_backward, {"e_b", "attention_backward_share", ""}},
+    {&Timing::attention_tail, {"j_a", "attention_longest_block", ""}},
+    {&Timing::element_wise, {"e_w", "element_factor", ""}},
+    {&Timing::cross_entropy, {"j_l", "loss_bytes", "bytes"}},
+    {&Timing::link, {"e_l", "link_share", ""}},
+    {&Timing::link_latency, {"l_l", "link_latency", "seconds"}},
+    {&Timing::network, {"e_n", "network_share", ""}},
+    {&Timing::network_latency, {"l_n", "network_latency", "seconds"}},
+    {&Timing::tensor_exposed, {"u_t", "tensor_exposed", ""}},
+    {&Timing::tensor_overlap_exposed, {"u_o", "tensor_overlap_exposed", ""}},
+    {&Timing::data_exposed, {"u_d", "data_exposed", ""}},
+    {&Timing::context_correction, {"j_c", "rescaling_factor", ""}},
+    {&Timing::ring_link, {"e_c", "ring_link_share", ""}},
+    {&Timing::ring_latency, {"l_r", "ring_latency", "seconds"}},
+    {&Timing::ring_network, {"e_r", "ring_network_share", ""}},
+    {&Timing::ring_network_exposed, {"u_x", "ring_exposed", ""}},
+    {&Timing::host_layer, {"c_l", "host_layer", "seconds"}},
+    {&Timing::fixed, {"f_0", "fixed_seconds", "seconds"}},
+    {&Timing::straggler, {"u_s", "straggler", ""}},
+    {&Timing::stall, {"j_s", "stall_seconds", "seconds"}},
+    {&Timing::pipeline, {"e_p", "send_network_share", ""}},
+    {&Timing::accumulation, {"j_g", "accumulation_bytes", "bytes"}},
+    {&Timing::micro_batch, {"c_m", "host_micro_batch", "seconds"}},
 };
 static_assert(sizeof kMachineLetters / sizeof(MachineLetter) == 7);
 static_assert(sizeof kTimingLetters / sizeof(TimingLetter) == sizeof(Timing) / sizeof(double));
@@ -191,9 +191,9 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const 
     struct Letters {
         const char *seconds, *meaning, *waves, *waves_meaning;
     };
-    constexpr Letters kLetters[] = {{"F", "forward multiplication", "x", "waves of tiles over the multiprocessors, forward"},
-                                    {"I", "gradient of the input", "y", "waves of tiles, gradient of the input"},
-                                    {"W", "gradient of the weights", "z", "waves of tiles, gradient of the weights"}};
+    constexpr Letters kLetters[] = {{"F", "forward_multiplication", "x", "forward_waves"},
+                                    {"I", "input_gradient", "y", "input_gradient_waves"},
+                                    {"W", "weight_gradient", "z", "weight_gradient_waves"}};
     const Letters& letters = kLetters[static_cast<int>(pass)];
     const N S = of(&Machine::processors), w = of(&Timing::wave_mix);
     N work = 0.0;  // per step along K
@@ -201,13 +201,13 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const 
         const N waves = named<N>({letters.waves, letters.waves_meaning, "", &matrix}, ceil(M / tile.m) * ceil(columns / tile.n) / S);
         const double flop = 2 * tile.m * tile.n;
         N size = w * waves + (1 - w) * ceil(waves);
-        size = tile.small ? size * quantity<N>({"O_s", "operations_of_a_tile_of_128x128_per", "flop"}, flop) / of(&Timing::small_tile)
-                          : size * quantity<N>({"O_t", "operations_of_a_tile_of_256x128_per", "flop"}, flop);
+        size = tile.small ? size * quantity<N>({"O_s", "small_tile_operations", "flop"}, flop) / of(&Timing::small_tile)
+                          : size * quantity<N>({"O_t", "tile_operations", "flop"}, flop);
         if (value_of(work) == 0 || value_of(size) < value_of(work)) work = size;
     }
     const N compute = work * (K + of(&Timing::tile_fill)) * S / rate;
     const N traffic = (2 * (M * K + K * columns) + output_bytes * M * columns) / memory();
-    return named<N>({letters.seconds, letters.meaning, "s", &matrix}, max(compute, traffic));
+    return named<N>({letters.seconds, letters.meaning, "seconds", &matrix}, max(compute, traffic));
 }
 
 template <class N>

@@ -74,7 +74,7 @@ class Cost {
     N of(double Machine::*number) const { return lettered(number, machine_); }
     N of(double Timing::*constant) const { return lettered(constant, timing_); }
     N gpus_per_node() const { return quantity<N>({"n_g", "gpus_per_node", "gpus"}, static_cast<double>(machine_.gpus_per_node)); }
-    N memory() const { return named<N>({"H", "memory_bandwidth_that_kernels_reach", "bytes_per_s"}, 0.85 * of(&Machine::memory)); }
+    N memory() const { return named<N>({"H", "kernel_bandwidth", "bytes_per_s"}, 0.85 * of(&Machine::memory)); }
     // Bytes per second between two GPUs of a node; and of one GPU in a ring of so many: without a switch only the links to its members
     // count.
     N pair_link() const { return machine_.has_switch ? of(&Machine::link) : of(&Machine::link) / (gpus_per_node() - 1); }
@@ -86,12 +86,12 @@ class Cost {
     // C[M x columns] += A[M x K] B[K x columns] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory,
     // whichever is slower. `rate` for large ones, `output_bytes` per element of C; `matrix` names the weights.
     N gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const N& columns, const N& K, double output_bytes = 2) const;
-    N rate() const { return named<N>({"R_g", "rate_of_large_multiplications", "flop_per_s"}, of(&Timing::gemm) * of(&Machine::peak)); }
+    N rate() const { return named<N>({"R_g", "gemm_rate", "flop_per_s"}, of(&Timing::gemm) * of(&Machine::peak)); }
     // Of attention and logits, whose numbers have 16 bits whatever the plan's precision.
     N peak_16() const { return of(machine_.multiplies_in_8_bits ? &Machine::peak_16 : &Machine::peak); }
     N rate_16() const {
         if (!machine_.multiplies_in_8_bits) return rate();
-        return named<N>({"R_h", "rate_of_large_multiplications_in_16_bits", "flop_per_s"}, of(&Timing::gemm) * peak_16());
+        return named<N>({"R_h", "gemm_rate_16", "flop_per_s"}, of(&Timing::gemm) * peak_16());
     }
 
     // An all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.

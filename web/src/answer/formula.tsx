@@ -1,21 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { Item, Token, Where } from '../core/api';
 import { unitText, wordsFor } from '../shared/names';
-import { say } from '../words/words';
-
-const PART = ': ';
+import { say, tell } from '../words/words';
 
 export type Write = (value: number) => string;
 
 export const tokenText = (tokens: Token[], write: Write): string =>
     tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? write(token) : token)).join('');
 
-// What a symbol stands for, and of which part of the model it is the size: "rows: output of attention".
-export function meaningOf({ meaning }: Where): string {
-    if (typeof meaning !== 'string' || !meaning.includes(PART)) return wordsFor('symbol', meaning);
-    const [what = '', part = ''] = meaning.split(PART);
-    return say('card.of_part', { meaning: wordsFor('symbol', what), part: wordsFor('part', part) });
-}
+// What a symbol stands for; of one of several alike with the part of the model: "rows: output of attention".
+export const meaningOf = ({ meaning, part }: Where): string =>
+    part ? tell({ id: `symbol.${meaning}.of`, args: { part: { id: `part.${part}` } } }) : wordsFor('symbol', meaning);
 
 export function whereText(where: Where, write: Write): string {
     const { symbol, unit, value, formula } = where;

@@ -135,7 +135,8 @@ export type Token = string | number | { symbol: string };
 
 export interface Where {
     symbol: string;
-    meaning: Said;
+    meaning: string;
+    part: string | null;
     unit: string;
     value: number;
     formula: Token[] | null;

@@ -580,7 +580,6 @@ export interface Words {
     'card.source_line': { title: string; where: string; url: string };
     'card.where': null;
     'card.further': { count: number };
-    'card.of_part': { meaning: string; part: string };
     'card.point': null;
     'card.copy_text': null;
     'card.copy_latex': null;
