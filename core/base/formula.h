@@ -29,6 +29,11 @@ struct Symbol {
     const char* unit;
     const Part* of = nullptr;
 };
+// A number that a formula shows under its symbol.
+struct Constant {
+    Symbol symbol;
+    double value;
+};
 
 // Counts the uses of its expression, shared with the numbers computed from it. (One count, in functions of their own: a formula is a few
 // calls then, a third of what std::shared_ptr makes of it.)
@@ -121,6 +126,11 @@ N quantity(const Symbol& symbol, double value) {
         return Traced::symbol(symbol, value);
     else
         return value;
+}
+
+template <class N>
+N quantity(const Constant& constant) {
+    return quantity<N>(constant.symbol, constant.value);
 }
 
 template <class N>

@@ -57,6 +57,9 @@ Cluster read_cluster(const Json& profile, Problems& problems) {
     cluster.nics_per_node = static_cast<std::int64_t>(number(profile, "nics_per_node", true, problems));
     cluster.nic_byte_per_s = number(profile, "nic_gbit_per_s", true, problems) * kGiga / kBitsPerByte;
     cluster.has_switch = text(profile, "topology", problems) == "switch";
+    if (const auto site = profile.find("site"); site != profile.end() && site->is_object())
+        cluster.site = {number(*site, "network_share", true, problems), number(*site, "send_share", true, problems),
+                        number(*site, "fixed_s", true, problems), number(*site, "stall_s", true, problems)};
     cluster.profile = profile;
     return cluster;
 }

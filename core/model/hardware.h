@@ -1,6 +1,7 @@
 // GPUs and clusters as their data sheets describe them, in SI units (the profiles in data/ carry their own units in their key names).
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/fields.h"
@@ -24,12 +25,21 @@ struct Gpu {
     Json profile;                    // the file, for the page: every number with its source
 };
 
+// What the time model takes from measured runs on a cluster (time/constants.h), where there are any.
+struct Site {
+    double network_share = 0;  // of the network's rate, in collectives
+    double send_share = 0;     // of the network's rate, in sends between stages
+    double fixed_s = 0;        // per step
+    double stall_s = 0;        // per micro-batch and group of GPUs
+};
+
 struct Cluster {
     std::string id, label, gpu;
     std::int64_t gpus_per_node = 8;
     std::int64_t nics_per_node = 0;
     double nic_byte_per_s = 0;  // each, one direction
     bool has_switch = true;     // any pair of GPUs of a node at full link speed; otherwise the links are split among the peers
+    std::optional<Site> site;
     Json profile;
 };
 

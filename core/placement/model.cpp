@@ -125,33 +125,25 @@ void add_hops(const Job& job, const Plan& plan, const Links& links, const Measur
         for (std::size_t b = 0; b < a; ++b) shape.hop[a * n + b] = shape.hop[b * n + a] = one_way(a, b) + one_way(b, a);
 }
 
-// The terms of step_time's data traffic, for every stage.
+// The data traffic of the step time, for every stage.
 void add_data(const Job& job, const Plan& p, const Measured& measured, const LayerTimes& layers, const StepTime<double>& step,
               PlacementShape& shape) {
-    const double gradient = p.gradients_in_fp32 ? 4 : 2, exposed = measured.timing.data_exposed;
     const Stages stages(job.model, p);
     for (std::int32_t stage = 0; stage < p.pipeline_parallel; ++stage) {
         const double parameters = stage_parameters(job.model, p, measured.machine, measured.timing, layers, stages.at_rest(stage));
-        const auto leg = [&](double bytes, double collectives, bool overlaps, double work) {
-            const DataCollective parts = data_collective_parts(job.model, p, measured.machine, measured.timing, bytes);
-            return DataLeg{.inside = parts.inside,
-                           .across = parts.across,
-                           .fixed = steady(collectives * parts.fixed),
-                           .hides = overlaps ? steady(work) : 0,
-                           .exposed = exposed};
-        };
-        const double twice = p.shards_optimizer() ? 1 : 2, reduced = twice * gradient * parameters,
-                     gathered = p.shards_optimizer() ? 2 * parameters : 0;
-        DataLeg reduce = leg(reduced, twice, p.overlap_gradients, step.backward);
-        reduce.extra = p.overlap_gradients ? 1.0 / 8 : 0;
         std::vector<DataLeg> legs;
-        if (p.zero == Zero::weights) {  // FSDP, for every micro-batch
-            legs.push_back(leg(gathered, 1, p.overlap_parameters, step.forward));
-            legs.push_back(leg(gathered + reduced, 2, p.overlap_gradients, step.backward));
-            for (DataLeg& one : legs) one.times = number(p.micro_batches_per_direction());
-        } else {
-            legs.push_back(reduce);
-            if (p.shards_optimizer()) legs.push_back(leg(gathered, 1, p.overlap_parameters, step.forward));
+        for (const DataMessages& sent : data_messages(p)) {
+            const int collectives = sent.reductions + sent.gatherings;
+            if (collectives == 0) continue;
+            const double bytes = (sent.reductions * gradient_bytes(p) + sent.gatherings * kWeightBytes) * parameters;
+            const DataCollective parts = data_collective_parts(p, measured.machine, measured.timing, bytes);
+            legs.push_back({.inside = parts.inside,
+                            .across = parts.across,
+                            .fixed = steady(collectives * parts.fixed),
+                            .hides = sent.overlaps ? steady(sent.in_forward ? step.forward : step.backward) : 0,
+                            .exposed = measured.timing.data_exposed,
+                            .extra = sent.has_last_bucket ? kLastBucket.value : 0,
+                            .times = sends_every_micro_batch(p) ? number(p.micro_batches_per_direction()) : 1});
         }
         shape.data.push_back(std::move(legs));
     }
@@ -258,8 +250,7 @@ PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& link
     const double tokens = number(plan.sequence_length * plan.micro_batch) / number(plan.context_parallel);
     const double hand_over =
         2 * tokens * number(job.model.hidden) / number(plan.tensor_parallel) * number(std::min(grid.ranks_per_unit, grid.per_stage));
-    const double data = (plan.gradients_in_fp32 ? 4 : 2) * parameters;
-    const DataCollective all = data_collective_parts(job.model, plan, measured.machine, measured.timing, data);
+    const DataCollective all = data_collective_parts(plan, measured.machine, measured.timing, gradient_bytes(plan) * parameters);
     const double inside_rate = measured.machine.link;
     const std::size_t n = links.size();
     add_links(links, shape);
@@ -271,11 +262,9 @@ PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& link
             shape.link[a * n + b] = 1 / links.rate(a, b);
         }
     // an all-reduce moves everything twice; inside a unit at the link's own rate
-    const double near = number(
-        std::min(plan.data_parallel() * plan.context_parallel, std::max<std::int64_t>(1, grid.ranks_per_unit / plan.tensor_parallel)));
     shape.data.assign(shape.stages, {});
     shape.data[0] = {DataLeg{.across = 2 * all.across}};
-    shape.rest = near > 1 ? 2 * (near - 1) / near * data / inside_rate : 0;
+    shape.rest = 2 * all.inside_bytes / inside_rate;
     return shape;
 }
 

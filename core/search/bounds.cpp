@@ -13,7 +13,7 @@ StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, 
     : model_(model), machine_(machine), timing_(timing) {
     double experts = 0;
     for (const std::uint8_t one : model.expert_layers) experts += one;
-    const double dense = number(model.layers) - experts, accumulation = timing.accumulation / (0.85 * machine.memory);
+    const double dense = number(model.layers) - experts, accumulation = timing.accumulation / (kKernelBandwidth.value * machine.memory);
     work_ = t.head + t.embedding;
     if (dense > 0) work_ += dense * (t.dense.forward + t.dense.backward + accumulation * t.parameters_dense);
     if (experts > 0) work_ += experts * (t.expert.forward + t.expert.backward + accumulation * t.parameters_expert);
@@ -27,7 +27,7 @@ StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, 
 }
 
 double StepBound::whole(double pipeline, double micro_batches) const {
-    constexpr double kLongest = 0.1;  // as in step_time.cpp
+    constexpr double kLongest = kLongestStall.value;
     double seconds = pipeline + timing_.fixed;
     const double stalls = gpus_ > 1 ? micro_batches * kLongest * std::log(1 + timing_.stall * (gpus_ / tensor_ - 1) / kLongest) : 0;
     seconds += stalls;
@@ -57,7 +57,8 @@ LayerTimes StepBound::without_experts(const Model& model, const Plan& p, const M
     const double least = flop / (timing.gemm * machine.peak);
     const bool further_are_experts = !model.expert_layers.empty() && model.expert_layers.back() != 0;
     if (further_are_experts)
-        t.head -= model.multi_token_layers * (e.forward + e.backward + timing.accumulation * t.parameters_expert / (0.85 * machine.memory));
+        t.head -= model.multi_token_layers *
+                  (e.forward + e.backward + timing.accumulation * t.parameters_expert / (kKernelBandwidth.value * machine.memory));
     // taking work off a layer shortens it by as much at most
     const double forward = e.routed_forward + e.expert_forward - least, backward = e.routed_backward + e.expert_backward - 2 * least;
     e.forward = std::max(e.forward - std::max(0.0, forward), 0.0);

@@ -1,17 +1,17 @@
 // Based on
-//   rooflines: Cost::gemm and Cost::collective (cost.h)
+//   rooflines: Cost::gemm and Cost::collective (transfers.h)
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
 //   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
 //   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
 //   DeepSeek-V3, arXiv 2412.19437, section 2.2: layers that predict further tokens
-// Letters: letters.h, and those of machine and constants: cost.cpp.
+// Symbols: plan/symbols.h; those of machine and constants: machine.cpp, constants.h, constants.cpp.
 #include "time/layer_time.h"
 
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
-#include "plan/symbols.h"
+#include "time/ends_time.h"
 
 namespace fourfold {
 
@@ -20,14 +20,13 @@ namespace {
 // The weight matrices.
 constexpr Part kQkv{"q", "qkv"}, kOutput{"o", "attention_output"}, kUp{"u", "feed_forward_in"}, kDown{"d", "feed_forward_out"},
     kQueryDown{"r", "query_down"}, kQuery{"q", "query"}, kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kExpertUp{"x", "expert_in"},
-    kExpertDown{"y", "expert_out"}, kSharedUp{"s", "shared_in"}, kSharedDown{"z", "shared_out"}, kLogits{"v", "logits"},
-    kJoin{"j", "multi_token_join"};
+    kExpertDown{"y", "expert_out"}, kSharedUp{"s", "shared_in"}, kSharedDown{"z", "shared_out"};
 
 template <class N>
-class LayerCost : Letters<N> {
+class LayerCost : TimeSymbols<N> {
  public:
     LayerCost(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
-        : Letters<N>(model, plan), fw_(framework), hw_(machine), on_(machine, timing) {}
+        : TimeSymbols<N>(model, plan, machine, timing), fw_(framework) {}
 
     LayerTimesOf<N> run() {
         LayerTimesOf<N> all;
@@ -37,13 +36,14 @@ class LayerCost : Letters<N> {
             all.expert = layer(true);
             all.parameters_expert = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
         }
-        head(all);
         return all;
     }
 
  private:
+    using T = TimeSymbols<N>;
     using L = Letters<N>;
     using L::as_double, L::m_, L::p_, L::number;
+    using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds, T::width;
 
     bool splits_sequence() const { return L::sequence_parallel(); }
     bool crosses_nodes() const { return p_.tensor_parallel * p_.context_parallel > hw_.gpus_per_node; }
@@ -57,7 +57,6 @@ class LayerCost : Letters<N> {
         for (const N& term : terms) add(sum, term);
         return sum;
     }
-    N seconds(const char* letter, const char* meaning, const N& value) const { return named<N>({letter, meaning, "seconds"}, value); }
     N of_kind(const char* letter, const char* meaning, const N& value) const {
         return named<N>({letter, meaning, "seconds", kind_}, value);
     }
@@ -69,7 +68,7 @@ class LayerCost : Letters<N> {
     // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
     Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
         const N input = on_.gemm(Pass::input, matrix, rate_, tokens, rows, columns);
-        const N weight = on_.gemm(Pass::weight, matrix, rate_, rows, columns, tokens, p_.gradients_in_fp32 ? 8 : 4);
+        const N weight = on_.gemm(Pass::weight, matrix, rate_, rows, columns, tokens, T::added_gradient_bytes());
         Passes passes{on_.gemm(Pass::forward, matrix, rate_, tokens, columns, rows), input + weight};
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
@@ -80,7 +79,6 @@ class LayerCost : Letters<N> {
         add(parameters_, columns * rows);
         return passes;
     }
-    static N width(const Part& matrix, const N& value) { return named<N>({"C", "gpu_width", "values", &matrix}, value); }
 
     void attention_matrices() {
         if (!L::latent()) {
@@ -160,33 +158,34 @@ class LayerCost : Letters<N> {
             const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
             const N flop = has_window() ? named<N>({"O", "masked_operations", "flop"}, 4 * b * s * attended() * heads * width / c)
                                         : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * s * heads * width / c);
-            const N tail = named<N>({"j", "attention_tail", ""},
-                                    on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) * 128 / (b * heads * (s / c)));
+            const N tail = named<N>({"j", "attention_tail", ""}, on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) *
+                                                                     on_.of(kAttentionBlock) / (b * heads * (s / c)));
             now_.attention_forward = attention("A_f", "attention_forward", flop / rate * (1 + tail));
-            now_.attention_backward =
-                attention("A_b", "attention_backward", 2.5 * flop / (on_.of(&Timing::attention_backward) * rate) * (1 + 0.4 * tail));
+            now_.attention_backward = attention("A_b", "attention_backward",
+                                                on_.of(kAttentionBackward) * flop / (on_.of(&Timing::attention_backward) * rate) *
+                                                    (1 + on_.of(kAttentionBackwardTail) * tail));
             if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
             return;
         }
         // every score is computed, whatever the mask hides
-        const N rate = named<N>({"R_b", "batched_rate", "flop_per_s"}, 0.62 * on_.of(&Timing::gemm) * on_.peak_16());
+        const N rate = named<N>({"R_b", "batched_rate", "flop_per_s"}, on_.of(kBatchedRate) * on_.of(&Timing::gemm) * on_.peak_16());
         const N flop = named<N>({"O", "all_operations", "flop"}, 4 * b * s * s * heads * width);
         const N scores = named<N>({"s_a", "attention_scores", ""}, b * heads * s * s);
-        const N memory = 0.8 * on_.of(&Machine::memory);
-        const N bytes_forward = (p_.attention_dropout ? 11 : 8) * scores, bytes_backward = (p_.attention_dropout ? 14 : 11) * scores;
+        const N memory = on_.stream();
+        const std::size_t dropout = p_.attention_dropout ? 1 : 0;
+        const N bytes_forward = on_.of(kScoreForward[dropout]) * scores, bytes_backward = on_.of(kScoreBackward[dropout]) * scores;
         now_.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
         now_.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
     }
     bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
     // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
-    // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on tiles of 128 queries, whose windows
-    // together reach 128 tokens further (assumed from the tiles' size: no published run tells it).
+    // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on blocks of queries, whose windows
+    // together reach as many tokens further (assumed from the blocks' size: no published run tells it).
     N attended() const {
         using std::min;
-        constexpr double kTile = 128;
         const N s = L::s(), w = number("s_w", m_.window.chunks ? "chunk_tokens" : "window_tokens", "tokens", as_double(m_.window.tokens));
-        const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + kTile);
+        const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + on_.of(kAttentionBlock));
         const double share = windowed_share(m_);
         const N part = number("y_w", "windowed_part", "", share);
         return named<N>({"s_m", "attended_tokens", "tokens"}, share == 1 ? within : (1 - part) * (s / 2) + part * within);
@@ -195,8 +194,8 @@ class LayerCost : Letters<N> {
     static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
 
     // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
-    double norm_values() const { return p_.fused_norms ? 4 : 10; }
-    double activation_values() const { return m_.gated ? 3 : 2; }
+    N norm_values() const { return on_.of(kNormForward[p_.fused_norms ? 1 : 0]); }
+    N activation_values() const { return on_.of(kActivationForward[m_.gated ? 1 : 0]); }
     // Values of a token in rotary positions and in the copies of Q, K and V.
     N head_values() const {
         const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads));
@@ -205,18 +204,18 @@ class LayerCost : Letters<N> {
     }
 
     void element_wise(bool expert) {
-        const double norms = p_.fused_norms ? 1 : 2.5;
         const N qkv = head_values();
         N inner = f_;
         if (expert) inner = m_.experts.shared_ffn > 0 ? L::expert_ffn() * visits() + L::shared_ffn() : L::expert_ffn() * visits();
-        const auto bytes = [&](const char* letter, const char* meaning, double norm_bytes, double activation) {
-            N whole = norm_bytes * h_ + 6 * h_;
-            if (p_.hidden_dropout) whole = whole + 2 * h_;
+        const auto bytes = [&](const char* letter, const char* meaning, const N& norms, const N& activation) {
+            N whole = norms * h_ + on_.of(kResidual) * h_;
+            if (p_.hidden_dropout) whole = whole + on_.of(kDropout) * h_;
             if (splits_sequence()) whole = whole / t_;
             return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
         };
         const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values()),
-                backward = bytes("V_b", "element_bytes_backward", norms * 6, m_.gated ? 5 : 3.5);
+                backward = bytes("V_b", "element_bytes_backward", on_.of(kNormBackward[p_.fused_norms ? 1 : 0]),
+                                 on_.of(kActivationBackward[m_.gated ? 1 : 0]));
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
     }
@@ -242,8 +241,10 @@ class LayerCost : Letters<N> {
     }
     N element_wise_again(bool expert, bool up, bool whole, bool shared) const {
         N values = 0.0, inner = 0.0;
-        const double norms = norm_values() / 2 * norms_recomputed(m_, p_, fw_, expert);
-        if (norms > 0) add(values, splits_sequence() ? norms * h_ / t_ : norms * h_);
+        if (const int again = norms_recomputed(m_, p_, fw_, expert); again > 0) {  // of the two
+            const N norms = again == 2 ? norm_values() : norm_values() / 2;
+            add(values, splits_sequence() ? norms * h_ / t_ : norms * h_);
+        }
         if (up) add(values, head_values() / t_);
         if (whole && !expert) add(inner, f_);
         if (expert && (whole || p_.recomputes(moe_act))) add(inner, L::expert_ffn() * visits());
@@ -254,18 +255,16 @@ class LayerCost : Letters<N> {
     }
 
     // ---- traffic
-    // Seconds to gather or scatter what flows between layers.
-    N gathering() const { return seconds("Z_1", "tensor_collective", on_.collective(2 * M_ * h_, t_)); }
-
     void tensor_traffic() {
         using std::min;
         if (p_.tensor_parallel <= 1) return;
-        const N one = gathering();
+        const N one = this->tensor_collective();
         if (p_.tensor_overlap && splits_sequence() && fits_in_node(t_)) {
-            const N felt = seconds("Z_2", "exposed_collective",
-                                   8e-6 + on_.of(&Timing::tensor_overlap_exposed) * (one - on_.of(&Timing::link_latency)));
-            now_.tensor_forward = 4 * felt;
-            now_.tensor_backward = 6 * felt;
+            const N exposed =
+                seconds("Z_2", "exposed_collective",
+                        on_.of(kOverlapLatency) + on_.of(&Timing::tensor_overlap_exposed) * (one - on_.of(&Timing::link_latency)));
+            now_.tensor_forward = 4 * exposed;
+            now_.tensor_backward = 6 * exposed;
             return;
         }
         now_.tensor_forward = 4 * one;
@@ -282,7 +281,7 @@ class LayerCost : Letters<N> {
             2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
 
-    // Ring attention: keys and values go round; what attention's own time does not hide is felt. With a window all of them still go round,
+    // Ring attention: keys and values go round; what attention's own time does not hide counts. With a window all of them still go round,
     // and the shorter attention hides less: time with a window never profits from a ring that would skip steps.
     void context_traffic() {
         using std::min;
@@ -294,10 +293,11 @@ class LayerCost : Letters<N> {
                     crosses_nodes() ? on_.of(&Timing::network_latency) +
                                           bytes * min(t_, on_.gpus_per_node()) / (on_.of(&Timing::ring_network) * on_.of(&Machine::node))
                                     : on_.of(&Timing::ring_latency) + bytes / (on_.of(&Timing::ring_link) * on_.pair_link()));
-        const N rescaling = seconds("K_r", "rescaling", c * 16 * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
+        const N rescaling =
+            seconds("K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
         const auto ring = [&](const N& transfer, const N& hidden) {
-            const N felt = transfer - hidden;
-            return (c - 1) * (crosses_nodes() ? felt + on_.of(&Timing::ring_network_exposed) * hidden : felt) + rescaling;
+            const N exposed = transfer - hidden;
+            return (c - 1) * (crosses_nodes() ? exposed + on_.of(&Timing::ring_network_exposed) * hidden : exposed) + rescaling;
         };
         const N back = seconds("K_2", "ring_step_backward", step * (2 * c - 1) / (c - 1));
         now_.context_forward = ring(step, seconds("U_f", "ring_under_attention", min(step, cited(now_.attention_forward) / c)));
@@ -347,51 +347,14 @@ class LayerCost : Letters<N> {
         const N host = on_.of(&Timing::host_layer);
         // launched ahead; when a layer is short the CPU becomes the slower of the two
         now_.forward = of_kind("F", "layer_forward", norm4(forward, host));
-        now_.backward = of_kind("B", "layer_backward", norm4(backward, (p_.recompute == Recompute::full ? 2.3 : 1.3) * host));
+        now_.backward =
+            of_kind("B", "layer_backward", norm4(backward, on_.of(kHostBackward[p_.recompute == Recompute::full ? 1 : 0]) * host));
         if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "computed_again", cited(now_.forward));
         return now_;
     }
 
-    void head(LayerTimesOf<N>& all) {
-        const N v = named<N>({"v_t", "gpu_vocabulary", "words"}, L::v() / t_);
-        N logits = M_ * v;
-        if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
-        const bool plain = fw_.loss == LossKernel::plain || fw_.loss == LossKernel::gathered;
-        if (!plain) logits = logits * 0.5;
-        const N loss = logits * on_.of(&Timing::cross_entropy);
-        const N rate = on_.rate_16();
-        N head = on_.gemm(Pass::forward, kLogits, rate, M_, v, h_) + on_.gemm(Pass::input, kLogits, rate, M_, h_, v) +
-                 on_.gemm(Pass::weight, kLogits, rate, h_, v, M_, p_.gradients_in_fp32 ? 8 : 4) + loss / on_.memory();
-        N embedding = 6 * M_ * h_ / (0.5 * on_.of(&Machine::memory));
-        if (p_.tensor_parallel > 1) {
-            const N one = gathering();
-            head = head + 3 * one;
-            embedding = 2 * one + embedding;
-        }
-        all.head = seconds("M_h", "head_seconds", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
-        all.embedding = seconds("M_e", "embedding_seconds", embedding + 14 * v * h_ / on_.memory());
-        if (m_.multi_token_layers > 0) further_tokens(all);
-    }
-
-    // A layer that predicts a further token lies beside the head: it embeds, joins two inputs, is built like the last layer, and has logits
-    // and a loss of its own. (Its share of the optimizer's and the gradients' traffic is left out.)
-    void further_tokens(LayerTimesOf<N>& all) {
-        const bool expert = L::multi_token_is_expert();
-        const LayerTimeOf<N>& layer = expert ? all.expert : all.dense;
-        const N columns = width(kJoin, h_ / t_), rows = 2 * h_;
-        const N join = on_.gemm(Pass::forward, kJoin, rate_, M_, columns, rows) + on_.gemm(Pass::input, kJoin, rate_, M_, rows, columns) +
-                       on_.gemm(Pass::weight, kJoin, rate_, rows, columns, M_, p_.gradients_in_fp32 ? 8 : 4);
-        const N parameters = cited(expert ? all.parameters_expert : all.parameters_dense) + columns * rows;
-        const N each = all.embedding + join + cited(layer.forward) + cited(layer.backward) + all.head +
-                       on_.of(&Timing::accumulation) * parameters / on_.memory();
-        const N times = number("n_m", "multi_token_layers", "", as_double(m_.multi_token_layers));
-        all.head = seconds("M_m", "head_and_further_seconds", all.head + times * seconds("M_f", "further_token_seconds", each));
-    }
-
     const Framework& fw_;
-    const Machine& hw_;
-    const Cost<N> on_;
-    const N h_ = L::h(), a_ = L::a(), d_ = L::d(), f_ = L::f(), t_ = L::t(), M_ = L::tokens(), rate_ = on_.rate();
+    const N a_ = L::a(), d_ = L::d(), f_ = L::f(), rate_ = on_.rate();
     LayerTimeOf<N> now_;
     const Part* kind_ = nullptr;  // of the layer at hand
     N parameters_ = 0.0;
@@ -404,7 +367,9 @@ class LayerCost : Letters<N> {
 template <class N>
 LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine,
                             const Timing& timing) {
-    return LayerCost<N>(model, plan, framework, machine, timing).run();
+    LayerTimesOf<N> all = LayerCost<N>(model, plan, framework, machine, timing).run();
+    EndsCost<N>(model, plan, framework, machine, timing).add_to(all);
+    return all;
 }
 #ifdef FOURFOLD_TRACED
 template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);

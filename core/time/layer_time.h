@@ -7,9 +7,6 @@
 
 namespace fourfold {
 
-// Of layers with experts, where they differ from dense ones.
-inline constexpr Part kExpertLayer{"e", "expert_layer"};
-
 // One layer, one micro-batch, one GPU; seconds. Depends on TP, CP, micro-batch and kernels alone: a search computes it once for all PP and
 // DP.
 template <class N>

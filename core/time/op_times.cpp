@@ -9,7 +9,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
     const auto count = static_cast<std::int32_t>(plan.pipeline_parallel), chunks = static_cast<std::int32_t>(plan.pieces_per_stage());
     const bool splits = stages.splits_backward(), block = plan.recompute == Recompute::block;
     const bool pairs = row_of(plan.schedule_kind()).overlaps;
-    const double accumulation = timing.accumulation / (0.85 * machine.memory);
+    const double accumulation = timing.accumulation / (kKernelBandwidth.value * machine.memory);
     OpTimes times;
     for (std::int32_t stage = 0; stage < count; ++stage)
         for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
@@ -40,7 +40,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             if (pairs) times.backward_traffic.push_back(traffic_backward);
         }
     const bool overlaps = plan.overlap_pipeline && plan.schedule_kind() == ScheduleKind::interleaved;
-    if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedTransfer : 1);
+    if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedSend.value : 1);
     return times;
 }
 

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/symbols.h"
+#include "time/data_traffic.h"
+#include "time/time_symbols.h"
 
 namespace fourfold {
 
@@ -30,10 +31,10 @@ void add(N& sum, const N& term) {
 }
 
 template <class N>
-class StepCost : Letters<N> {
+class StepCost : TimeSymbols<N> {
  public:
     StepCost(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimesOf<N>& layers)
-        : Letters<N>(model, plan), hw_(machine), on_(machine, timing), layers_(layers) {}
+        : TimeSymbols<N>(model, plan, machine, timing), layers_(layers) {}
 
     // One micro-batch, forward and backward.
     N stage_seconds(const Stage& s) const {
@@ -57,24 +58,16 @@ class StepCost : Letters<N> {
     }
 
     N transfer_inside() const {
-        const N bytes = 2 * L::tokens() * L::h() / t_;
-        return on_.of(&Timing::link_latency) + bytes / (0.6 * on_.of(&Timing::link) * on_.pair_link());
+        const N bytes = 2 * M_ * h_ / t_;
+        return on_.of(&Timing::link_latency) + bytes / (on_.of(kSendRate) * on_.of(&Timing::link) * on_.pair_link());
     }
     // Seconds from hand to hand between two stages.
     N transfer() const {
         using std::min;
         if (p_.gpus <= hw_.gpus_per_node) return transfer_inside();
-        const N bytes = 2 * L::tokens() * L::h() / t_;
+        const N bytes = 2 * M_ * h_ / t_;
         return on_.of(&Timing::network_latency) +
                bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
-    }
-
-    // A collective taken apart: seconds inside a node, bytes that cross a node's network, seconds whatever the size (N = double).
-    DataCollective parts(double bytes) const {
-        if (ranks_ <= 1) return {};
-        const Copies c = copies();
-        const double inside = c.near > 1 ? bytes * (c.near - 1) / c.near / (on_.of(&Timing::link) * on_.ring_link(c.near)) : 0;
-        return {inside, c.nodes > 1 ? bytes * c.sharing * (c.nodes - 1) / c.nodes : 0, c.latency};
     }
 
     // Which stage sets the pace (N = double).
@@ -108,12 +101,13 @@ class StepCost : Letters<N> {
     }
 
  private:
+    using T = TimeSymbols<N>;
     using L = Letters<N>;
     using L::as_double, L::m_, L::p_, L::number;
+    using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds;
     using Layer = LayerTimeOf<N>;
 
     N& item(TimeItem which) { return result_.items[static_cast<std::size_t>(which)]; }
-    static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
     static N dense_layers(const Stage& s) { return number("n", "stage_layers", "", s.dense.held); }
     static N expert_layers(const Stage& s) { return number("n_e", "stage_expert_layers", "", s.experts.held); }
 
@@ -201,7 +195,7 @@ class StepCost : Letters<N> {
         const N slowest = formula_of<N>(pace.most, [&] {
             return named<N>({"Y", "slowest_stage", "seconds"}, stage_seconds(*slow_), pace.most);
         });
-        const N hand_over = seconds("Y_t", "stage_send", transfer());
+        const N send = seconds("Y_t", "stage_send", transfer());
         const N p = stages();
         const bool interleaved = p_.schedule_kind() == ScheduleKind::interleaved;
         N together = 0.0;
@@ -217,10 +211,10 @@ class StepCost : Letters<N> {
         if (is_played(p_) && row_of(p_.schedule_kind()).overlaps) return of_pairs(played);
         N times = 2 * (p - 1);
         if (interleaved)
-            times = times + (p_.overlap_pipeline ? 2 * m * chunks() * kOverlappedTransfer : 2 * m * chunks());
+            times = times + (p_.overlap_pipeline ? 2 * m * chunks() * on_.of(kOverlappedSend) : 2 * m * chunks());
         else
             times = times + (p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1));
-        item(TimeItem::pipeline_traffic) = hand_over * times;
+        item(TimeItem::pipeline_traffic) = send * times;
     }
     // Overlapped pairs hide traffic of the experts, and that between stages except at the ends of a step (schedule.h).
     void of_pairs(const PlayedStep& played) {
@@ -236,38 +230,6 @@ class StepCost : Letters<N> {
     N chunks() const { return number("V", "virtual_stages", "", as_double(p_.virtual_stages)); }
 
     // ---- once per step
-    // The ranks that hold the same parameters, and seconds for them to reduce or gather `bytes` per GPU.
-    struct Copies {
-        N near, nodes, sharing, latency;
-    };
-    Copies copies() const {
-        using std::log2, std::max;
-        const double ranks = value_of(ranks_), node = as_double(hw_.gpus_per_node);
-        // the other direction's copy lies on another stage: within the node only where the node holds the whole pipeline
-        const double near_ranks = as_double(p_.gpus) > node ? ranks / as_double(p_.weight_copies()) : ranks;
-        const double within = std::max(1.0, std::min(near_ranks, std::floor(node / as_double(p_.tensor_parallel))));
-        const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_parallel);
-        const N near = number("D_n", "copies_in_node", "gpus", within);
-        const N nodes = named<N>({"D_m", "copy_nodes", ""}, ranks_ / near);
-        return {near, nodes, number("D_g", "groups_per_node", "", sharing),
-                8 * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes))};
-    }
-    N collective(const Copies& c, const N& bytes) const {
-        using std::max;
-        if (value_of(ranks_) <= 1) return 0.0;
-        N inside = 0.0, across = 0.0;
-        if (value_of(c.near) > 1) inside = bytes * (c.near - 1) / c.near / (on_.of(&Timing::link) * on_.ring_link(c.near));
-        if (value_of(c.nodes) > 1)
-            across = bytes * c.sharing * (c.nodes - 1) / c.nodes / (on_.of(&Timing::network) * on_.of(&Machine::node));
-        return (value_of(inside) == 0 ? across : value_of(across) == 0 ? inside : max(inside, across)) + c.latency;
-    }
-    // What is felt of traffic that work may hide.
-    N exposed(const char* letter, const char* meaning, const N& traffic, const N& work, bool overlaps) const {
-        using std::min;
-        if (!overlaps || value_of(traffic) == 0) return traffic;
-        const N hidden = seconds(letter, meaning, min(traffic, work));
-        return traffic - hidden + on_.of(&Timing::data_exposed) * hidden;
-    }
     N pass(const char* letter, const char* meaning, const N& dense, const N& expert) const {
         N sum = 0.0;
         if (slow_->dense.held > 0) add(sum, n_ * cited(dense));
@@ -279,50 +241,38 @@ class StepCost : Letters<N> {
         const N parameters = formula_of<N>(pace.parameters, [&] {
             return named<N>({"P", "most_parameters", ""}, this->parameters(stages.at_rest(pace.heaviest)), pace.parameters);
         });
-        const bool shards = p_.shards_optimizer();
-        const double gradient = p_.gradients_in_fp32 ? 4 : 2;
-        const Copies all = copies();
-        const N once = collective(all, gradient * parameters);
-        const N reduce = seconds("X_r", "gradient_reduction", shards ? once : 2 * once);
-        const N gather = shards ? seconds("X_g", "weight_gathering", collective(all, 2 * parameters)) : N(0.0);
         const N forward = pass("F_s", "stage_forward", layers_.dense.forward, layers_.expert.forward),
                 backward = pass("B_s", "stage_backward", layers_.dense.backward, layers_.expert.backward);
-        N felt = exposed("U_r", "gradients_hidden", reduce, backward, p_.overlap_gradients);
-        if (p_.overlap_gradients) add(felt, reduce / 8);  // the last bucket
-        add(felt, exposed("U_g", "weights_hidden", gather, forward, p_.overlap_parameters));
-        item(TimeItem::data_traffic) = felt;
-        // FSDP, instead, gathers weights in every forward and backward pass and shares out gradients after each
-        // (tests/time/nvidia_rates_test.cpp)
-        item(TimeItem::weight_traffic) = 0.0;
-        if (p_.zero == Zero::weights) {
-            N gathering = exposed("U_f", "weights_hidden", gather, forward, p_.overlap_parameters);
-            add(gathering, exposed("U_b", "both_hidden", gather + reduce, backward, p_.overlap_gradients));
-            item(TimeItem::weight_traffic) = micro_batches_ * gathering;
-            item(TimeItem::data_traffic) = 0.0;
-        }
-        item(TimeItem::optimizer) = optimizer(parameters, gradient);
+        const DataTraffic<N> data(p_, hw_, on_);
+        const N exposed = data.exposed(parameters, forward, backward);
+        item(TimeItem::data_traffic) = item(TimeItem::weight_traffic) = 0.0;
+        if (sends_every_micro_batch(p_))  // FSDP (tests/time/nvidia_rates_test.cpp)
+            item(TimeItem::weight_traffic) = micro_batches_ * exposed;
+        else
+            item(TimeItem::data_traffic) = exposed;
+        item(TimeItem::optimizer) = optimizer(parameters, data.ranks());
         item(TimeItem::fixed) = on_.of(&Timing::fixed);
         result_.forward = value_of(forward);
         result_.backward = value_of(backward);
     }
     // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
-    N optimizer(const N& parameters, double gradient) const {
-        const N mine = p_.shards_optimizer() ? parameters / ranks_ : parameters;
+    N optimizer(const N& parameters, const N& ranks) const {
+        const N mine = p_.shards_optimizer() ? parameters / ranks : parameters;
         const N offload = number("o", "optimizer_on_host", "", p_.optimizer_offload);
-        N moved = 34 * mine;
+        N moved = on_.of(kUpdate) * mine;
         if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
-        N update = (moved + 12 * parameters) / (0.8 * on_.of(&Machine::memory));
+        N update = (moved + on_.of(kClearing) * parameters) / on_.stream();
         if (p_.optimizer_offload == 0) return update;
-        return update + offload * mine * (gradient + 2) / on_.of(&Machine::host);
+        return update + offload * mine * (gradient_bytes(p_) + kWeightBytes) / on_.of(&Machine::host);
     }
 
     // ---- noise of the machine and of other jobs; the slowest node sets the pace
     void noise() {
         using std::log, std::log2;
-        constexpr double kLongest = 0.1;  // seconds: stalls longer than this are not seen
+        const N longest = on_.of(kLongestStall);
         N& stalls = item(TimeItem::stalls);
         stalls = 0.0;
-        if (p_.gpus > 1) stalls = each_way(micro_batches_) * (kLongest * log(1 + on_.of(&Timing::stall) * (gpus() / t_ - 1) / kLongest));
+        if (p_.gpus > 1) stalls = each_way(micro_batches_) * (longest * log(1 + on_.of(&Timing::stall) * (gpus() / t_ - 1) / longest));
         result_.seconds = 0;
         for (const N& one : result_.items) result_.seconds += value_of(one);
         if (p_.gpus <= hw_.gpus_per_node) return;
@@ -343,15 +293,10 @@ class StepCost : Letters<N> {
         result_.backward *= factor;
     }
 
-    const Machine& hw_;
-    const Cost<N> on_;
     const LayerTimesOf<N>& layers_;
     const Stage* slow_ = nullptr;
-    const N t_ = L::t(), vocabulary_ = L::v() / t_ * L::h();
+    const N vocabulary_ = L::v() / t_ * h_;
     const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
-    const N ranks_ = p_.weight_copies() == 1 ? number("D", "weight_copies", "gpus", as_double(p_.data_parallel() * p_.context_parallel))
-                                             : number("D", "weight_copies_both_ways", "gpus",
-                                                      as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
     const N micro_batches_ =
         number("m", p_.weight_copies() == 1 ? "micro_batches" : "micro_batches_each_way", "", as_double(p_.micro_batches_per_direction()));
     N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
@@ -390,9 +335,9 @@ double transfer_seconds_inside(const Model& model, const Plan& plan, const Machi
     const LayerTimes none;
     return StepCost<double>(model, plan, machine, timing, none).transfer_inside();
 }
-DataCollective data_collective_parts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
-    const LayerTimes none;
-    return StepCost<double>(model, plan, machine, timing, none).parts(bytes);
+DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
+    const Cost<double> cost(machine, timing);
+    return DataTraffic<double>(plan, machine, cost).parts(bytes);
 }
 double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                         const Stage& stage) {
@@ -404,7 +349,7 @@ PipelineWeights pipeline_weights(const Plan& p) {
         return {0, static_cast<double>(p.micro_batches_per_direction()), chunks, 0, false};
     if (is_played(p)) return {0, m, 1, m - 1, false};
     if (p.pipeline_parallel > 1 && p.schedule_kind() == ScheduleKind::interleaved)
-        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedTransfer : 1), true};
+        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedSend.value : 1), true};
     return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 ? 0.5 : 1), false};
 }
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {

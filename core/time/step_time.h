@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "plan/plan.h"
 #include "plan/stage.h"
+#include "time/data_traffic.h"
 #include "time/layer_time.h"
 
 namespace fourfold {
@@ -80,16 +81,11 @@ struct PlayedStep {
 PlayedStep played_step(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                        const Stages& stages, const Pace& pace);
 
-// Seconds of handing a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.
+// Seconds to send a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
 double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
-// ---- the terms that a placement on measured links takes apart (placement_model.h); step_time adds up the same ones
-// Seconds of a collective of `bytes` per GPU among the ranks that hold the same parameters: max(inside, across / rate) + fixed, where the
-// rate is what a node reaches, byte/s.
-struct DataCollective {
-    double inside = 0, across = 0, fixed = 0;
-};
-DataCollective data_collective_parts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
+// ---- the terms that a placement on measured links takes apart (placement/model.h); step_time adds up the same ones
+DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
 // Parameters of a stage on one GPU.
 double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                         const Stage& stage);
@@ -100,8 +96,6 @@ struct PipelineWeights {
     bool closed = false;  // the last stage sends to the first, too
 };
 PipelineWeights pipeline_weights(const Plan& plan);
-
-inline constexpr double kOverlappedTransfer = 0.25;  // what is felt of one that overlaps (interleaved schedule, overlap_pipeline)
 
 // Step times of many plans that differ from one (`like`) in degrees, micro-batch, GPUs, recomputation, ZeRO and schedule alone; a layer's
 // times are kept from one plan to the next.

@@ -1,0 +1,113 @@
+// The constants of the time model: numbers that no formula gives. A formula shows each under its symbol, whose words (symbol.<id>) say
+// where it comes from:
+//   fitted    joint least-squares fit to published step times of Megatron-LM runs (constants.cpp)
+//   measured  benchmarks of single kernels on A100
+//   counted   by hand: what the operation must read, write or multiply
+//   assumed   plausible; no published run tells it apart
+#pragma once
+#include "base/formula.h"
+#include "plan/framework.h"
+#include "plan/plan.h"
+
+namespace fourfold {
+
+struct Cluster;
+struct Machine;
+
+// Bytes of a weight as it is multiplied and sent, and of its gradient.
+inline constexpr double kWeightBytes = 2;
+inline double gradient_bytes(const Plan& p) { return p.gradients_in_fp32 ? 4 : 2; }
+
+// ---- the same on every machine
+// Parts of the data sheet's memory bandwidth: in most kernels; in the optimizer and in attention that is not fused; in the look-up of the
+// embedding, which reads single rows. (assumed)
+inline constexpr Constant kKernelBandwidth{{"e_h", "kernel_bandwidth_share", ""}, 0.85};
+inline constexpr Constant kStreamBandwidth{{"e_s", "stream_bandwidth_share", ""}, 0.8};
+inline constexpr Constant kLookUpBandwidth{{"e_m", "look_up_bandwidth_share", ""}, 0.5};
+// Rates relative to the usual ones: batched multiplications to large ones; a send between two GPUs of a node to a collective. (assumed)
+inline constexpr Constant kBatchedRate{{"e_u", "batched_share", ""}, 0.62};
+inline constexpr Constant kSendRate{{"e_d", "send_link_share", ""}, 0.6};
+
+// FlashAttention-2: queries in a block of its work; operations of its backward over its forward pass, five multiplications instead of two
+// (counted); the same ratio of the time in which only some multiprocessors still work (assumed).
+inline constexpr Constant kAttentionBlock{{"q_b", "attention_block", "tokens"}, 128};
+inline constexpr Constant kAttentionBackward{{"o_b", "attention_backward_operations", ""}, 2.5};
+inline constexpr Constant kAttentionBackwardTail{{"j_b", "attention_backward_tail", ""}, 0.4};
+// Attention that is not fused: bytes moved per score by scale, mask and softmax; and, second, with dropout. (counted)
+inline constexpr Constant kScoreForward[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 8}, {{"i_sf", "score_bytes_forward", "bytes"}, 11}};
+inline constexpr Constant kScoreBackward[] = {{{"i_sb", "score_bytes_backward", "bytes"}, 11},
+                                              {{"i_sb", "score_bytes_backward", "bytes"}, 14}};
+// Ring attention: bytes moved to rescale a value of a partial result, four numbers of 32 bits. (counted)
+inline constexpr Constant kRescale{{"i_c", "rescale_bytes", "bytes"}, 16};
+
+// Element-wise work: values of 16 bits read and written per hidden value by the two norms, fused or not (2.5 times as much), by residuals
+// and by dropout; and per feed-forward value by the activation function, without and with a gate. (counted)
+inline constexpr Constant kNormForward[] = {{{"i_nf", "norm_values_forward", "values"}, 10},
+                                            {{"i_nf", "norm_values_forward", "values"}, 4}};
+inline constexpr Constant kNormBackward[] = {{{"i_nb", "norm_values_backward", "values"}, 15},
+                                             {{"i_nb", "norm_values_backward", "values"}, 6}};
+inline constexpr Constant kResidual{{"i_r", "residual_values", "values"}, 6};
+inline constexpr Constant kDropout{{"i_d", "dropout_values", "values"}, 2};
+inline constexpr Constant kActivationForward[] = {{{"i_af", "activation_values_forward", "values"}, 2},
+                                                  {{"i_af", "activation_values_forward", "values"}, 3}};
+inline constexpr Constant kActivationBackward[] = {{{"i_ab", "activation_values_backward", "values"}, 3.5},
+                                                   {{"i_ab", "activation_values_backward", "values"}, 5}};
+
+// Embedding: bytes per value that it writes, both passes (counted), and per parameter, for its gradient (assumed). Loss: bytes that a fused
+// kernel moves, over those of the plain one (assumed).
+inline constexpr Constant kEmbeddingValue{{"i_e", "embedding_value_bytes", "bytes"}, 6};
+inline constexpr Constant kEmbeddingWeight{{"i_w", "embedding_weight_bytes", "bytes"}, 14};
+inline constexpr Constant kFusedLoss{{"j_f", "fused_loss_share", ""}, 0.5};
+
+// Seconds by which tp-comm-overlap delays each piece of work; time of the CPU in a layer's backward over its forward pass, and, second,
+// with the forward pass once more. (assumed)
+inline constexpr Constant kOverlapLatency{{"l_o", "overlap_latency", "seconds"}, 8e-6};
+inline constexpr Constant kHostBackward[] = {{{"c_b", "host_backward", ""}, 1.3}, {{"c_b", "host_backward", ""}, 2.3}};
+
+// Sends between stages: the part of one that nothing hides, interleaved with overlap_pipeline. (assumed)
+inline constexpr Constant kOverlappedSend{{"u_p", "overlapped_send_exposed", ""}, 0.25};
+// Gradients and weights: latencies of the network per doubling of nodes; the last bucket, which is sent after the backward pass. (assumed)
+inline constexpr Constant kDataLatencies{{"n_l", "data_latencies", ""}, 8};
+inline constexpr Constant kLastBucket{{"u_l", "last_bucket", ""}, 0.125};
+// Optimizer, bytes moved: per parameter that it updates, reading gradient (twice: its norm), master weight and two averages in 32 bits,
+// writing the three and the weight in 16 (counted); per parameter of the GPU, scaling gradients and setting them to zero (assumed).
+inline constexpr Constant kUpdate{{"i_o", "update_bytes", "bytes"}, 34};
+inline constexpr Constant kClearing{{"i_p", "clearing_bytes", "bytes"}, 12};
+// Seconds; a longer stall does not show in a step. (assumed)
+inline constexpr Constant kLongestStall{{"j_m", "longest_stall", "seconds"}, 0.1};
+
+// ---- different from machine to machine
+// Each has its unit here and its symbol in constants.cpp.
+struct Timing {
+    double gemm;                      // asymptotic rate of a matrix multiplication over the peak
+    double tile_fill;                 // K-equivalent of filling and draining a tile's pipeline
+    double wave_mix;                  // 0: a partly filled wave of tiles costs a whole one, 1: nothing
+    double small_tile;                // rate of 128 x 128 tiles over that of 256 x 128
+    double attention;                 // rate of flash attention's forward pass over the peak
+    double attention_backward;        // of the backward over the forward pass
+    double attention_tail;            // longest block, in blocks
+    double element_wise;              // bytes of element-wise work over what is counted
+    double cross_entropy;             // bytes per logit, forward and backward
+    double link, link_latency;        // share of a link's rate that a collective reaches; seconds
+    double network, network_latency;  // the same between nodes
+    double tensor_exposed;            // part of overlapped tensor-parallel traffic that the backward pass does not hide
+    double tensor_overlap_exposed;    // with tp-comm-overlap
+    double data_exposed;              // of overlapped gradient and weight traffic
+    double context_correction;        // rescaling partial attention results, over what is counted
+    double ring_link, ring_latency;   // share of the link between two GPUs of a node that a ring reaches; seconds a step
+    double ring_network;              // share of the network that a ring reaches
+    double ring_network_exposed;      // of rings between nodes, overlapped: the part that attention does not hide
+    double host_layer;                // seconds of CPU per layer
+    double fixed;                     // seconds per step
+    double straggler;                 // per doubling of nodes
+    double stall;                     // seconds per micro-batch and group of GPUs, the site's noise
+    double pipeline;                  // share of the network that point-to-point transfers reach
+    double accumulation;              // bytes per parameter and micro-batch for adding up gradients
+    double micro_batch;               // seconds per micro-batch
+};
+// `cluster` may be null; where its profile has constants of its own, fitted to its runs, a site that is "measured" takes them.
+Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention);
+
+const Symbol& symbol_of(double Timing::*constant);
+
+}  // namespace fourfold

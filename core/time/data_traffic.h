@@ -1,0 +1,122 @@
+// The traffic between GPUs that hold the same weights: they add up gradients and hand out weights. Here alone is said what they send, for
+// the step time and for placements on measured links.
+//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054, section 7;  Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277, section 3
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "time/transfers.h"
+
+namespace fourfold {
+
+// What they send during one pass. A reduction adds up gradients (an all-reduce costs two), a gathering hands out weights of 16 bits.
+struct DataMessages {
+    int reductions = 0, gatherings = 0;
+    bool in_forward = false;       // during the forward pass, else the backward pass
+    bool overlaps = false;         // that pass hides it
+    bool has_last_bucket = false;  // the last part of it is sent after that pass
+};
+// Both passes; FSDP sends these for every micro-batch, and not once per step.
+inline std::array<DataMessages, 2> data_messages(const Plan& p) {
+    if (p.zero == Zero::weights)
+        return {{{.gatherings = 1, .in_forward = true, .overlaps = p.overlap_parameters},
+                 {.reductions = 1, .gatherings = 1, .overlaps = p.overlap_gradients}}};
+    const bool shards = p.shards_optimizer();
+    return {{{.reductions = shards ? 1 : 2, .overlaps = p.overlap_gradients, .has_last_bucket = p.overlap_gradients},
+             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = p.overlap_parameters}}};
+}
+inline bool sends_every_micro_batch(const Plan& p) { return p.zero == Zero::weights; }
+
+// A collective of `bytes` per GPU, taken apart: max(inside, across / rate) + fixed seconds, where the rate is what a node reaches, byte/s.
+struct DataCollective {
+    double inside = 0;        // seconds in a node
+    double inside_bytes = 0;  // that a GPU sends in its node
+    double across = 0;        // bytes that a node sends
+    double fixed = 0;         // seconds
+};
+
+template <class N>
+class DataTraffic {
+ public:
+    DataTraffic(const Plan& plan, const Machine& machine, const Cost<N>& cost) : p_(plan), hw_(machine), on_(cost) {}  // keeps references
+
+    const N& ranks() const { return ranks_; }  // that hold the same parameters
+
+    // Seconds of a step that no pass hides, with so many parameters on each GPU; the passes are those of one micro-batch.
+    N exposed(const N& parameters, const N& forward, const N& backward) const {
+        const N once = collective(gradient_bytes(p_) * parameters);
+        N sum = 0.0;
+        for (const DataMessages& messages : data_messages(p_)) {
+            N traffic = 0.0;
+            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", collective(kWeightBytes * parameters)));
+            if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
+            add(sum, not_hidden(messages, traffic, messages.in_forward ? forward : backward));
+            if (messages.has_last_bucket) add(sum, traffic * on_.of(kLastBucket));
+        }
+        return sum;
+    }
+
+    DataCollective parts(double bytes) const requires std::is_same_v<N, double> {
+        if (ranks_ <= 1) return {};
+        DataCollective parts{.fixed = copies_.latency};
+        if (copies_.near > 1) parts.inside_bytes = sent_inside(bytes), parts.inside = inside(bytes);
+        if (copies_.nodes > 1) parts.across = sent_across(bytes);
+        return parts;
+    }
+
+ private:
+    struct Copies {
+        N near, nodes, sharing, latency;
+    };
+    static N number(const char* letter, const char* meaning, const char* unit, double value) {
+        return quantity<N>({letter, meaning, unit}, value);
+    }
+    static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
+    static void add(N& sum, const N& term) {
+        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
+    }
+    static double as_double(std::int64_t value) { return static_cast<double>(value); }
+
+    Copies copies() const {
+        using std::log2, std::max;
+        const double ranks = value_of(ranks_), node = as_double(hw_.gpus_per_node);
+        // the other direction's copy lies on another stage: within the node only where the node holds the whole pipeline
+        const double near_ranks = as_double(p_.gpus) > node ? ranks / as_double(p_.weight_copies()) : ranks;
+        const double within = std::max(1.0, std::min(near_ranks, std::floor(node / as_double(p_.tensor_parallel))));
+        const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_parallel);
+        const N near = number("D_n", "copies_in_node", "gpus", within);
+        const N nodes = named<N>({"D_m", "copy_nodes", ""}, ranks_ / near);
+        return {near, nodes, number("D_g", "groups_per_node", "", sharing),
+                on_.of(kDataLatencies) * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes))};
+    }
+    N sent_inside(const N& bytes) const { return bytes * (copies_.near - 1) / copies_.near; }
+    N inside(const N& bytes) const { return sent_inside(bytes) / (on_.of(&Timing::link) * on_.ring_link(copies_.near)); }
+    N sent_across(const N& bytes) const { return bytes * copies_.sharing * (copies_.nodes - 1) / copies_.nodes; }
+    N collective(const N& bytes) const {
+        using std::max;
+        if (value_of(ranks_) <= 1) return 0.0;
+        N near = 0.0, far = 0.0;
+        if (value_of(copies_.near) > 1) near = inside(bytes);
+        if (value_of(copies_.nodes) > 1) far = sent_across(bytes) / (on_.of(&Timing::network) * on_.of(&Machine::node));
+        return (value_of(near) == 0 ? far : value_of(far) == 0 ? near : max(near, far)) + copies_.latency;
+    }
+    N not_hidden(const DataMessages& messages, const N& traffic, const N& work) const {
+        using std::min;
+        if (!messages.overlaps || value_of(traffic) == 0) return traffic;
+        const bool both = messages.reductions > 0 && messages.gatherings > 0;
+        const N hidden = both                      ? seconds("U_b", "both_hidden", min(traffic, work))
+                         : messages.reductions > 0 ? seconds("U_r", "gradients_hidden", min(traffic, work))
+                                                   : seconds("U_g", "weights_hidden", min(traffic, work));
+        return traffic - hidden + on_.of(&Timing::data_exposed) * hidden;
+    }
+
+    const Plan& p_;
+    const Machine& hw_;
+    const Cost<N>& on_;
+    const N ranks_ = number("D", p_.weight_copies() == 1 ? "weight_copies" : "weight_copies_both_ways", "gpus",
+                            as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
+    const Copies copies_ = copies();
+};
+
+}  // namespace fourfold

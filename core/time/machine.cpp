@@ -1,0 +1,54 @@
+#include "time/machine.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace fourfold {
+
+namespace {
+
+// What stands in a node where the request names no cluster, byte/s in one direction: the adapter that DGX A100 and DGX H100 have for each
+// GPU, and PCIe Gen4 x16 to a host of which the GPU's profile says nothing.
+constexpr double kAmpereAdapter = 200e9 / 8, kNewerAdapter = 400e9 / 8, kPcie = 32e9;
+
+struct MachineSymbol {
+    double Machine::*number;
+    Symbol symbol;
+};
+constexpr MachineSymbol kSymbols[] = {
+    {&Machine::peak, {"R", "peak", "flop_per_s"}},
+    {&Machine::peak_16, {"R_16", "peak_16", "flop_per_s"}},
+    {&Machine::memory, {"H_0", "memory_bandwidth", "bytes_per_s"}},
+    {&Machine::link, {"L", "node_link", "bytes_per_s"}},
+    {&Machine::node, {"X", "node_network", "bytes_per_s"}},
+    {&Machine::host, {"H_c", "host_bandwidth", "bytes_per_s"}},
+    {&Machine::processors, {"S", "multiprocessors", ""}},
+};
+
+}  // namespace
+
+Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
+    Machine m;
+    m.architecture = gpu.architecture;
+    const bool fp8 = plan.precision == Precision::fp8 || plan.precision == Precision::fp8_weights;
+    m.multiplies_in_8_bits = fp8 && gpu.fp8_flop_per_s > 0;
+    m.peak_16 = plan.precision == Precision::fp16 ? gpu.fp16_flop_per_s : gpu.bf16_flop_per_s;
+    m.peak = m.multiplies_in_8_bits ? gpu.fp8_flop_per_s : m.peak_16;
+    m.peak_format = m.multiplies_in_8_bits ? "FP8" : plan.precision == Precision::fp16 ? "fp16" : "bf16";
+    m.memory = gpu.hbm_byte_per_s;
+    m.link = gpu.link_byte_per_s;
+    m.host = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : kPcie;
+    m.processors = static_cast<double>(gpu.streaming_multiprocessors);
+    m.gpus_per_node = plan.gpus_per_node;
+    m.has_switch = cluster == nullptr || cluster->has_switch;
+    const double adapter = gpu.architecture == Architecture::ampere ? kAmpereAdapter : kNewerAdapter;
+    m.node = cluster == nullptr ? adapter * static_cast<double>(plan.gpus_per_node)
+                                : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);
+    return m;
+}
+
+const Symbol& symbol_of(double Machine::*number) {
+    return std::find_if(std::begin(kSymbols), std::end(kSymbols), [&](const auto& row) { return row.number == number; })->symbol;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,31 @@
+// What the formulas of time share: the symbols of model and plan, and the costs of single operations on a machine.
+#pragma once
+#include "plan/symbols.h"
+#include "time/transfers.h"
+
+namespace fourfold {
+
+// Of layers with experts, where they differ from dense ones.
+inline constexpr Part kExpertLayer{"e", "expert_layer"};
+
+template <class N>
+class TimeSymbols : protected Letters<N> {
+ protected:
+    using L = Letters<N>;
+    TimeSymbols(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing)
+        : Letters<N>(model, plan), hw_(machine), on_(machine, timing) {}
+
+    static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
+    // Rows or columns of a weight matrix on one GPU.
+    static N width(const Part& matrix, const N& value) { return named<N>({"C", "gpu_width", "values", &matrix}, value); }
+    // To gather or scatter, in the tensor-parallel group, what flows between layers.
+    N tensor_collective() const { return seconds("Z_1", "tensor_collective", on_.collective(2 * M_ * h_, t_)); }
+    // Bytes per element of a weight's gradient, which is added to what is there: read and written.
+    double added_gradient_bytes() const { return 2 * gradient_bytes(this->p_); }
+
+    const Machine& hw_;
+    const Cost<N> on_;
+    const N h_ = L::h(), t_ = L::t(), M_ = L::tokens();
+};
+
+}  // namespace fourfold
