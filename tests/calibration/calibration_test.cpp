@@ -139,6 +139,9 @@ TEST_CASE("no run, one run, two runs: nothing is rescaled, and why") {
     CHECK(one["rows"][0]["after_ratio"] == one["rows"][0]["ratio"]);
     CHECK(calibrated(with_runs(first(runs, 2)))["why"] == json(R"([{"id": "calibration.two_plans"}])"));
     CHECK(calibrated(with_runs(first(runs, 3)))["set"] == json(R"({"time_factor": 1.3})"));
+    const Json far = calibrated(with_runs(runs_on(Json::object(), first(plans(), 3), 10)));
+    CHECK(far["kind"] == "none");
+    CHECK(said(far["why"][0]).starts_with("calibration.far_off {\"factor\":"));
     // the same plan thrice is one
     const Json same = calibrated(with_runs(Json::array({runs[0], runs[0], runs[0]})));
     CHECK(same["kind"] == "none");

@@ -149,6 +149,11 @@ TEST_CASE("read_links: JSON, ours and Pipette's") {
     CHECK(own["slow"][0] == json(R"({"from": "rack1-b", "to": "rack2-a", "gbyte_per_s": 20.5, "share_of_median": 0.959289})"));
     CHECK(read(own["links"].dump())["links"] == own["links"]);
 
+    const Json some = read(
+        R"({"nodes": ["a", "b", "c"], "gbyte_per_s": [[0, 1, 1], [1, 0, 1], [1, 1, 0]], "latency_us": [[0, 5, null], [5, 0, 5], [null, 5, 0]]})");
+    CHECK_FALSE(some["links"].contains("latency_us"));
+    CHECK(says(some, "note.links.latencies", R"({"all":6,"known":4})"));
+
     const Json theirs = read_fixture("pipette");
     CHECK(theirs["format"]["id"] == "pipette");
     CHECK(theirs["symmetric"] == true);
@@ -369,6 +374,9 @@ TEST_CASE("read_links: OSU's logs, and how they say their pair") {
     std::string hosts = fixture("osu");
     hosts.replace(hosts.find("cn01:1,cn02:1"), 13, "cn01:1,cn2,c3");
     CHECK(says(read(hosts), "problem.osu.hosts", R"({"hosts":3,"line":1})"));
+    hosts.replace(hosts.find("cn01:1,cn2,c3"), 13, "a,b,c,d,e");
+    CHECK(says(read(hosts), "problem.osu.many_hosts", R"({"hosts":4,"line":1})"));
+    CHECK(says(read(text + "\n# pair: cn01 cn01\n" + text.substr(text.find("# OSU"))), "note.osu.inside", R"({"logs":2})"));
     CHECK(messages(read(text.substr(0, text.find("# pair: cn02")))) ==
           R"(text missing: links.gaps_all {"first":["cn02 - cn03"],"pairs":1})");
 }
