@@ -142,9 +142,9 @@ TEST_CASE("a named part stands for itself, in symbols and in numbers") {
     CHECK(legend(twice - c) == "T= S= a b c ");
     CHECK(defect(twice - c) == "");
     const Json where = twice.where();
-    CHECK(where[0] == tests::json(R"({"symbol": "T", "meaning": "twice", "unit": "", "value": 20.0,
+    CHECK(where[0] == tests::json(R"({"symbol": "T", "meaning": "twice", "part": null, "unit": "", "value": 20.0,
                                       "formula": [2.0, "·", {"symbol": "S"}], "numbers": [2.0, "·", 10.0]})"));
-    CHECK(where[2] == tests::json(R"({"symbol": "a", "meaning": "first", "unit": "apples", "value": 7.0,
+    CHECK(where[2] == tests::json(R"({"symbol": "a", "meaning": "first", "part": null, "unit": "apples", "value": 7.0,
                                       "formula": null, "numbers": null})"));
 }
 
@@ -193,7 +193,8 @@ TEST_CASE("parts: the letter takes the part's as subscript, the meaning its name
     const Json where = (first + second + first).where();
     CHECK(where.size() == 2);
     CHECK(where[0]["symbol"] == "F_q");
-    CHECK(where[0]["meaning"] == "forward pass: queries");
+    CHECK(where[0]["meaning"] == "forward pass");
+    CHECK(where[0]["part"] == "queries");
     CHECK(Traced::symbol({"G_f", "", "", &kFirst}, 1).latex() == "G_{fq}");
 }
 

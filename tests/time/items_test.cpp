@@ -414,7 +414,7 @@ TEST_CASE("by hand: traffic between copies over nodes, and without overlap") {
     c.plan.optimizer_offload = 0.5;  // half of the update on the host: 2 + 2 bytes of each parameter's share over PCIe
     CHECK(item(step_of(c, layers), TimeItem::optimizer) ==
           Approx((0.5 * 34 * P / 8 + 12 * P) / (0.8 * kH / 0.85) + 0.5 * P / 8 * 4 / 1e5).epsilon(1e-12));
-    const DataCollective parts = data_collective_parts(c.model, c.plan, c.hw, c.k, 1'000);
+    const DataCollective parts = data_collective_parts(c.plan, c.hw, c.k, 1'000);
     CHECK(parts.inside == Approx(500 / (0.5 * 2e6)).epsilon(1e-12));
     CHECK(parts.across == Approx(1'000 * 2 * 3 / 4.0).epsilon(1e-12));
     CHECK(parts.fixed == Approx(latency).epsilon(1e-12));
