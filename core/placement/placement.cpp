@@ -140,7 +140,7 @@ Json describe_link(const PlacementShape& shape, const Placement& at, std::uint32
         .add("to", std::int64_t{at[to]})
         .add("positions", Json::array({from, to}))
         .add("stage", stage)
-        .add("gbyte_per_s", x > 0 ? Json(1 / x / kGiga) : Json());
+        .add("gbyte_per_s", 1 / x / kGiga);
 }
 
 Json binds(const PlacementShape& shape, const Placement& at) {

@@ -26,11 +26,12 @@ interface OptionProps {
 // A neighbour of the current value. One that breaks a rule can be reached but not taken, and says which rule.
 function Option({ field, option, current, answer, choose, explain }: OptionProps) {
     const reason = option.problem ? messageOf(option.problem) : null;
-    const fit = say(`fit.${option.class ?? 'fits'}`);
-    const change = say('adjust.change', { change: format.change(option.change_bytes ?? 0) });
-    const effect = !option.legal ? say('adjust.not_possible') : current ? fit : change;
+    const legal = option.legal ? option : null;
+    const fit = say(`fit.${legal?.class ?? 'fits'}`);
+    const change = say('adjust.change', { change: format.change(legal?.change_bytes ?? 0) });
+    const effect = !legal ? say('adjust.not_possible') : current ? fit : change;
     const { time, equally_good } = answer ?? {};
-    const seconds = current ? undefined : option.step_seconds;
+    const seconds = current ? undefined : legal?.step_seconds;
     const compared = seconds === undefined || !time ? null : ([seconds, time.step_seconds, equally_good?.width ?? 0] as const);
     const slower = compared && (isEqual(...compared) ? say('plan.equal') : format.slower(compared[0], compared[1]));
     const told = { label: fieldName(field), value: option.value, effect, more: reason ?? (current ? say('adjust.now') : fit) };
@@ -38,11 +39,11 @@ function Option({ field, option, current, answer, choose, explain }: OptionProps
     return (
         <button
             type="button"
-            class={`option ${option.class ?? 'illegal'}`}
+            class={`option ${legal?.class ?? 'illegal'}`}
             aria-pressed={current}
-            aria-disabled={!option.legal}
+            aria-disabled={!legal}
             aria-label={spoken}
-            onClick={() => (option.legal ? choose() : explain(reason))}
+            onClick={() => (legal ? choose() : explain(reason))}
             onMouseEnter={() => explain(reason)}
             onMouseLeave={() => explain(null)}
             onFocus={() => explain(reason)}

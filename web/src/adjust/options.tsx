@@ -1,5 +1,5 @@
 import type { FunctionComponent } from 'preact';
-import type { BooleanField, ChoiceField, Estimate, Field, SetField } from '../core/api';
+import type { BooleanField, ChoiceField, Estimate, Field, Json, SetField } from '../core/api';
 import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
 import { aboutOf, choiceHelp, choiceName, fieldHelp, fieldName, nameOf, wordsFor } from '../shared/names';
@@ -65,7 +65,7 @@ const planValue = ({ job, answer }: Page, key: string): unknown => (job[key] ===
 // Could this field, or this part of a set, change anything in the run as it is? Where that is not known, yes.
 export function matters(page: Page): (key: string) => boolean {
     const { job, answer } = page;
-    const config = answer?.model.config;
+    const config: Record<string, Json | undefined> | undefined = answer?.model.config;
     const has = (keys: string[]): boolean => !config || keys.some((key) => Number(config[key] ?? 0) > 0);
     const value = (key: string): unknown => planValue(page, key);
     const experts = has(EXPERTS);

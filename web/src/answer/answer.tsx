@@ -1,7 +1,8 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Change, type Estimate, type Fit, RANKED_KEYS } from '../core/api';
+import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
+import { RANKED_KEYS } from '../core/types';
 import { format } from '../format/format';
 import { sizes, sizesOf, stepChange, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
 import { problemAttributes, problemId } from '../shared/field-problems';

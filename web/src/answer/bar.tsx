@@ -1,4 +1,5 @@
-import type { Estimate, Group } from '../core/api';
+import type { Estimate } from '../core/api';
+import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { outsideOf } from '../shared/answer-words';
 import { percent, room } from '../shared/chart';
@@ -20,7 +21,7 @@ function ticks(end: number): number[] {
 }
 
 interface PartProps {
-    group: Group;
+    group: ShownGroup;
     from: number; // of the drawing's width
     width: number;
     open: boolean;

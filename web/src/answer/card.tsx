@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Group, Item, Token, Where } from '../core/api';
+import type { Item, Token, Where } from '../core/api';
+import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { CopyButton } from '../shared/copy-button';
 import { aboutOf, nameOf, wordsFor } from '../shared/names';
@@ -54,11 +55,11 @@ export function Explanation(props: ExplanationProps) {
 }
 
 // The part whose formula is shown: the chosen one, else the largest.
-const chosenOf = (group: Group, open: OpenItem): Item | undefined =>
+const chosenOf = (group: ShownGroup, open: OpenItem): Item | undefined =>
     group.items.find((item) => item.id === open.item) ?? [...group.items].sort((a, b) => b.bytes - a.bytes)[0];
 
 export interface CardProps {
-    group: Group;
+    group: ShownGroup;
     open: OpenItem;
     act: Actions;
     toAssumptions(): void;

@@ -7,7 +7,8 @@ import { say, tell } from '../words/words';
 
 // The same run counted two ways, and why the numbers differ.
 export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) {
-    const { comparison, job } = answer;
+    const { comparison } = answer;
+    const method = String(answer.job.method);
     return (
         <div class="methods">
             <table>
@@ -15,7 +16,7 @@ export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) 
                     <tr>
                         <th scope="col">{say('methods.item')}</th>
                         <th scope="col" class="r">
-                            {say('methods.gib', { method: nameOf('method', { id: String(job.method) }) })}
+                            {say('methods.gib', { method: methodName({ method }) })}
                         </th>
                         <th scope="col" class="r">
                             {say('methods.gib', { method: methodName(comparison) })}
@@ -32,7 +33,7 @@ export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) 
                             <td class="r">{format.gib(row.other_bytes)}</td>
                         </tr>
                         <tr class="because">
-                            <td colSpan={3}>{row.why === undefined ? tell({ id: `group.${row.id}.differs` }) : tell(row.why)}</td>
+                            <td colSpan={3}>{tell({ id: `group.${row.id}.differs` })}</td>
                         </tr>
                     </tbody>
                 ))}

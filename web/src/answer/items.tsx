@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact';
-import type { Estimate, Group, Note } from '../core/api';
+import type { Assumption, Estimate, Text } from '../core/api';
+import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { sumOf } from '../format/sums';
 import { outsideOf } from '../shared/answer-words';
@@ -14,7 +15,7 @@ import type { CardProps } from './card';
 // Tab-separated, as every spreadsheet takes it; exact bytes, for there is room.
 const asTable = (answer: Estimate): string => {
     const { bytes, share } = shownTotal(answer);
-    const items = (group: Group) => group.items.map((item) => row(nameOf('item', item), item.bytes, item.share));
+    const items = (group: ShownGroup) => group.items.map((item) => row(nameOf('item', item), item.bytes, item.share));
     const outside = outsideOf(answer);
     return [
         [titleOf(answer), say('items.gib'), say('items.share'), say('items.bytes')],
@@ -29,7 +30,7 @@ const row = (label: string, bytes: number, share: number): string[] => [label, f
 
 const shownTotal = (answer: Estimate): { bytes: number; share: number } =>
     answer.stages[answer.stage] ?? { bytes: answer.total_bytes, share: answer.share };
-const wholeOf = (answer: Estimate, outside: Group): [bytes: number, share: number] => [
+const wholeOf = (answer: Estimate, outside: ShownGroup): [bytes: number, share: number] => [
     answer.whole_bytes,
     sumOf([{ bytes: answer.total_bytes, share: answer.share }, outside]).share,
 ];
@@ -39,7 +40,7 @@ const totalLabel = (answer: Estimate): string =>
 const titleOf = (answer: Estimate): string =>
     answer.stage === answer.worst_stage ? say('items.title') : say('items.title_stage', { stage: answer.stage + 1 });
 
-const partsOf = (group: Group): string => group.items.map((item) => nameOf('item', item)).join(' · ');
+const partsOf = (group: ShownGroup): string => group.items.map((item) => nameOf('item', item)).join(' · ');
 
 const toAssumptions = () => document.getElementById('assumed')?.scrollIntoView({ block: 'center' });
 
@@ -50,7 +51,7 @@ interface Props {
     Card: FunctionComponent<CardProps>;
 }
 
-function GroupRows({ page, group, act, Card }: Omit<Props, 'answer'> & { group: Group }) {
+function GroupRows({ page, group, act, Card }: Omit<Props, 'answer'> & { group: ShownGroup }) {
     const open = page.open?.group === group.id ? page.open : null;
     return (
         <>
@@ -155,17 +156,18 @@ export function Items({ page, answer, act, Card }: Props) {
     );
 }
 
-function NoteList({ id, title, notes }: { id: string; title: string; notes: Note[] }) {
+// A note that is assumed may name the field that changes it.
+function NoteList({ id, title, notes }: { id: string; title: string; notes: (Assumption | { text: Text; field?: string })[] }) {
     if (notes.length === 0) return null;
     return (
         <div id={id}>
             <h2>{title}</h2>
             <ul>
-                {notes.map((note) => (
-                    <li key={note.id}>
-                        {tell(note.text)}{' '}
-                        {note.field && (
-                            <button type="button" class="link" onClick={() => focusField(note.field ?? '')}>
+                {notes.map(({ text, field }) => (
+                    <li key={text.id}>
+                        {tell(text)}{' '}
+                        {field && (
+                            <button type="button" class="link" onClick={() => focusField(field)}>
                                 {say('notes.change')}
                             </button>
                         )}
@@ -176,12 +178,14 @@ function NoteList({ id, title, notes }: { id: string; title: string; notes: Note
     );
 }
 
+const alone = (text: Text) => ({ text });
+
 export function Notes({ answer }: { answer: Estimate }) {
     return (
         <section class="notes">
-            <NoteList id="used" title={say('notes.used')} notes={answer.used} />
+            <NoteList id="used" title={say('notes.used')} notes={answer.used.map(alone)} />
             <NoteList id="assumed" title={say('notes.assumed')} notes={answer.assumed} />
-            <NoteList id="not-counted" title={say('notes.not_counted')} notes={answer.not_counted} />
+            <NoteList id="not-counted" title={say('notes.not_counted')} notes={answer.not_counted.map(alone)} />
         </section>
     );
 }

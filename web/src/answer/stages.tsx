@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Estimate, Stage } from '../core/api';
+import type { Estimate, GroupId, Stage } from '../core/api';
 import { format } from '../format/format';
 import { Swatch } from '../shared/chart';
 import { nameOf } from '../shared/names';
@@ -37,7 +37,7 @@ function StageBar({ stage, groups, end, cardBytes, line }: BarProps) {
         <svg aria-hidden="true">
             <rect class="card" width={percent(1 / end)} height="100%" />
             {groups.map((id) => {
-                const bytes = stage.groups[id] ?? 0;
+                const bytes = stage.groups[id as GroupId] ?? 0;
                 const x = from;
                 from += bytes;
                 if (bytes === 0) return null;

@@ -4,9 +4,9 @@ import { format } from '../format/format';
 import { rateOf } from '../shared/answer-words';
 import { TimeFill } from '../shared/chart';
 import { CopyButton } from '../shared/copy-button';
-import { aboutOf, helpOf, nameOf, wordsFor } from '../shared/names';
+import { aboutOf, helpOf, nameOf } from '../shared/names';
 import type { Actions, Page } from '../store/page';
-import { say, sentences } from '../words/words';
+import { say, sentences, tell } from '../words/words';
 import { Explanation } from './card';
 
 const asTable = ({ time }: Estimate): string =>
@@ -131,9 +131,7 @@ export function TimeTable({ page, answer, chosen, act }: TimeTableProps) {
                     </tr>
                 </tbody>
             </table>
-            <p class="note">
-                {sentences(say('time_table.band', { low: time.low_seconds, high: time.high_seconds }), wordsFor('band', time.basis))}
-            </p>
+            <p class="note">{sentences(say('time_table.band', { low: time.low_seconds, high: time.high_seconds }), tell(time.basis))}</p>
             <Rates page={page} answer={answer} act={act} />
             <p class="acts">
                 <CopyButton label={say('copy.table')} text={() => asTable(answer)} />

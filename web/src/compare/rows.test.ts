@@ -19,7 +19,7 @@ const catalog = {
 
 // What the table reads of an answer, and no more.
 function answer(tensor: number, gib: number, seconds: number, fit: Fit = 'fits'): Estimate {
-    const rate = (id: string, mfu: number) => ({ id, label: id, help: '', mfu, tflop_per_s_per_gpu: mfu * 1000 });
+    const rate = (id: string, mfu: number) => ({ id, mfu, tflop_per_s_per_gpu: mfu * 1000 });
     return {
         ok: true,
         job: { model: 'm', gpu: 'g', cluster: '', method: 'detailed', tensor_parallel: tensor, gpus: 8 },
@@ -51,7 +51,14 @@ function answer(tensor: number, gib: number, seconds: number, fit: Fit = 'fits')
         },
     } as unknown as Estimate;
 }
-const problem: Problem = { field: 'gpus', rule: 'range', value: 0, message: 'Too few.', suggestion: 'Take more.', nearest: null };
+const problem: Problem = {
+    field: 'gpus',
+    rule: 'range',
+    value: 0,
+    message: { id: 'Too few.' },
+    suggestion: { id: 'Take more.' },
+    nearest: null,
+};
 
 function pageOf(shown: Estimate, pinned: (Estimate | 'refused' | 'waiting')[]): Page {
     const pins = pinned.map((one, i) => pinOf(typeof one === 'string' ? { ...shown.job, gpus: 100 + i } : one.job, catalog));
@@ -154,8 +161,8 @@ test('the rates follow the convention that the reader has chosen', () => {
         const row = tableOf(one).row('mfu');
         return [row?.basis, ...(row?.cells.map(({ text, best }) => [text.replace(/\s/g, ' '), best]) ?? [])];
     };
-    expect(shown(page)).toEqual(['full', ['10 %', false], ['13 %', true]]);
-    expect(shown({ ...page, rate: 'causal' })).toEqual(['causal', ['8 %', false], ['10 %', true]]);
+    expect(shown(page)).toEqual(['attention counted whole (as in the first paper)', ['10 %', false], ['13 %', true]]);
+    expect(shown({ ...page, rate: 'causal' })).toEqual(['attention counted half (causal)', ['8 %', false], ['10 %', true]]);
 });
 
 test('a refused plan shows its problems, a plan on its way waits, and the others keep their numbers', () => {

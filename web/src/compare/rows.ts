@@ -1,6 +1,6 @@
 // Pinned plans side by side, as a table: which plans, which rows, and which value of a row is the best. All numbers are the core's; here
 // they are only laid out and compared.
-import type { Catalog, Estimate, Field, Fit, Json, Problem, TimeKind } from '../core/api';
+import type { Catalog, Estimate, Field, Fit, GroupId, Json, Problem, TimeKind } from '../core/api';
 import { format } from '../format/format';
 import { kindsOf } from '../format/sums';
 import { gpuLabel, modelLabel, rateOf } from '../shared/answer-words';
@@ -189,7 +189,7 @@ function memorySpecs(columns: Column[]): Spec[] {
         },
         ...idsOf(columns, (answer) => Object.keys(groupsOf(answer)).sort(byOrder([...labels.keys()]))).map((id) => ({
             id: `memory-${id}`,
-            label: labels.get(id) ?? id,
+            label: labels.get(id as GroupId) ?? id,
             text: (answer: Estimate) => say('compare.gb', { size: groupsOf(answer)[id] ?? 0 }),
             part: { memory: id },
         })),

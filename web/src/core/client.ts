@@ -1,24 +1,9 @@
 // The page's side of a worker: questions out, promises back. A worker that fails is replaced. What it was asked is rejected when the
 // question itself broke the instance; when the thread was lost, it is asked once more.
 import { type Alive, watchOver } from './alive';
-import type {
-    Alternatives,
-    Calibrated,
-    Catalog,
-    Estimate,
-    Imported,
-    Limits,
-    LinkColumns,
-    LinksSaid,
-    Measured,
-    Placed,
-    PlaceProgress,
-    Ranked,
-    Refusal,
-    TimelineAnswer,
-    Versus,
-} from './api';
+import type { Answers, PlaceProgress, Refusal } from './api';
 import type { Heat, HeatFilter } from './heat';
+import type { LinkColumns, LinksSaid, Measured, PlacedHere } from './types';
 import type { Call, Question, Reply } from './worker';
 
 // `reason`: an id of the page's words, or what the browser said.
@@ -55,16 +40,17 @@ export class Core {
         this.running();
     }
 
-    catalog = (): Promise<Catalog> => this.read('catalog', '');
-    importConfig = (text: string): Promise<Imported> => this.read('import_config', text);
-    estimate = (job: object): Promise<Estimate | Refusal> => this.read('estimate', JSON.stringify(job));
-    timeline = (job: object): Promise<TimelineAnswer | Refusal> => this.read('timeline', JSON.stringify(job));
-    calibrate = (job: object, runs: string): Promise<Calibrated> => this.read('calibrate', JSON.stringify({ ...job, runs_text: runs }));
+    catalog = (): Promise<Answers['catalog']> => this.read('catalog', '');
+    importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
+    estimate = (job: object): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
+    timeline = (job: object): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
+    calibrate = (job: object, runs: string): Promise<Answers['calibrate']> =>
+        this.read('calibrate', JSON.stringify({ ...job, runs_text: runs }));
     search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), { filter });
-    alternatives = (job: object): Promise<Alternatives | Refusal> => this.read('alternatives', JSON.stringify(job));
-    rank = (job: object): Promise<Ranked | Refusal> => this.read('rank', JSON.stringify(job));
-    versus = (job: object): Promise<Versus | Refusal> => this.read('versus', JSON.stringify(job));
-    limits = (job: object): Promise<Limits | Refusal> => this.read('limits', JSON.stringify(job));
+    alternatives = (job: object): Promise<Answers['alternatives']> => this.read('alternatives', JSON.stringify(job));
+    rank = (job: object): Promise<Answers['rank']> => this.read('rank', JSON.stringify(job));
+    versus = (job: object): Promise<Answers['versus']> => this.read('versus', JSON.stringify(job));
+    limits = (job: object): Promise<Answers['limits']> => this.read('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });
     // `seconds` is when to end with the best so far.
     place = (
@@ -72,7 +58,7 @@ export class Core {
         { names, gpus, rates, latencies }: LinkColumns,
         seconds: number,
         told: (progress: PlaceProgress) => void,
-    ): Promise<Placed | Refusal> => this.ask('place', JSON.stringify(job), { links: { names, gpus, rates, latencies }, seconds }, told);
+    ): Promise<PlacedHere | Refusal> => this.ask('place', JSON.stringify(job), { links: { names, gpus, rates, latencies }, seconds }, told);
 
     // Gives its thread and its memory back; a later question starts a fresh instance.
     end(): void {

@@ -1,19 +1,9 @@
 // One instance of the core in a thread of its own. One message brings the compiled module; every other one is a question, answered under
 // the same id. Questions may come before the module.
 import createModule from 'fourfold-core';
-import type {
-    Fourfold,
-    LinkColumns,
-    LinksRead,
-    LinksSaid,
-    Measured,
-    Placed,
-    PlaceProgress,
-    Refusal,
-    SearchColumns,
-    SearchSummary,
-} from './api';
+import type { Fourfold, LinksRead, Placed, PlaceProgress, Refusal, SearchColumns, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
+import type { LinkColumns, LinksSaid, Measured } from './types';
 
 export type Call =
     | 'catalog'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Calibrated, Calibration, CalibrationRow, Problem } from '../core/api';
+import type { Calibrated, Calibration, CalibrationRow, Problem, Settings } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
 import { useWidth } from '../shared/drawing';
@@ -23,7 +23,7 @@ interface Props {
 }
 
 const nameOfRow = ({ name, plan, outlier }: CalibrationRow): string =>
-    say(outlier ? 'calibrate.row_outlier' : 'calibrate.row', { name, gpus: plan.gpus, plan: degreeList(plan) });
+    say(outlier ? 'calibrate.row_outlier' : 'calibrate.row', { name: tell(name), gpus: plan.gpus, plan: degreeList(plan) });
 
 // ---- the residuals: measured over estimated, run by run, before and after
 const HEIGHT = 150;
@@ -68,13 +68,13 @@ function Residuals({ result }: { result: Calibration }) {
                     </g>
                 ))}
                 {rows.map((row, i) => (
-                    <g key={row.name}>
+                    <g key={tell(row.name)}>
                         {changed && <line class="move" x1={x(i)} x2={x(i)} y1={y(row.ratio)} y2={y(row.after_ratio)} />}
                         <circle class="before" cx={x(i)} cy={y(row.ratio)} r={size} />
                         {changed && <circle class="after" cx={x(i)} cy={y(row.after_ratio)} r={size} />}
                         {i % every === 0 && (
                             <text x={x(i)} y={TOP + HEIGHT + 20} text-anchor="middle">
-                                {row.name.replace(/\D+/, '')}
+                                {String(row.name.args?.number ?? '')}
                             </text>
                         )}
                     </g>
@@ -123,9 +123,9 @@ function Proposal({ page, act, result }: { page: Page; act: Actions; result: Cal
     if (entries.length === 0) return null;
     const inUse = entries.every(([key, value]) => page.job[key] === value);
     const { fields } = page.catalog;
-    const told = ([key, value]: [string, string | number]): string => {
+    const told = ([key, value]: [string, Settings[string]]): string => {
         const unit = fields.find((one) => one.key === key)?.unit;
-        const written = typeof value === 'number' ? format.number(value) : choiceLabel(page.catalog, key, value);
+        const written = typeof value === 'number' ? format.number(value) : choiceLabel(page.catalog, key, String(value));
         const label = labelOf(fields, key);
         return unit
             ? say('calibrate.sets_unit', { label, value: written, unit: unitText(2, unit) })
@@ -250,7 +250,7 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
                 )}
             </p>
             <div id="calibrate-result" class="proposal" role="status">
-                {result?.ok && <p>{tell(result.why)}</p>}
+                {result?.ok && <p>{sentences(...result.why.map(tell))}</p>}
                 {result?.ok && <Warnings warnings={result.warnings} />}
                 {result?.ok === false && <Problems result={result} />}
             </div>

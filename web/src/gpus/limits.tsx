@@ -8,7 +8,7 @@ import { wholePlan } from '../shared/plan-words';
 import { Words } from '../shared/words';
 import type { Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
-import { say, tell } from '../words/words';
+import { say, sentences, tell } from '../words/words';
 
 // The questions the other way round: each answer is a button that takes it.
 interface TakeProps {
@@ -136,14 +136,14 @@ interface SizeProps {
 
 function LargestSize({ page, found, field, sentence, none, endless, text, act }: SizeProps) {
     if (!found) return <Found notes={[]}>{none}</Found>;
-    if (endless && found.limited_by === 'range') return <Found notes={[tell(found.note)]}>{endless}</Found>;
+    if (endless && found.limited_by === 'range') return <Found notes={found.notes.map(tell)}>{endless}</Found>;
     const answer = (
         <Take act={act} values={{ [field]: found.value }}>
             {text(found.value)}
         </Take>
     );
     return (
-        <Found notes={[planText(page.catalog, found.plan, found), tell(found.note)]}>
+        <Found notes={[planText(page.catalog, found.plan, found), ...found.notes.map(tell)]}>
             <Words id={sentence} args={{ gpus: Number(page.limits?.job.gpus) }} slots={{ answer }} />
         </Found>
     );
@@ -265,7 +265,7 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
                 />
                 <Models page={page} limits={limits} act={act} />
             </ul>
-            <p class="note">{tell(limits.searched.note)}</p>
+            <p class="note">{sentences(...limits.searched.notes.map(tell))}</p>
         </>
     );
 }

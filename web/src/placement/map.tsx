@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Measured } from '../core/api';
+import type { Measured } from '../core/types';
 import { format } from '../format/format';
 import { useWidth } from '../shared/drawing';
 import { Table } from '../shared/table';

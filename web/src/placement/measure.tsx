@@ -1,10 +1,11 @@
 // The measurement of the links: how it comes in, and what was read.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LinksSaid, Measured, Refusal } from '../core/api';
+import type { Refusal } from '../core/api';
 import { latestOnly } from '../core/client';
+import type { LinksSaid, Measured } from '../core/types';
 import { format } from '../format/format';
-import { nameOf } from '../shared/names';
-import { say, tell } from '../words/words';
+import { nameOf, wordsFor } from '../shared/names';
+import { say } from '../words/words';
 import { Problems, Select } from './parts';
 import { exampleText, type Placing } from './search';
 
@@ -185,7 +186,7 @@ export function Reading({ read, reading, source }: { read: Read; reading: boolea
                         count: read.names.length,
                         gpus: read.gpus,
                         unit: say(`placement.measure.units.${read.unit}`),
-                        source: tell(read.unit_source),
+                        source: wordsFor('unit_source', read.unit_source),
                     })}
                 </p>
             )}

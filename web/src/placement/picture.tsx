@@ -1,4 +1,5 @@
-import type { Binds, Measured, PacingLink } from '../core/api';
+import type { Binds, PacingLink } from '../core/api';
+import type { Measured } from '../core/types';
 import { format } from '../format/format';
 import { useWidth } from '../shared/drawing';
 import { listed, say, sentences } from '../words/words';

@@ -1,7 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import { type Binds, type Json, type Measured, type Placed, type PlacedAt, type Problem, RANKED_KEYS, type UnitSaid } from '../core/api';
+import type { Binds, Json, Placed, PlacedAt, Problem } from '../core/api';
+import { type Measured, RANKED_KEYS, type UnitSaid } from '../core/types';
 import { format } from '../format/format';
-import { choiceLabel, labelOf, nameOf, problemText, wordsFor } from '../shared/names';
+import { choiceLabel, labelOf, nameOf, problemText } from '../shared/names';
 import { wholePlan } from '../shared/plan-words';
 import { Table } from '../shared/table';
 import type { Value } from '../state/state';
@@ -170,7 +171,7 @@ function told({ catalog }: Page, key: string, value: Json): string {
 function Suggestion({ page, act, answer }: { page: Page; act: Actions; answer: Placed }) {
     const { suggestion, job, best_seconds } = answer;
     if (!suggestion) return null;
-    const plan = Object.fromEntries(RANKED_KEYS.flatMap((key) => (job[key] === undefined ? [] : [[key, job[key] as Value]])));
+    const plan = Object.fromEntries(RANKED_KEYS.flatMap((key) => (job?.[key] === undefined ? [] : [[key, job[key] as Value]])));
     const set = { ...plan, ...suggestion.set };
     const label = tell(suggestion.label);
     const done = Object.entries(set).every(([key, value]) => page.answer?.job[key] === value);
@@ -278,7 +279,7 @@ export function Result({ page, act, found, plans, measured, units, stale }: Resu
                 {sentences(
                     stopped && say('placement.search.stopped'),
                     !answer.nothing_to_gain && say(other ? 'placement.result.other_band' : 'placement.result.band', gain),
-                    !answer.nothing_to_gain && wordsFor('band', answer.basis),
+                    !answer.nothing_to_gain && tell(answer.basis),
                 )}
             </p>
             {!answer.nothing_to_gain && <Curve course={course} running={false} />}

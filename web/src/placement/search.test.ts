@@ -209,7 +209,7 @@ test('pasted lines become rows, in place of the one pasted into', () => {
 });
 
 test('problems stand at their rows until these change', () => {
-    const problem = (field: string) => ({ field, rule: 'range', value: null, message: field, suggestion: '', nearest: null });
+    const problem = (field: string) => ({ field, rule: 'range', value: null, message: { id: field }, suggestion: null, nearest: null });
     const asked = [row(3, 'a'), row(7, 'b', 'x', 'y')];
     const problems = ['units[0].name', 'units[1].speed', 'units[1].memory_gib', 'gpus', 'units[9].name'].map(problem);
     const cells = (now: UnitRow[]) => [...problemsByRow(problems, asked, now)].map(([id, list]) => [id, list.map(({ cell }) => cell)]);
@@ -240,7 +240,7 @@ test('stopped before anything was found there is nothing', async () => {
 });
 
 test('a refusal comes through and ends the others', async () => {
-    const refusal: Refusal = { ok: false, problems: [] };
+    const refusal: Refusal = { ok: false, version: 2, problems: [] };
     const busy = new FakePlacer(() => null);
     expect(await search([new FakePlacer(() => refusal), busy])).toBe(refusal);
 });

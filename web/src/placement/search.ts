@@ -1,6 +1,7 @@
 // A search for a placement: several instances of the core, each with seeds of its own, in rounds that fill the time; the best is kept.
-import type { LinkColumns, Placed, PlacedAt, PlaceProgress, RankedPlacement, Refusal } from '../core/api';
+import type { PlacedAt, PlaceProgress, RankedPlacement, Refusal } from '../core/api';
 import { type Core, CoreCrash } from '../core/client';
+import type { LinkColumns, PlacedHere } from '../core/types';
 
 export type Placer = Pick<Core, 'place' | 'stop' | 'end'>;
 
@@ -20,7 +21,7 @@ export interface Course {
 }
 
 export interface Found {
-    answer: Placed;
+    answer: PlacedHere;
     course: Course;
     seeds: number; // instances that took part
     stopped: boolean; // by the reader, before the time was over
@@ -120,7 +121,7 @@ export async function findPlacement(search: Search): Promise<Found | Refusal | n
     const started = now();
     const elapsed = (): number => (now() - started) / 1000;
     const report = new Report(placers.length, elapsed);
-    let best: Placed | null = null;
+    let best: PlacedHere | null = null;
     let ranked: RankedPlacement[] = [];
     let refusal: Refusal | null = null;
     const stop = (): void => {
@@ -175,7 +176,11 @@ export async function findPlacement(search: Search): Promise<Found | Refusal | n
 }
 
 // An instance that is stopped takes its best with it; what it last told of is worked out once more.
-async function keep({ placers, request, candidates, links }: Search, best: Placed | null, { told }: Report): Promise<Placed | null> {
+async function keep(
+    { placers, request, candidates, links }: Search,
+    best: PlacedHere | null,
+    { told }: Report,
+): Promise<PlacedHere | null> {
     const [placer] = placers;
     if (!placer || !told || (best && best.best_seconds <= told.seconds)) return best;
     const only = candidates && { candidates: [candidates[told.index]] };

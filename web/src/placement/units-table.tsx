@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Measured } from '../core/api';
+import type { Measured } from '../core/types';
 import { format } from '../format/format';
 import { problemText } from '../shared/names';
 import { say, sentences } from '../words/words';

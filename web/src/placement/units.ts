@@ -1,5 +1,6 @@
 // Nodes (or GPUs) that differ from the others: what the reader typed of them, what the core is asked, and where they end up.
-import type { Placed, Problem, UnitSaid } from '../core/api';
+import type { Placed, Problem } from '../core/api';
+import type { UnitSaid } from '../core/types';
 import { format } from '../format/format';
 
 // A row of the table, as typed. Empty speed and memory: as the others.

@@ -1,7 +1,8 @@
 // The part "Placement": a measurement of the links, the search for a placement on it, and what to do with the one found.
 import './placement.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Measured, RANKED_KEYS, type Refusal, type UnitSaid } from '../core/api';
+import type { Refusal } from '../core/api';
+import { type Measured, RANKED_KEYS, type UnitSaid } from '../core/types';
 import { format } from '../format/format';
 import type { Actions, Page } from '../store/page';
 import { planAt, rows, settingsOf } from '../store/ranked';

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { type Catalog, RANKED_KEYS, type Ranked, type RankedPlan, type Versus } from '../core/api';
+import type { Catalog, Ranked, RankedPlan, Versus } from '../core/api';
+import { RANKED_KEYS } from '../core/types';
 import { format } from '../format/format';
 import { labelOf } from '../shared/names';
 import { besides, wholePlan } from '../shared/plan-words';

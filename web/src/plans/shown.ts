@@ -1,7 +1,7 @@
 // A plan of the list: is it the one above, and how to take it.
 
 import type { Catalog, RankedPlan } from '../core/api';
-import { RANKED_KEYS } from '../core/api';
+import { RANKED_KEYS } from '../core/types';
 import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { settingsOf } from '../store/ranked';

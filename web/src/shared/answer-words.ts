@@ -1,5 +1,6 @@
 // The answer in words, for the headline, the title and for sharing.
-import type { Estimate, Group, Problem, Rate, Run } from '../core/api';
+import type { Estimate, Problem, Rate, Run } from '../core/api';
+import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { sumOf } from '../format/sums';
 import { CUSTOM_MODEL, configOf } from '../state/state';
@@ -41,7 +42,7 @@ const costOf = ({ cost, energy_kwh }: Run): (string | false)[] => [
 export const rateOf = ({ time }: Estimate, page: Page): Rate => time.rates.find(({ id }) => id === page.rate) ?? (time.rates[0] as Rate);
 
 // What lies between the allocator and the whole card, as one more part. It belongs to the fullest stage alone.
-export function outsideOf({ outside, stage, worst_stage }: Estimate): Group | null {
+export function outsideOf({ outside, stage, worst_stage }: Estimate): ShownGroup | null {
     if (outside.length === 0 || stage !== worst_stage) return null;
     return { id: 'outside', items: outside, ...sumOf(outside) };
 }

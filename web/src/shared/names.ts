@@ -1,34 +1,32 @@
 // The words of what the core names by an id: the item "weights" is "item.weights", its explanation "item.weights.summary".
-import type { Catalog, Field, Problem, Said, Worded } from '../core/api';
+import type { Catalog, Field, Problem } from '../core/api';
 import { isSaid, say, sentences, tell } from '../words/words';
 
 type Family = 'item' | 'group' | 'time' | 'rate' | 'method' | 'rule' | 'schedule' | `choice.${string}`;
-interface Named extends Worded {
+interface Named {
     id: string;
 }
 
 // By its id in a family; what has no words there is said as it is.
-export function wordsFor(family: string, said: Said | undefined): string {
-    const id = typeof said === 'string' ? `${family}.${said}` : '';
-    return isSaid(id) ? tell({ id }) : tell(said);
+export function wordsFor(family: string, id: string): string {
+    const words = `${family}.${id}`;
+    return isSaid(words) ? tell({ id: words }) : id;
 }
 
-// What the core gives goes before what the catalogue has; not everything needs an explanation.
-const name = (given: Said | undefined, id: string): string => (given === undefined ? tell({ id }) : tell(given));
-const about = (given: Said | undefined, id: string): string => (given === undefined ? (isSaid(id) ? tell({ id }) : '') : tell(given));
+// Not everything needs an explanation.
+const about = (id: string): string => (isSaid(id) ? tell({ id }) : '');
 
-export const nameOf = (family: Family, { id, label }: Named): string => name(label, `${family}.${id}`);
-export const aboutOf = (family: Family, { id, summary }: Named): string => about(summary, `${family}.${id}.summary`);
-export const helpOf = (family: Family, { id, help }: Named): string => about(help, `${family}.${id}.help`);
+export const nameOf = (family: Family, { id }: Named): string => tell({ id: `${family}.${id}` });
+export const aboutOf = (family: Family, { id }: Named): string => about(`${family}.${id}.summary`);
+export const helpOf = (family: Family, { id }: Named): string => about(`${family}.${id}.help`);
 
-export const fieldName = ({ key, label }: Field): string => name(label, `field.${key}`);
-export const fieldHelp = ({ key, help }: Field): string => about(help, `field.${key}.help`);
+export const fieldName = ({ key }: Field): string => tell({ id: `field.${key}` });
+export const fieldHelp = ({ key }: Field): string => about(`field.${key}.help`);
 export const choiceName = (field: { key: string }, choice: Named): string => nameOf(`choice.${field.key}`, choice);
 export const choiceHelp = (field: { key: string }, choice: Named): string => helpOf(`choice.${field.key}`, choice);
 
 // Of the other method in a comparison.
-export const methodName = ({ method, label }: { method: string; label?: Said | undefined }): string =>
-    nameOf('method', { id: method, label });
+export const methodName = ({ method }: { method: string }): string => nameOf('method', { id: method });
 
 export function labelOf(fields: readonly Field[], key: string): string {
     const elsewhere: Record<string, () => string> = {

@@ -1,5 +1,6 @@
 // A plan in words: its degrees, what it sets beside them, and what the search leaves out.
-import type { Catalog, Degree, Json, RankedKey } from '../core/api';
+import type { Catalog, Degree, Json } from '../core/api';
+import type { RankedKey } from '../core/types';
 import { layerRuns, parseLayout } from '../state/layout';
 import { DEGREES, LEAVE_OUT } from '../state/state';
 import type { Page } from '../store/page';

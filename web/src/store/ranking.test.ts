@@ -6,6 +6,7 @@ import { createRankings } from './ranking';
 
 const list = (seconds: number[], equally_good = 1): Ranked => ({
     ok: true,
+    version: 2,
     gpus: 8,
     candidates: 10,
     legal: 5,
@@ -13,6 +14,7 @@ const list = (seconds: number[], equally_good = 1): Ranked => ({
     filtered: 0,
     ranked: seconds.length,
     does_not_fit: 5 - seconds.length,
+    looked_at: 5,
     equally_good,
     tie_width: 0.015,
     rejected: [],
@@ -98,8 +100,17 @@ test('why not: what is not asked for is chosen', async () => {
 });
 
 test('a filter that the core refuses keeps the list, with the reason', async () => {
-    const problem: Problem = { field: 'only.memory_at_most_gib', rule: 'type', value: 'much', message: '', suggestion: '', nearest: null };
-    const { state, rank, ask } = desk(({ only }) => (only.memory_at_most_gib === 'much' ? { ok: false, problems: [problem] } : list([1])));
+    const problem: Problem = {
+        field: 'only.memory_at_most_gib',
+        rule: 'type',
+        value: 'much',
+        message: { id: '' },
+        suggestion: null,
+        nearest: null,
+    };
+    const { state, rank, ask } = desk(({ only }) =>
+        only.memory_at_most_gib === 'much' ? { ok: false, version: 2, problems: [problem] } : list([1]),
+    );
     const asked = async (only: Only) => {
         state.only = only;
         ask();

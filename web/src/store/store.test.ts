@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Alternatives, Catalog, Estimate, IntegerField, Limits, Problem, Refusal } from '../core/api';
+import type { Alternatives, Catalog, Estimate, IntegerField, JobRefusal, Limits, Problem, Refusal } from '../core/api';
 import { CoreCrash } from '../core/client';
 import type { Heat } from '../core/heat';
 import { type Job, MAX_PINS } from '../state/state';
 import { emptyPage, type How, type Page } from './page';
 import { createStore } from './store';
 
-const open = (key: string, link: string) =>
-    ({ key, link, type: 'integer', label: '', help: '', unit: '', default: 'auto', auto: true }) as IntegerField;
+const open = (key: string, link: string) => ({ key, link, type: 'integer', unit: '', default: 'auto', auto: true }) as IntegerField;
 const fields = [open('tensor_parallel', 'tp'), open('virtual_stages', 'vp'), open('gpus_per_node', 'node')];
 const catalog = { version: 2, gpus: [], clusters: [], models: [], methods: [], fields, rules: [] } as unknown as Catalog;
 const job: Job = {
@@ -20,15 +19,16 @@ const job: Job = {
     micro_batch: 'auto',
 };
 const good = (gpus: unknown) => ({ ok: true, job: { gpus } }) as unknown as Estimate;
-const problem: Problem = { field: 'gpus', rule: 'type', value: null, message: 'no number', suggestion: '', nearest: null };
+const problem: Problem = { field: 'gpus', rule: 'type', value: null, message: { id: 'no number' }, suggestion: null, nearest: null };
+const refuse = (...problems: Problem[]): JobRefusal => ({ ok: false, version: 2, problems, job: null });
 
 // A store whose core answers at once: whole numbers of GPUs are fine, anything else is a problem.
 function fakeStore() {
     const pages: Page[] = [];
     const links: [Job, How][] = [];
-    const answer = async (asked: object): Promise<Estimate | Refusal> => {
+    const answer = async (asked: object): Promise<Estimate | JobRefusal> => {
         const { gpus } = asked as { gpus: unknown };
-        return typeof gpus === 'number' ? good(gpus) : { ok: false, problems: [problem] };
+        return typeof gpus === 'number' ? good(gpus) : refuse(problem);
     };
     const estimate = vi.fn(answer);
     const pinned = vi.fn((asked: object) => answer(asked));
@@ -36,12 +36,12 @@ function fakeStore() {
     const search = vi.fn(async (_: object) => ({ summary: { ok: true, gpu_counts: [4, 8, 16] } }) as Heat);
     const limits = vi.fn(async (asked: object): Promise<Limits | Refusal> => {
         const { days } = asked as { days: unknown };
-        if (typeof days !== 'number') return { ok: false, problems: [{ ...problem, field: 'days' }] };
+        if (typeof days !== 'number') return refuse({ ...problem, field: 'days' });
         return { ok: true, job: asked, days } as unknown as Limits;
     });
-    const refused: Refusal = { ok: false, problems: [] };
+    const refused: Refusal = { ok: false, version: 2, problems: [] };
     const rank = vi.fn(async (_: object) => refused);
-    const alternatives = vi.fn(async (asked: object): Promise<Alternatives | Refusal> => {
+    const alternatives = vi.fn(async (asked: object): Promise<Alternatives | JobRefusal> => {
         await new Promise((answered) => setTimeout(answered, 300));
         return { ok: true, job: asked } as unknown as Alternatives;
     });
@@ -272,13 +272,13 @@ describe('pinned plans', () => {
 
     test('a plan that is refused keeps its problems; after a crash the others are asked for again, once', async () => {
         const { store, pinned } = fakeStore();
-        pinned.mockResolvedValueOnce({ ok: false, problems: [problem] });
+        pinned.mockResolvedValueOnce(refuse(problem));
         pinned.mockRejectedValueOnce(new CoreCrash('gone'));
         store.actions.pin(four);
         store.actions.pin(two);
         await settle();
         const [first, second] = store.current().pins;
-        expect(store.current().pinAnswers[first?.text ?? '']).toEqual({ ok: false, problems: [problem] });
+        expect(store.current().pinAnswers[first?.text ?? '']).toEqual(refuse(problem));
         expect(store.current().pinAnswers).toHaveProperty([second?.text ?? '']);
         expect(store.current().notices).toMatchObject([{ id: 'crash' }]);
         expect(pinned).toHaveBeenCalledTimes(3);

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { PassKind, Refusal, Timeline, TimelineAnswer, TimelineStage } from '../core/api';
 import { type Core, latestOnly } from '../core/client';
 import { format } from '../format/format';
-import { aboutOf, nameOf, wordsFor } from '../shared/names';
+import { aboutOf, nameOf } from '../shared/names';
 import { Table } from '../shared/table';
 import { say, sentences, tell } from '../words/words';
 import { fillOf, paint, rowsFor } from './paint';
@@ -327,7 +327,7 @@ function Told({ answer, line }: { answer: TimelineAnswer; line: Timeline }) {
             </p>
             <Drawing line={line} chosen={chosen} choose={choose} />
             <Legend line={line} />
-            <p class="note">{sentences(tell(answer.note), wordsFor('band', answer.basis))}</p>
+            <p class="note">{sentences(tell(answer.note), tell(answer.basis))}</p>
             <Table title={say('timeline.stages')} label={say('timeline.chart')} rows={() => stageTable(line)} />
             <Table title={say('timeline.passes', { stage: stage + 1 })} label={say('timeline.chart')} rows={() => passTable(line, stage)} />
         </>

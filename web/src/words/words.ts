@@ -1,6 +1,7 @@
 // The only place where the page says something: a sentence of words/en.json by its id, or a text of the core.
 import catalogues from 'virtual:words';
-import type { Said, Text, TextArg } from '../core/api';
+import type { Text, TextArg } from '../core/api';
+import type { Said } from '../core/types';
 import type { Words } from './ids';
 import type { Language } from './language';
 import { PARTS, type Part } from './parts';

@@ -1,0 +1,51 @@
+// What the page adds to the contract (api.ts): what its threads tell each other, and what it hands on in a form of its own.
+import type { ChosenKey, Group, LinksRead, Placed, Text } from './api';
+
+// What may be said: a sentence by its id, a text as it is, or nothing.
+export type Said = string | Text | null;
+
+// The keys of a job that a ranked plan sets, in the order in which they are listed.
+export const RANKED_KEYS = [
+    'tensor_parallel',
+    'pipeline_parallel',
+    'context_parallel',
+    'micro_batch',
+    'expert_parallel',
+    'expert_tensor_parallel',
+    'virtual_stages',
+    'schedule',
+    'layout',
+    'recompute',
+    'recompute_layers',
+    'zero',
+    'moments',
+    'sequence_parallel',
+] as const satisfies readonly ChosenKey[];
+export type RankedKey = ChosenKey;
+
+// A group, or what lies beside them all.
+export type ShownGroup = Omit<Group, 'id'> & { id: Group['id'] | 'outside' };
+
+// What a reader says of a text; "auto": nothing.
+export interface LinksSaid {
+    unit: string; // an id, as in LinksUnit
+    units: string; // "nodes" or "gpus"
+}
+// As the page keeps it: a matrix of a thousand nodes has a million numbers, so that it crosses as columns.
+export interface LinkColumns {
+    names: string[];
+    gpus: boolean; // its units are GPUs instead of nodes
+    rates: Float64Array; // GB/s, row = sender; NaN on the diagonal
+    latencies: Float64Array | null; // µs
+}
+export type Measured = Omit<LinksRead, 'links'> & LinkColumns;
+
+// A node (or GPU) that differs from what the profile says. What the reader typed and is no number stays text: the core says what is wrong.
+export interface UnitSaid {
+    name: string;
+    speed?: number | string; // 1 = as the profile says
+    memory_gib?: number | string; // of each of its GPUs
+}
+
+// A placement, and how many moves a second it took: the worker adds that, once the measurement is read.
+export type PlacedHere = Placed & { moves_per_s?: number };
