@@ -11,11 +11,9 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(sweep|limits|compare|placement_door|card)\./, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     // of the core: what was measured between nodes; the explanations of items, the symbols of formulas; the reader's own runs
-    [
-        /^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\.|^(unit_source|launcher|split)\./,
-        'placement',
-    ],
-    [/^(symbol|unit|place|part|rule|import|calibration|row)\.|^rate\..*\.help$/, 'more'],
+    [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],
+    [/^(unit_source|launcher|split|finding)\.|^choice\.(format|objective)\./, 'placement'],
+    [/^(symbol|unit|place|part|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
     [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\./, 'more'],
 ];
 
