@@ -50,8 +50,7 @@ export const messageOf = ({ message }: Problem): string => tell(message);
 export const problemText = ({ message, suggestion }: Problem): string => sentences(tell(message), tell(suggestion));
 
 // "3 layers", "1 layer".
-export const unitText = (n: number, unit: string): string =>
-    isSaid(`unit.${unit}`) ? tell({ id: `unit.${unit}`, args: { n } }) : unit;
+export const unitText = (n: number, unit: string): string => (isSaid(`unit.${unit}`) ? tell({ id: `unit.${unit}`, args: { n } }) : unit);
 
 // In the middle of a sentence.
 export const lower = (label: string): string => (/^[A-Z][a-z]/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label);
