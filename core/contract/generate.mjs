@@ -7,7 +7,7 @@ import { typescript } from './typescript.mjs';
 // Path in the repository -> text.
 export function generated() {
     const contract = load();
-    return { 'web/src/core/api.ts': typescript(contract), 'docs/api.md': reference(contract, words()) };
+    return { 'web/src/core/api.ts': typescript(contract), 'core/contract/api.md': reference(contract, words()) };
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {

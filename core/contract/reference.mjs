@@ -1,4 +1,4 @@
-// The reference page: docs/api.md.
+// The reference page: core/contract/api.md.
 import { fieldsOf, nameOf, walk } from './load.mjs';
 
 const anchor = (name) => name.toLowerCase().replace(/[^a-z0-9_-]/g, '');

@@ -195,7 +195,11 @@ async function start(): Promise<void> {
     if (link.widened) store.actions.notify('widened');
     address.follow(store);
     takeDrops(store.actions);
-    await Promise.all([words, boot.module()]); // the example is there without the module, an answer is not
+    // The example is there without the module, an answer is not: who says so must come after what the words let draw.
+    const module = boot.module();
+    module.catch(() => {});
+    await words;
+    await module;
 }
 
 // A file dropped anywhere on the page opens the paste dialog with its text.

@@ -111,7 +111,10 @@ pageTest('every part of the bar opens its items, with formula and numbers', asyn
 
 pageTest('an item of the time goes down to single multiplications: symbols, definitions, source, and text to take along', async () => {
     const item = time.items.find(({ id }) => id === 'multiplications');
-    const meaningOf = (letter) => said(item.where.find(({ symbol }) => symbol === letter));
+    const meaningOf = (letter) => {
+        const { meaning, part } = item.where.find(({ symbol }) => symbol === letter);
+        return part ? say(`symbol.${meaning}.of`, { part: say(`part.${part}`) }) : say(`symbol.${meaning}`);
+    };
     const page = await open();
     await timePart(page, 'compute').click();
     const shown = card(page, 't-compute');

@@ -54,7 +54,7 @@ pageTest('one run never rescales; a line of nonsense is named and stays; the pla
     await eventually('one run', () => said(page), words.oneRun);
     assert.equal(await apply(page).count(), 0);
     await runs.fill(`${five}64,3,1,1,1,oops`);
-    await eventually('nonsense', () => said(page), / 7: step_seconds .*"oops"/);
+    await eventually('nonsense', () => said(page), / 7: step_seconds .*“oops”/);
     assert.equal(await apply(page).count(), 0);
     assert.match(await runs.inputValue(), /oops$/);
 });

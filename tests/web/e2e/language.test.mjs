@@ -29,6 +29,8 @@ pageTest('a link chooses the language, and keeps it while the run changes', asyn
 
 pageTest('the control changes it in place, keeps the focus and what is open, and is remembered', async () => {
     const page = await open();
+    await page.evaluate(() => localStorage.clear());
+    await reload(page);
     await isSpoken(page, 'en');
     await page.locator('.changes > details summary').first().click();
     await control(page).focus();
@@ -48,7 +50,7 @@ pageTest('what the page lacks in a language it says in English; other languages 
     await settled(page);
     await isSpoken(page, 'zh');
     assert.ok((await plain(page.locator('nav').first())).length > 0);
-    const words = responses.map(({ url }) => url()).filter((url) => /\/(first|more)-[^/]*\.js$/.test(url()));
+    const words = responses.map((response) => response.url()).filter((url) => /\/(first|more)-[^/]*\.js$/.test(url));
     assert.equal(new Set(words).size, words.length);
     assert.doesNotMatch(await page.locator('body').innerText(), /\b[a-z_]+\.[a-z_]+\.[a-z_.]+\b/, 'an id without words');
 });

@@ -88,7 +88,7 @@ export const words = {
 
     // The reader's own runs
     calibrated: /^With the calibration, your runs differ from the estimate by .* on average, without it by/,
-    oneRun: /One run alone never rescales/,
+    oneRun: /A single run never changes the estimate/,
 
     // Placement
     slowLinks: /^2 of 56 links are slower than half the median; the slowest, node-3 to node-4, does 4\.1 GB/,

@@ -88,15 +88,6 @@ describe('what is said', () => {
         await speak('ja');
         expect(partsOf('form.sentence', slots)[0]).toEqual({ tag: 'keep', inside: [{ slot: 'gpus' }, ' × ', { slot: 'gpu' }] });
     });
-
-    test('what a language lacks is said in English', async () => {
-        await speak('ja');
-        expect([say('answer.fits'), say('plan.block', { count: 4 }), say('answer.does_not_fit')]).toEqual([
-            '収まります。',
-            '4層を再計算',
-            'It does not fit.',
-        ]);
-    });
 });
 
 test('the language of the link, else the one chosen before, else the first of the browser that the page has', () => {
