@@ -79,8 +79,8 @@ void propose_degrees(Proposals& propose, const Plan& plan) {
     }
     propose.add(Text("change.gpus").with("value", 2 * plan.gpus), "touches.twice_the_gpus", [](Plan& p) { p.gpus *= 2; });
     if (plan.virtual_stages > 1) propose.add("change.no_interleaving", "touches.ends_wait", [](Plan& p) { p.virtual_stages = 1; });
-    if (plan.schedule != ScheduleKind::one_f_one_b)
-        propose.add("change.one_f_one_b", {}, [](Plan& p) { close(p, open_schedule).schedule = ScheduleKind::one_f_one_b; });
+    if (plan.schedule != kUsualSchedule)
+        propose.add("change.one_f_one_b", {}, [](Plan& p) { close(p, open_schedule).schedule = kUsualSchedule; });
 }
 
 void propose_recomputation(Proposals& propose, const Model& model, const Plan& plan) {
@@ -104,7 +104,7 @@ void propose_states(Proposals& propose, const Plan& plan) {
         if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { close(p, open_zero).zero = stage; });
     };
     zero(Zero::optimizer, "change.zero_optimizer", "touches.weights_once");
-    if (plan.framework == FrameworkKind::pytorch) {
+    if (row_of(plan.framework).deepest_zero == Zero::weights) {
         zero(Zero::gradients, "change.zero_gradients", "touches.gradients_often");
         zero(Zero::weights, "change.zero_weights", "touches.weights_often");
     }

@@ -136,7 +136,7 @@ static void settings_left_out(const Plan& p, Notes& notes) {
     notes.add_if(p.precision != Precision::bf16 && p.precision != Precision::fp16, "not_counted.precision");
     notes.add_if(p.moments != Moments::fp32 || p.optimizer_offload > 0, "not_counted.moments");
     notes.add_if(!p.sequence_parallel && p.tensor_parallel > 1, "not_counted.no_sequence_parallel");
-    notes.add_if(p.schedule != ScheduleKind::one_f_one_b && p.pipeline_parallel > 1, "not_counted.schedule");
+    notes.add_if(p.schedule != kUsualSchedule && p.pipeline_parallel > 1, "not_counted.schedule");
     notes.add_if(p.first_stage_layers > 0 || p.last_stage_layers > 0 || p.count_embedding_as_layer || p.count_loss_as_layer,
                  "not_counted.layers");
 }

@@ -12,8 +12,6 @@ namespace fourfold {
 
 static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
-static ScheduleKind kind_of(const Plan& plan) { return plan.pipeline_parallel == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind(); }
-
 double Timeline::bubble_share() const {
     double work = 0;
     for (const double seconds : busy) work += seconds;
@@ -25,7 +23,7 @@ std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::in
     if (stages > kMostStages) return 0;
     if (group == 0) group = stages;
     const ScheduleRow& row = row_of(kind);
-    const std::int64_t round = row.batches_by == 0 ? group : row.multiple(stages);  // whole groups, where micro-batches come in groups
+    const std::int64_t round = row.turns ? group : row.multiple(stages);  // whole groups, where micro-batches come in groups
     constexpr std::int64_t kRounds = 4, kLeast = 16;  // chosen: so often all stages, and so many micro-batches, show the pattern
     const std::int64_t enough = stages * std::max(kRounds, (kLeast + stages - 1) / stages),
                        wanted = std::max(round, enough / round * round);
@@ -144,8 +142,8 @@ Json timeline_answer(const Job& job) {
         const LayerTimes layers = layer_times(job.model, plan, framework, machine, timing);
         OpTimes times = op_times(job.model, plan, machine, timing, layers, Stages(job.model, plan));
         multiply(times, plan.time_factor);
-        line = play_timeline(kind_of(plan), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(), times,
-                             plan.group_of_micro_batches());
+        line = play_timeline(plan.running_schedule(), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(),
+                             times, plan.group_of_micro_batches());
     }
     return Object()
         .add("ok", true)

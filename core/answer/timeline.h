@@ -12,7 +12,7 @@
 namespace fourfold {
 
 struct Timeline {
-    ScheduleKind kind = ScheduleKind::one_f_one_b;
+    ScheduleKind kind = kUsualSchedule;
     Schedule schedule;  // as drawn
     Played played;
     std::int64_t all_micro_batches = 1;  // of the step; schedule.micro_batches are drawn

@@ -4,26 +4,26 @@
 
 namespace fourfold {
 
-static constexpr std::int64_t kMostStagesDrawn = 256, kMostOfGpipe = 512;  // stages; micro-batches
+static constexpr std::int64_t kMostStagesDrawn = 256, kMostKept = 512;  // stages; micro-batches of a schedule that keeps all
 static constexpr double kLeastForward = 0.05;  // of an average stage's forward pass: a chunk without layers has a width too
 
 // Beyond warm-up and cool-down a schedule repeats itself. Three micro-batches per stage are a multiple of p, which interleaving needs, and
-// reach the fullest moment of zero-bubble schedules (schedule.h). GPipe keeps everything: of a long step the middle is left out.
+// reach the fullest moment of zero-bubble schedules (schedule.h). Of a long step that keeps all, as GPipe does, the middle is left out.
 static std::int64_t micro_batches_to_show(const Plan& plan) {
     const std::int64_t p = plan.pipeline_parallel, m = plan.micro_batches();
     if (p == 1) return std::min<std::int64_t>(m, 4);
-    if (plan.schedule == ScheduleKind::gpipe) return std::min(m, kMostOfGpipe);
-    return std::min(m, plan.schedule == ScheduleKind::one_f_one_b && plan.virtual_stages == 1 ? 2 * p + 2 : 3 * p);
+    const ScheduleRow& row = row_of(plan.schedule_kind());
+    return std::min(m, row.keeps_all ? kMostKept : row.drawn(p));
 }
 
-// The micro-batches in the middle of a long GPipe step, which are not drawn. A stage holds them from their forward passes, which lie
-// between two that are drawn, to their backward passes, which run in the same order.
+// The micro-batches in the middle of a long step that keeps all, which are not drawn. A stage holds them from their forward passes, which
+// lie between two that are drawn, to their backward passes, which run in the same order.
 struct LeftOut {
     std::int32_t first = 0, count = 0;
     std::int32_t held_at(const Op& op) const { return (op.kind == OpKind::forward) == (op.micro_batch >= first) ? count : 0; }
 };
 static LeftOut left_out_of(const Plan& plan, std::int64_t drawn) {
-    if (plan.pipeline_parallel == 1 || plan.schedule != ScheduleKind::gpipe) return {};
+    if (!row_of(plan.running_schedule()).keeps_all) return {};
     return {static_cast<std::int32_t>(drawn / 2), static_cast<std::int32_t>(plan.micro_batches() - drawn)};
 }
 
@@ -87,9 +87,8 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
     if (plan.pipeline_parallel > kMostStagesDrawn) return std::nullopt;
     Curve curve;
     curve.micro_batches = micro_batches_to_show(plan);
-    const bool alone = plan.pipeline_parallel == 1;
     const Schedule schedule =
-        make_schedule(alone ? ScheduleKind::one_f_one_b : plan.schedule_kind(), static_cast<std::int32_t>(plan.pipeline_parallel),
+        make_schedule(plan.running_schedule(), static_cast<std::int32_t>(plan.pipeline_parallel),
                       static_cast<std::int32_t>(plan.pieces_per_stage()), static_cast<std::int32_t>(curve.micro_batches));
     const Stages stages(model, plan);
     const auto played = play(schedule, times_of(stages, schedule, model));

@@ -2,7 +2,6 @@
 //   memory reserved over allocated: mean 1.05, most 1.09 in the runs of SimuMax on B200 (release v1.2)
 //   NCCL: about 0.5 GiB of buffers per communicator, the value with which the A100 runs beside arXiv 2411.06465 are ordered best
 //   CUDA context: about 0.5 GiB on A100 and H100 (what nvidia-smi shows of an empty process)
-//   the two residuals: fits to tests/measured/runs.json, repeated by tests/memory/verdict_test.cpp
 #include "memory/verdict.h"
 
 #include <cmath>
@@ -31,12 +30,6 @@ Items<N> outside(const Plan& p, double allocated_bytes) {
 template Items<double> outside<double>(const Plan&, double);
 template Items<Traced> outside<Traced>(const Plan&, double);
 
-Residual residual_of(FrameworkKind framework) {
-    // Megatron: the paper's runs on A100 and H100 (without three series whose dashes look like "not run"), NVIDIA's, SimuMax', vTrain's and
-    // Korthikanti's. PyTorch: Hagemann et al., arXiv 2311.05610, whose framework is its authors' own: hence the wide band.
-    return framework == FrameworkKind::pytorch ? Residual{0.87, 0.13, 309} : Residual{0.90, 0.03, 229};
-}
-
 double probability_to_run(Residual residual, double whole_share) {
     // one run in 200 does what no band of some hundred runs can rule out
     constexpr double kSurprise = 0.005;
@@ -47,7 +40,7 @@ Verdict judge(Method method, const Plan& plan, double allocated_bytes, double ca
     const double share = allocated_bytes / card_bytes;
     if (method == Method::fujii2024) return {share <= kLineShare ? Fit::fits : share <= 1 ? Fit::at_risk : Fit::does_not_fit, -1};
     const double whole = allocated_bytes + outside<double>(plan, allocated_bytes).total();
-    const double probability = probability_to_run(residual_of(plan.framework), whole / card_bytes);
+    const double probability = probability_to_run(row_of(plan.framework).residual, whole / card_bytes);
     return {probability >= kFitsProbability ? Fit::fits : probability <= kNoFitProbability ? Fit::does_not_fit : Fit::at_risk, probability};
 }
 
@@ -71,13 +64,11 @@ Explanation explain(Method method, const Plan& plan, const Verdict& verdict) {
                 Text("evidence.paper_rule").with("runs", kPapersRuns).with("line", kLineShare)};
     constexpr int kOf = 100;  // the sentence counts failures among so many runs
     const auto failing = static_cast<int>(std::floor(kOf * (1 - verdict.probability) + 0.5));
-    const Residual evidence = residual_of(plan.framework);
+    const Residual& evidence = row_of(plan.framework).residual;
     return {failing <= 1         ? Text("verdict.hardly_any_fails")
             : failing >= kOf - 1 ? Text("verdict.nearly_every_fails")
                                  : Text("verdict.some_fail").with("failing", failing).with("of", kOf),
-            plan.framework == FrameworkKind::pytorch
-                ? Text("evidence.pytorch").with("runs", evidence.runs)
-                : Text("evidence.megatron").with("runs", evidence.runs).with("share", evidence.middle)};
+            Text("evidence", evidence.evidence).with("runs", evidence.runs).with("share", evidence.middle)};
 }
 
 }  // namespace fourfold

@@ -5,6 +5,7 @@
 
 #include "base/words.h"
 #include "memory/memory.h"
+#include "plan/framework.h"
 
 namespace fourfold {
 
@@ -22,12 +23,6 @@ extern template Items<Traced> outside<Traced>(const Plan&, double);
 
 // Runs are a band, not a line: of the runs whose whole-GPU estimate is `share` of the card, this part did not run out of memory.
 // A log-normal residual, its two numbers fitted to published runs that ran or failed, per framework (verdict.cpp; the fit is a test).
-struct Residual {
-    double middle;  // share of the card at which half of the runs fail
-    double spread;  // standard deviation of ln(share)
-    int runs = 0;   // to which both are fitted
-};
-Residual residual_of(FrameworkKind framework);
 double probability_to_run(Residual residual, double whole_share);
 
 struct Verdict {

@@ -4,30 +4,50 @@
 
 namespace fourfold {
 
-static AttentionKernel kernel_of(const Plan& plan, bool ampere) {
+// Residuals, fitted to tests/measured/runs.json (tests/memory/verdict_test.cpp). Megatron: the paper's runs on A100 and H100 (without three
+// series whose dashes look like "not run"), NVIDIA's, SimuMax', vTrain's and Korthikanti's. PyTorch: Hagemann et al., arXiv 2311.05610,
+// whose framework is its authors' own: hence the wide band.
+static constexpr Residual kMegatronResidual{0.90, 0.03, 229, "megatron"}, kPyTorchResidual{0.87, 0.13, 309, "pytorch"};
+
+constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
+    {.id = "megatron-2025",
+     .habits = {.attention = AttentionKernel::cudnn, .caches_dummy_gradients = true, .grouped_gemm = true},
+     .any_group = true,
+     .residual = kMegatronResidual},
+    {.id = "megatron-2024",
+     .habits = {.grouped_gemm = true},
+     .any_layout = false,  // --pipeline-model-parallel-layout came with 0.13; before, only the ends differ
+     .residual = kMegatronResidual},
+    {.id = "pytorch",
+     .habits = {.loss = LossKernel::gathered, .transformer_engine = false, .fused_gradient_accumulation = false},
+     .plain_attention = AttentionKernel::unfused,
+     .library = kPyTorch,
+     .deepest_zero = Zero::weights,
+     .residual = kPyTorchResidual,
+     .band = Band{0.95, 1.6, "pytorch", 216}},
+}};
+
+// "auto" is the framework's kernel, but on Ampere flash-attn.
+static AttentionKernel attention_of(const Plan& plan, const Framework& habits, AttentionKernel plain, bool ampere) {
     switch (plan.attention) {
         case Attention::flash:
             return AttentionKernel::flash;
         case Attention::cudnn:
             return AttentionKernel::cudnn;
         case Attention::plain:
-            return AttentionKernel::unfused;
+            return habits.transformer_engine ? AttentionKernel::unfused : plain;
         case Attention::automatic:
             break;
     }
-    return plan.framework == FrameworkKind::megatron_2025 && !ampere ? AttentionKernel::cudnn : AttentionKernel::flash;
+    return ampere ? AttentionKernel::flash : habits.attention;
 }
 
 Framework framework_of(const Plan& plan, const Gpu& gpu) {
-    const bool ampere = gpu.architecture == Architecture::ampere, pytorch = plan.framework == FrameworkKind::pytorch;
-    Framework f;
-    f.attention = kernel_of(plan, ampere);
-    f.loss = plan.loss == Loss::automatic ? (pytorch ? LossKernel::gathered : LossKernel::plain)
-                                          : static_cast<LossKernel>(static_cast<int>(plan.loss) - 1);
-    f.transformer_engine = !pytorch;
-    f.fused_gradient_accumulation = !pytorch;
-    f.caches_dummy_gradients = plan.framework == FrameworkKind::megatron_2025;
-    f.grouped_gemm = !pytorch;
+    const FrameworkRow& row = row_of(plan.framework);
+    const bool ampere = gpu.architecture == Architecture::ampere;
+    Framework f = row.habits;
+    f.attention = attention_of(plan, f, row.plain_attention, ampere);
+    if (plan.loss != Loss::automatic) f.loss = static_cast<LossKernel>(static_cast<int>(plan.loss) - 1);
     f.large_cublas_workspace = gpu.architecture == Architecture::hopper;
     if (ampere) f.engine_workspace = 4.0 * 1024 * 1024;
     return f;

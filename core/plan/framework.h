@@ -1,6 +1,10 @@
 // How a training framework does what the plan asks for, as far as memory depends on it. These are inputs of the estimate with a preset per
 // framework, never constants of the model: the same plan holds more or less in another framework or version.
 #pragma once
+#include <array>
+#include <optional>
+#include <string_view>
+
 #include "model/hardware.h"
 #include "plan/plan.h"
 
@@ -19,11 +23,11 @@ enum class LossKernel : std::uint8_t {
     gathered       // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
 };
 
-// The defaults are Megatron-Core of 2025 with Transformer Engine.
+// What a run does.
 struct Framework {
     AttentionKernel attention = AttentionKernel::flash;
     LossKernel loss = LossKernel::plain;
-    bool transformer_engine = true;           // otherwise the local layers
+    bool transformer_engine = true;           // otherwise the framework's own layers
     bool fused_gradient_accumulation = true;  // weight gradients are added in place; otherwise a bf16 one exists for a moment
     bool caches_dummy_gradients = false;      // Transformer Engine >= 2 keeps one bf16 dummy gradient per distinct weight shape
     bool fused_masked_softmax = true;         // otherwise the scores are kept in more copies
@@ -36,6 +40,36 @@ struct Framework {
     double engine_workspace =
         32.0 * 1024 * 1024;  // bytes of one workspace of Transformer Engine: 32 MiB on Hopper and Blackwell, 4 on A100
 };
+
+// How runs lie around an estimate of their memory (memory/verdict.h).
+struct Residual {
+    double middle;              // share of the card at which half of the runs fail
+    double spread;              // standard deviation of ln(share)
+    int runs;                   // to which both are fitted
+    std::string_view evidence;  // ends the id of the words that say which runs
+};
+// Between which factors of an estimated step time nine of ten measured runs lie (tests/time/step_time_test.cpp).
+struct Band {
+    double low, high;
+    std::string_view basis;  // which runs: words band.<basis>
+    int runs;                // how many
+};
+
+// One row per framework, in the order of the enum. Everything else asks the row.
+struct FrameworkRow {
+    std::string_view id;
+    Framework habits;                                          // where a request leaves it to the framework
+    AttentionKernel plain_attention = AttentionKernel::local;  // of its own layers
+    ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
+    bool any_layout = true;                                    // a chunk may hold any number of layers
+    bool any_group = false;                                    // chunks may take turns in groups of any size
+    Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
+    Residual residual{};
+    std::optional<Band> band;  // of its step times; none: as the GPU's
+};
+inline constexpr std::size_t kFrameworkKinds = 3;
+extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
+inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 
 // What the plan's framework, attention and loss mean on that card.
 Framework framework_of(const Plan& plan, const Gpu& gpu);

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "plan/framework.h"
+
 namespace fourfold {
 
 // ---- choices, in the order of their enums
-static constexpr Choice kFrameworks[] = {
-    {"megatron-2025"},
-    {"megatron-2024"},
-    {"pytorch"},
-};
+static const auto kFrameworks = [] {
+    std::array<Choice, kFrameworkKinds> choices{};
+    for (std::size_t i = 0; i < choices.size(); ++i) choices[i] = {kFrameworkRows[i].id};
+    return choices;
+}();
 static constexpr Choice kAttentions[] = {
     {"auto"},
     {"flash"},
@@ -23,8 +25,7 @@ static constexpr Choice kLosses[] = {
 static const auto kSchedules = [] {
     std::array<Choice, kChosenSchedules> choices{};
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        const ScheduleRow& row = row_of(static_cast<ScheduleKind>(i));
-        choices[i] = {row.id};
+        choices[i] = {kScheduleRows[i].id};
     }
     return choices;
 }();

@@ -73,7 +73,7 @@ struct Plan {
     FrameworkKind framework = FrameworkKind::megatron_2025;
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
-    ScheduleKind schedule = ScheduleKind::one_f_one_b;
+    ScheduleKind schedule = kUsualSchedule;
     Zero zero = Zero::optimizer;
     Recompute recompute = Recompute::none;
     Precision precision = Precision::bf16;
@@ -103,9 +103,9 @@ struct Plan {
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
     bool keeps_scores() const { return attention == Attention::plain && !recomputes(core_attn); }
-    ScheduleKind schedule_kind() const {
-        return schedule == ScheduleKind::one_f_one_b && virtual_stages > 1 ? ScheduleKind::interleaved : schedule;
-    }
+    ScheduleKind schedule_kind() const { return virtual_stages > 1 ? row_of(schedule).with_chunks.value_or(schedule) : schedule; }
+    // What the stages run.
+    ScheduleKind running_schedule() const { return pipeline_parallel == 1 ? kAlone : schedule_kind(); }
     // Copies of the weights that the stages of a pipeline hold together (DualPipe: one per direction).
     std::int64_t weight_copies() const { return row_of(schedule).copies; }
     std::int64_t pieces_per_stage() const { return virtual_stages * weight_copies(); }

@@ -127,7 +127,7 @@ static Text explain_pipeline(Rule rule, const Model& m, const Plan& p) {
                 .with("micro_batch", p.micro_batch)
                 .with("multiple", at_once);
         case Rule::interleaving_needs_batches:
-            if (p.framework != FrameworkKind::megatron_2025) return Text("problem.interleaving_needs_batches").with("stages", stages);
+            if (!row_of(p.framework).any_group) return Text("problem.interleaving_needs_batches").with("stages", stages);
             return Text("problem.interleaving_needs_batches.groups")
                 .with("group", p.group_of_micro_batches())
                 .with("micro_batches", p.micro_batches())

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "plan/plan.h"
+#include "plan/framework.h"
 
 namespace fourfold {
 
@@ -72,9 +72,8 @@ bool check_batch_rules(const Model&, const Plan& p, Require&& require) {
 // the beginning of forward_backward_pipelining_with_interleaving). Others need a multiple of PP.
 inline bool interleaves(const Plan& p, std::int64_t micro_batches) {
     const std::int64_t stages = p.pipeline_parallel, group = p.group_of_micro_batches();
-    if (p.framework != FrameworkKind::megatron_2025) return group == stages && micro_batches % stages == 0;
-    const std::int64_t rest = micro_batches % group;
-    return group >= stages && micro_batches >= group && (rest == 0 || rest >= stages);
+    if (!row_of(p.framework).any_group) return group == stages && micro_batches % stages == 0;
+    return row_of(p.schedule_kind()).takes(stages, micro_batches, group);
 }
 // Of schedule, chunks and layers: of the plan without its micro-batches, and with them.
 template <class Require>
@@ -88,10 +87,9 @@ bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
 template <class Require>
 bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {
     const std::int64_t m = p.micro_batches();
-    const ScheduleKind kind = p.schedule_kind();
-    const bool interleaved = kind == ScheduleKind::interleaved;
-    return require(Rule::interleaving_needs_batches, !interleaved || interleaves(p, m)) &&
-           require(Rule::schedule_needs_batches, interleaved || row_of(kind).takes(p.pipeline_parallel, m));
+    const ScheduleRow& row = row_of(p.schedule_kind());
+    return require(Rule::interleaving_needs_batches, !row.turns || interleaves(p, m)) &&
+           require(Rule::schedule_needs_batches, row.turns || row.takes(p.pipeline_parallel, m, p.group_of_micro_batches()));
 }
 template <class Require>
 bool check_rules(const Model& m, const Plan& p, Require&& require) {

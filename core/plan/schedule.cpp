@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 namespace fourfold {
@@ -212,9 +211,28 @@ void dualpipe_v(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
 }  // namespace
 
 constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
-    {.id = "1f1b", .source = "https://arxiv.org/abs/2104.04473", .generate = one_f_one_b, .frameworks = kMegatronCore | kPyTorch},
-    {.id = "gpipe", .source = "https://arxiv.org/abs/1811.06965", .generate = gpipe, .frameworks = kPyTorch},
-    {.id = "zb-h1", .source = "https://arxiv.org/abs/2401.10241", .generate = zero_bubble_h1, .splits_backward = true, .played = true},
+    {.id = "1f1b",
+     .source = "https://arxiv.org/abs/2104.04473",
+     .generate = one_f_one_b,
+     .in_flight = closed_form::stages_to_the_end,
+     .with_chunks = ScheduleKind::interleaved,
+     .tried = Tried::always,
+     .drawn_each = 2,
+     .drawn_more = 2,
+     .libraries = kMegatronCore | kPyTorch},
+    {.id = "gpipe",
+     .source = "https://arxiv.org/abs/1811.06965",
+     .generate = gpipe,
+     .in_flight = closed_form::all,
+     .tried = Tried::never,
+     .keeps_all = true,
+     .libraries = kPyTorch},
+    {.id = "zb-h1",
+     .source = "https://arxiv.org/abs/2401.10241",
+     .generate = zero_bubble_h1,
+     .in_flight = closed_form::stages_to_the_end,
+     .splits_backward = true,
+     .played = true},
     {.id = "zb-v",
      .source = "https://arxiv.org/abs/2401.10241",
      .generate = zero_bubble_v,
@@ -223,7 +241,7 @@ constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
      .splits_backward = true,
      .played = true,
      .fewest_each = 2,
-     .frameworks = kPyTorch},
+     .libraries = kPyTorch},
     {.id = "dualpipe",
      .source = "https://arxiv.org/abs/2412.19437",
      .generate = dualpipe,
@@ -244,143 +262,33 @@ constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
      .overlaps = true,
      .played = true,
      .fewest_each = 2,
-     .frameworks = kPyTorch},
+     .libraries = kPyTorch},
     {.id = "interleaved",
      .source = "https://arxiv.org/abs/2104.04473",
      .generate = interleaved,
+     .in_flight = closed_form::in_turns,
+     .tried = Tried::never,
      .chunks = 0,
-     .batches_by = 0,
-     .frameworks = kMegatronCore | kPyTorch},
+     .turns = true,
+     .libraries = kMegatronCore | kPyTorch},
 }};
 
 bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches, std::int64_t group) {
     const ScheduleRow& row = row_of(kind);
-    if (row.batches_by != 0)
-        return (row.chunks == 0 || chunks == static_cast<std::int64_t>(row.chunks) * row.copies) && stages % row.stages_by == 0 &&
-               row.takes(stages, micro_batches);
-    if (group == 0) group = stages;
-    const std::int64_t rest = micro_batches % group;
-    return stages >= 2 && group >= stages && micro_batches >= group && (rest == 0 || rest >= stages);
-}
-
-static Schedule empty_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
-                               std::int32_t group = 0) {
-    Schedule schedule{stages, chunks, micro_batches, row_of(kind).splits_backward, group == 0 ? stages : group, row_of(kind).route, {}};
-    schedule.ops.resize(static_cast<std::size_t>(stages));
-    return schedule;
+    return (row.chunks == 0 || chunks == static_cast<std::int64_t>(row.chunks) * row.copies) && stages % row.stages_by == 0 &&
+           (!row.turns || stages > 1) && row.takes(stages, micro_batches, group == 0 ? stages : group);
 }
 
 Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group) {
-    Schedule schedule = empty_schedule(kind, stages, chunks, micro_batches, group);
+    const ScheduleRow& row = row_of(kind);
+    Schedule schedule{stages, chunks, micro_batches, row.splits_backward, group == 0 ? stages : group, row.route, {}};
+    schedule.ops.resize(static_cast<std::size_t>(stages));
     for (std::int32_t stage = 0; stage < stages; ++stage) {
         auto& ops = schedule.ops[static_cast<std::size_t>(stage)];
-        ops.reserve(static_cast<std::size_t>(row_of(kind).operations(1, chunks) * micro_batches));
-        row_of(kind).generate(schedule, stage, ops);
+        ops.reserve(static_cast<std::size_t>(row.operations(1, chunks) * micro_batches));
+        row.generate(schedule, stage, ops);
     }
     return schedule;
-}
-
-// More micro-batches only repeat the same moments.
-static std::int32_t most_that_differ(ScheduleKind kind, std::int32_t stages) {
-    const std::int32_t most = 3 * stages + 3, by = std::max(1, row_of(kind).batches_by);
-    return (most + by - 1) / by * by;
-}
-
-std::vector<InFlight> fullest_moments(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
-                                      std::int32_t stage) {
-    Schedule schedule = empty_schedule(kind, stages, chunks, std::min(micro_batches, most_that_differ(kind, stages)));
-    row_of(kind).generate(schedule, stage, schedule.ops[static_cast<std::size_t>(stage)]);
-    const auto nowhere_more = [](const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
-        for (std::size_t i = 0; i < a.size(); ++i)
-            if (a[i] > b[i]) return false;
-        return true;
-    };
-    const auto within = [&](const InFlight& a, const InFlight& b) {
-        return nowhere_more(a.until_backward, b.until_backward) && nowhere_more(a.until_weight, b.until_weight);
-    };
-    std::vector<InFlight> moments;
-    constexpr std::int32_t kMostCompared = 128;  // stages; longer pipelines exist on paper alone: their two extreme moments do
-    if (stages > kMostCompared) {
-        moments.resize(2, InFlight{std::vector<std::int32_t>(static_cast<std::size_t>(chunks)),
-                                   std::vector<std::int32_t>(static_cast<std::size_t>(chunks))});
-        const auto more = [](const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
-            return std::accumulate(a.begin(), a.end(), 0) - std::accumulate(b.begin(), b.end(), 0);
-        };
-        count_in_flight(schedule, stage, [&](std::size_t, const InFlight& now) {
-            const std::int32_t alive[] = {more(now.until_backward, moments[0].until_backward),
-                                          more(now.until_backward, moments[1].until_backward)};
-            const std::int32_t waiting[] = {more(now.until_weight, moments[0].until_weight),
-                                            more(now.until_weight, moments[1].until_weight)};
-            if (alive[0] > 0 || (alive[0] == 0 && waiting[0] > 0)) moments[0] = now;
-            if (waiting[1] > 0 || (waiting[1] == 0 && alive[1] > 0)) moments[1] = now;
-        });
-        return moments;
-    }
-    count_in_flight(schedule, stage, [&](std::size_t, const InFlight& now) {
-        for (const InFlight& known : moments)
-            if (within(now, known)) return;
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < moments.size(); ++i)
-            if (!within(moments[i], now)) std::swap(moments[kept++], moments[i]);
-        moments.resize(kept);
-        moments.push_back(now);
-    });
-    return moments;
-}
-
-std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage) {
-    std::int32_t most = 0;
-    count_in_flight(schedule, stage, [&](std::size_t, const InFlight& now) {
-        std::int32_t sum = 0;
-        for (const std::int32_t count : now.until_backward) sum += count;
-        most = std::max(most, sum);
-    });
-    return most;
-}
-
-Turns::Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group)
-    : chunks_(chunks),
-      group_(group == 0 ? stages : group),
-      all_(std::int64_t{micro_batches} * chunks),
-      ahead_(std::min<std::int64_t>(std::int64_t{2} * (stages - stage - 1) + (chunks_ - 1) * group_ + 1, all_)),
-      whole_(micro_batches / group_ * group_),
-      last_size_(micro_batches % group_) {}
-
-std::int64_t Turns::done(std::int64_t passes, std::int64_t turn) const {
-    if (passes <= 0) return 0;
-    const std::int64_t first = std::min(passes / (group_ * chunks_) * group_, whole_), size = first < whole_ ? group_ : last_size_;
-    return first + std::clamp<std::int64_t>(passes - first * chunks_ - turn * size, 0, size);
-}
-
-std::int64_t Turns::turn_of(std::int64_t pass) const {
-    const std::int64_t last = pass - whole_ * chunks_;
-    return last < 0 ? pass / group_ % chunks_ : last / last_size_;
-}
-
-std::int64_t Turns::end_of(std::int64_t pass) const {
-    const std::int64_t last = pass - whole_ * chunks_;
-    return last < 0 ? (pass / group_ + 1) * group_ : whole_ * chunks_ + (last / last_size_ + 1) * last_size_;
-}
-
-void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
-                           std::span<std::int32_t> counts, std::int32_t group) {
-    if (kind != ScheduleKind::interleaved) {
-        counts[0] = kind == ScheduleKind::gpipe ? micro_batches : std::min(stages - stage, micro_batches);
-        return;
-    }
-    const Turns turns(stages, chunks, micro_batches, stage, group);
-    for (std::int32_t chunk = 0; chunk < chunks; ++chunk) counts[static_cast<std::size_t>(chunk)] = turns.alive_at_first(chunk);
-}
-
-const std::vector<InFlight>& KnownMoments::of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches,
-                                              std::int32_t stage) {
-    constexpr std::size_t kPlaces = 1'024;
-    if (known_.empty()) known_.resize(kPlaces);
-    const std::int32_t enough = std::min(micro_batches, most_that_differ(kind, stages));
-    Known& known = known_[static_cast<std::size_t>(stage + 131 * stages + 29 * enough + 13 * static_cast<std::int32_t>(kind)) % kPlaces];
-    if (known.kind != kind || known.stages != stages || known.chunks != chunks || known.micro_batches != enough || known.stage != stage)
-        known = {kind, stages, chunks, enough, stage, fullest_moments(kind, stages, chunks, enough, stage)};
-    return known.moments;
 }
 
 }  // namespace fourfold

@@ -27,9 +27,11 @@ struct Op {
     bool operator==(const Op&) const = default;
 };
 
-// A request names one of the first kChosenSchedules; "1f1b" with several chunks is the interleaved one (Plan::schedule_kind).
+// A request names one of the first kChosenSchedules; "1f1b" with several chunks is the interleaved one (ScheduleRow::with_chunks).
 enum class ScheduleKind : std::uint8_t { one_f_one_b, gpipe, zero_bubble_h1, zero_bubble_v, dualpipe, dualpipe_v, interleaved };
 inline constexpr std::int32_t kChosenSchedules = 6, kScheduleKinds = 7;
+inline constexpr ScheduleKind kUsualSchedule = ScheduleKind::one_f_one_b;  // where a request says nothing
+inline constexpr ScheduleKind kAlone = ScheduleKind::one_f_one_b;          // a stage alone works on F and B in turns
 
 // How a micro-batch passes through the stages.
 enum class Route : std::uint8_t {
@@ -49,7 +51,7 @@ struct Schedule {
     std::int32_t chunks = 1;         // pieces of the model per stage
     std::int32_t micro_batches = 1;  // m
     bool splits_backward = false;    // B and W are operations of their own
-    std::int32_t group = 1;          // interleaved: micro-batches that pass through a chunk in a row, before the next chunk's turn
+    std::int32_t group = 1;          // where chunks take turns: micro-batches that pass through a chunk in a row
     Route route = Route::straight;
     std::vector<std::vector<Op>> ops;
 
@@ -58,30 +60,50 @@ struct Schedule {
     std::int32_t pieces() const { return route == Route::two_ways ? stages : stages * chunks; }
 };
 
-// Bits of ScheduleRow::frameworks.
-enum ScheduleFramework : std::uint8_t { kMegatronCore = 1, kPyTorch = 2 };
+// Bits of ScheduleRow::libraries.
+enum ScheduleLibrary : std::uint8_t { kMegatronCore = 1, kPyTorch = 2 };
+
+// When a search that may choose the schedule tries it, in frameworks that have it.
+enum class Tried : std::uint8_t { never, always, as_zero_bubble };
+
+// Most micro-batches that a stage holds at once, per chunk, without building a schedule: the search's short cut. `counts` has one place
+// per chunk; `group`: 0 = as many as there are stages.
+struct ScheduleShape {
+    std::int32_t stages, chunks, micro_batches, group;
+};
+using InFlightForm = void (*)(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);
 
 // One row per schedule, in the order of the enum; a new one is one generator and one row. Everything else asks the row.
 struct ScheduleRow {
     std::string_view id;
     std::string_view source;  // its paper
     void (*generate)(const Schedule& schedule, std::int32_t stage, std::vector<Op>& ops);
+    InFlightForm in_flight = nullptr;         // nullptr: counted along the list alone
+    std::optional<ScheduleKind> with_chunks;  // what it becomes with several chunks per GPU, where that is another schedule
+    Tried tried = Tried::as_zero_bubble;
     Route route = Route::straight;
     std::int32_t chunks = 1;       // Plan::virtual_stages that it takes; 0 = any
     std::int32_t copies = 1;       // of the weights: a stage holds copies * virtual_stages pieces
     bool splits_backward = false;  // B and W are operations of their own
     bool overlaps = false;         // F of one micro-batch and B of another run as a pair, traffic of one under the work of the other
     bool played = false;           // its step time has no closed form
+    bool keeps_all = false;        // every micro-batch until the last forward pass is done
+    bool turns = false;            // its chunks take turns in groups of micro-batches, as many as there are stages or more
     std::int32_t fewest_each = 0;  // micro-batches per stage that it needs
     std::int32_t stages_by = 1;    // the stages are a multiple of this
-    std::int32_t batches_by = 1;   // the micro-batches are a multiple of this; 0 = of the stages
-    std::uint8_t frameworks = 0;   // which have it, ScheduleFramework; 0 = the code of its authors alone
+    std::int32_t batches_by = 1;   // the micro-batches are a multiple of this
+    std::int32_t drawn_each = 3, drawn_more = 0;  // micro-batches that show how it goes on: so many per stage, and so many more
+    std::uint8_t libraries = 0;                   // which have it, ScheduleLibrary; 0 = the code of its authors alone
 
-    // The micro-batches of a step are a multiple of this.
-    constexpr std::int64_t multiple(std::int64_t stages) const { return batches_by == 0 ? stages : batches_by; }
-    constexpr bool takes(std::int64_t stages, std::int64_t micro_batches) const {
-        return (batches_by == 1 || micro_batches % multiple(stages) == 0) && micro_batches >= fewest_each * stages;
+    // Every such number of micro-batches is possible; where chunks take turns, others may be.
+    constexpr std::int64_t multiple(std::int64_t stages) const { return turns ? stages : batches_by; }
+    // Whether it can work on so many. In turns a group, and what is left after whole groups, is not smaller than the stages.
+    constexpr bool takes(std::int64_t stages, std::int64_t micro_batches, std::int64_t group) const {
+        if (!turns) return micro_batches % batches_by == 0 && micro_batches >= fewest_each * stages;
+        const std::int64_t rest = micro_batches % group;
+        return group >= stages && micro_batches >= group && (rest == 0 || rest >= stages);
     }
+    constexpr std::int64_t drawn(std::int64_t stages) const { return drawn_each * stages + drawn_more; }
     // Operations of all stages for one micro-batch; `pieces` per stage.
     constexpr std::int64_t operations(std::int64_t stages, std::int64_t pieces) const {
         return stages * pieces / copies * (splits_backward ? 3 : 2);
@@ -90,12 +112,11 @@ struct ScheduleRow {
 extern const std::array<ScheduleRow, kScheduleKinds> kScheduleRows;
 inline const ScheduleRow& row_of(ScheduleKind kind) { return kScheduleRows[static_cast<std::size_t>(kind)]; }
 
-// Whether there is such a schedule. `chunks` are a stage's pieces of the model; `group` of the interleaved schedule: micro-batches that
-// pass through a chunk in a row, 0 = as many as there are stages. A group, and what is left after whole groups, is not smaller than p.
+// Whether there is such a schedule. `chunks` are a stage's pieces of the model; `group`, where they take turns: micro-batches that pass
+// through a chunk in a row, 0 = as many as there are stages.
 bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches, std::int64_t group = 0);
 
 // The operations of every stage; the caller has asked schedule_exists. O(p*V*m) time and memory.
-// `group` of the interleaved schedule: 0 = as many as there are stages.
 Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group = 0);
 
 // ---- counting
@@ -130,11 +151,13 @@ void count_in_flight(const Schedule& schedule, std::int32_t stage, Visit&& visit
 // Most micro-batches that a stage holds at once, over all chunks, each chunk counted as one (until B).
 std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage);
 
-// The closed forms for what most_in_flight returns, per chunk at that moment, without building a schedule: the search's short cut.
-// GPipe m; 1F1B min(p-i, m); interleaved in groups of g the chunks of the first min((p-i-1)*2 + (V-1)*g + 1, m*V) forwards; ZB-H1
-// min(p-i, m) until B. `counts` has one place per chunk.
-void in_flight_closed_form(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage,
-                           std::span<std::int32_t> counts, std::int32_t group = 0);
+// The closed forms for what most_in_flight returns, per chunk at that moment (ScheduleRow::in_flight).
+namespace closed_form {
+void all(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);                // m
+void stages_to_the_end(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);  // min(p-i, m), until B
+// The chunks of the first min((p-i-1)*2 + (V-1)*g + 1, m*V) forwards, in groups of g.
+void in_turns(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);
+}  // namespace closed_form
 
 // Interleaved 1F1B on one stage: groups of g micro-batches pass through piece 0, then piece 1, …, and backwards the other way round; the
 // last group may be smaller. Once the first forwards are done, each further one is followed by one backward pass: as many pieces stay
@@ -182,7 +205,7 @@ class KnownMoments {
 
  private:
     struct Known {
-        ScheduleKind kind = ScheduleKind::one_f_one_b;
+        ScheduleKind kind = kUsualSchedule;
         std::int32_t stages = 0, chunks = 0, micro_batches = 0, stage = 0;
         std::vector<InFlight> moments;
     };

@@ -124,17 +124,12 @@ Stage Stages::at_rest(std::int32_t stage) const {
     return at(stage, kOnes, {});
 }
 
-// A stage alone works on F and B in turns.
-static ScheduleKind schedule_of(const Plan& plan, std::int32_t stages) {
-    return stages == 1 ? ScheduleKind::one_f_one_b : plan.schedule_kind();
-}
-
-bool Stages::splits_backward() const { return row_of(schedule_of(plan_, stages_)).splits_backward; }
+bool Stages::splits_backward() const { return row_of(plan_.running_schedule()).splits_backward; }
 
 Stage Stages::fullest(std::int32_t stage) const {
     std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read
-    in_flight_closed_form(schedule_of(plan_, stages_), stages_, chunks_, micro_batches_, stage,
-                          std::span(counts).first(static_cast<std::size_t>(chunks_)), group_);
+    row_of(plan_.running_schedule())
+        .in_flight({stages_, chunks_, micro_batches_, group_}, stage, std::span(counts).first(static_cast<std::size_t>(chunks_)));
     return at(stage, counts, {});
 }
 
@@ -146,7 +141,7 @@ bool Stages::pieces_differ(std::int32_t stage) const {
 }
 
 bool Stages::has_many_moments(std::int32_t stage) const {
-    return splits_backward() || (schedule_of(plan_, stages_) == ScheduleKind::interleaved && pieces_differ(stage));
+    return splits_backward() || (row_of(plan_.running_schedule()).turns && pieces_differ(stage));
 }
 
 // Adds a stage unless another holds as much of everything; takes out those that hold no more than it.

@@ -9,12 +9,13 @@ static constexpr Choice kLeftOut[] = {
 };
 const std::span<const Choice> kLeftOutChoices = kLeftOut;
 
-// Schedules that split the backward pass, where the framework has them.
-static bool is_in_space(const ScheduleRow& row, FrameworkKind framework) {
-    return row.splits_backward && (row.frameworks & (framework == FrameworkKind::pytorch ? kPyTorch : kMegatronCore)) != 0;
+// Whether a search that may choose the schedule tries this one.
+static bool is_tried(const ScheduleRow& row, Tried when, FrameworkKind framework) {
+    return row.tried == when && (row.libraries & row_of(framework).library) != 0;
 }
 bool has_zero_bubble(FrameworkKind framework) {
-    return std::any_of(kScheduleRows.begin(), kScheduleRows.end(), [&](const ScheduleRow& row) { return is_in_space(row, framework); });
+    return std::any_of(kScheduleRows.begin(), kScheduleRows.end(),
+                       [&](const ScheduleRow& row) { return is_tried(row, Tried::as_zero_bubble, framework); });
 }
 
 namespace {
@@ -43,9 +44,6 @@ std::vector<std::int64_t> divisors(std::int64_t set, std::int64_t whole, std::in
     return low;
 }
 
-// Megatron-Core can be told any layout since 0.13 (--pipeline-model-parallel-layout); before, only the ends differ.
-bool has_any_layout(FrameworkKind framework) { return framework != FrameworkKind::megatron_2024; }
-
 std::vector<PipelineForm> forms(const SearchSpace& space) {
     const Plan& p = space.plan;
     const std::uint32_t out = space.exploration.left_out;
@@ -53,7 +51,7 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
     std::vector<LayerSplit> splits = {LayerSplit::given};
     if ((p.open & open_layout) != 0 && !has_uneven_ends(p)) {
         splits = {LayerSplit::equal};
-        if ((out & without_uneven_layers) == 0 && has_any_layout(p.framework)) splits.push_back(LayerSplit::balanced);
+        if ((out & without_uneven_layers) == 0 && row_of(p.framework).any_layout) splits.push_back(LayerSplit::balanced);
     }
     const auto add = [&](ScheduleKind schedule, std::int64_t chunks) {
         if (p.virtual_stages != kAuto && p.virtual_stages != chunks) return;
@@ -61,17 +59,22 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
         for (const LayerSplit split : splits)
             list.push_back({schedule, chunks, split == LayerSplit::balanced && bends ? LayerSplit::front : split});
     };
-    const bool open = (p.open & open_schedule) != 0, interleaves = (out & without_interleaving) == 0;
-    if (open || p.schedule == ScheduleKind::one_f_one_b) {
+    // With one number of chunks, or, where it may have several, with every number that it may have.
+    const auto add_schedule = [&](ScheduleKind schedule, std::int64_t chunks) {
+        if (!row_of(schedule).with_chunks) return add(schedule, chunks);
         const std::int64_t set = p.virtual_stages == kAuto ? 1 : p.virtual_stages;
-        const std::int64_t most = p.virtual_stages == kAuto && interleaves ? std::min(kMostChunks, space.model.layers) : set;
-        for (std::int64_t v = set; v <= most; ++v) add(ScheduleKind::one_f_one_b, v);
-    } else {
-        add(p.schedule, p.virtual_stages != kAuto ? p.virtual_stages : row_of(p.schedule).chunks);
+        const bool may_have_several = p.virtual_stages == kAuto && (out & without_interleaving) == 0;
+        const std::int64_t most = may_have_several ? std::min(kMostChunks, space.model.layers) : set;
+        for (std::int64_t v = set; v <= most; ++v) add(schedule, v);
+    };
+    if ((p.open & open_schedule) == 0) {
+        add_schedule(p.schedule, p.virtual_stages != kAuto ? p.virtual_stages : row_of(p.schedule).chunks);
+        return list;
     }
-    if (open && (out & without_zero_bubble) == 0)
+    for (const Tried when : {Tried::always, Tried::as_zero_bubble})
         for (std::size_t i = 0; i < kScheduleRows.size(); ++i)
-            if (is_in_space(kScheduleRows[i], p.framework)) add(static_cast<ScheduleKind>(i), kScheduleRows[i].chunks);
+            if (is_tried(kScheduleRows[i], when, p.framework) && (when == Tried::always || (out & without_zero_bubble) == 0))
+                add_schedule(static_cast<ScheduleKind>(i), kScheduleRows[i].chunks);
     return list;
 }
 
@@ -96,9 +99,10 @@ Candidates candidates(const SearchSpace& space) {
     all.zero = {p.zero};
     if ((p.open & open_zero) != 0) {
         all.zero = {Zero::optimizer};
-        // PyTorch has all of them; Megatron-Core's own is ZeRO-1, which is never slower and never needs more than none (a test)
-        if (p.framework == FrameworkKind::pytorch && (space.exploration.left_out & without_sharding) == 0)
-            all.zero = {Zero::optimizer, Zero::gradients, Zero::weights};
+        // ZeRO-1 is never slower and never needs more than none (a test)
+        if ((space.exploration.left_out & without_sharding) == 0)
+            for (const Zero deeper : {Zero::gradients, Zero::weights})
+                if (deeper <= row_of(p.framework).deepest_zero) all.zero.push_back(deeper);
     }
     return all;
 }

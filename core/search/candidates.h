@@ -51,7 +51,7 @@ enum class LayerSplit : std::uint8_t { given, equal, balanced, front };
 
 // One way to run a pipeline.
 struct PipelineForm {
-    ScheduleKind schedule = ScheduleKind::one_f_one_b;
+    ScheduleKind schedule = kUsualSchedule;
     std::int64_t virtual_stages = 1;
     LayerSplit split = LayerSplit::equal;
 };

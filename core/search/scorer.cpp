@@ -9,7 +9,7 @@ Scorer::Scorer(const SearchSpace& space, const Plan& like, double most_bytes)
     : space_(space),
       framework_(framework_of(like, space.gpu)),
       most_bytes_(most_bytes),
-      most_whole_(most_whole_share(residual_of(space.plan.framework), 1 - space.exploration.risk) * space.gpu.memory_bytes),
+      most_whole_(most_whole_share(row_of(space.plan.framework).residual, 1 - space.exploration.risk) * space.gpu.memory_bytes),
       timer_(space.model, space.gpu, space.cluster, like) {}
 
 double Scorer::bytes(const Plan& plan, double most) {

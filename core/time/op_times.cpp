@@ -39,7 +39,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             if (pairs) times.forward_traffic.push_back(traffic_forward);
             if (pairs) times.backward_traffic.push_back(traffic_backward);
         }
-    const bool overlaps = plan.overlap_pipeline && plan.schedule_kind() == ScheduleKind::interleaved;
+    const bool overlaps = plan.overlap_pipeline && row_of(plan.schedule_kind()).turns;
     if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedSend.value : 1);
     return times;
 }

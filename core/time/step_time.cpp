@@ -197,7 +197,7 @@ class StepCost : TimeSymbols<N> {
         });
         const N send = seconds("Y_t", "stage_send", transfer());
         const N p = stages();
-        const bool interleaved = p_.schedule_kind() == ScheduleKind::interleaved;
+        const bool interleaved = row_of(p_.schedule_kind()).turns;
         N together = 0.0;
         if (is_played(p_))
             together = number("Y_a", "played_stages", "seconds", played.together);
@@ -348,7 +348,7 @@ PipelineWeights pipeline_weights(const Plan& p) {
     if (row_of(p.schedule_kind()).overlaps)  // the pairs hide transfers but those of filling and draining
         return {0, static_cast<double>(p.micro_batches_per_direction()), chunks, 0, false};
     if (is_played(p)) return {0, m, 1, m - 1, false};
-    if (p.pipeline_parallel > 1 && p.schedule_kind() == ScheduleKind::interleaved)
+    if (p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns)
         return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedSend.value : 1), true};
     return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 ? 0.5 : 1), false};
 }

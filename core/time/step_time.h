@@ -124,12 +124,6 @@ class StepTimer {
     std::vector<Known> known_;  // one place per remainder of the key; the newest stays
 };
 
-// Between which factors of the estimate nine of ten measured runs of that kind lie (tests/time/step_time_test.cpp).
-struct Band {
-    double low, high;
-    std::string_view basis;  // which runs: words band.<basis>
-    int runs;                // how many
-};
 Band band_of(const Model& model, const Plan& plan, const Machine& machine);
 
 // What is counted as the model's work: a rate in FLOP/s, and with it MFU, says nothing without its convention.

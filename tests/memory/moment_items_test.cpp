@@ -157,10 +157,10 @@ TEST_CASE("by hand: what lies outside of the allocator, and the verdict") {
     // half of the runs fail where the whole GPU reaches 90 % (PyTorch: 87 %); one standard deviation of the logarithm: 84.13 %
     CHECK(probability_to_run({0.9, 0.03}, 0.9) == doctest::Approx(0.5));
     CHECK(probability_to_run({0.9, 0.03}, 0.9 * std::exp(-0.03)) == doctest::Approx(0.005 + 0.99 * 0.841345).epsilon(1e-5));
-    CHECK(residual_of(FrameworkKind::megatron_2025).middle == 0.9);
-    CHECK(residual_of(FrameworkKind::megatron_2025).spread == 0.03);
-    CHECK(residual_of(FrameworkKind::pytorch).middle == 0.87);
-    CHECK(residual_of(FrameworkKind::pytorch).spread == 0.13);
+    CHECK(row_of(FrameworkKind::megatron_2025).residual.middle == 0.9);
+    CHECK(row_of(FrameworkKind::megatron_2025).residual.spread == 0.03);
+    CHECK(row_of(FrameworkKind::pytorch).residual.middle == 0.87);
+    CHECK(row_of(FrameworkKind::pytorch).residual.spread == 0.13);
     // fujii2024: up to 80 % it fits, up to the card it may
     CHECK(judge(Method::fujii2024, one, 80, 100).fit == Fit::fits);
     CHECK(judge(Method::fujii2024, one, 80.5, 100).fit == Fit::at_risk);

@@ -212,7 +212,7 @@ TEST_CASE("detailed: micro-batches in flight are those of the closed forms, laye
             layers += stage.layers();
             double expected = 0;
             std::vector<std::int32_t> in_flight(static_cast<std::size_t>(chunks));
-            in_flight_closed_form(stages == 1 ? ScheduleKind::one_f_one_b : c.plan.schedule_kind(), stages, chunks, m, i, in_flight);
+            row_of(c.plan.running_schedule()).in_flight({stages, chunks, m, 0}, i, in_flight);
             for (const std::int32_t alive : in_flight) expected += alive * per_chunk;
             CHECK(nearly(stage.dense.alive + stage.experts.alive, expected));
         }

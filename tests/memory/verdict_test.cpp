@@ -69,8 +69,8 @@ TEST_CASE("the residuals are what the rows say that they come from") {
         CHECK(best.spread <= shipped.spread);
         CHECK(likelihood(rows, shipped) >= likelihood(rows, best) - allowed);
     };
-    check("Megatron", megatron, residual_of(FrameworkKind::megatron_2025), 4);
-    check("Hagemann", hagemann, residual_of(FrameworkKind::pytorch), 1);
+    check("Megatron", megatron, row_of(FrameworkKind::megatron_2025).residual, 4);
+    check("Hagemann", hagemann, row_of(FrameworkKind::pytorch).residual, 1);
 }
 
 // Fitted: the Megatron rows and Hagemann's. Predicted: llm-foundry and torchtitan. The dashes that look like "not run" count as failed
