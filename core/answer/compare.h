@@ -4,7 +4,7 @@
 
 namespace fourfold {
 
-// The answer of api.h's "versus". `job` is resolved; `other` may hold kAuto.
+// The answer to versus() (api.h). `job` is resolved; `other` may hold kAuto.
 Json versus_answer(const Job& job, const Plan& other);
 
 }  // namespace fourfold

@@ -1,4 +1,4 @@
-// What several answers say in the same words (api.h).
+// What several answers say in the same words (core/contract/api.md).
 #pragma once
 #include <span>
 #include <string_view>
@@ -10,13 +10,14 @@ namespace fourfold {
 
 Json describe_method(Method method);
 
-// Adds what api.h calls BRIEF.
+// Adds a Brief of core/contract/api.md.
 void add_brief(Json& object, const Estimated& e);
 
 // TIME's "run" at so many seconds a step; null without a token budget.
 Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band);
 
-// Adds what api.h's ITEM says of its formula and source. With `numbers` the symbols that are computed themselves come with their numbers.
+// Adds what an Item of core/contract/api.md says of its formula and source. With `numbers` the symbols that are computed themselves come
+// with their numbers.
 void add_formula(Json& item, const Traced& value, bool numbers, const Source& source, std::string_view place);
 
 // Adds "kind", "micro_batch" and "chunk" of each operation.

@@ -1,4 +1,4 @@
-// The answer to estimate(): the memory of a plan as JSON, item by item (api.h says what each member means).
+// The answer to estimate(): the memory of a plan as JSON, item by item (core/contract/api.md).
 #pragma once
 #include "job/job.h"
 

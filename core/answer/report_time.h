@@ -1,4 +1,4 @@
-// The part of an estimate's answer that says how long a step takes, item by item (api.h: TIME).
+// The part of an estimate's answer that says how long a step takes, item by item (core/contract/api.md, Time).
 #pragma once
 #include "job/job.h"
 

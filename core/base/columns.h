@@ -5,7 +5,7 @@
 
 namespace fourfold::api {
 
-// Beside the answer of search(): one entry per plan, as api.h says.
+// Beside the answer of search(): one entry per plan (core/contract/api.md, SearchColumns).
 struct SearchColumns {
     std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel, expert_parallel;
     std::vector<double> total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu;

@@ -35,7 +35,7 @@ class Object {
     Json json_ = Json::object();
 };
 
-// One thing that is wrong with a request; api.h says what each member means.
+// One thing that is wrong with a request; core/contract/api.md says what each member means.
 struct Problem {
     std::string field;
     std::string rule;

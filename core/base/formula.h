@@ -59,7 +59,7 @@ class Traced {
 
     double value() const;
 
-    // TOKENs as documented in api.h, of the formula itself: in symbols, and with the value of each symbol in its place.
+    // Tokens (core/contract/api.md) of the formula itself: in symbols, and with the value of each symbol in its place.
     Json symbols() const;
     Json numbers() const;
     std::string latex() const;

@@ -86,7 +86,7 @@ SiteFit fit_site(const Job& job, const std::vector<FitRow>& rows);
 inline constexpr std::string_view kCalibrationKeys[] = {"time_factor", "site", "site_network", "site_pipeline", "site_fixed", "site_stall"};
 
 // ---- the answer
-// As api.h describes it.
+// As core/contract/api.md describes it.
 Json calibration_answer(const Json& request, const Job& job, Problems& problems);
 
 }  // namespace fourfold

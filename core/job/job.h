@@ -1,4 +1,5 @@
-// A request's common part, read, checked and completed: which model, which card, which plan, by which method (api.h, "the job").
+// A request's common part, read, checked and completed: which model, which card, which plan, by which method (core/contract/api.md,
+// JobRequest).
 #pragma once
 #include <optional>
 #include <string>

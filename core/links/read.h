@@ -13,7 +13,7 @@ namespace fourfold {
 inline constexpr std::size_t kMostLinksBytes = 32'000'000;  // of a measurement's text
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
-// As api.h describes read_links.
+// As core/contract/api.md describes read_links.
 Json read_links_answer(std::string_view request, Problems& problems);
 
 // ---- units

@@ -1,4 +1,4 @@
-// The answer to place(): which unit should stand where (api.h says what each member means).
+// The answer to place(): which unit should stand where (core/contract/api.md).
 #pragma once
 #include <optional>
 #include <string>

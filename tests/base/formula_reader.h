@@ -1,4 +1,5 @@
-// Reads a printed formula back: an evaluator of TOKEN lists (api.h) by the rules of school, which knows nothing of how they were made.
+// Reads a printed formula back: an evaluator of token lists (core/contract/api.md) by the rules of school, which knows nothing of how they
+// were made.
 //   sum = product { (" + " | " − ") product }    product = power { ("·" | "/") power }    power = single { "²" }
 //   single = "(" sum ")" | number | symbol | ("max(" | "min(") sum ", " sum ")" | "⌈" sum "⌉" | ("log₂(" | "ln(") sum ")"
 //          | "∜(" power "⁴ + " power "⁴)"

@@ -213,8 +213,8 @@ export type Cluster = {
 
 // What differs from site to site, as fitted to its published runs.
 export type Site = {
-    network_share: number;
-    send_share: number;
+    network_share: number; // of the rate
+    send_share: number; // of the rate
     fixed_s: number;
     stall_s: number;
 };
