@@ -19,20 +19,17 @@ struct Parts {
 
 Parts parts_of(const Job& job, const Plan& plan) {
     Parts parts;
-    const Framework framework = framework_of(plan, *job.gpu);
+    const TimedPlan<> timed = job.timed(plan);
     Items<double> items;
     if (job.method == Method::fujii2024) {
         items = fujii2024<double>(job.model, plan);
     } else {
         const Stages stages(job.model, plan);
-        const std::int32_t fullest = fullest_stage(job.model, plan, framework).stage;
-        items = detailed<double>(job.model, plan, framework, fullest_moment(job.model, plan, framework, stages, fullest)).items;
+        const std::int32_t fullest = fullest_stage(job.model, plan, timed.framework).stage;
+        items = detailed<double>(job.model, plan, timed.framework, fullest_moment(job.model, plan, timed.framework, stages, fullest)).items;
     }
     for (std::size_t i = 0; i < items.size(); ++i) parts.memory[static_cast<std::size_t>(text(items.item(i)).group)] += items.bytes(i);
-    const Machine machine = machine_of(*job.gpu, job.cluster, plan);
-    const Timing timing = timing_of(machine, job.cluster, plan, framework.attention);
-    parts.time =
-        step_time<double>(job.model, plan, framework, machine, timing, layer_times(job.model, plan, framework, machine, timing)).items;
+    parts.time = timed.step().items;
     return parts;
 }
 

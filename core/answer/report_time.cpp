@@ -41,11 +41,9 @@ Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double s
 
 Json describe_time(const Job& job) {
     const Plan& p = job.plan;
-    const Framework framework = framework_of(p, *job.gpu);
-    const Machine machine = machine_of(*job.gpu, job.cluster, p);
-    const Timing timing = timing_of(machine, job.cluster, p, framework.attention);
-    const LayerTimesOf<Traced> layers = layer_times<Traced>(job.model, p, framework, machine, timing);
-    const StepTime<Traced> step = step_time<Traced>(job.model, p, framework, machine, timing, layers);
+    const TimedPlan<Traced> timed = job.timed<Traced>(p);
+    const Machine& machine = timed.machine;
+    const StepTime<Traced> step = timed.step();
     const Band band = band_of(job.model, p, machine);
     Json items = Json::array();
     for (std::size_t i = 0; i < step.items.size(); ++i)

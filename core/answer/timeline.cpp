@@ -134,13 +134,10 @@ static Text note_of(const std::optional<Timeline>& line, const Plan& plan) {
 
 Json timeline_answer(const Job& job) {
     const Plan& plan = job.plan;
-    const Framework framework = framework_of(plan, *job.gpu);
-    const Machine machine = machine_of(*job.gpu, job.cluster, plan);
-    const Timing timing = timing_of(machine, job.cluster, plan, framework.attention);
     std::optional<Timeline> line;
     if (plan.pipeline_parallel <= kMostStages) {
-        const LayerTimes layers = layer_times(job.model, plan, framework, machine, timing);
-        OpTimes times = op_times(job.model, plan, machine, timing, layers, Stages(job.model, plan));
+        const TimedPlan<> timed = job.timed(plan);
+        OpTimes times = op_times(job.model, plan, timed.machine, timed.timing, timed.layers, Stages(job.model, plan));
         multiply(times, plan.time_factor);
         line = play_timeline(plan.running_schedule(), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(),
                              times, plan.group_of_micro_batches());

@@ -214,8 +214,7 @@ static void compare_runs(const Job& job, const std::vector<MeasuredStep>& steps,
     std::vector<double> before, after, after_seconds;
     for (const MeasuredStep& step : steps) {
         const Plan calibrated = proposal.with(step.plan);
-        after_seconds.push_back(proposal.kind == Kind::none ? step.estimated
-                                                            : StepTimer(job.model, *job.gpu, job.cluster, calibrated).seconds(calibrated));
+        after_seconds.push_back(proposal.kind == Kind::none ? step.estimated : job.timed(calibrated).step().seconds);
         before.push_back(step.measured / step.estimated);
         after.push_back(step.measured / after_seconds.back());
     }

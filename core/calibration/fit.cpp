@@ -70,22 +70,18 @@ Tabulated tabulate(const Job& job, const std::vector<FitRow>& rows) {
     Tabulated p;
     for (std::size_t c = 0; c < kSiteConstants; ++c) p.low[c] = std::log(kSite[c].low), p.high[c] = std::log(kSite[c].high);
     for (const FitRow& row : rows) {
-        const Framework framework = framework_of(row.plan, *job.gpu);
-        const Machine machine = machine_of(*job.gpu, job.cluster, row.plan);
-        const Timing usual = timing_of(machine, job.cluster, row.plan, framework.attention);
-        const LayerTimes usual_layers = layer_times(job.model, row.plan, framework, machine, usual);
+        const TimedPlan<> usual = job.timed(row.plan);
         Response response;
         response.base = row.estimated;
         response.log_measured = std::log(row.measured);
         for (std::size_t c = 0; c < kSiteConstants; ++c) {
-            p.start[c] = std::clamp(std::log(usual.*kSite[c].of_timing), p.low[c], p.high[c]);
+            p.start[c] = std::clamp(std::log(usual.timing.*kSite[c].of_timing), p.low[c], p.high[c]);
             double least = INFINITY, most = 0;
             for (std::size_t knot = 0; knot < kKnots; ++knot) {
-                Timing timing = usual;
-                timing.*kSite[c].of_timing = std::exp(at_knot(p, c, knot));
-                const bool network = kSite[c].of_timing == &Timing::network;
-                const LayerTimes layers = network ? layer_times(job.model, row.plan, framework, machine, timing) : usual_layers;
-                const double seconds = step_time<double>(job.model, row.plan, framework, machine, timing, layers).seconds;
+                TimedPlan<> changed = usual;
+                changed.timing.*kSite[c].of_timing = std::exp(at_knot(p, c, knot));
+                if (kSite[c].of_timing == &Timing::network) changed.time_layers();
+                const double seconds = changed.step().seconds;
                 response.change[c][knot] = seconds - row.estimated;
                 least = std::min(least, seconds);
                 most = std::max(most, seconds);

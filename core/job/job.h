@@ -12,6 +12,7 @@
 #include "search/filter.h"
 #include "search/ranking.h"
 #include "search/search.h"
+#include "time/timed_plan.h"
 
 namespace fourfold {
 
@@ -63,6 +64,11 @@ struct Job {
     double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
 
     SearchSpace space() const { return {model, plan, *gpu, method, cluster, exploration}; }
+    // A plan of this job with its times, as long as both live.
+    template <class N = double>
+    TimedPlan<N> timed(const Plan& p) const {
+        return {model, *gpu, cluster, p};
+    }
 };
 
 enum class Request { estimate, search, rank, versus, limits, calibrate, place };

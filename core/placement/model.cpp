@@ -88,22 +88,18 @@ void add_links(const Links& links, PlacementShape& shape) {
             if (a != b) shape.link[a * n + b] = slower(links, a, b);
 }
 
-// The rates of a plan at the time model's hands: the machine with a network of the measured rate, and shares of 1.
-struct Measured {
-    Framework framework;
-    Machine machine;
-    Timing timing;
-
-    Measured(const Job& job, const Plan& plan, const Links& links)
-        : framework(framework_of(plan, *job.gpu)),
-          machine(machine_of(*job.gpu, job.cluster, plan)),
-          timing(timing_of(machine, job.cluster, plan, framework.attention)) {
+// A plan's times with what was measured: shares of 1, since the rates are what messages reached.
+struct Measured : TimedPlan<> {
+    Measured(const Job& job, const Plan& p, const Links& links) : TimedPlan<>(job.timed(p)) {
         timing.pipeline = timing.network = timing.ring_network = 1;
         if (links.gpus) machine.gpus_per_node = 1;
+        time_layers();
     }
-    Machine at(double byte_per_s) const {
-        Machine other = machine;
-        other.node = byte_per_s;
+    // On a network of this rate.
+    TimedPlan<> at(double byte_per_s) const {
+        TimedPlan<> other = *this;
+        other.machine.node = byte_per_s;
+        other.time_layers();
         return other;
     }
 };
@@ -116,9 +112,11 @@ void add_hops(const Job& job, const Plan& plan, const Links& links, const Measur
     const std::size_t n = links.size();
     const double near = 2 * transfer_seconds_inside(job.model, plan, measured.machine, measured.timing);
     Timing timing = measured.timing;
+    Machine machine = measured.machine;
     const auto one_way = [&](std::size_t from, std::size_t to) {
         if (!links.latency_s.empty()) timing.network_latency = links.latency(from, to);
-        return transfer_seconds(job.model, plan, measured.at(links.rate(from, to)), timing);
+        machine.node = links.rate(from, to);
+        return transfer_seconds(job.model, plan, machine, timing);
     };
     shape.hop.assign(n * n, near);
     for (std::size_t a = 0; a < n; ++a)
@@ -147,6 +145,11 @@ void add_data(const Job& job, const Plan& p, const Measured& measured, const Lay
         }
         shape.data.push_back(std::move(legs));
     }
+}
+
+// Of a micro-batch at each stage of `plan`, which differs from the timed one in its layers per stage at most.
+std::vector<double> stage_seconds_of(const TimedPlan<>& like, const Plan& plan) {
+    return pace_of(like.model, plan, like.machine, like.timing, like.layers, Stages(like.model, plan), true).stage_seconds;
 }
 
 double slowest(const StepTime<double>& step) { return *std::max_element(step.stage_seconds.begin(), step.stage_seconds.end()); }
@@ -190,15 +193,14 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
     const Measured measured(job, plan, links);
     add_hops(job, plan, links, measured, shape);
     const auto at_rate = [&](double byte_per_s) {
-        const Machine machine = measured.at(byte_per_s);
-        const LayerTimes layers = layer_times(job.model, plan, measured.framework, machine, measured.timing);
-        StepTime<double> step = step_time<double>(job.model, plan, measured.framework, machine, measured.timing, layers);
-        step.stage_seconds = pace_of(job.model, plan, machine, measured.timing, layers, Stages(job.model, plan), true).stage_seconds;
+        const TimedPlan<> timed = measured.at(byte_per_s);
+        StepTime<double> step = timed.step();
+        step.stage_seconds = stage_seconds_of(timed, plan);
         return step;
     };
     const double rate = median_rate(links);
     const StepTime<double> step = at_rate(rate);
-    add_data(job, plan, measured, layer_times(job.model, plan, measured.framework, measured.at(rate), measured.timing), step, shape);
+    add_data(job, plan, measured, measured.at(rate).layers, step, shape);
     const PipelineWeights weights = pipeline_weights(plan);
     shape.sum_hops = weights.sum_transfers, shape.most_hops = weights.most_transfers, shape.closed = weights.closed;
     shape.sum_work = weights.sum_work, shape.most_work = weights.most_work;
@@ -227,15 +229,8 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
     return shape;
 }
 
-StageWork::StageWork(const Job& job, const Plan& plan, const Links& links) : model_(job.model) {
-    const Measured measured(job, plan, links);
-    machine_ = measured.at(median_rate(links));
-    timing_ = measured.timing;
-    layers_ = layer_times(job.model, plan, measured.framework, machine_, timing_);
-}
-std::vector<double> StageWork::seconds(const Plan& plan) const {
-    return pace_of(model_, plan, machine_, timing_, layers_, Stages(model_, plan), true).stage_seconds;
-}
+StageWork::StageWork(const Job& job, const Plan& plan, const Links& links) : like_(Measured(job, plan, links).at(median_rate(links))) {}
+std::vector<double> StageWork::seconds(const Plan& plan) const { return stage_seconds_of(like_, plan); }
 
 PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& links) {
     PlacementShape shape;
@@ -244,9 +239,8 @@ PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& link
     add_pipelines(plan, grid, shape);
     add_rings(plan, grid, 1, shape);
     const Measured measured(job, plan, links);
-    const LayerTimes layers = layer_times(job.model, plan, measured.framework, measured.machine, measured.timing);
     const double parameters =
-        stage_parameters(job.model, plan, measured.machine, measured.timing, layers, Stages(job.model, plan).at_rest(0));
+        stage_parameters(job.model, plan, measured.machine, measured.timing, measured.layers, Stages(job.model, plan).at_rest(0));
     const double tokens = number(plan.sequence_length * plan.micro_batch) / number(plan.context_parallel);
     const double hand_over =
         2 * tokens * number(job.model.hidden) / number(plan.tensor_parallel) * number(std::min(grid.ranks_per_unit, grid.per_stage));

@@ -31,14 +31,11 @@ PlacementShape step_time_shape(const Job& job, const Plan& plan, const Links& li
 // Seconds of a micro-batch at each stage, where a plan's layers are shared out differently: what a search for such a split goes by.
 class StageWork {
  public:
-    StageWork(const Job& job, const Plan& plan, const Links& links);
-    std::vector<double> seconds(const Plan& plan) const;  // like the constructor's but for the layers per stage
+    StageWork(const Job& job, const Plan& plan, const Links& links);  // keeps references to the job's model and the plan
+    std::vector<double> seconds(const Plan& plan) const;              // like the constructor's but for the layers per stage
 
  private:
-    const Model& model_;
-    Machine machine_;
-    Timing timing_;
-    LayerTimes layers_;
+    const TimedPlan<> like_;
 };
 
 // Pipette's objective in seconds for the same plan (arXiv 2405.18093, as its authors' tool counts it).

@@ -7,14 +7,13 @@ namespace fourfold {
 
 Scorer::Scorer(const SearchSpace& space, const Plan& like, double most_bytes)
     : space_(space),
-      framework_(framework_of(like, space.gpu)),
       most_bytes_(most_bytes),
       most_whole_(most_whole_share(row_of(space.plan.framework).residual, 1 - space.exploration.risk) * space.gpu.memory_bytes),
       timer_(space.model, space.gpu, space.cluster, like) {}
 
 double Scorer::bytes(const Plan& plan, double most) {
     return space_.method == Method::fujii2024 ? fujii2024<double>(space_.model, plan).total()
-                                              : fullest_stage(space_.model, plan, framework_, &moments_, most).bytes;
+                                              : fullest_stage(space_.model, plan, framework(), &moments_, most).bytes;
 }
 
 std::optional<Estimated> Scorer::estimate_that_fits(const Plan& plan, double seconds) {

@@ -32,7 +32,8 @@ class Scorer {
     std::int64_t timed() const { return timed_; }                               // step times worked out
     const LayerTimes& layers(const Plan& plan) { return timer_.layers(plan); }  // until the next question
 
-    const Framework& framework() const { return framework_; }
+    const Platform& platform() const { return timer_.platform(); }
+    const Framework& framework() const { return platform().framework; }
     KnownMoments* moments() { return &moments_; }
 
  private:
@@ -40,7 +41,6 @@ class Scorer {
     double most_allocated(const Plan& plan) const;
 
     const SearchSpace& space_;
-    const Framework framework_;
     const double most_bytes_, most_whole_;  // the second: of a GPU, allocated or not, with which a plan may just be chosen
     KnownMoments moments_;
     StepTimer timer_;

@@ -26,8 +26,6 @@ class Search {
           all_(candidates(space)),
           base_(closed(space.plan)),
           scorer_(space, base_, goal.most_bytes),
-          machine_(machine_of(space.gpu, space.cluster, base_)),
-          timing_(timing_of(machine_, space.cluster, base_, scorer_.framework().attention)),
           overlaps_(
               std::any_of(all_.forms.begin(), all_.forms.end(), [](const PipelineForm& form) { return row_of(form.schedule).overlaps; })),
           limit_(goal),
@@ -65,11 +63,15 @@ class Search {
         plan.expert_parallel = all_.expert.front(), plan.expert_tensor_parallel = all_.expert_tensor == kAuto ? 1 : all_.expert_tensor;
         return plan;
     }
+    StepBound step_bound(const Plan& plan, const LayerTimes& times) const {
+        return {space_.model, plan, scorer_.platform().machine, scorer_.platform().timing, times};
+    }
     double bound_of(const Plan& plan) {
         const bool one_way = expert_ways(all_, space_.model, plan).size() <= 1;
-        if (one_way) return StepBound(space_.model, plan, machine_, timing_, scorer_.layers(plan)).seconds(overlaps_);
-        const LayerTimes least = StepBound::without_experts(space_.model, plan, machine_, timing_, scorer_.layers(plan));
-        return StepBound(space_.model, plan, machine_, timing_, least).seconds(overlaps_);
+        if (one_way) return step_bound(plan, scorer_.layers(plan)).seconds(overlaps_);
+        const LayerTimes least =
+            StepBound::without_experts(space_.model, plan, scorer_.platform().machine, scorer_.platform().timing, scorer_.layers(plan));
+        return step_bound(plan, least).seconds(overlaps_);
     }
 
     // ---- 2. expert parallelism, PP, schedule: what can never fit is left out, then the bound again, with more known
@@ -84,7 +86,7 @@ class Search {
             if (way.bound > limit_.seconds() || is_enough()) break;
             set_experts(plan, way.experts);
             const LayerTimes times = scorer_.layers(plan);
-            const StepBound bound(space_.model, plan, machine_, timing_, times);
+            const StepBound bound = step_bound(plan, times);
             for (const std::int64_t p : way.pipelines) {
                 if (is_enough()) break;
                 plan.pipeline_parallel = p;
@@ -102,7 +104,7 @@ class Search {
             set_experts(plan, experts);
             Way way{experts, {}, 0};
             const auto is_fast = [&] {
-                way.bound = StepBound(space_.model, plan, machine_, timing_, scorer_.layers(plan)).seconds(overlaps_);
+                way.bound = step_bound(plan, scorer_.layers(plan)).seconds(overlaps_);
                 return way.bound <= limit_.seconds();
             };
             const bool asks_time_first = limit_.seconds() < INFINITY;  // before any plan is known, memory alone cuts
@@ -174,8 +176,6 @@ class Search {
     const Candidates all_;
     const Plan base_;  // the space's, closed
     Scorer scorer_;
-    const Machine machine_;
-    const Timing timing_;
     const bool overlaps_;  // some schedule hides the traffic of experts
     Limit limit_;
     Savings savings_;

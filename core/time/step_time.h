@@ -11,6 +11,7 @@
 #include "plan/stage.h"
 #include "time/data_traffic.h"
 #include "time/layer_time.h"
+#include "time/platform.h"
 
 namespace fourfold {
 
@@ -104,6 +105,7 @@ class StepTimer {
     StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like);
     double seconds(const Plan& plan);
     const LayerTimes& layers(const Plan& plan);  // until the next question
+    const Platform& platform() const { return on_; }
 
  private:
     // What a layer's times depend on.
@@ -118,9 +120,7 @@ class StepTimer {
         LayerTimes times;
     };
     const Model& model_;
-    Framework framework_;
-    Machine machine_;
-    Timing timing_;
+    const Platform on_;
     std::vector<Known> known_;  // one place per remainder of the key; the newest stays
 };
 

@@ -93,10 +93,7 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
 constexpr std::size_t kPlaces = 64;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
 
 StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
-    : model_(model),
-      framework_(framework_of(like, gpu)),
-      machine_(machine_of(gpu, cluster, like)),
-      timing_(timing_of(machine_, cluster, like, framework_.attention)) {}
+    : model_(model), on_(gpu, cluster, like) {}
 
 const LayerTimes& StepTimer::layers(const Plan& p) {
     if (known_.empty()) known_.resize(kPlaces);
@@ -110,11 +107,11 @@ const LayerTimes& StepTimer::layers(const Plan& p) {
     Known& known = known_[place % kPlaces];
     if (known.key != key) {
         known.key = key;
-        known.times = layer_times(model_, p, framework_, machine_, timing_);
+        known.times = layer_times(model_, p, on_.framework, on_.machine, on_.timing);
     }
     return known.times;
 }
 
-double StepTimer::seconds(const Plan& p) { return step_time<double>(model_, p, framework_, machine_, timing_, layers(p)).seconds; }
+double StepTimer::seconds(const Plan& p) { return step_time<double>(model_, p, on_.framework, on_.machine, on_.timing, layers(p)).seconds; }
 
 }  // namespace fourfold

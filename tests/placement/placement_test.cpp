@@ -171,14 +171,11 @@ TEST_CASE("placement: on links of one rate it is the step time, and nothing is g
     for (const char* text : kPlans) {
         const Job job = job_of(text);
         for (const double rate : {20e9, 200e9}) {
-            const Framework framework = framework_of(job.plan, *job.gpu);
-            Machine machine = machine_of(*job.gpu, job.cluster, job.plan);
-            Timing timing = timing_of(machine, job.cluster, job.plan, framework.attention);
-            timing.network = timing.pipeline = timing.ring_network = 1;
-            machine.node = rate;
-            const double wanted = step_time<double>(job.model, job.plan, framework, machine, timing,
-                                                    layer_times(job.model, job.plan, framework, machine, timing))
-                                      .seconds;
+            TimedPlan<> timed = job.timed(job.plan);
+            timed.timing.network = timed.timing.pipeline = timed.timing.ring_network = 1;
+            timed.machine.node = rate;
+            timed.time_layers();
+            const double wanted = timed.step().seconds;
             const PlacementShape shape = step_time_shape(job, job.plan, links_of(8, rate), {});
             const AnnealingResult found = anneal(shape, {.seed = 3, .moves = 2'000, .restarts = 1});
             CHECK_MESSAGE(found.default_seconds == doctest::Approx(wanted).epsilon(1e-9), text);
