@@ -121,7 +121,7 @@ TEST_CASE("the verdict says how many of 100 runs fail, or that hardly any or nea
     CHECK(tests::said(verdict(0.99).verdict) == "verdict.hardly_any_fails");
     CHECK(tests::said(verdict(0.01).verdict) == "verdict.nearly_every_fails");
     CHECK(tests::said(verdict(0.5).basis) == R"(evidence.megatron {"runs":229,"share":0.9})");
-    CHECK(tests::said(verdict(0.5, FrameworkKind::pytorch).basis) == R"(evidence.pytorch {"runs":309})");
+    CHECK(tests::said(verdict(0.5, FrameworkKind::pytorch).basis) == R"(evidence.pytorch {"runs":309,"share":0.87})");
     const Explanation paper = explain(Method::fujii2024, {}, {Fit::fits, -1});
     CHECK(tests::said(paper.verdict) == R"(verdict.paper_rule {"line":0.8})");
     CHECK(tests::said(paper.basis) == R"(evidence.paper_rule {"line":0.8,"runs":454})");
