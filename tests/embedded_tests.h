@@ -5,4 +5,4 @@
 namespace fourfold::embedded {
 extern const std::span<const File> golden, measured, links;  // tests/golden/*.json, tests/measured/*.json, tests/links/*
 extern const std::span<const File> contract;                 // core/contract/*.json
-}
+}  // namespace fourfold::embedded

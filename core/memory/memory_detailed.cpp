@@ -51,8 +51,7 @@ class Estimate : Letters<N> {
         temporaries();
         // with few activations the moment between two steps can be the fuller one
         if (result_.static_bytes > items_.total())
-            items_.add(Item::between_steps,
-                       number("M", "between_steps", "bytes", result_.static_bytes - items_.total()));
+            items_.add(Item::between_steps, number("M", "between_steps", "bytes", result_.static_bytes - items_.total()));
         result_.peak_bytes = items_.total();
     }
 
@@ -62,9 +61,7 @@ class Estimate : Letters<N> {
     using L::h, L::f, L::a, L::k, L::d, L::t, L::c, L::b, L::s, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn,
         L::shared_ffn;
 
-    N alive_layers() const {
-        return number("K", "alive_layers", "", stage_.dense.alive + stage_.experts.alive);
-    }
+    N alive_layers() const { return number("K", "alive_layers", "", stage_.dense.alive + stage_.experts.alive); }
     N alive_dense() const { return number("K_d", "alive_dense_layers", "", stage_.dense.alive); }
     N alive_experts() const { return number("K_e", "alive_expert_layers", "", stage_.experts.alive); }
     bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
@@ -99,8 +96,7 @@ class Estimate : Letters<N> {
     }
     void optimizer(const N& share) {
         const double moments = kMomentsBytes[static_cast<int>(p_.moments)];
-        const N kept =
-            p_.optimizer_offload > 0 ? (1 - number("o", "optimizer_on_host", "", p_.optimizer_offload)) * share : share;
+        const N kept = p_.optimizer_offload > 0 ? (1 - number("o", "optimizer_on_host", "", p_.optimizer_offload)) * share : share;
         if (p_.optimizer_offload < 1) {
             items_.add(Item::master_weights, 4 * kept);
             items_.add(Item::moments, moments * kept);
@@ -141,11 +137,9 @@ class Estimate : Letters<N> {
         }
         const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
         const double engines = (fw_.transformer_engine || grouped ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
-        const N blas =
-            number("u", "cublas_workspace", "bytes", fw_.large_cublas_workspace ? kLargeCublasWorkspace : kCublasWorkspace);
+        const N blas = number("u", "cublas_workspace", "bytes", fw_.large_cublas_workspace ? kLargeCublasWorkspace : kCublasWorkspace);
         N workspaces = kCublasWorkspaces * blas;
-        if (engines > 0)
-            workspaces = engines * number("y", "engine_workspace", "bytes", fw_.engine_workspace) + workspaces;
+        if (engines > 0) workspaces = engines * number("y", "engine_workspace", "bytes", fw_.engine_workspace) + workspaces;
         items_.add(Item::library_workspaces, workspaces);
         const N gather = 2 * tokens() * h();
         const bool gathers = sequence_parallel() && stage_.has_head;
@@ -274,9 +268,7 @@ class Estimate : Letters<N> {
             }
             if (value_of(bytes) > 0) items_.add(all[i].item, bytes);
         }
-        if (stage_.checkpoints > 0)
-            items_.add(Item::checkpoints,
-                       flowing() * number("Q", "checkpoints", "", stage_.checkpoints));
+        if (stage_.checkpoints > 0) items_.add(Item::checkpoints, flowing() * number("Q", "checkpoints", "", stage_.checkpoints));
         waiting_for_weight_gradients();
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
             items_.add(Item::embedding_dropout_mask, split_tokens() * h() * number("F", "first_chunk_in_flight", "", stage_.first_chunk));
@@ -318,12 +310,10 @@ class Estimate : Letters<N> {
         N bytes = feed_forward;
         if (keeps_scores() || value_of(again_attention_) > 0) {
             N attention = keeps_scores() ? 4 * scores() : 4 * split_tokens() * h();
-            if (value_of(again_attention_) > 0)
-                attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
+            if (value_of(again_attention_) > 0) attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
             if (value_of(attention) > value_of(feed_forward)) bytes = attention;
         }
-        if (!fw_.fused_gradient_accumulation)
-            bytes = bytes + 2 * number("Y", "largest_weight", "", parameters_.largest_shape());
+        if (!fw_.fused_gradient_accumulation) bytes = bytes + 2 * number("Y", "largest_weight", "", parameters_.largest_shape());
         return bytes;
     }
 

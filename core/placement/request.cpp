@@ -91,7 +91,8 @@ static void read_units(const Json& given, PlacementRequest& r, FirstProblems& pr
         if (name == nullptr && !given[i].contains("name"))
             own.push_back({"name", "missing", nullptr, "problem.unit_without_name", "suggestion.name_in_measurement", nullptr});
         else if (name != nullptr && at == names.end())
-            own.push_back({"name", "range", shown(Json(*name)), Text("problem.no_such_unit").with("unit", shown(Json(*name))), {}, nullptr});
+            own.push_back(
+                {"name", "range", shown(Json(*name)), Text("problem.no_such_unit").with("unit", shown(Json(*name))), {}, nullptr});
         const auto unit = static_cast<std::size_t>(at - names.begin());
         if (at != names.end() && seen[unit])
             own.push_back({"name", "contradictory", shown(Json(*name)), Text("problem.unit_twice").with("unit", shown(Json(*name))),

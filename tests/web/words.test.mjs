@@ -1,0 +1,58 @@
+// Words are data: the core writes no sentence, every id that it can say has words in every language, and no words are left over.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path) => readFileSync(join(root, path), 'utf8');
+const wordsOf = (language) =>
+    Object.assign({}, ...readdirSync(join(root, 'core/data/words', language)).map((file) => JSON.parse(read(`core/data/words/${language}/${file}`))));
+const english = wordsOf('en');
+const sources = readdirSync(join(root, 'core'), { recursive: true }).filter((name) => /\.(cpp|h)$/.test(name));
+// The literals of a file, adjacent ones joined, without comments and includes.
+const literals = (text) =>
+    [...text.replace(/^#include.*$/gm, '').replace(/("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*/g, '$1').replace(/"\s*\n?\s*"/g, '').matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(
+        ([, literal]) => literal,
+    );
+const perFile = new Map(sources.map((name) => [name, literals(read(`core/${name}`))]));
+const all = new Set([...perFile.values()].flat());
+
+// Families whose ids are put together from the id of a row: its last parts stand in the code.
+const OF_ROWS = /^(field|choice|item|group|time|rate|method|limit|rule|place|symbol|part|unit|band|evidence|launcher|unit_source)\./;
+const ENDS = /\.(help|summary|differs|of)$/;
+
+test('every language has every id', () => {
+    for (const language of ['ja', 'zh']) {
+        const words = wordsOf(language);
+        assert.deepEqual(Object.keys(english).filter((id) => !(id in words)), [], language);
+        assert.deepEqual(Object.keys(words).filter((id) => !(id in english)), [], language);
+    }
+});
+
+test('the core says no id without words', () => {
+    const families = new Set(Object.keys(english).map((id) => id.split('.')[0]));
+    const known = (id) => id in english || Object.keys(english).some((one) => one.startsWith(`${id}.`)); // the beginning of one
+    const unknown = [...all].filter((literal) => /^[a-z_]+(\.[a-z0-9_-]+)+$/.test(literal) && families.has(literal.split('.')[0]) && !known(literal));
+    assert.deepEqual(unknown, []);
+});
+
+test('no words are left over', () => {
+    const data = readdirSync(join(root, 'core/data'), { recursive: true }).filter((name) => /(gpus|clusters|models)\/.*\.json$/.test(name));
+    const ids = new Set([...all, ...data.flatMap((name) => literals(read(`core/data/${name}`)))]);
+    const page = readdirSync(join(root, 'web/src'), { recursive: true }).filter((name) => /\.tsx?$/.test(name)).map((name) => read(`web/src/${name}`)).join('\n');
+    const said = (id) => ids.has(id) || page.includes(`'${id}'`) || (OF_ROWS.test(id) && ids.has(id.replace(ENDS, '').split('.').slice(1).at(-1)));
+    const begun = (id) => [...ids].some((literal) => literal.endsWith('.') && id.startsWith(literal)) || ids.has(id.slice(0, id.lastIndexOf('.'))) ;
+    assert.deepEqual(Object.keys(english).filter((id) => !said(id) && !begun(id)), []);
+});
+
+test('no sentence stands in the core', () => {
+    // Titles of papers and of what other programs print are names.
+    const names = /^(base\/sources|memory\/memory)\.(cpp|h)$/;
+    const printed = ['Collective test starting'];
+    const sentences = [...perFile].flatMap(([name, texts]) =>
+        names.test(name) ? [] : texts.filter((text) => /[a-z]{2,} [a-z]{2,} [a-z]{2,}/.test(text) && !printed.includes(text)).map((text) => `${name}: ${text}`),
+    );
+    assert.deepEqual(sentences, []);
+});
