@@ -1,0 +1,219 @@
+// Every item of a step's time once, worked by hand (time/small_machine.h), and the constants that stand behind it.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "time/op_times.h"
+#include "time/small_machine.h"
+
+using namespace fourfold;
+using namespace fourfold::tests::by_hand;
+using doctest::Approx;
+
+namespace {
+
+// A layer of invented times: forward 2.5, backward 5.5 seconds, half a second each of them waiting for the CPU.
+LayerTimes invented() {
+    LayerTimes l;
+    LayerTime& d = l.dense;
+    d.multiply_forward = 1, d.multiply_backward = 2, d.attention_forward = 0.25, d.attention_backward = 0.75;
+    d.element_forward = 0.125, d.element_backward = 0.25, d.tensor_forward = 0.375, d.tensor_backward = 0.75;
+    d.context_forward = 0.0625, d.context_backward = 0.1875, d.expert_forward = 0.1875, d.expert_backward = 0.3125;
+    d.recomputed = 0.75;
+    d.forward = 2.5, d.backward = 5.5;
+    l.head = 3, l.embedding = 1.5;
+    l.parameters_dense = 1'000;
+    return l;
+}
+double item(const StepTime<double>& step, TimeItem which) { return step.items[static_cast<std::size_t>(which)]; }
+StepTime<double> step_of(const Case& c, const LayerTimes& layers) {
+    return step_time<double>(c.model, c.plan, c.framework, c.hw, c.k, layers);
+}
+
+}  // namespace
+
+TEST_CASE("by hand: the items of a step") {
+    Case c = dense();  // 8 GPUs: t = 2, p = 2, 2 copies; 4 micro-batches; three layers a stage
+    const LayerTimes layers = invented();
+    c.k.micro_batch = 0.25;
+    StepTime<double> step = step_of(c, layers);
+    // stages: 3 * 8 s, adding up 3 * 1,000 gradients of 3 bytes, 0.25 of the CPU; the first one 1.5 more, the last one 3
+    const double adding = 3'000.0 * 3 / kH, first = 24 + adding + 0.25 + 1.5, last = 24 + adding + 0.25 + 3;
+    CHECK(item(step, TimeItem::multiplications) == Approx(4 * 3 * 3.0).epsilon(1e-12));
+    CHECK(item(step, TimeItem::attention) == Approx(4 * 3 * 1.0).epsilon(1e-12));
+    CHECK(item(step, TimeItem::element_wise) == Approx(4 * 3 * 0.375).epsilon(1e-12));
+    CHECK(item(step, TimeItem::recomputation) == Approx(4 * 3 * 0.75).epsilon(1e-12));
+    CHECK(item(step, TimeItem::tensor_traffic) == Approx(4 * 3 * 1.125).epsilon(1e-12));
+    CHECK(item(step, TimeItem::context_traffic) == Approx(4 * 3 * 0.25).epsilon(1e-12));
+    CHECK(item(step, TimeItem::expert_traffic) == Approx(4 * 3 * 0.5).epsilon(1e-12));
+    // 8 - (3 + 1 + 0.375 + 1.125 + 0.25 + 0.5 + 0.75) = 1 second of a layer is waiting, and 0.25 of a micro-batch
+    CHECK(item(step, TimeItem::host) == Approx(4 * (3 * 1.0 + 0.25)).epsilon(1e-12));
+    CHECK(item(step, TimeItem::accumulation) == Approx(4 * adding).epsilon(1e-12));
+    CHECK(item(step, TimeItem::head) == Approx(4 * 3.0).epsilon(1e-12));
+    CHECK(item(step, TimeItem::bubble) == Approx(first).epsilon(1e-12));  // all stages, and three times the slowest, less four times it
+    // 2 * 60 * 48 / 2 = 2,880 bytes; two nodes: 2e-3 + 2,880 * 4 / (0.5 * 5e6); min(4, 8 / 2) GPUs send at once
+    const double send = 2e-3 + 2'880.0 * 4 / 2.5e6;
+    CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == Approx(send).epsilon(1e-12));
+    CHECK(item(step, TimeItem::pipeline_traffic) == Approx((2 + 3) * send).epsilon(1e-12));
+    CHECK(step.forward == 7.5);
+    CHECK(step.backward == 16.5);
+    // the last stage holds most: 3,000 and the head's 6,144. Two copies: floor(4 / 2) = 2 in a node, one group of 2 beside: all within
+    const double P = 9'144, latency = 8 * 2e-3;
+    const double reduce = 4 * P / 2 / (0.5 * 2e6) + latency, gather = 2 * P / 2 / (0.5 * 2e6) + latency;
+    CHECK(item(step, TimeItem::data_traffic) == Approx(0.2 * reduce + reduce / 8 + 0.2 * gather).epsilon(1e-12));
+    CHECK(item(step, TimeItem::optimizer) == Approx((34 * P / 2 + 12 * P) / (0.8 * kH / 0.85)).epsilon(1e-12));
+    CHECK(item(step, TimeItem::fixed) == 0.125);
+    double sum = 0;
+    for (const double one : step.items) sum += one;
+    CHECK(step.seconds == Approx(sum).epsilon(1e-12));
+    // two nodes: one doubling, a hundredth slower
+    const double before = 4 * last + first + 5 * send + item(step, TimeItem::data_traffic) + item(step, TimeItem::optimizer) + 0.125;
+    CHECK(step.seconds == Approx(1.01 * before).epsilon(1e-12));
+    CHECK(item(step, TimeItem::stalls) == Approx(0.01 * before).epsilon(1e-12));
+}
+
+TEST_CASE("by hand: traffic between copies over nodes, and without overlap") {
+    Case c = dense();
+    c.plan.gpus = 32, c.plan.global_batch = 96;  // 8 copies: 2 in each of 4 nodes, where 2 such groups share the network
+    const LayerTimes layers = invented();
+    const double P = 9'144, latency = 8 * 2e-3 * 2;  // log2(4)
+    const auto both = [&](double bytes) { return std::max(bytes / 2 / (0.5 * 2e6), bytes * 2 * 3 / 4 / (0.4 * 5e6)) + latency; };
+    const double reduce = both(4 * P), gather = both(2 * P);
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(0.2 * reduce + reduce / 8 + 0.2 * gather).epsilon(1e-12));
+    c.plan.overlap_gradients = false;
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(reduce + 0.2 * gather).epsilon(1e-12));
+    c.plan.overlap_parameters = false;
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(reduce + gather).epsilon(1e-12));
+    c.plan.gradients_in_fp32 = false;
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(2 * gather).epsilon(1e-12));
+    c.plan.zero = Zero::none;  // an all-reduce is both
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(2 * gather).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::optimizer) == Approx((34 * P + 12 * P) / (0.8 * kH / 0.85)).epsilon(1e-12));
+    c.plan.zero = Zero::weights;  // for every one of the 4 micro-batches: gathered twice, shared out once
+    CHECK(item(step_of(c, layers), TimeItem::weight_traffic) == Approx(4 * 3 * gather).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == 0);
+    c.plan.zero = Zero::optimizer;
+    c.plan.optimizer_offload = 0.5;  // half of the update on the host: 2 + 2 bytes of each parameter's share over PCIe
+    CHECK(item(step_of(c, layers), TimeItem::optimizer) ==
+          Approx((0.5 * 34 * P / 8 + 12 * P) / (0.8 * kH / 0.85) + 0.5 * P / 8 * 4 / 1e5).epsilon(1e-12));
+    const DataCollective parts = data_collective_parts(c.plan, c.hw, c.k, 1'000);
+    CHECK(parts.inside == Approx(500 / (0.5 * 2e6)).epsilon(1e-12));
+    CHECK(parts.across == Approx(1'000 * 2 * 3 / 4.0).epsilon(1e-12));
+    CHECK(parts.fixed == Approx(latency).epsilon(1e-12));
+}
+
+TEST_CASE("by hand: schedules") {
+    Case c = dense();
+    c.plan.gpus = 4, c.plan.global_batch = 12;  // one node: sends go over its links, 2,880 / (0.6 * 0.5 * 2e6)
+    const LayerTimes layers = invented();
+    const double adding = 9e-3, first = 24 + adding + 1.5, send = 1e-3 + 2'880 / 6e5;
+    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == Approx(5 * send).epsilon(1e-12));
+    c.plan.virtual_stages = 3;  // a third of the bubble; a micro-batch passes the border three times, both ways
+    CHECK(item(step_of(c, layers), TimeItem::bubble) == Approx(first / 3).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == Approx((2 + 2 * 4 * 3) * send).epsilon(1e-12));
+    c.plan.overlap_pipeline = true;  // a quarter is felt
+    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == Approx((2 + 2 * 4 * 3 * 0.25) * send).epsilon(1e-12));
+    c = dense();
+    c.plan.gpus = 12, c.plan.pipeline_parallel = 3;  // two layers a stage
+    const double stage = 16 + 6e-3;
+    const StepTime<double> three = step_of(c, layers);
+    CHECK(item(three, TimeItem::bubble) == Approx(stage + 1.5 + stage).epsilon(1e-12));
+    const double far = 2e-3 + 2'880.0 * 4 / 2.5e6;
+    CHECK(item(three, TimeItem::pipeline_traffic) == Approx((4 + 2 * 3) * far).epsilon(1e-12));
+    c.plan.recompute = Recompute::block, c.plan.recompute_layers = 1;  // one of two layers: half of 0.75 more for each
+    CHECK(item(step_of(c, layers), TimeItem::recomputation) == Approx(4 * 2 * 0.375).epsilon(1e-12));
+    c = dense();
+    c.plan.pipeline_parallel = 1, c.plan.gpus = 4;
+    const StepTime<double> one = step_of(c, layers);
+    CHECK(item(one, TimeItem::bubble) == 0);
+    CHECK(item(one, TimeItem::pipeline_traffic) == 0);
+    CHECK(item(one, TimeItem::head) == Approx(4 * 4.5).epsilon(1e-12));
+    CHECK(item(one, TimeItem::stalls) == 0);
+    c.k.stall = 0.1;  // one other group of GPUs: 0.1 * ln(1 + 0.1 / 0.1) for each of 4 micro-batches
+    CHECK(item(step_of(c, layers), TimeItem::stalls) == Approx(4 * 0.1 * std::log(2)).epsilon(1e-12));
+    const double seconds = step_of(c, layers).seconds;
+    c.plan.time_factor = 1.5;
+    CHECK(step_of(c, layers).seconds == Approx(1.5 * seconds).epsilon(1e-12));
+    CHECK(step_of(c, layers).forward == Approx(1.5 * 15).epsilon(1e-12));
+}
+
+TEST_CASE("by hand: how long each operation of a schedule takes") {
+    Case c = dense();
+    const LayerTimes layers = invented();
+    c.plan.schedule = ScheduleKind::zero_bubble_h1;
+    const OpTimes times = op_times(c.model, c.plan, c.hw, c.k, layers, Stages(c.model, c.plan));
+    REQUIRE(times.forward.size() == 2);
+    // B: half of the backward pass and of what is recomputed or sent to experts, (5.5 + 0.75 + 0.3125) / 2; W: the rest, and adding up
+    CHECK(times.forward[0] == Approx(3 * 2.5 + 0.5).epsilon(1e-12));
+    CHECK(times.backward[0] == Approx(3 * 3.28125 + 0.5).epsilon(1e-12));
+    CHECK(times.weight[0] == Approx(3 * (2.21875 + 3e-3) + 0.5).epsilon(1e-12));
+    CHECK(times.forward[1] == Approx(3 * 2.5 + 1).epsilon(1e-12));
+    CHECK(times.transfer == Approx(2e-3 + 2'880.0 * 4 / 2.5e6).epsilon(1e-12));
+    c.plan.schedule = ScheduleKind::one_f_one_b;
+    const OpTimes whole = op_times(c.model, c.plan, c.hw, c.k, layers, Stages(c.model, c.plan));
+    CHECK(whole.backward[1] == Approx(3 * (5.5 + 3e-3) + 2).epsilon(1e-12));
+    CHECK(whole.weight[1] == 0);
+}
+
+TEST_CASE("by hand: what the profiles of GPU, cluster and plan make of the machine") {
+    Gpu gpu;
+    gpu.architecture = Architecture::ampere;
+    gpu.bf16_flop_per_s = 3e14, gpu.fp16_flop_per_s = 2e14, gpu.fp8_flop_per_s = 0, gpu.hbm_byte_per_s = 2e12, gpu.link_byte_per_s = 3e11;
+    gpu.streaming_multiprocessors = 108;
+    Plan plan;
+    plan.gpus_per_node = 8;
+    Machine m = machine_of(gpu, nullptr, plan);
+    CHECK(m.peak == 3e14);
+    CHECK(m.node == 8 * 25e9);  // an adapter of 200 Gbit/s per GPU
+    CHECK(m.host == 32e9);      // PCIe Gen4 x16
+    CHECK(m.has_switch);
+    plan.precision = Precision::fp16;
+    CHECK(machine_of(gpu, nullptr, plan).peak == 2e14);
+    plan.precision = Precision::fp8;
+    CHECK(machine_of(gpu, nullptr, plan).peak == 3e14);  // no fp8 on that card
+    gpu.architecture = Architecture::hopper;
+    gpu.fp8_flop_per_s = 9e14, gpu.pcie_byte_per_s = 6e10;
+    m = machine_of(gpu, nullptr, plan);
+    CHECK(m.peak == 9e14);
+    CHECK(m.peak_16 == 3e14);
+    CHECK(m.multiplies_in_8_bits);
+    CHECK(m.node == 8 * 50e9);
+    CHECK(m.host == 6e10);
+    plan.precision = Precision::fp8_weights;
+    CHECK(machine_of(gpu, nullptr, plan).peak == 9e14);
+    Cluster cluster;
+    cluster.nic_byte_per_s = 1e10, cluster.nics_per_node = 3, cluster.has_switch = false;
+    m = machine_of(gpu, &cluster, plan);
+    CHECK(m.node == 3e10);
+    CHECK_FALSE(m.has_switch);
+}
+
+TEST_CASE("the constants are those of the fit, GPU by GPU and site by site") {
+    Machine m;
+    Plan plan;
+    m.architecture = Architecture::ampere;
+    const Timing a = timing_of(m, nullptr, plan, AttentionKernel::flash);
+    const double ampere[] = {0.827, 138,   0.36, 0.85,  0.635, 0.82,  1.67,  0.929,   46.5, 0.95,    72e-6,   0.7, 25e-6, 0.615,
+                             0.289, 0.202, 1.77, 0.368, 10e-6, 0.306, 0.911, 1.15e-3, 0.1,  0.00103, 0.02e-3, 0.5, 2.38,  2.89e-3};
+    const double* values = &a.gemm;
+    for (std::size_t i = 0; i < sizeof ampere / sizeof(double); ++i) CHECK(values[i] == ampere[i]);
+    m.architecture = Architecture::hopper;
+    const Timing h = timing_of(m, nullptr, plan, AttentionKernel::flash);
+    CHECK(h.gemm == 0.737);
+    CHECK(h.attention == 0.368);
+    CHECK(h.link == 0.737);
+    CHECK(h.host_layer == 0.434e-3);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention == 0.541);
+    m.architecture = Architecture::blackwell;
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).gemm == 0.493);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention == 0.473);
+    plan.site = SiteKind::shared;
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::flash).stall == 0.5e-3);
+    plan.site = SiteKind::own;
+    plan.site_network = 0.3, plan.site_fixed = 0.2, plan.site_stall = 0.4, plan.site_pipeline = 0.6;
+    const Timing own = timing_of(m, nullptr, plan, AttentionKernel::flash);
+    CHECK(own.network == 0.3);
+    CHECK(own.fixed == 0.2);
+    CHECK(own.stall == 0.4);
+    CHECK(own.pipeline == 0.6);
+}
