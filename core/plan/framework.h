@@ -43,16 +43,16 @@ struct Framework {
 
 // How runs lie around an estimate of their memory (memory/verdict.h).
 struct Residual {
-    double middle;              // share of the card at which half of the runs fail
-    double spread;              // standard deviation of ln(share)
-    int runs;                   // to which both are fitted
-    std::string_view evidence;  // ends the id of the words that say which runs
+    double middle;                   // share of the card at which half of the runs fail
+    double spread;                   // standard deviation of ln(share)
+    int runs = 0;                    // to which both are fitted
+    std::string_view evidence = {};  // ends the id of the words that say which runs
 };
 // Between which factors of an estimated step time nine of ten measured runs lie (tests/time/step_time_test.cpp).
 struct Band {
     double low, high;
     std::string_view basis;  // which runs: words band.<basis>
-    int runs;                // how many
+    int runs = 0;            // how many
 };
 
 // One row per framework, in the order of the enum. Everything else asks the row.
@@ -65,7 +65,7 @@ struct FrameworkRow {
     bool any_group = false;                                    // chunks may take turns in groups of any size
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
     Residual residual{};
-    std::optional<Band> band;  // of its step times; none: as the GPU's
+    std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };
 inline constexpr std::size_t kFrameworkKinds = 3;
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;

@@ -78,8 +78,8 @@ struct ScheduleRow {
     std::string_view id;
     std::string_view source;  // its paper
     void (*generate)(const Schedule& schedule, std::int32_t stage, std::vector<Op>& ops);
-    InFlightForm in_flight = nullptr;         // nullptr: counted along the list alone
-    std::optional<ScheduleKind> with_chunks;  // what it becomes with several chunks per GPU, where that is another schedule
+    InFlightForm in_flight = nullptr;                        // nullptr: counted along the list alone
+    std::optional<ScheduleKind> with_chunks = std::nullopt;  // what it becomes with several chunks per GPU, where that is another schedule
     Tried tried = Tried::as_zero_bubble;
     Route route = Route::straight;
     std::int32_t chunks = 1;       // Plan::virtual_stages that it takes; 0 = any

@@ -152,12 +152,12 @@ class LayerCost : TimeSymbols<N> {
     // ---- attention
     void attention_core() {
         const N heads = named<N>({"a_t", "gpu_heads", ""}, at_least_one(a_ / t_));
-        const N width = L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : d_;
+        const N head_width = L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : d_;
         const N s = L::s(), b = L::b(), c = L::c();
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
             const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
-            const N flop = has_window() ? named<N>({"O", "masked_operations", "flop"}, 4 * b * s * attended() * heads * width / c)
-                                        : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * s * heads * width / c);
+            const N flop = has_window() ? named<N>({"O", "masked_operations", "flop"}, 4 * b * s * attended() * heads * head_width / c)
+                                        : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * s * heads * head_width / c);
             const N tail = named<N>({"j", "attention_tail", ""}, on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) *
                                                                      on_.of(kAttentionBlock) / (b * heads * (s / c)));
             now_.attention_forward = attention("A_f", "attention_forward", flop / rate * (1 + tail));
@@ -169,7 +169,7 @@ class LayerCost : TimeSymbols<N> {
         }
         // every score is computed, whatever the mask hides
         const N rate = named<N>({"R_b", "batched_rate", "flop_per_s"}, on_.of(kBatchedRate) * on_.of(&Timing::gemm) * on_.peak_16());
-        const N flop = named<N>({"O", "all_operations", "flop"}, 4 * b * s * s * heads * width);
+        const N flop = named<N>({"O", "all_operations", "flop"}, 4 * b * s * s * heads * head_width);
         const N scores = named<N>({"s_a", "attention_scores", ""}, b * heads * s * s);
         const N memory = on_.stream();
         const std::size_t dropout = p_.attention_dropout ? 1 : 0;
