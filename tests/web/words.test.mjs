@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
-const wordsOf = (language) =>
-    Object.assign({}, ...readdirSync(join(root, 'core/data/words', language)).map((file) => JSON.parse(read(`core/data/words/${language}/${file}`))));
+const LANGUAGES = ['en', 'ja', 'zh'];
+const listsOf = (language) => readdirSync(join(root, 'core/data/words', language)).map((file) => JSON.parse(read(`core/data/words/${language}/${file}`)));
+const wordsOf = (language) => Object.assign({}, ...listsOf(language));
 const english = wordsOf('en');
 const sources = readdirSync(join(root, 'core'), { recursive: true }).filter((name) => /\.(cpp|h)$/.test(name));
 // The literals of a file, adjacent ones joined, without comments and includes.
@@ -24,10 +25,17 @@ const OF_ROWS = /^(field|choice|item|group|time|rate|method|limit|rule|place|sym
 const ENDS = /\.(help|summary|differs|of)$/;
 
 test('every language has every id', () => {
-    for (const language of ['ja', 'zh']) {
+    for (const language of LANGUAGES) {
         const words = wordsOf(language);
         assert.deepEqual(Object.keys(english).filter((id) => !(id in words)), [], language);
         assert.deepEqual(Object.keys(words).filter((id) => !(id in english)), [], language);
+    }
+});
+
+test('an id stands once in a language', () => {
+    for (const language of LANGUAGES) {
+        const ids = listsOf(language).flatMap(Object.keys);
+        assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), [], language);
     }
 });
 

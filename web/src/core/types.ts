@@ -1,8 +1,5 @@
 // What the page adds to the contract (api.ts): what its threads tell each other, and what it hands on in a form of its own.
-import type { ChosenKey, Group, LinksRead, Placed, Text } from './api';
-
-// What may be said: a sentence by its id, a text as it is, or nothing.
-export type Said = string | Text | null;
+import type { ChosenKey, Group, LinksRead, Placed } from './api';
 
 // The keys of a job that a ranked plan sets, in the order in which they are listed.
 export const RANKED_KEYS = [

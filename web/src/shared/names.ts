@@ -2,7 +2,7 @@
 import type { Catalog, Field, Problem } from '../core/api';
 import { isSaid, say, sentences, tell } from '../words/words';
 
-type Family = 'item' | 'group' | 'time' | 'rate' | 'method' | 'rule' | 'schedule' | `choice.${string}`;
+type Family = 'item' | 'group' | 'time' | 'rate' | 'method' | 'rule' | `choice.${string}`;
 interface Named {
     id: string;
 }

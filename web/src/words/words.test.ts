@@ -72,10 +72,10 @@ describe('what is said', () => {
         expect(() => lacking('plan.block', {})).toThrow('count');
     });
 
-    test('a text of the core, with texts inside; one that nobody knows', () => {
+    test('a text of the core, with texts inside; one that nobody knows; none', () => {
         const inside = { id: 'plan.block', args: { count: 3 } };
         expect(tell({ id: 'search.left_out', args: { what: [inside, 'x'] } })).toBe('Left out of the search: 3 layers recomputed and x.');
-        expect([tell('A plain sentence.'), tell({ id: 'no.such_id' }), tell(null)]).toEqual(['A plain sentence.', 'no.such_id', '']);
+        expect([tell({ id: 'no.such_id' }), tell(null)]).toEqual(['no.such_id', '']);
     });
 
     test('a sentence with controls in it, in the order of the language', async () => {

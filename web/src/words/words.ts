@@ -1,7 +1,6 @@
 // The only place where the page says something: a sentence of words/en.json by its id, or a text of the core.
 import catalogues from 'virtual:words';
 import type { Text, TextArg } from '../core/api';
-import type { Said } from '../core/types';
 import type { Words } from './ids';
 import type { Language } from './language';
 import { PARTS, type Part } from './parts';
@@ -59,9 +58,8 @@ const inSentence = (arg: TextArg): unknown => {
 };
 
 // A text of the core. One that no catalogue knows is told by its id.
-export function tell(said: Said | undefined): string {
+export function tell(said: Text | null | undefined): string {
     if (said === null || said === undefined) return '';
-    if (typeof said === 'string') return said;
     return sentence(said.id, Object.fromEntries(Object.entries(said.args ?? {}).map(([name, arg]) => [name, inSentence(arg)])));
 }
 
