@@ -83,7 +83,8 @@ class Estimate : Letters<N> {
         const N all = has_experts ? P + X : P;
         const N share = has_experts ? P / S + X / R : P / S;
         const bool share_weights = p_.zero == Zero::weights, share_gradients = share_weights || p_.zero == Zero::gradients;
-        const double gradient = p_.gradients_in_fp32 ? 4 : 2;
+        const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
+        const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         items_.add(Item::weights, 2 * (share_weights ? share : all));
         if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices; embedding and head stay in bf16
             const N matrices = all - parameters_.vocabularies() * parameters_.vocabulary();

@@ -8,6 +8,8 @@ namespace fourfold {
 // series whose dashes look like "not run"), NVIDIA's, SimuMax', vTrain's and Korthikanti's. PyTorch: Hagemann et al., arXiv 2311.05610,
 // whose framework is its authors' own: hence the wide band.
 static constexpr Residual kMegatronResidual{0.90, 0.03, 229, "megatron"}, kPyTorchResidual{0.87, 0.13, 309, "pytorch"};
+// nanotron: 1,247 runs of tests/evidence/ultrascale2024.jsonl that ran or ran out of memory (tests/evidence/evidence_test.cpp).
+static constexpr Residual kNanotronResidual{0.82, 0.16, 1247, "nanotron"};
 
 constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
     {.id = "megatron-2025",
@@ -24,7 +26,29 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .library = kPyTorch,
      .deepest_zero = Zero::weights,
      .residual = kPyTorchResidual,
-     .band = Band{0.95, 1.6, "pytorch", 216}},
+     .band = Band{0.9, 1.15, "pytorch", 134}},
+    {.id = "nanotron",
+     .habits = {.loss = LossKernel::native_fused, .transformer_engine = false, .fused_gradient_accumulation = false, .gradients_twice = true},
+     .plain_attention = AttentionKernel::unfused,
+     .library = kPyTorch,
+     .hides_shards = false,
+     .residual = kNanotronResidual,
+     .band = Band{0.83, 1.18, "nanotron", 143}},
+    {.id = "fsdp",
+     .habits = {.loss = LossKernel::te_fused, .transformer_engine = false, .fused_gradient_accumulation = false},
+     .plain_attention = AttentionKernel::unfused,
+     .library = kPyTorch,
+     .deepest_zero = Zero::weights,
+     .residual = kPyTorchResidual,
+     .band = Band{0.92, 1.16, "fsdp", 114}},
+    {.id = "megatron-deepspeed",
+     .habits = {.transformer_engine = false},
+     .plain_attention = AttentionKernel::unfused,
+     .any_layout = false,
+     .deepest_zero = Zero::weights,
+     .hides_shards = false,
+     .residual = kMegatronResidual,
+     .band = Band{0.85, 1.2, "megatron_deepspeed", 25}},
 }};
 
 // "auto" is the framework's kernel, but on Ampere flash-attn.

@@ -29,6 +29,7 @@ struct Framework {
     LossKernel loss = LossKernel::plain;
     bool transformer_engine = true;           // otherwise the framework's own layers
     bool fused_gradient_accumulation = true;  // weight gradients are added in place; otherwise a bf16 one exists for a moment
+    bool gradients_twice = false;             // in 16 bits beside their fp32 sums, and room for the weights that ZeRO-1 gathers
     bool caches_dummy_gradients = false;      // Transformer Engine >= 2 keeps one bf16 dummy gradient per distinct weight shape
     bool fused_masked_softmax = true;         // otherwise the scores are kept in more copies
     bool fused_gated_activation = true;       // of experts: otherwise the product is kept before it is scaled
@@ -64,10 +65,11 @@ struct FrameworkRow {
     bool any_layout = true;                                    // a chunk may hold any number of layers
     bool any_group = false;                                    // chunks may take turns in groups of any size
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
+    bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };
-inline constexpr std::size_t kFrameworkKinds = 3;
+inline constexpr std::size_t kFrameworkKinds = 6;
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
 inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 

@@ -7,6 +7,7 @@ namespace fourfold {
 static constexpr Choice kSplits[] = {
     {"equal"},
     {"front"},
+    {"weights"},
 };
 const std::span<const Choice> kSplitChoices = kSplits;
 
@@ -20,6 +21,22 @@ Layout front_layout(const Model& model, std::int64_t chunks) {
     std::vector<std::int32_t> list(static_cast<std::size_t>(chunks));
     for (std::int64_t i = 0; i < chunks; ++i)
         list[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(model.layers / chunks + (i < model.layers % chunks ? 1 : 0));
+    return Layout(list, model.multi_token_layers);
+}
+
+// nanotron (models/llama.py, get_block_compute_costs; models/base.py, build_model): a chunk takes layers until those so far, its own
+// included, weigh more than its part; the head, which is the last chunk's, counts, the embedding does not. The memory of 460 runs agrees
+// (tests/evidence/ultrascale2024.jsonl): of 28 layers on two stages the first holds 16.
+Layout weights_layout(const Model& model, std::int64_t chunks) {
+    const std::int64_t h = model.hidden, attention = 2 * h * model.head_dim * (model.heads + model.kv_heads);
+    const std::int64_t layer = attention + (model.gated ? 3 : 2) * h * model.ffn, whole = model.layers * layer + model.vocabulary * h;
+    std::vector<std::int32_t> list;
+    for (std::int64_t i = 1, before = 0; i <= chunks; ++i) {
+        const std::int64_t part = whole / chunks * i + whole % chunks * i / chunks;
+        const std::int64_t up_to = i == chunks ? model.layers : std::clamp<std::int64_t>(part / layer + 1, before, model.layers);
+        list.push_back(static_cast<std::int32_t>(up_to - before));
+        before = up_to;
+    }
     return Layout(list, model.multi_token_layers);
 }
 

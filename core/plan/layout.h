@@ -15,8 +15,9 @@
 namespace fourfold {
 
 enum class Split : std::uint8_t {
-    equal,  // every chunk holds as many layers; the older fields move layers from the first and to the last stage (plan.h)
-    front,  // the layers over the number of chunks, rounded; the first chunks hold the one layer more (PyTorch, nanotron, torchtitan)
+    equal,    // every chunk holds as many layers; the older fields move layers from the first and to the last stage (plan.h)
+    front,    // the layers over the number of chunks, rounded; the first chunks hold the one layer more (PyTorch, torchtitan)
+    weights,  // cut where the weights divide evenly, the head's counted with them: the last chunk holds fewer layers (nanotron)
 };
 extern const std::span<const Choice> kSplitChoices;
 
@@ -44,5 +45,7 @@ std::optional<Problem> layout_problem(const Layout& layout, const Model& model);
 
 // The layers over so many chunks, rounded, the first ones holding one more.
 Layout front_layout(const Model& model, std::int64_t chunks);
+// The layers cut by weights: each chunk takes layers until its part of the weights is reached.
+Layout weights_layout(const Model& model, std::int64_t chunks);
 
 }  // namespace fourfold

@@ -15,7 +15,7 @@
 namespace fourfold {
 
 // ---- choices. Their texts are in plan.cpp; order as in the enum.
-enum class FrameworkKind { megatron_2025, megatron_2024, pytorch };
+enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, fsdp, megatron_deepspeed };
 enum class Attention { automatic, flash, cudnn, plain };
 enum class Loss { automatic, plain, native_fused, te_fused, gathered };
 enum class Zero { none, optimizer, gradients, weights };
@@ -146,7 +146,7 @@ inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan
 // Whether the plan's chunks hold the model's layers, each once.
 inline bool holds_layers(const Model& m, const Plan& p) {
     if (p.layout) return static_cast<std::int64_t>(p.layout->chunks()) == p.chunks() && p.layout->layers() == m.layers;
-    return p.split == Split::front ? p.chunks() <= m.layers : layers_per_chunk(m, p).has_value();
+    return p.split != Split::equal ? p.chunks() <= m.layers : layers_per_chunk(m, p).has_value();
 }
 
 // "layout" of a request: "auto", an id of kSplitChoices, or Megatron's notation.

@@ -23,6 +23,8 @@ Stages::Stages(const Model& model, const Plan& plan)
         before_ = plan.layout->before;
     else if (has_uneven_ends(plan))
         list_uneven_ends();
+    else if (plan.split == Split::weights)
+        uneven_ = weights_layout(model, plan.chunks()).before, before_ = uneven_;
     else
         each_ = model.layers / plan.chunks(), longer_ = model.layers % plan.chunks();
     const auto& kinds = model.expert_layers;

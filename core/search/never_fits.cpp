@@ -53,7 +53,7 @@ std::size_t NeverFits::place_of(const Plan& p) const {
 
 NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
     if (savings_.narrows()) plan.moments = Moments::bits16;
-    const bool shifts_layers = base_.split == Split::front || layers_differ_;  // more chunks: some may be lighter
+    const bool shifts_layers = base_.split != Split::equal || layers_differ_;  // more chunks: some may be lighter
     std::array<std::int64_t, kScheduleKinds> fewest_chunks{};                  // with which a schedule is legal
     bool is_legal = false;
     for (const PipelineForm& form : all_.forms) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "time/machine.h"
 
@@ -25,11 +26,14 @@ constexpr Timing kAmpere = {
     .attention_backward = 0.82,  // measured
     .attention_tail = 1.67,      // measured
     .element_wise = 0.929,
+    .plain_norms = 1,
     .cross_entropy = 46.5,
     .link = 0.95,
     .link_latency = 72e-6,
     .network = 0.7,
     .network_latency = 25e-6,
+    .spanning_latency = 0,
+    .shard_latency = 0,
     .tensor_exposed = 0.615,
     .tensor_overlap_exposed = 0.289,
     .data_exposed = 0.202,
@@ -39,6 +43,8 @@ constexpr Timing kAmpere = {
     .ring_network = 0.306,
     .ring_network_exposed = 0.911,
     .host_layer = 1.15e-3,
+    .host_experts = 2.9e-3,
+    .exchange = 0.6,
     .fixed = 0.1,
     .straggler = 0.00103,
     .stall = 0.02e-3,  // assumed: a quiet site
@@ -66,6 +72,37 @@ Timing blackwell() {
 constexpr double kCudnnOnHopper = 0.541;  // Timing::attention of cuDNN's kernel (fitted)
 constexpr double kSharedStall = 0.5e-3;   // Timing::stall of a cluster that others use at the same time (assumed)
 
+// What a framework does in another way than Megatron-LM, on GPUs of one architecture or, without, on all.
+struct OwnConstant {
+    FrameworkKind framework;
+    double Timing::*constant;
+    double value;
+    std::optional<Architecture> only = std::nullopt;
+};
+// From tests/fit (problems.json says which rows): only what those rows tell.
+constexpr OwnConstant kOwn[] = {
+    // an eager framework in plain PyTorch: Hagemann et al., 134 runs on A100
+    {FrameworkKind::pytorch, &Timing::element_wise, 3.07},
+    {FrameworkKind::pytorch, &Timing::plain_norms, 3.27},
+    {FrameworkKind::pytorch, &Timing::gemm, 0.763, Architecture::ampere},
+    {FrameworkKind::pytorch, &Timing::cross_entropy, 34.2},
+    // 143 runs on H100
+    {FrameworkKind::nanotron, &Timing::host_layer, 1.69e-3},
+    {FrameworkKind::nanotron, &Timing::spanning_latency, 0.466e-3},
+    {FrameworkKind::nanotron, &Timing::shard_latency, 33e-6},
+    {FrameworkKind::nanotron, &Timing::gemm, 0.571},
+    {FrameworkKind::nanotron, &Timing::tensor_exposed, 0.4},
+    {FrameworkKind::nanotron, &Timing::link, 1},
+    // llm-foundry: 81 runs on A100, 27 on H100
+    {FrameworkKind::fsdp, &Timing::gemm, 0.775, Architecture::ampere},
+    {FrameworkKind::fsdp, &Timing::attention, 0.379, Architecture::ampere},
+    {FrameworkKind::fsdp, &Timing::gemm, 0.672, Architecture::hopper},
+    {FrameworkKind::fsdp, &Timing::attention, 0.2, Architecture::hopper},
+    {FrameworkKind::fsdp, &Timing::element_wise, 1.2},
+    // BLOOM: 22 runs on A100
+    {FrameworkKind::megatron_deepspeed, &Timing::gemm, 0.623},
+};
+
 struct TimingSymbol {
     double Timing::*constant;
     Symbol symbol;
@@ -79,11 +116,14 @@ constexpr TimingSymbol kSymbols[] = {
     {&Timing::attention_backward, {"e_b", "attention_backward_share", ""}},
     {&Timing::attention_tail, {"j_a", "attention_longest_block", ""}},
     {&Timing::element_wise, {"e_w", "element_factor", ""}},
+    {&Timing::plain_norms, {"e_v", "plain_norms_factor", ""}},
     {&Timing::cross_entropy, {"j_l", "loss_bytes", "bytes"}},
     {&Timing::link, {"e_l", "link_share", ""}},
     {&Timing::link_latency, {"l_l", "link_latency", "seconds"}},
     {&Timing::network, {"e_n", "network_share", ""}},
     {&Timing::network_latency, {"l_n", "network_latency", "seconds"}},
+    {&Timing::spanning_latency, {"l_s", "spanning_latency", "seconds"}},
+    {&Timing::shard_latency, {"l_z", "shard_latency", "seconds"}},
     {&Timing::tensor_exposed, {"u_t", "tensor_exposed", ""}},
     {&Timing::tensor_overlap_exposed, {"u_o", "tensor_overlap_exposed", ""}},
     {&Timing::data_exposed, {"u_d", "data_exposed", ""}},
@@ -93,6 +133,8 @@ constexpr TimingSymbol kSymbols[] = {
     {&Timing::ring_network, {"e_r", "ring_network_share", ""}},
     {&Timing::ring_network_exposed, {"u_x", "ring_exposed", ""}},
     {&Timing::host_layer, {"c_l", "host_layer", "seconds"}},
+    {&Timing::host_experts, {"c_x", "host_experts", "seconds"}},
+    {&Timing::exchange, {"e_x", "exchange_share", ""}},
     {&Timing::fixed, {"f_0", "fixed_seconds", "seconds"}},
     {&Timing::straggler, {"u_s", "straggler", ""}},
     {&Timing::stall, {"j_s", "stall_seconds", "seconds"}},
@@ -109,6 +151,8 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
                : machine.architecture == Architecture::hopper ? hopper()
                                                               : blackwell();
     if (machine.architecture == Architecture::hopper && attention == AttentionKernel::cudnn) t.attention = kCudnnOnHopper;
+    for (const OwnConstant& own : kOwn)
+        if (own.framework == plan.framework && own.only.value_or(machine.architecture) == machine.architecture) t.*own.constant = own.value;
     if (plan.site == SiteKind::shared) t.stall = kSharedStall;
     if (plan.site == SiteKind::own)
         t.network = plan.site_network, t.fixed = plan.site_fixed, t.stall = plan.site_stall, t.pipeline = plan.site_pipeline;
@@ -117,6 +161,12 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
         t.network = fitted.network_share, t.fixed = fitted.fixed_s, t.stall = fitted.stall_s, t.pipeline = fitted.send_share;
     }
     return t;
+}
+
+std::vector<double Timing::*> timing_constants() {
+    std::vector<double Timing::*> all;
+    for (const TimingSymbol& one : kSymbols) all.push_back(one.constant);
+    return all;
 }
 
 const Symbol& symbol_of(double Timing::*constant) {

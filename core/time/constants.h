@@ -5,6 +5,8 @@
 //   counted   by hand: what the operation must read, write or multiply
 //   assumed   plausible; no published run tells it apart
 #pragma once
+#include <vector>
+
 #include "base/formula.h"
 #include "plan/framework.h"
 #include "plan/plan.h"
@@ -87,9 +89,12 @@ struct Timing {
     double attention_backward;        // of the backward over the forward pass
     double attention_tail;            // longest block, in blocks
     double element_wise;              // bytes of element-wise work over what is counted
+    double plain_norms;               // bytes of norms that are not fused, over what is counted
     double cross_entropy;             // bytes per logit, forward and backward
     double link, link_latency;        // share of a link's rate that a collective reaches; seconds
     double network, network_latency;  // the same between nodes
+    double spanning_latency;          // seconds: of a tensor-parallel collective, per further node
+    double shard_latency;             // seconds per layer and copy: ZeRO's collectives, one after the other round the ring of copies
     double tensor_exposed;            // part of overlapped tensor-parallel traffic that the backward pass does not hide
     double tensor_overlap_exposed;    // with tp-comm-overlap
     double data_exposed;              // of overlapped gradient and weight traffic
@@ -98,6 +103,8 @@ struct Timing {
     double ring_network;              // share of the network that a ring reaches
     double ring_network_exposed;      // of rings between nodes, overlapped: the part that attention does not hide
     double host_layer;                // seconds of CPU per layer
+    double host_experts;              // seconds of CPU more per layer with experts: routing, sorting, counting tokens
+    double exchange;                  // share of a collective's rate that an exchange of tokens between experts reaches
     double fixed;                     // seconds per step
     double straggler;                 // per doubling of nodes
     double stall;                     // seconds per micro-batch and group of GPUs, the site's noise
@@ -109,5 +116,7 @@ struct Timing {
 Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention);
 
 const Symbol& symbol_of(double Timing::*constant);
+// Every constant, in the order of their symbols.
+std::vector<double Timing::*> timing_constants();
 
 }  // namespace fourfold

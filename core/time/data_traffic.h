@@ -19,12 +19,13 @@ struct DataMessages {
 };
 // Both passes; FSDP sends these for every micro-batch, and not once per step.
 inline std::array<DataMessages, 2> data_messages(const Plan& p) {
+    const bool shards = p.shards_optimizer(), hides = !shards || row_of(p.framework).hides_shards;
     if (p.zero == Zero::weights)
-        return {{{.gatherings = 1, .in_forward = true, .overlaps = p.overlap_parameters},
-                 {.reductions = 1, .gatherings = 1, .overlaps = p.overlap_gradients}}};
-    const bool shards = p.shards_optimizer();
-    return {{{.reductions = shards ? 1 : 2, .overlaps = p.overlap_gradients, .has_last_bucket = p.overlap_gradients},
-             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = p.overlap_parameters}}};
+        return {{{.gatherings = 1, .in_forward = true, .overlaps = p.overlap_parameters && hides},
+                 {.reductions = 1, .gatherings = 1, .overlaps = p.overlap_gradients && hides}}};
+    const bool gradients = p.overlap_gradients && hides;
+    return {{{.reductions = shards ? 1 : 2, .overlaps = gradients, .has_last_bucket = gradients},
+             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = p.overlap_parameters && hides}}};
 }
 inline bool sends_every_micro_batch(const Plan& p) { return p.zero == Zero::weights; }
 

@@ -138,15 +138,22 @@ class LayerCost : TimeSymbols<N> {
     }
     N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
 
-    // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. No published run tells it apart.
+    // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. Between nodes a token is sent once to each
+    // node that holds an expert of its (DeepSeek-V3, arXiv 2412.19437, section 3.2.2), and handed on inside.
     N exchange(const N& bytes) const {
-        using std::log2;
+        using std::log2, std::max;
         const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
-        const N moved = bytes * (members - 1) / members;
-        if (fits_in_node(members)) return on_.of(&Timing::link_latency) + moved / (on_.of(&Timing::link) * on_.ring_link(members));
-        // the node's adapters serve all its GPUs
-        return on_.of(&Timing::network_latency) * log2(members) +
-               moved * on_.gpus_per_node() / (on_.of(&Timing::network) * on_.of(&Machine::node));
+        const N share = on_.of(&Timing::exchange);
+        if (fits_in_node(members)) {
+            const N moved = bytes * (members - 1) / members;
+            return on_.of(&Timing::link_latency) + moved / (share * on_.of(&Timing::link) * on_.ring_link(members));
+        }
+        const double nodes = value_of(members) / as_double(hw_.gpus_per_node), copies = as_double(m_.experts.per_token);
+        // of a token's copies, the part that crosses the network: other nodes with one of its experts, routed evenly
+        const N crossing = number("x_n", "copies_between_nodes", "", (nodes - 1) * (1 - std::pow(1 - 1 / nodes, copies)) / copies);
+        const N across = bytes * crossing * on_.gpus_per_node() / (share * on_.of(&Timing::network) * on_.of(&Machine::node));
+        const N inside = bytes / (share * on_.of(&Timing::link) * on_.of(&Machine::link));
+        return on_.of(&Timing::network_latency) * log2(members) + max(across, inside);
     }
 
     // ---- attention
@@ -194,7 +201,10 @@ class LayerCost : TimeSymbols<N> {
     static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
 
     // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
-    N norm_values() const { return on_.of(kNormForward[p_.fused_norms ? 1 : 0]); }
+    N norm_values(const Constant (&either)[2] = kNormForward) const {
+        const N values = on_.of(either[p_.fused_norms ? 1 : 0]);
+        return p_.fused_norms || value_of(on_.of(&Timing::plain_norms)) == 1 ? values : on_.of(&Timing::plain_norms) * values;
+    }
     N activation_values() const { return on_.of(kActivationForward[m_.gated ? 1 : 0]); }
     // Values of a token in rotary positions and in the copies of Q, K and V.
     N head_values() const {
@@ -214,7 +224,7 @@ class LayerCost : TimeSymbols<N> {
             return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
         };
         const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values()),
-                backward = bytes("V_b", "element_bytes_backward", on_.of(kNormBackward[p_.fused_norms ? 1 : 0]),
+                backward = bytes("V_b", "element_bytes_backward", norm_values(kNormBackward),
                                  on_.of(kActivationBackward[m_.gated ? 1 : 0]));
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
@@ -344,7 +354,8 @@ class LayerCost : TimeSymbols<N> {
             "B_0", "layer_work_backward",
             total({cited(now_.multiply_backward), cited(now_.attention_backward), cited(now_.element_backward), cited(now_.tensor_backward),
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
-        const N host = on_.of(&Timing::host_layer);
+        N host = on_.of(&Timing::host_layer);
+        if (expert) host = host + on_.of(&Timing::host_experts);
         // launched ahead; when a layer is short the CPU becomes the slower of the two
         now_.forward = of_kind("F", "layer_forward", norm4(forward, host));
         now_.backward =

@@ -244,7 +244,8 @@ class StepCost : TimeSymbols<N> {
         const N forward = pass("F_s", "stage_forward", layers_.dense.forward, layers_.expert.forward),
                 backward = pass("B_s", "stage_backward", layers_.dense.backward, layers_.expert.backward);
         const DataTraffic<N> data(p_, hw_, on_);
-        const N exposed = data.exposed(parameters, forward, backward);
+        N exposed = data.exposed(parameters, forward, backward);
+        if (p_.shards_optimizer()) add(exposed, one_after_the_other(data.ranks()));
         item(TimeItem::data_traffic) = item(TimeItem::weight_traffic) = 0.0;
         if (sends_every_micro_batch(p_))  // FSDP (tests/time/nvidia_rates_test.cpp)
             item(TimeItem::weight_traffic) = micro_batches_ * exposed;
@@ -254,6 +255,11 @@ class StepCost : TimeSymbols<N> {
         item(TimeItem::fixed) = on_.of(&Timing::fixed);
         result_.forward = value_of(forward);
         result_.backward = value_of(backward);
+    }
+    // Where every tensor has a collective of its own: latencies of rings through all copies.
+    N one_after_the_other(const N& ranks) const {
+        const N latency = on_.of(&Timing::shard_latency);
+        return value_of(latency) == 0 || value_of(ranks) <= 1 ? N(0.0) : latency * (n_ + x_) * ranks;
     }
     // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
     N optimizer(const N& parameters, const N& ranks) const {

@@ -25,7 +25,7 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
 static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
-    if (model.experts.count > 0) return {0.8, 3.1, "experts", 14};
+    if (model.experts.count > 0) return {0.55, 1.75, "experts", 33};
     if (const auto& band = row_of(plan.framework).band) return *band;
     if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 44};
     if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 20};

@@ -46,7 +46,15 @@ N Cost<N>::collective(const N& bytes, const N& members) const {
     const N moved = bytes * (members - 1) / members;
     return value_of(members) <= static_cast<double>(machine_.gpus_per_node)
                ? of(&Timing::link_latency) + moved / (of(&Timing::link) * ring_link(members))
-               : of(&Timing::network_latency) * log2(members) + moved / (of(&Timing::network) * of(&Machine::node));
+               : spanning(members) + moved / (of(&Timing::network) * of(&Machine::node));
+}
+
+template <class N>
+N Cost<N>::spanning(const N& members) const {
+    using std::log2;
+    const N latency = of(&Timing::network_latency) * log2(members);
+    if (timing_.spanning_latency == 0) return latency;
+    return latency + of(&Timing::spanning_latency) * (members / gpus_per_node() - 1);
 }
 
 #ifdef FOURFOLD_TRACED

@@ -43,6 +43,7 @@ class Cost {
 
     // An all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
     N collective(const N& bytes, const N& members) const;
+    N spanning(const N& members) const;  // its latency in several nodes
 
  private:
     template <class Numbers>
