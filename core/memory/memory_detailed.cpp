@@ -234,7 +234,8 @@ class Estimate : Letters<N> {
         const N T = routed_tokens();
         add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
         N per_copy = 2 * h() + 2 * expert_ffn() * fan() / e() + 4;
-        if (!fw_.fused_gated_activation) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
+        if (!(m_.gated && fw_.fused_gated_activation))
+            per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);
         add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.experts.shared_ffn > 0)
