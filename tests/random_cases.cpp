@@ -41,6 +41,14 @@ std::int64_t random_divisor(Random& random, std::int64_t number, std::int64_t mo
     return found;
 }
 
+// From a generator of its own: without habits the cases keep their numbers.
+static void set_habits(Plan& plan) {
+    Random random(static_cast<std::uint64_t>(plan.gpus + 4'099 * plan.global_batch + 65'537 * plan.micro_batch));
+    for (Habit Plan::*habit : {&Plan::transformer_engine, &Plan::gradient_fusion, &Plan::softmax_fusion, &Plan::activation_fusion,
+                               &Plan::grouped_gemm, &Plan::large_workspaces, &Plan::attention_mask, &Plan::deferred_embedding_gradient})
+        plan.*habit = random.one_of({Habit::automatic, Habit::automatic, Habit::on, Habit::off});
+}
+
 Plan random_plan(Random& random) {
     Plan plan;
     plan.tensor_parallel = random.one_of<std::int64_t>({1, 2, 3, 4, 5, 7, 8, 12, 16, 56});
@@ -74,6 +82,7 @@ Plan random_plan(Random& random) {
     plan.gradients_in_fp32 = random.coin();
     plan.hidden_dropout = random.coin();
     plan.attention_dropout = random.coin();
+    set_habits(plan);
     return plan;
 }
 

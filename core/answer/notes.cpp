@@ -139,6 +139,7 @@ static void settings_left_out(const Plan& p, Notes& notes) {
     notes.add_if(p.schedule != kUsualSchedule && p.pipeline_parallel > 1, "not_counted.schedule");
     notes.add_if(p.first_stage_layers > 0 || p.last_stage_layers > 0 || p.count_embedding_as_layer || p.count_loss_as_layer,
                  "not_counted.layers");
+    notes.add_if(sets_habits(p), "not_counted.habits");
 }
 
 Json not_counted_notes(const Job& job) {

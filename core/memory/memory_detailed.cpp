@@ -138,7 +138,7 @@ class Estimate : Letters<N> {
         }
         const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
         const double engines = (fw_.transformer_engine || grouped ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
-        const N blas = number("u", "cublas_workspace", "bytes", fw_.large_cublas_workspace ? kLargeCublasWorkspace : kCublasWorkspace);
+        const N blas = number("u", "cublas_workspace", "bytes", fw_.large_workspaces ? kLargeCublasWorkspace : kCublasWorkspace);
         N workspaces = kCublasWorkspaces * blas;
         if (engines > 0) workspaces = engines * number("y", "engine_workspace", "bytes", fw_.engine_workspace) + workspaces;
         items_.add(Item::library_workspaces, workspaces);
@@ -203,7 +203,7 @@ class Estimate : Letters<N> {
         const double copies = (p_.context_parallel > 1 ? 1 : 0) + (fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 ? 1 : 0);
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
-            const bool in_copies = fw_.attention == AttentionKernel::local && !fw_.fused_masked_softmax;
+            const bool in_copies = fw_.attention == AttentionKernel::local && !fw_.softmax_fusion;
             const double kept = in_copies ? kScoreCopiesBytes : kScoreBytes;
             const double dropped = in_copies ? kScoreCopiesDropoutBytes : kScoreDropoutBytes;
             add(Item::attention_scores, (kept + (p_.attention_dropout ? dropped : 0)) * scores(), p_.recomputes(core_attn));
@@ -234,8 +234,7 @@ class Estimate : Letters<N> {
         const N T = routed_tokens();
         add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
         N per_copy = 2 * h() + 2 * expert_ffn() * fan() / e() + 4;
-        if (!(m_.gated && fw_.fused_gated_activation))
-            per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
+        if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);
         add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.experts.shared_ffn > 0)
@@ -296,7 +295,7 @@ class Estimate : Letters<N> {
         const N logits = fw_.loss == LossKernel::gathered ? tokens() * v() : tokens() * v() / t();
         N loss = 4 * split_tokens() * h() + (worst + extra * kept) * logits;
         N backward = 4 * split_tokens() * h() + (2 + extra * kept) * logits + 2 * tokens() * h();
-        if (!fw_.fused_gradient_accumulation) backward = backward + 2 * v() / t() * h();
+        if (!fw_.gradient_fusion) backward = backward + 2 * v() / t() * h();
         N head = value_of(loss) >= value_of(backward) ? loss : backward;
         if (extra > 0) head = head + extra * (12 * split_tokens() * h() + layer_bytes(this->multi_token_is_expert()));
         if (fw_.deferred_embedding_gradient) head = head + 2 * (2 * logits + 2 * tokens() * h());
@@ -315,7 +314,7 @@ class Estimate : Letters<N> {
             if (value_of(again_attention_) > 0) attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
             if (value_of(attention) > value_of(feed_forward)) bytes = attention;
         }
-        if (!fw_.fused_gradient_accumulation) bytes = bytes + 2 * number("Y", "largest_weight", "", parameters_.largest_shape());
+        if (!fw_.gradient_fusion) bytes = bytes + 2 * number("Y", "largest_weight", "", parameters_.largest_shape());
         return bytes;
     }
 
@@ -335,7 +334,7 @@ class Estimate : Letters<N> {
     void temporaries() {
         if (p_.pipeline_parallel > 1)
             items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? kTensorsOnTheWay : kTensorsOnTheWayInterleaved) * flowing());
-        if (fw_.creates_attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
+        if (fw_.attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
         gathered(stage_.has_head);
         const bool has_layers = stage_.layers() > 0;
         const N first = first_backward_bytes();

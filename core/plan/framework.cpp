@@ -2,6 +2,10 @@
 // "auto" means per GPU was read off measured runs (tests/measured/memory_runs.json).
 #include "plan/framework.h"
 
+#include <algorithm>
+
+#include "base/bytes.h"
+
 namespace fourfold {
 
 // Residuals, fitted to tests/measured/runs.json (tests/memory/verdict_test.cpp). Megatron: the paper's runs on A100 and H100 (without three
@@ -21,21 +25,21 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .any_layout = false,  // --pipeline-model-parallel-layout came with 0.13; before, only the ends differ
      .residual = kMegatronResidual},
     {.id = "pytorch",
-     .habits = {.loss = LossKernel::gathered, .transformer_engine = false, .fused_gradient_accumulation = false},
+     .habits = {.loss = LossKernel::gathered, .transformer_engine = false, .gradient_fusion = false},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
      .deepest_zero = Zero::weights,
      .residual = kPyTorchResidual,
      .band = Band{0.9, 1.15, "pytorch", 134}},
     {.id = "nanotron",
-     .habits = {.loss = LossKernel::native_fused, .transformer_engine = false, .fused_gradient_accumulation = false, .gradients_twice = true},
+     .habits = {.loss = LossKernel::native_fused, .transformer_engine = false, .gradient_fusion = false, .gradients_twice = true},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
      .hides_shards = false,
      .residual = kNanotronResidual,
      .band = Band{0.83, 1.18, "nanotron", 143}},
     {.id = "fsdp",
-     .habits = {.loss = LossKernel::te_fused, .transformer_engine = false, .fused_gradient_accumulation = false},
+     .habits = {.loss = LossKernel::te_fused, .transformer_engine = false, .gradient_fusion = false},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
      .deepest_zero = Zero::weights,
@@ -51,29 +55,53 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .band = Band{0.85, 1.2, "megatron_deepspeed", 25}},
 }};
 
-// "auto" is the framework's kernel, but on Ampere flash-attn.
-static AttentionKernel attention_of(const Plan& plan, const Framework& habits, AttentionKernel plain, bool ampere) {
+// The habits that a plan may set, each a field of the same name there.
+struct HabitRow {
+    Habit Plan::*asked;
+    bool Framework::*habit;
+};
+static constexpr HabitRow kHabits[] = {
+    {&Plan::transformer_engine, &Framework::transformer_engine},
+    {&Plan::gradient_fusion, &Framework::gradient_fusion},
+    {&Plan::softmax_fusion, &Framework::softmax_fusion},
+    {&Plan::activation_fusion, &Framework::activation_fusion},
+    {&Plan::grouped_gemm, &Framework::grouped_gemm},
+    {&Plan::large_workspaces, &Framework::large_workspaces},
+    {&Plan::attention_mask, &Framework::attention_mask},
+    {&Plan::deferred_embedding_gradient, &Framework::deferred_embedding_gradient},
+};
+
+bool sets_habits(const Plan& plan) {
+    return std::any_of(std::begin(kHabits), std::end(kHabits), [&](const HabitRow& row) { return plan.*row.asked != Habit::automatic; });
+}
+
+// "auto" is the framework's kernel, but flash-attn on Ampere and in layers of Megatron's own.
+static AttentionKernel attention_of(const Plan& plan, const FrameworkRow& row, bool transformer_engine, bool ampere) {
     switch (plan.attention) {
         case Attention::flash:
             return AttentionKernel::flash;
         case Attention::cudnn:
             return AttentionKernel::cudnn;
         case Attention::plain:
-            return habits.transformer_engine ? AttentionKernel::unfused : plain;
+            return transformer_engine ? AttentionKernel::unfused : row.plain_attention;
         case Attention::automatic:
             break;
     }
-    return ampere ? AttentionKernel::flash : habits.attention;
+    return ampere || !transformer_engine ? AttentionKernel::flash : row.habits.attention;
 }
 
 Framework framework_of(const Plan& plan, const Gpu& gpu) {
+    constexpr double kSmallEngine = 4 * kMebi, kLargeEngine = 32 * kMebi;  // A100; Hopper and Blackwell
     const FrameworkRow& row = row_of(plan.framework);
     const bool ampere = gpu.architecture == Architecture::ampere;
     Framework f = row.habits;
-    f.attention = attention_of(plan, f, row.plain_attention, ampere);
+    f.large_workspaces = gpu.architecture == Architecture::hopper;
+    f.engine_workspace = ampere ? kSmallEngine : kLargeEngine;
+    for (const auto& [asked, habit] : kHabits)
+        if (plan.*asked != Habit::automatic) f.*habit = plan.*asked == Habit::on;
+    f.caches_dummy_gradients = f.caches_dummy_gradients && f.transformer_engine && f.gradient_fusion;
+    f.attention = attention_of(plan, row, f.transformer_engine, ampere);
     if (plan.loss != Loss::automatic) f.loss = static_cast<LossKernel>(static_cast<int>(plan.loss) - 1);
-    f.large_cublas_workspace = gpu.architecture == Architecture::hopper;
-    if (ampere) f.engine_workspace = 4.0 * 1024 * 1024;
     return f;
 }
 

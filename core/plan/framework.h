@@ -23,23 +23,22 @@ enum class LossKernel : std::uint8_t {
     gathered       // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
 };
 
-// What a run does.
+// What a run does. A request can set all of it: by its framework and GPU, and by the fields of the plan that framework_of reads.
 struct Framework {
     AttentionKernel attention = AttentionKernel::flash;
     LossKernel loss = LossKernel::plain;
-    bool transformer_engine = true;           // otherwise the framework's own layers
-    bool fused_gradient_accumulation = true;  // weight gradients are added in place; otherwise a bf16 one exists for a moment
-    bool gradients_twice = false;             // in 16 bits beside their fp32 sums, and room for the weights that ZeRO-1 gathers
-    bool caches_dummy_gradients = false;      // Transformer Engine >= 2 keeps one bf16 dummy gradient per distinct weight shape
-    bool fused_masked_softmax = true;         // otherwise the scores are kept in more copies
-    bool fused_gated_activation = true;       // of experts: otherwise the product is kept before it is scaled
-    bool creates_attention_mask = false;      // b*s*s bytes at the peak
+    bool transformer_engine = true;       // otherwise the framework's own layers
+    bool gradient_fusion = true;          // weight gradients are added in place; otherwise a bf16 one exists for a moment
+    bool gradients_twice = false;         // in 16 bits beside their fp32 sums, and room for the weights that ZeRO-1 gathers
+    bool caches_dummy_gradients = false;  // Transformer Engine >= 2, with gradient fusion: a bf16 dummy gradient per weight shape
+    bool softmax_fusion = true;           // otherwise the scores are kept in more copies
+    bool activation_fusion = true;        // of gated experts: otherwise the product is kept before it is scaled
+    bool attention_mask = false;          // b*s*s bytes at the peak
     bool deferred_embedding_gradient = false;
-    bool grouped_gemm = false;  // of experts: more workspaces
-    bool large_cublas_workspace =
-        true;  // 2 x 32 MiB (Hopper, or where a workspace setting or determinism is asked for) instead of 2 x 8.125
-    double engine_workspace =
-        32.0 * 1024 * 1024;  // bytes of one workspace of Transformer Engine: 32 MiB on Hopper and Blackwell, 4 on A100
+    bool grouped_gemm = false;     // of experts: more workspaces
+    bool large_workspaces = true;  // cuBLAS: 2 x 32 MiB (Hopper, or where a setting or determinism asks for it) instead of 2 x 8.125
+    double engine_workspace = 32.0 * 1024 * 1024;  // bytes of one workspace of Transformer Engine, by GPU
+    bool operator==(const Framework&) const = default;
 };
 
 // How runs lie around an estimate of their memory (memory/verdict.h).
@@ -73,8 +72,11 @@ inline constexpr std::size_t kFrameworkKinds = 6;
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
 inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 
-// What the plan's framework, attention and loss mean on that card.
+// What the plan's framework, attention and loss, and what it sets of the framework's habits, mean on that card.
 Framework framework_of(const Plan& plan, const Gpu& gpu);
+
+// Whether the plan sets any habit itself.
+bool sets_habits(const Plan& plan);
 
 // Of the two norms before a layer's attention and feed-forward part, how many selective recomputation computes again. Transformer Engine
 // joins a norm to the matrix behind it (Megatron-Core, gpt_layer_specs.py): such a norm is recomputed with its matrix alone. Apart stand

@@ -61,10 +61,15 @@ static constexpr Choice kSites[] = {
     {"shared"},
     {"own"},
 };
+static constexpr Choice kHabits[] = {
+    {"auto"},
+    {"on"},
+    {"off"},
+};
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
                               kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
-                              kSiteChoices = kSites;
+                              kSiteChoices = kSites, kHabitChoices = kHabits;
 
 // ---- the layout's text
 void set_notation(Plan& plan, const std::string& text, Problems& problems) {

@@ -23,6 +23,7 @@ enum class Recompute { none, selective, full, block };
 enum class Precision { bf16, fp16, fp8, fp8_weights };
 enum class Moments { fp32, bits16, bits8 };
 enum class SiteKind { measured, quiet, shared, own };
+enum class Habit : std::uint8_t { automatic, on, off };  // automatic: as the framework does (framework.h)
 // Bits of Plan::recompute_modules, by the names of Megatron's --recompute-modules.
 enum RecomputeModule : std::uint32_t {
     core_attn = 1,
@@ -35,7 +36,7 @@ enum RecomputeModule : std::uint32_t {
 };
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
-    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices;
+    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices;
 
 // What else than whole numbers may be "auto": bits of Plan::open.
 enum Open : std::uint32_t {
@@ -73,6 +74,15 @@ struct Plan {
     FrameworkKind framework = FrameworkKind::megatron_2025;
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
+    // Where a run differs from what its framework does.
+    Habit transformer_engine = Habit::automatic;           // its layers, or the framework's own
+    Habit gradient_fusion = Habit::automatic;              // weight gradients are added in place, or exist in bf16 for a moment
+    Habit softmax_fusion = Habit::automatic;               // mask and softmax in one kernel, in the framework's own layers
+    Habit activation_fusion = Habit::automatic;            // of gated experts
+    Habit grouped_gemm = Habit::automatic;                 // all experts of a GPU in one call
+    Habit large_workspaces = Habit::automatic;             // of cuBLAS; automatic: on Hopper alone
+    Habit attention_mask = Habit::automatic;               // one of b*s*s bytes comes with every micro-batch
+    Habit deferred_embedding_gradient = Habit::automatic;  // computed at the end of the step
     ScheduleKind schedule = kUsualSchedule;
     Zero zero = Zero::optimizer;
     Recompute recompute = Recompute::none;
@@ -187,6 +197,14 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"framework", "fw", ""}, p.framework, kFrameworkChoices);
     v.choice({"attention", "attn", ""}, p.attention, kAttentionChoices);
     v.choice({"loss", "loss", ""}, p.loss, kLossChoices);
+    v.choice({"transformer_engine", "te", ""}, p.transformer_engine, kHabitChoices);
+    v.choice({"gradient_fusion", "gradfuse", ""}, p.gradient_fusion, kHabitChoices);
+    v.choice({"softmax_fusion", "smfuse", ""}, p.softmax_fusion, kHabitChoices);
+    v.choice({"activation_fusion", "actfuse", ""}, p.activation_fusion, kHabitChoices);
+    v.choice({"grouped_gemm", "ggemm", ""}, p.grouped_gemm, kHabitChoices);
+    v.choice({"large_workspaces", "cublas", ""}, p.large_workspaces, kHabitChoices);
+    v.choice({"attention_mask", "mask", ""}, p.attention_mask, kHabitChoices);
+    v.choice({"deferred_embedding_gradient", "defer", ""}, p.deferred_embedding_gradient, kHabitChoices);
     v.boolean({"sequence_parallel", "sp", ""}, p.sequence_parallel, p.open, open_sequence_parallel);
     v.choice({"site", "site", ""}, p.site, kSiteChoices);
     // a calibration, so that a link carries it too

@@ -87,6 +87,13 @@ TEST_CASE("estimate: what is not counted") {
                                    "zero": "none", "optimizer_offload": 0.5, "precision": "fp8"})") ==
           "not_counted.last_stage, not_counted.outside, not_counted.experts, not_counted.latent, not_counted.norms, "
           "not_counted.recompute, not_counted.precision, not_counted.moments, not_counted.schedule");
+    for (const char* method : {"detailed", "fujii2024"}) {
+        const auto with = [&](const char* mask) {
+            return notes("not_counted", R"({"method": ")" + std::string(method) + R"(", "attention_mask": ")" + mask + R"("})");
+        };
+        CHECK((with("on").find("not_counted.habits") != std::string::npos) == (std::string_view(method) == "fujii2024"));
+        CHECK(with("auto").find("not_counted.habits") == std::string::npos);
+    }
 }
 
 TEST_CASE("estimate: why a stage is the fullest") {

@@ -126,7 +126,9 @@ TEST_CASE("a plan is written with exactly the fields of the contract, and read b
         "count_loss_as_layer": false, "zero": "optimizer", "shard_replicas": 1, "recompute": "none", "recompute_modules": "core_attn",
         "recompute_layers": 1, "precision": "bf16", "gradients_in_fp32": true, "moments": "fp32", "optimizer_offload": 0.0,
         "expert_parallel": 1, "expert_tensor_parallel": 1, "expert_imbalance": 1.0, "framework": "megatron-2025", "attention": "auto",
-        "loss": "auto", "sequence_parallel": true, "site": "measured",
+        "loss": "auto", "transformer_engine": "auto", "gradient_fusion": "auto", "softmax_fusion": "auto", "activation_fusion": "auto",
+        "grouped_gemm": "auto", "large_workspaces": "auto", "attention_mask": "auto", "deferred_embedding_gradient": "auto",
+        "sequence_parallel": true, "site": "measured",
         "time_factor": 1.0, "site_network": 0.7, "site_pipeline": 0.5, "site_fixed": 0.1, "site_stall": 2e-5,
         "tensor_overlap": false, "overlap_gradients": true, "overlap_parameters": true, "overlap_pipeline": false, "fused_norms": true, "hidden_dropout": false, "attention_dropout": false})"));
     const Json other = json(R"({"gpus": 96, "gpus_per_node": 4, "sequence_length": 4096, "global_batch": 48, "tensor_parallel": 2,
@@ -135,6 +137,8 @@ TEST_CASE("a plan is written with exactly the fields of the contract, and read b
         "shard_replicas": 2, "recompute": "selective", "recompute_modules": "layernorm,mla_up_proj", "recompute_layers": 3,
         "precision": "fp8", "gradients_in_fp32": false, "moments": "8-bit", "optimizer_offload": 0.25, "expert_parallel": 19,
         "expert_tensor_parallel": 23, "expert_imbalance": 1.5, "framework": "pytorch", "attention": "plain", "loss": "te_fused",
+        "transformer_engine": "on", "gradient_fusion": "off", "softmax_fusion": "off", "activation_fusion": "off", "grouped_gemm": "off",
+        "large_workspaces": "on", "attention_mask": "on", "deferred_embedding_gradient": "on",
         "sequence_parallel": false, "site": "shared", "time_factor": 1.25, "site_network": 0.5,
         "site_pipeline": 0.25, "site_fixed": 2.0, "site_stall": 0.001, "tensor_overlap": true, "overlap_gradients": false, "overlap_parameters": false,
         "overlap_pipeline": true, "fused_norms": false, "hidden_dropout": true, "attention_dropout": true})");

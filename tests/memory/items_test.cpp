@@ -131,7 +131,7 @@ TEST_CASE("by hand: activations with context parallelism") {
     CHECK(c(Item::qkv_activations) == K * 2 * 30 * 10 * 10 / 2);
     CHECK(c(Item::norm_outputs) == K * 4 * 15 * 48);
     CHECK(c(Item::attention_output_copy) == K * 2 * 30 * 6 * 10 / 2);
-    c.framework.attention = AttentionKernel::flash;  // one more copy, transposed, as the micro-batch is larger than 1
+    c.plan.attention = Attention::flash;  // one more copy, transposed, as the micro-batch is larger than 1
     CHECK(c(Item::attention_output_copy) == K * 2 * 2 * 30 * 6 * 10 / 2);
     c.plan.micro_batch = 1;  // N = 10; m = 12
     CHECK(c(Item::attention_output_copy) == K * 2 * 10 * 6 * 10 / 2);
@@ -139,18 +139,18 @@ TEST_CASE("by hand: activations with context parallelism") {
 
 TEST_CASE("by hand: attention that keeps its scores") {
     Case c = dense();
-    c.framework.attention = AttentionKernel::unfused;
+    c.plan.attention = Attention::plain;
     const double scores = 3.0 * 6 / 2 * 20 * 20;  // b * a / t * s * s
     CHECK(c(Item::attention_scores) == 6 * 2 * scores);
     CHECK(c(Item::log_sum_exp) == -1);
     c.plan.attention_dropout = true;  // its output and its mask
     CHECK(c(Item::attention_scores) == 6 * 5 * scores);
-    c.framework.attention = AttentionKernel::local;
+    c.plan.transformer_engine = Habit::off;
     CHECK(c(Item::attention_scores) == 6 * 5 * scores);
     CHECK(c(Item::global_buffer) == 2 * scores);
-    c.framework.fused_masked_softmax = false;  // three copies of 2 bytes, and the mask
+    c.plan.softmax_fusion = Habit::off;  // three copies of 2 bytes, and the mask
     CHECK(c(Item::attention_scores) == 6 * 7 * scores);
-    c.framework.creates_attention_mask = true;
+    c.plan.attention_mask = Habit::on;
     CHECK(c(Item::attention_mask) == 3.0 * 20 * 20);
 }
 
@@ -209,10 +209,14 @@ TEST_CASE("by hand: experts") {
     CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 * 2 + 4));
     CHECK(c(Item::expert_products) == 2 * 2 * T * 24);
     CHECK(c(Item::shared_expert_activations) == 2 * (2 * 60 * 16 * 2 / 2 + 2 * 60 * 16 / 2));
-    c.framework.fused_gated_activation = false;
+    c.model.gated = false;  // one matrix before the activation, which is no fused one: its result is kept before it is scaled
+    CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 + 4 + 2 * 24));
+    c.model.gated = true;
+    c.plan.activation_fusion = Habit::off;
     CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 * 2 + 4 + 2 * 24));
-    c.framework.grouped_gemm = true;  // five workspaces of Transformer Engine
-    CHECK(c(Item::library_workspaces) == (2 * 32 + 5 * 32) * kMebi);
+    CHECK(c(Item::library_workspaces) == (2 * 32 + 5 * 32) * kMebi);  // five of Transformer Engine: grouped
+    c.plan.grouped_gemm = Habit::off;
+    CHECK(c(Item::library_workspaces) == (2 * 32 + 32) * kMebi);
     c.plan.expert_imbalance = 1.5;
     CHECK(c(Item::expert_products) == 2 * 2 * 1.5 * T * 24);
     c.plan.expert_tensor_parallel = 2;  // every expert over two GPUs: twice the tokens, half the width

@@ -7,9 +7,12 @@
 
 #include "embedded_tests.h"
 #include "memory/memory.h"
+#include "model/catalog.h"
+#include "plan/as_requested.h"
 #include "plan/stage.h"
 
 using namespace fourfold;
+using tests::as_requested;
 
 namespace {
 
@@ -76,26 +79,32 @@ Plan plan_of(const Json& n, std::int64_t gpus) {
     return p;
 }
 
-Framework framework_of(const Json& n, const Json& row) {
-    Framework f;
+Habit habit(bool on) { return on ? Habit::on : Habit::off; }
+
+// What the run's framework did.
+void set_framework(Plan& p, const Json& n, const Json& row) {
     const std::string attention = row["attention"];
-    f.attention = attention == "flash"   ? AttentionKernel::flash
-                  : attention == "fused" ? AttentionKernel::cudnn
-                  : attention == "local" ? AttentionKernel::local
-                                         : AttentionKernel::unfused;
-    f.loss = n["ce_fusion"] == "te" ? LossKernel::te_fused : n["ce_fusion"] == "native" ? LossKernel::native_fused : LossKernel::plain;
-    f.transformer_engine = n["impl"] != "local";
-    f.fused_gradient_accumulation = n["grad_accum_fusion"];
-    f.caches_dummy_gradients = f.fused_gradient_accumulation && row["older_engine"] == false;
-    f.fused_masked_softmax = n["masked_softmax_fusion"];
-    f.fused_gated_activation = n["swiglu"] == true && n["bias_gelu_fusion"] == true;
-    f.creates_attention_mask = n["create_attention_mask"];
-    f.deferred_embedding_gradient = n["defer_embedding_wgrad"];
-    f.grouped_gemm = n["moe"].is_object() && n["moe"]["grouped_gemm"] == true;
-    const std::string gpu = row["gpu"];
-    f.large_cublas_workspace =
-        gpu == "H100" || n["cublas_workspace_config"].is_string() || (gpu != "A100" && n["nvte_nondeterministic"] == 0);
-    return f;
+    p.framework = row["older_engine"] == true ? FrameworkKind::megatron_2024 : FrameworkKind::megatron_2025;
+    p.attention = attention == "flash" ? Attention::flash : attention == "fused" ? Attention::cudnn : Attention::plain;
+    p.loss = n["ce_fusion"] == "te" ? Loss::te_fused : n["ce_fusion"] == "native" ? Loss::native_fused : Loss::plain;
+    p.transformer_engine = habit(n["impl"] != "local");
+    p.gradient_fusion = habit(n["grad_accum_fusion"]);
+    p.softmax_fusion = habit(n["masked_softmax_fusion"]);
+    p.activation_fusion = habit(n["bias_gelu_fusion"]);
+    p.grouped_gemm = habit(n["moe"].is_object() && n["moe"]["grouped_gemm"] == true);
+    p.attention_mask = habit(n["create_attention_mask"]);
+    p.deferred_embedding_gradient = habit(n["defer_embedding_wgrad"]);
+    if (row["gpu"] == "H100") return;  // whose workspaces are large anyway
+    p.large_workspaces = habit(n["cublas_workspace_config"].is_string() || (row["gpu"] != "A100" && n["nvte_nondeterministic"] == 0));
+}
+
+const Gpu& gpu_of(const std::string& name) {
+    const Gpu* gpu = catalog().gpu(name == "A100"    ? "a100-sxm-80gb"
+                                   : name == "H100"  ? "h100-sxm-80gb"
+                                   : name == "GB200" ? "gb200-186gb"
+                                                     : "b200-sxm-180gb");
+    REQUIRE(gpu != nullptr);
+    return *gpu;
 }
 
 std::vector<Row> rows() {
@@ -111,12 +120,13 @@ std::vector<Row> rows() {
             r.family = row["family"];
             r.model = model_of(n);
             r.plan = plan_of(n, row["gpus"]);
-            r.framework = framework_of(n, row);
+            set_framework(r.plan, n, row);
             set_layers(r.plan, n["stage_layers"]);
+            r.plan = as_requested(r.plan);
+            r.framework = framework_of(r.plan, gpu_of(row["gpu"]));
             r.stage = row["stage"];
             r.peak_bytes = row["peak_bytes"];
             r.static_bytes = row.value("static_bytes", 0.0);
-            if (row["gpu"] == "A100") r.framework.engine_workspace = 4.0 * 1024 * 1024;
             list.push_back(std::move(r));
         }
     }

@@ -19,7 +19,7 @@ TEST_CASE("by hand: layers that predict further tokens") {
 
 TEST_CASE("by hand: recomputation") {
     Case c = dense();
-    c.framework.transformer_engine = false;
+    c.plan.transformer_engine = Habit::off;
     const double flowing = 2 * 30 * 48;
     c.plan.recompute = Recompute::selective, c.plan.recompute_modules = core_attn;
     CHECK(c(Item::log_sum_exp) == -1);
@@ -51,22 +51,22 @@ TEST_CASE("by hand: the loss, and the first layer of the backward pass") {
     c.stage = 1;
     const double logits = 60 * 256 / 2;
     CHECK(c(Item::head) == 4 * 30 * 48 + 6 * logits);
-    c.framework.loss = LossKernel::native_fused;
+    c.plan.loss = Loss::native_fused;
     CHECK(c(Item::head) == 4 * 30 * 48 + 10 * logits);
-    c.framework.loss = LossKernel::gathered;  // the whole vocabulary
+    c.plan.loss = Loss::gathered;  // the whole vocabulary
     CHECK(c(Item::head) == 4 * 30 * 48 + 14 * 2 * logits);
-    c.framework.loss = LossKernel::te_fused;  // the gradient of the input is the larger moment: 2*60*48 beside it
+    c.plan.loss = Loss::te_fused;  // the gradient of the input is the larger moment: 2*60*48 beside it
     CHECK(c(Item::head) == 4 * 30 * 48 + 2 * logits + 2 * 60 * 48);
-    c.framework.fused_gradient_accumulation = false;  // a gradient of the head in 16 bits
+    c.plan.gradient_fusion = Habit::off;  // a gradient of the head in 16 bits
     CHECK(c(Item::head) == 4 * 30 * 48 + 2 * logits + 2 * 60 * 48 + 2 * kVocabulary);
-    c.framework.deferred_embedding_gradient = true;
+    c.plan.deferred_embedding_gradient = Habit::on;
     CHECK(c(Item::head) == 4 * 30 * 48 + 2 * logits + 2 * 60 * 48 + 2 * kVocabulary + 2 * (2 * logits + 2 * 60 * 48));
     c.stage = 0;  // gates' gradients and two inputs, and the largest weight's gradient: fc1, h * 2f / t = 3,840
     CHECK(c(Item::first_backward) == 2 * 60 * 80 * 2 / 2 + 4 * 30 * 48 + 2 * 3'840);
     CHECK(c(Item::head) == -1);
-    c.framework.fused_gradient_accumulation = true;
+    c.plan.gradient_fusion = Habit::on;
     CHECK(c(Item::first_backward) == 2 * 60 * 80 * 2 / 2 + 4 * 30 * 48);
-    c.framework.attention = AttentionKernel::unfused;  // 4 bytes per score: 4 * 3,600 = 14,400 against 15,360
+    c.plan.attention = Attention::plain;  // 4 bytes per score: 4 * 3,600 = 14,400 against 15,360
     CHECK(c(Item::first_backward) == 15'360);
     c.plan.sequence_length = 40;  // scores grow with the square: 4 * 14,400 against 30,720
     CHECK(c(Item::first_backward) == 57'600);
@@ -100,11 +100,15 @@ TEST_CASE("by hand: workspaces and buffers") {
     CHECK(c(Item::library_workspaces) == (2 * 32 + 32) * kMebi);
     CHECK(c(Item::pipeline_buffers) == 2 * 2 * 30 * 48);
     CHECK(c(Item::global_buffer) == -1);
-    c.framework.large_cublas_workspace = false, c.framework.engine_workspace = 4 * kMebi;
+    c.gpu = "a100-sxm-80gb";
     CHECK(c(Item::library_workspaces) == (2 * 8.125 + 4) * kMebi);
-    c.framework.transformer_engine = false;
+    c.plan.large_workspaces = Habit::on;
+    CHECK(c(Item::library_workspaces) == (2 * 32 + 4) * kMebi);
+    c.plan.large_workspaces = Habit::off, c.plan.transformer_engine = Habit::off;
     CHECK(c(Item::library_workspaces) == 2 * 8.125 * kMebi);
-    c.framework.caches_dummy_gradients = true;  // qkv, projection, fc1 (both gates), fc2
+    c.plan.framework = FrameworkKind::megatron_2025;  // Transformer Engine 2 keeps them, where it adds up gradients in place
+    CHECK(c(Item::dummy_gradients) == -1);
+    c.plan.transformer_engine = Habit::on;  // qkv, projection, fc1 (both gates), fc2
     CHECK(c(Item::dummy_gradients) == 2 * (kQkv + kProjection + 3 * kMatrix));
     c.stage = 1;
     CHECK(c(Item::dummy_gradients) == 2 * (kQkv + kProjection + 3 * kMatrix + kVocabulary));

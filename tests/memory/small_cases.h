@@ -7,6 +7,8 @@
 
 #include "base/bytes.h"
 #include "memory/memory.h"
+#include "model/catalog.h"
+#include "plan/as_requested.h"
 #include "plan/rules.h"
 #include "plan/stage.h"
 
@@ -15,11 +17,13 @@ namespace fourfold::tests {
 struct Case {
     Model model;
     Plan plan;
-    Framework framework;
+    std::string_view gpu = "h100-sxm-80gb";
     std::int32_t stage = 0;
     StageMemory<double> memory() const {
         REQUIRE(is_legal(model, plan));
-        return detailed<double>(model, plan, framework, fullest_moment(model, plan, framework, Stages(model, plan), stage));
+        const Plan read = as_requested(plan);
+        const Framework framework = framework_of(read, *catalog().gpu(gpu));
+        return detailed<double>(model, read, framework, fullest_moment(model, read, framework, Stages(model, read), stage));
     }
     // Bytes of the item; -1 when it is not there.
     double operator()(Item item) const {
@@ -38,8 +42,7 @@ inline Case dense() {
     Plan& p = c.plan;
     p.gpus = 8, p.gpus_per_node = 8, p.sequence_length = 20, p.global_batch = 24;
     p.tensor_parallel = 2, p.context_parallel = 1, p.pipeline_parallel = 2, p.micro_batch = 3;
-    c.framework.attention = AttentionKernel::cudnn;
-    c.framework.large_cublas_workspace = true;
+    p.framework = FrameworkKind::megatron_2024, p.attention = Attention::cudnn;
     return c;
 }
 // The same with experts in every second layer: 4 experts of width 24, 2 per token, a shared one of width 16; experts over 2 GPUs.

@@ -123,7 +123,7 @@ TEST_CASE("by hand: tensor-parallel traffic that work cannot hide, and tp-comm-o
 
 TEST_CASE("by hand: attention that writes its scores, and attention to a window") {
     Case c = dense();
-    c.framework.attention = AttentionKernel::unfused;
+    c.plan.attention = Attention::plain;
     // 4*b*s*s*(a/t)*d = 144,000 operations at 0.62 * 5e11; 3,600 scores, 8 and 11 bytes, at 0.8 of the memory's rate
     const double rate = 3.1e11, memory = 0.8 * kH / 0.85;
     CHECK(c.layers().dense.attention_forward == Approx(144'000 / rate + 8 * 3'600 / memory).epsilon(1e-12));
@@ -171,7 +171,7 @@ TEST_CASE("by hand: recomputation") {
     c.plan.recompute = Recompute::selective;
     c.plan.recompute_modules = core_attn;
     CHECK(c.layers().dense.recomputed == Approx(kept.attention_forward).epsilon(1e-12));
-    c.framework.transformer_engine = false;
+    c.plan.transformer_engine = Habit::off;
     c.plan.recompute_modules = layernorm;  // half of four values of each norm, split along the sequence
     CHECK(c.layers().dense.recomputed == Approx(0.9 * 2 * 60 * (4 * 48 / 2) / kH).epsilon(1e-12));
     c.plan.recompute_modules = mlp;  // its two multiplications, 3*80/2 values, and two of the four exchanges
@@ -245,11 +245,11 @@ TEST_CASE("by hand: the ends of the model") {
     CHECK(c.layers().head == Approx((2 * 33'408 + 70'272 + 40 * 7'680 + 3 * 6'144) / kH + 3 * one).epsilon(1e-12));
     CHECK(c.layers().embedding == Approx(2 * one + 6 * 60 * 48 / (0.5 * kH / 0.85) + 14 * 6'144 / kH).epsilon(1e-12));
     const double head = c.layers().head, embedding = c.layers().embedding;
-    c.framework.loss = LossKernel::te_fused;  // half of the loss's bytes
+    c.plan.loss = Loss::te_fused;  // half of the loss's bytes
     CHECK(c.layers().head == Approx(head - 20 * 7'680 / kH).epsilon(1e-12));
-    c.framework.loss = LossKernel::gathered;  // the whole vocabulary on every GPU
+    c.plan.loss = Loss::gathered;  // the whole vocabulary on every GPU
     CHECK(c.layers().head == Approx(head + 40 * 7'680 / kH).epsilon(1e-12));
-    c.framework.loss = LossKernel::plain;
+    c.plan.loss = Loss::plain;
     c.plan.tensor_parallel = 1;
     c.model.vocabulary = 128;
     CHECK(c.layers().embedding == Approx(6 * 60 * 48 / (0.5 * kH / 0.85) + 14 * 6'144 / kH).epsilon(1e-12));

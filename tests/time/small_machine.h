@@ -3,6 +3,7 @@
 //   the model: h = 48, f = 80 (gated), a = 6 heads, k = 2 KV heads, d = 10, 256 words; t = 2, s = 20 tokens, b = 3: M = 60 tokens
 #pragma once
 #include "memory/memory.h"
+#include "plan/as_requested.h"
 #include "time/step_time.h"
 
 namespace fourfold::tests::by_hand {
@@ -55,10 +56,10 @@ inline Timing timing() {
 struct Case {
     Model model;
     Plan plan;
-    Framework framework;
     Machine hw = machine();
     Timing k = timing();
-    LayerTimes layers() const { return layer_times<double>(model, plan, framework, hw, k); }
+    Framework framework() const { return framework_of(as_requested(plan), Gpu{}); }
+    LayerTimes layers() const { return layer_times<double>(model, plan, framework(), hw, k); }
 };
 inline Case dense() {
     Case c;
@@ -67,7 +68,7 @@ inline Case dense() {
     Plan& p = c.plan;
     p.gpus = 8, p.gpus_per_node = 4, p.sequence_length = 20, p.global_batch = 24;
     p.tensor_parallel = 2, p.context_parallel = 1, p.pipeline_parallel = 2, p.micro_batch = 3;
-    c.framework.attention = AttentionKernel::cudnn;
+    p.attention = Attention::cudnn;
     return c;
 }
 

@@ -27,7 +27,7 @@ LayerTimes invented() {
 }
 double item(const StepTime<double>& step, TimeItem which) { return step.items[static_cast<std::size_t>(which)]; }
 StepTime<double> step_of(const Case& c, const LayerTimes& layers) {
-    return step_time<double>(c.model, c.plan, c.framework, c.hw, c.k, layers);
+    return step_time<double>(c.model, c.plan, c.framework(), c.hw, c.k, layers);
 }
 
 }  // namespace

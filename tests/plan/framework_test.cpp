@@ -1,0 +1,133 @@
+// What a framework does, as requests say it: nothing of it can be set by a test alone.
+#include "plan/framework.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "api.h"
+#include "contract.h"
+#include "job/job.h"
+#include "model/catalog.h"
+#include "support.h"
+
+using namespace fourfold;
+using tests::brief;
+using tests::json;
+
+namespace {
+
+struct Key {
+    const char* key;
+    bool Framework::*habit;
+};
+constexpr Key kKeys[] = {
+    {"transformer_engine", &Framework::transformer_engine},
+    {"gradient_fusion", &Framework::gradient_fusion},
+    {"softmax_fusion", &Framework::softmax_fusion},
+    {"activation_fusion", &Framework::activation_fusion},
+    {"grouped_gemm", &Framework::grouped_gemm},
+    {"large_workspaces", &Framework::large_workspaces},
+    {"attention_mask", &Framework::attention_mask},
+    {"deferred_embedding_gradient", &Framework::deferred_embedding_gradient},
+};
+constexpr const char* kGpus[] = {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb"};
+
+Framework framework_of_request(const Json& request) {
+    Problems problems;
+    const auto job = read_parsed_job(request, Request::estimate, problems);
+    CHECK(brief(problems) == "");
+    REQUIRE(job.has_value());
+    return framework_of(job->plan, *job->gpu);
+}
+
+// Does not compile when Framework gets a field: the tests here are to reach that one from a request too.
+[[maybe_unused]] void names_every_field(const Framework& framework) {
+    [[maybe_unused]] const auto& [attention, loss, transformer_engine, gradient_fusion, caches_dummy_gradients, softmax_fusion,
+                                  activation_fusion, attention_mask, deferred_embedding_gradient, grouped_gemm, large_workspaces,
+                                  engine_workspace] = framework;
+}
+
+// Every framework on every generation of cards.
+template <class Check>
+void over_frameworks(Check check) {
+    for (const FrameworkRow& row : kFrameworkRows)
+        for (const char* gpu : kGpus) {
+            CAPTURE(row.id);
+            CAPTURE(std::string(gpu));
+            check(Json{{"framework", row.id}, {"gpu", gpu}});
+        }
+}
+
+Json estimate(const Json& request) {
+    const std::string text = api::estimate(request.dump());
+    CHECK(tests::answer_defect(text, "estimate") == "");
+    return json(text);
+}
+
+}  // namespace
+
+TEST_CASE("a request turns every habit on and off, and nothing else with it but what hangs on it") {
+    over_frameworks([](const Json& request) {
+        const Framework usual = framework_of_request(request);
+        for (const auto& [key, habit] : kKeys)
+            for (const bool on : {false, true}) {
+                CAPTURE(std::string(key));
+                Json asked = request;
+                asked[key] = on ? "on" : "off";
+                const Framework got = framework_of_request(asked);
+                CHECK(got.*habit == on);
+                Framework expected = usual;
+                expected.*habit = on;
+                if (expected.*habit != usual.*habit) {  // without Transformer Engine there is no cuDNN attention and no dummy gradient
+                    expected.attention = got.attention;
+                    expected.caches_dummy_gradients &= expected.transformer_engine && expected.gradient_fusion;
+                }
+                CHECK(got == expected);
+                asked[key] = "auto";
+                CHECK(framework_of_request(asked) == usual);
+            }
+    });
+}
+
+TEST_CASE("every kernel, cache and workspace of a framework is that of some request") {
+    std::set<AttentionKernel> attention;
+    std::set<LossKernel> loss;
+    std::set<bool> dummies;
+    std::set<double> workspaces;
+    over_frameworks([&](Json request) {
+        for (const char* kernel : {"auto", "flash", "cudnn", "plain"})
+            for (const char* engine : {"on", "off"}) {
+                request["attention"] = kernel, request["transformer_engine"] = engine;
+                const Framework f = framework_of_request(request);
+                attention.insert(f.attention);
+                dummies.insert(f.caches_dummy_gradients);
+                workspaces.insert(f.engine_workspace);
+            }
+        for (const Choice& kernel : kLossChoices) {
+            request["loss"] = kernel.id;
+            loss.insert(framework_of_request(request).loss);
+        }
+    });
+    CHECK(attention.size() == 4);
+    CHECK(loss.size() == 4);
+    CHECK(dummies.size() == 2);
+    CHECK(workspaces.size() == 2);
+}
+
+TEST_CASE("what a framework does by itself can be said too: the answer is the same") {
+    over_frameworks([](Json request) {
+        for (const auto& [key, value] :
+             {std::pair("model", Json("mixtral-8x7b")), std::pair("gpus", Json(64)), std::pair("tensor_parallel", Json(4)),
+              std::pair("pipeline_parallel", Json(2)), std::pair("micro_batch", Json(1)), std::pair("expert_parallel", Json(8))})
+            request[key] = value;
+        Json all = request;
+        const Framework usual = framework_of_request(request);
+        for (const auto& [key, habit] : kKeys) all[key] = usual.*habit ? "on" : "off";
+        Json by_itself = estimate(request), said = estimate(all);
+        REQUIRE(by_itself["ok"] == true);
+        for (const auto& [key, habit] : kKeys) by_itself["job"][key] = all[key];
+        CHECK(said == by_itself);
+    });
+}
