@@ -241,11 +241,12 @@ void FieldReader::number(const Field& field, double& value, Bounds bounds) {
 
 Text did_you_mean(std::string_view near) { return near.empty() ? Text() : Text("suggestion.did_you_mean").with("near", near); }
 
-static Problem unknown_choice(const Field& field, const std::string& given, std::span<const Choice> choices) {
+static Problem unknown_choice(const Field& field, const Json& given, std::span<const Choice> choices) {
     std::vector<std::string_view> ids;
     for (const Choice& choice : choices) ids.push_back(choice.id);
-    const std::string_view near = closest(given, ids);
-    return {std::string(field.key), "range",
+    const auto* id = given.get_ptr<const Json::string_t*>();
+    const std::string_view near = id == nullptr ? "" : closest(*id, ids);
+    return {std::string(field.key), id == nullptr ? "type" : "range",
             shown(given),           Text("problem.unknown_choice").with("name", label(field)).with("choices", Json(ids)),
             did_you_mean(near),     near.empty() ? Json() : Json(near)};
 }
@@ -263,7 +264,7 @@ void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const 
         if (known != choices.end())
             value |= 1U << static_cast<unsigned>(known - choices.begin());
         else if (unknown.keeps_more())
-            unknown.keep(unknown_choice(field, std::string(id), choices));
+            unknown.keep(unknown_choice(field, Json(id), choices));
         else
             unknown.count();
     }
@@ -284,10 +285,11 @@ bool FieldReader::is_auto(const Field& field, std::uint32_t& open, std::uint32_t
 }
 
 void FieldReader::choice_index(const Field& field, int& index, std::span<const Choice> choices) {
-    const std::string* given = text(field.key);
+    const Json* given = any(field.key);
     if (given == nullptr) return;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        if (choices[i].id != *given) continue;
+    const auto* id = given->get_ptr<const Json::string_t*>();
+    for (std::size_t i = 0; id != nullptr && i < choices.size(); ++i) {
+        if (choices[i].id != *id) continue;
         index = static_cast<int>(i);
         return;
     }

@@ -135,6 +135,14 @@ TEST_CASE("choices list what can be chosen") {
     CHECK(tests::said(problems[0].message) ==
           R"(problem.unknown_choice {"choices":["auto","flash","cudnn","plain"],"name":{"id":"field.attention"}})");
     CHECK(tests::said(problems[0].suggestion) == R"(suggestion.did_you_mean {"near":"flash"})");
+    for (const char* value : {"true", "null", "1", "[]"}) {  // no text: the same choices are named
+        const Problems other = plan_problems((std::string(R"({"attention_mask": )") + value + "}").c_str());
+        REQUIRE(other.size() == 1);
+        CHECK((other[0].field == "attention_mask" && other[0].rule == "type"));
+        CHECK(tests::said(other[0].message) ==
+              R"(problem.unknown_choice {"choices":["auto","on","off"],"name":{"id":"field.attention_mask"}})");
+        CHECK(tests::said(other[0].suggestion).empty());
+    }
 }
 
 TEST_CASE("unknown keys are refused, with the key that was meant") {
