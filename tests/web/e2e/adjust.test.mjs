@@ -124,6 +124,23 @@ pageTest('a fraction may be typed', async () => {
     await addressHas(page, 'offload=0.6');
 });
 
+pageTest('a detail of the framework is set in its group, and back to what the framework does', async () => {
+    const page = await open('?v=2&gpus=8&tp=8&cp=1&pp=1&mb=1&seq=32768&batch=64');
+    const before = await amount(page);
+    await unfold(page, '#field-attention_mask');
+    await field(page, 'attention_mask').selectOption('on'); // 32,768 * 32,768 bytes: 1 GiB
+    await addressHas(page, 'mask=on');
+    await eventually(
+        'the amount',
+        () => amount(page),
+        (now) => Math.abs(now - before - 1) < 0.11,
+    );
+    assert.equal(await field(page, 'grouped_gemm').count(), 0); // no experts
+    await field(page, 'attention_mask').selectOption('auto');
+    await addressLacks(page, 'mask');
+    await eventually('the amount', () => amount(page), before);
+});
+
 pageTest('settings that cannot matter are not there, those that are set stay', async () => {
     const page = await open('?v=2&pp=1');
     assert.equal(await field(page, 'schedule').count(), 0);

@@ -8,44 +8,14 @@ import { BUDGET, DEGREES, SEARCH, type Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { chosenText } from './chosen';
+import { GROUPS, groupOf, SITE_CONSTANTS } from './groups';
 import type { LayoutProps } from './layout';
 
 // Fields that have a place of their own: the sentence and the knobs.
 const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ...BUDGET, ...SEARCH, ...DEGREES]);
 
-const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
-
-// The folded groups, in their order. A field that no group names goes to the last one.
-type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels';
-const GROUPS: [id: GroupId, keys: string[]][] = [
-    ['cluster', ['cluster', 'gpus_per_node']],
-    [
-        'pipeline',
-        [
-            'schedule',
-            'virtual_stages',
-            'virtual_stage_group',
-            'layout',
-            'first_stage_layers',
-            'last_stage_layers',
-            'count_embedding_as_layer',
-            'count_loss_as_layer',
-        ],
-    ],
-    ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
-    ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
-    [
-        'traffic',
-        ['site', ...SITE_CONSTANTS, 'time_factor', 'tensor_overlap', 'overlap_gradients', 'overlap_parameters', 'overlap_pipeline'],
-    ],
-    ['formats', ['precision', 'gradients_in_fp32', 'moments']],
-    ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],
-    ['kernels', []],
-];
-const LAST = 'kernels';
 // How layers are shared out where every chunk is to have as many.
 const EVEN_LAYERS = ['first_stage_layers', 'last_stage_layers', 'count_embedding_as_layer', 'count_loss_as_layer'];
-const groupOf = (key: string): string => GROUPS.find(([, keys]) => keys.includes(key))?.[0] ?? LAST;
 
 // Keys by which a config.json says that the model has experts, or latent attention.
 const EXPERTS = ['num_experts', 'num_local_experts', 'n_routed_experts', 'moe_num_experts', 'num_moe_experts'];
@@ -80,6 +50,9 @@ export function matters(page: Page): (key: string) => boolean {
         overlap_pipeline: value('pipeline_parallel') !== 1,
         recompute_modules: value('recompute') === 'selective',
         recompute_layers: value('recompute') === 'full' || value('recompute') === 'block',
+        softmax_fusion: value('attention') === 'plain',
+        activation_fusion: experts,
+        grouped_gemm: experts,
         moe_act: experts,
         moe: experts,
         shared_experts: experts,

@@ -227,6 +227,7 @@ export interface Words {
     'options.formats': null;
     'options.experts': null;
     'options.kernels': null;
+    'options.framework': null;
     'section.best': null;
     'section.gpus': null;
     'section.limits': null;

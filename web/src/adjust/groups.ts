@@ -1,0 +1,45 @@
+// The folded groups of settings, in their order. A field that no group names goes to LAST.
+export const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
+
+type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels' | 'framework';
+export const GROUPS: [id: GroupId, keys: string[]][] = [
+    ['cluster', ['cluster', 'gpus_per_node']],
+    [
+        'pipeline',
+        [
+            'schedule',
+            'virtual_stages',
+            'virtual_stage_group',
+            'layout',
+            'first_stage_layers',
+            'last_stage_layers',
+            'count_embedding_as_layer',
+            'count_loss_as_layer',
+        ],
+    ],
+    ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
+    ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
+    [
+        'traffic',
+        ['site', ...SITE_CONSTANTS, 'time_factor', 'tensor_overlap', 'overlap_gradients', 'overlap_parameters', 'overlap_pipeline'],
+    ],
+    ['formats', ['precision', 'gradients_in_fp32', 'moments']],
+    ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],
+    ['kernels', []],
+    [
+        'framework',
+        [
+            'transformer_engine',
+            'gradient_fusion',
+            'softmax_fusion',
+            'activation_fusion',
+            'grouped_gemm',
+            'large_workspaces',
+            'attention_mask',
+            'deferred_embedding_gradient',
+        ],
+    ],
+];
+const LAST: GroupId = 'kernels';
+
+export const groupOf = (key: string): GroupId => GROUPS.find(([, keys]) => keys.includes(key))?.[0] ?? LAST;
