@@ -5,8 +5,8 @@
 //   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
 //   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
 // and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json): what has no
-// other source below is from there. Numbers in front of symbols are bytes: 2 for a value in bf16, 4 in fp32, 1 in fp8. Symbols:
-// plan/symbols.h; K layers times micro-batches alive (Kd dense, Ke with experts)
+// other source below is from there. Numbers in front of symbols are bytes: 2 for a value in bf16, 4 in fp32, 1 in fp8. Letters:
+// plan/symbols.h; what is alive: plan/in_flight.cpp
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "memory/memory.h"
+#include "plan/in_flight.h"
 #include "plan/parameters.h"
 
 namespace fourfold {
@@ -61,9 +62,14 @@ class Estimate : Letters<N> {
     using L::h, L::f, L::a, L::k, L::d, L::t, L::c, L::b, L::s, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn,
         L::shared_ffn;
 
-    N alive_layers() const { return number("K", "alive_layers", "", stage_.dense.alive + stage_.experts.alive); }
-    N alive_dense() const { return number("K_d", "alive_dense_layers", "", stage_.dense.alive); }
-    N alive_experts() const { return number("K_e", "alive_expert_layers", "", stage_.experts.alive); }
+    // What is zero is not shown.
+    static void add(N& sum, const N& term) {
+        if constexpr (std::is_same_v<N, double>)
+            sum += term;
+        else if (value_of(term) != 0)
+            sum = value_of(sum) != 0 ? sum + term : term;
+    }
+    bool is_dense() const { return m_.experts.count == 0; }
     bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
     bool fp8() const { return p_.precision == Precision::fp8 || p_.precision == Precision::fp8_weights; }
 
@@ -93,7 +99,7 @@ class Estimate : Letters<N> {
         items_.add(Item::gradients, gradient * (share_gradients ? share : all));
         optimizer(share);
         if (!p_.gradients_in_fp32 && !share_gradients) between_steps_ += value_of(4 * share);  // Megatron's fp32 copies
-        add_rounding(value_of(P));
+        add_rounding(P);
     }
     void optimizer(const N& share) {
         const double moments = kMomentsBytes[static_cast<int>(p_.moments)];
@@ -109,21 +115,24 @@ class Estimate : Letters<N> {
     }
 
     // What the allocator adds to a block.
-    static double rounding(double bytes) {
-        const double rest = std::ceil(bytes / kLargeStep) * kLargeStep - bytes;
-        return bytes >= kLargeBlock && rest <= kLeastCutOff ? rest : 0;
+    static N rounding(const N& bytes) {
+        using std::ceil;
+        const N step = number("O", "allocator_step", "bytes", kLargeStep), rest = ceil(bytes / step) * step - bytes;
+        return value_of(bytes) >= kLargeBlock && value_of(rest) <= kLeastCutOff ? rest : N(0.0);
     }
     // The gradients lie in one buffer, and so do the weights under the distributed optimizer. Otherwise every tensor has a block of its
     // own; in small models those of the vocabulary alone are large blocks, and in large models the rest does not matter.
-    void add_rounding(double parameters) {
-        const double gradient = p_.gradients_in_fp32 ? 4 : 2, tensor = value_of(parameters_.vocabulary());
+    void add_rounding(const N& parameters) {
+        if (p_.zero != Zero::none && p_.zero != Zero::optimizer) return;
+        N bytes = rounding((p_.gradients_in_fp32 ? 4 : 2) * parameters);
         const double tensors = (stage_.has_embedding ? 1 : 0) + (stage_.has_head && parameters_.separate_head() ? 1 : 0);
-        double bytes = 0;
-        if (p_.zero == Zero::none)
-            bytes = rounding(gradient * parameters) + tensors * (rounding(2 * tensor) + 3 * rounding(4 * tensor));  // copy, two averages
-        else if (p_.zero == Zero::optimizer)
-            bytes = rounding(gradient * parameters) + rounding(2 * parameters);
-        if (bytes > 0) items_.add(Item::allocator_rounding, number("O", "allocator_rounding", "bytes", bytes));
+        if (p_.zero == Zero::none && tensors > 0) {
+            N each = rounding(2 * parameters_.vocabulary());
+            add(each, 3 * rounding(4 * parameters_.vocabulary()));  // copy, two averages
+            add(bytes, tensors * each);
+        } else if (p_.zero == Zero::optimizer)
+            add(bytes, rounding(2 * parameters));
+        if (value_of(bytes) > 0) items_.add(Item::allocator_rounding, bytes);
     }
 
     // ---- workspaces and buffers
@@ -132,9 +141,10 @@ class Estimate : Letters<N> {
 
     void buffers() {
         if (fw_.caches_dummy_gradients) {
-            double elements = stage_.has_head ? value_of(parameters_.vocabulary()) : 0;
-            for (const double size : parameters_.shapes()) elements += size;
-            items_.add(Item::dummy_gradients, 2 * number("Z", "distinct_weights", "", elements));
+            N elements = 0.0;
+            if (stage_.has_head) add(elements, parameters_.vocabulary());
+            for (const N& size : parameters_.shapes()) add(elements, size);
+            items_.add(Item::dummy_gradients, 2 * named<N>({"Z", "distinct_weights", ""}, elements));
         }
         const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
         const double engines = (fw_.transformer_engine || grouped ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
@@ -255,7 +265,8 @@ class Estimate : Letters<N> {
     }
 
     N all_layers(const PerLayer& one) const {
-        return one.bytes * (one.kept == Kept::every_layer ? alive_layers() : one.kept == Kept::dense ? alive_dense() : alive_experts());
+        if (one.kept == Kept::experts) return one.bytes * alive_.expert_layers();  // none in a model without them
+        return one.bytes * (one.kept == Kept::every_layer || is_dense() ? alive_.layers() : alive_.dense_layers());
     }
 
     void activations() {
@@ -269,22 +280,20 @@ class Estimate : Letters<N> {
             }
             if (value_of(bytes) > 0) items_.add(all[i].item, bytes);
         }
-        if (stage_.checkpoints > 0) items_.add(Item::checkpoints, flowing() * number("Q", "checkpoints", "", stage_.checkpoints));
+        if (stage_.checkpoints > 0) items_.add(Item::checkpoints, flowing() * alive_.checkpoints());
         waiting_for_weight_gradients();
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
-            items_.add(Item::embedding_dropout_mask, split_tokens() * h() * number("F", "first_chunk_in_flight", "", stage_.first_chunk));
+            items_.add(Item::embedding_dropout_mask, split_tokens() * h() * alive_.first_chunk());
     }
     // Between B and W every matrix keeps what it read and the gradient of what it wrote (Qi et al., section 2).
     void waiting_for_weight_gradients() {
-        const double waiting = stage_.dense.waiting + stage_.experts.waiting;
-        if (waiting == 0) return;
+        if (stage_.dense.waiting + stage_.experts.waiting == 0) return;
         const N attention = 2 * tokens() * (a() + 2 * k()) * d() / t() + 2 * tokens() * a() * d() / t() + 8 * split_tokens() * h();
-        N bytes = attention * number("W", "waiting_layers", "", waiting);
+        N bytes = attention * alive_.waiting();
         if (stage_.dense.waiting > 0)
-            bytes = bytes + 2 * tokens() * f() * (fan() + 1) / t() * number("W_d", "waiting_dense_layers", "", stage_.dense.waiting);
+            bytes = bytes + 2 * tokens() * f() * (fan() + 1) / t() * (is_dense() ? alive_.waiting() : alive_.waiting_dense_layers());
         if (stage_.experts.waiting > 0)
-            bytes = bytes + routed_tokens() * (4 * h() + 2 * expert_ffn() * (fan() + 1) / e()) *
-                                number("W_e", "waiting_expert_layers", "", stage_.experts.waiting);
+            bytes = bytes + routed_tokens() * (4 * h() + 2 * expert_ffn() * (fan() + 1) / e()) * alive_.waiting_expert_layers();
         items_.add(Item::waiting_activations, bytes);
     }
 
@@ -314,7 +323,7 @@ class Estimate : Letters<N> {
             if (value_of(again_attention_) > 0) attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
             if (value_of(attention) > value_of(feed_forward)) bytes = attention;
         }
-        if (!fw_.gradient_fusion) bytes = bytes + 2 * number("Y", "largest_weight", "", parameters_.largest_shape());
+        if (!fw_.gradient_fusion) bytes = bytes + 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape());
         return bytes;
     }
 
@@ -352,6 +361,7 @@ class Estimate : Letters<N> {
 
     const Framework& fw_;
     const Stage& stage_;
+    const Alive<N> alive_{m_, p_, stage_};
     Parameters<N> parameters_;
     StageMemory<N>& result_;
     Items<N>& items_;

@@ -29,7 +29,7 @@ enum class Weight {
 template <class N>
 class Parameters : protected Letters<N> {
  public:
-    Parameters(const Model& model, const Plan& plan, const Stage& stage) : Letters<N>(model, plan), stage_(stage) {}
+    Parameters(const Model& model, const Plan& plan, const Stage& stage) : Letters<N>(model, plan), stage_(stage) { shapes_.fill(0.0); }
 
     // Parameters that all data-parallel GPUs hold alike: everything but the experts.
     N dense() {
@@ -74,8 +74,11 @@ class Parameters : protected Letters<N> {
     }
 
     // Elements of every distinct matrix of the layers counted so far.
-    const std::array<double, static_cast<std::size_t>(Weight::count)>& shapes() const { return shapes_; }
-    double largest_shape() const { return *std::max_element(shapes_.begin(), shapes_.end()); }
+    const std::array<N, static_cast<std::size_t>(Weight::count)>& shapes() const { return shapes_; }
+    const N& largest_shape() const {
+        return *std::max_element(shapes_.begin(), shapes_.end(),
+                                 [](const N& one, const N& other) { return value_of(one) < value_of(other); });
+    }
 
  private:
     using L = Letters<N>;
@@ -128,12 +131,12 @@ class Parameters : protected Letters<N> {
     }
     // Notes a matrix's size under its name: the layers' matrices share them.
     N weight(Weight which, const N& size) {
-        shapes_[static_cast<std::size_t>(which)] = value_of(size);
+        shapes_[static_cast<std::size_t>(which)] = size;
         return size;
     }
 
     const Stage& stage_;
-    std::array<double, static_cast<std::size_t>(Weight::count)> shapes_{};
+    std::array<N, static_cast<std::size_t>(Weight::count)> shapes_;
 };
 
 }  // namespace fourfold

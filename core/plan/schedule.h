@@ -11,6 +11,8 @@
 
 namespace fourfold {
 
+class Traced;  // base/formula.h
+
 enum class OpKind : std::uint8_t {
     forward,   // F
     backward,  // B: gradient of the activations; in schedules that do not split the backward pass, of the weights too
@@ -72,6 +74,13 @@ struct ScheduleShape {
     std::int32_t stages, chunks, micro_batches, group;
 };
 using InFlightForm = void (*)(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);
+// The same, summed over the chunks, as the formula that the page shows: for stage i of p, with m micro-batches and V chunks that take turns
+// after g micro-batches.
+template <class N>
+struct PlaceOf {
+    N p, i, m, V, g;
+};
+using InFlightFormula = Traced (*)(const PlaceOf<Traced>& place);
 
 // One row per schedule, in the order of the enum; a new one is one generator and one row. Everything else asks the row.
 struct ScheduleRow {
@@ -79,6 +88,7 @@ struct ScheduleRow {
     std::string_view source;  // its paper
     void (*generate)(const Schedule& schedule, std::int32_t stage, std::vector<Op>& ops);
     InFlightForm in_flight = nullptr;                        // nullptr: counted along the list alone
+    InFlightFormula in_flight_formula = nullptr;             // both or neither
     std::optional<ScheduleKind> with_chunks = std::nullopt;  // what it becomes with several chunks per GPU, where that is another schedule
     Tried tried = Tried::as_zero_bubble;
     Route route = Route::straight;
@@ -151,12 +161,14 @@ void count_in_flight(const Schedule& schedule, std::int32_t stage, Visit&& visit
 // Most micro-batches that a stage holds at once, over all chunks, each chunk counted as one (until B).
 std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage);
 
-// The closed forms for what most_in_flight returns, per chunk at that moment (ScheduleRow::in_flight).
+// The closed forms for what most_in_flight returns: per chunk at that moment (ScheduleRow::in_flight), and summed as a formula.
 namespace closed_form {
-void all(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);                // m
-void stages_to_the_end(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);  // min(p-i, m), until B
-// The chunks of the first min((p-i-1)*2 + (V-1)*g + 1, m*V) forwards, in groups of g.
-void in_turns(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);
+void all(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);
+Traced all(const PlaceOf<Traced>& place);
+void stages_to_the_end(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);  // until B
+Traced stages_to_the_end(const PlaceOf<Traced>& place);
+void in_turns(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);  // the chunks of the first forwards
+Traced in_turns(const PlaceOf<Traced>& place);
 }  // namespace closed_form
 
 // Interleaved 1F1B on one stage: groups of g micro-batches pass through piece 0, then piece 1, …, and backwards the other way round; the
@@ -167,8 +179,12 @@ class Turns {
     Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group);
     // Alive in a piece after the first forwards.
     std::int32_t alive_at_first(std::int64_t piece) const { return static_cast<std::int32_t>(done(ahead_, piece)); }
-    // From then on, calls visit(forward piece, backward piece, passes, last piece works at the end of them): so many times one piece
-    // forwards and, before it, one backwards. What repeats from round to round is told once.
+    // And after so many, each of the further ones followed by a backward pass.
+    std::int32_t alive(std::int64_t forwards, std::int64_t piece) const {
+        return static_cast<std::int32_t>(done(forwards, piece) - done(forwards - ahead_, chunks_ - 1 - piece));
+    }
+    // From then on, calls visit(forward piece, backward piece, passes, forwards done, last piece works at the end of them): so many times
+    // one piece forwards and, before it, one backwards. What repeats from round to round is told once.
     template <class Visit>
     void visit(Visit&& visit) const {
         const std::int64_t round = group_ * chunks_, repeats = last_size_ == 0 ? 0 : (whole_ * chunks_ - ahead_) / round;
@@ -176,7 +192,7 @@ class Turns {
         for (std::int64_t forwards = ahead_; forwards < until;) {
             if (forwards == ahead_ + round && repeats > 1) forwards += (repeats - 1) * round;
             const std::int64_t next = std::min({end_of(forwards), end_of(forwards - ahead_) + ahead_, until});
-            visit(turn_of(forwards), chunks_ - 1 - turn_of(forwards - ahead_), next - forwards, works(next));
+            visit(turn_of(forwards), chunks_ - 1 - turn_of(forwards - ahead_), next - forwards, next, works(next));
             forwards = next;
         }
     }

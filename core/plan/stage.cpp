@@ -95,6 +95,7 @@ void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here,
 
 Stage Stages::at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const {
     Stage result;
+    result.index = stage;
     std::int32_t last_position = -1;
     for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
         const std::int32_t where = position(stage, chunk);
@@ -130,9 +131,32 @@ bool Stages::splits_backward() const { return row_of(plan_.running_schedule()).s
 
 Stage Stages::fullest(std::int32_t stage) const {
     std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read
-    row_of(plan_.running_schedule())
-        .in_flight({stages_, chunks_, micro_batches_, group_}, stage, std::span(counts).first(static_cast<std::size_t>(chunks_)));
-    return at(stage, counts, {});
+    const ScheduleRow& row = row_of(plan_.running_schedule());
+    row.in_flight({stages_, chunks_, micro_batches_, group_}, stage, std::span(counts).first(static_cast<std::size_t>(chunks_)));
+    Stage result = at(stage, counts, {});
+    if (!row.splits_backward) result.moment = 0;
+    return result;
+}
+
+InFlight Stages::in_flight(const Stage& moment) const {
+    const ScheduleRow& row = row_of(plan_.running_schedule());
+    const auto chunks = static_cast<std::size_t>(chunks_), which = static_cast<std::size_t>(moment.moment);
+    if (row.splits_backward) return fullest_moments(plan_.schedule_kind(), stages_, chunks_, micro_batches_, moment.index)[which];
+    InFlight now{std::vector<std::int32_t>(chunks), std::vector<std::int32_t>(chunks)};
+    if (moment.moment == 0)
+        row.in_flight({stages_, chunks_, micro_batches_, group_}, moment.index, now.until_backward);
+    else {
+        const Turns turns(stages_, chunks_, micro_batches_, moment.index, group_);
+        for (std::int32_t chunk = 0; chunk < chunks_; ++chunk)
+            now.until_backward[static_cast<std::size_t>(chunk)] = turns.alive(moment.moment, chunk);
+    }
+    return now;
+}
+
+Stage Stages::piece(std::int32_t position) const {
+    Stage result;
+    count_chunk(result, position, layers_at(position), 1, 0);
+    return result;
 }
 
 bool Stages::pieces_differ(std::int32_t stage) const {
@@ -168,12 +192,12 @@ std::vector<Stage> Stages::turning_moments(std::int32_t stage) const {
     for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
         const auto c = static_cast<std::size_t>(chunk);
         const std::int32_t where = position(stage, chunk);
-        Stage one;
-        count_chunk(one, where, layers_at(where), 1, 0);
+        const Stage one = piece(where);
         pieces[c] = {one.dense.alive, one.experts.alive, one.checkpoints, where == 0 ? 1.0 : 0.0};
         alive[c] = turns.alive_at_first(chunk);
     }
     Stage now = at(stage, std::span(alive).first(static_cast<std::size_t>(chunks_)), {});
+    now.moment = 0;
     now.head_works = turns.last_works_at_first();
     std::vector<Stage> list = {now};
     const auto pass = [&](std::int64_t forward, std::int64_t backward, std::int64_t passes) {
@@ -186,17 +210,19 @@ std::vector<Stage> Stages::turning_moments(std::int32_t stage) const {
     };
     // What depends on a count's being 0, or on the head's being at work, can be most beside the ends of a turn too.
     const bool looks_beside = now.has_head || now.experts.held > 0;
-    turns.visit([&](std::int64_t forward, std::int64_t backward, std::int64_t passes, bool last_works) {
+    turns.visit([&](std::int64_t forward, std::int64_t backward, std::int64_t passes, std::int64_t forwards, bool last_works) {
         const bool last_works_before = forward == chunks_ - 1 || backward == chunks_ - 1;
         std::int64_t left = passes;
         for (const std::int64_t part : {std::int64_t{1}, passes - 2}) {
             if (!looks_beside || part <= 0 || left <= part) continue;
             pass(forward, backward, part);
             left -= part;
+            now.moment = static_cast<std::int32_t>(forwards - left);
             now.head_works = last_works_before;
             add_unless_within(list, now);
         }
         pass(forward, backward, left);
+        now.moment = static_cast<std::int32_t>(forwards);
         now.head_works = last_works;
         add_unless_within(list, now);
     });
@@ -213,6 +239,7 @@ std::vector<Stage> Stages::moments(std::int32_t stage, KnownMoments* known) cons
     KnownMoments own;
     for (const InFlight& moment : (known == nullptr ? own : *known).of(kind, stages_, chunks_, micro_batches_, stage))
         list.push_back(at(stage, moment.until_backward, moment.until_weight));
+    for (std::size_t i = 0; i < list.size(); ++i) list[i].moment = static_cast<std::int32_t>(i);
     return list;
 }
 

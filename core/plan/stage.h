@@ -21,11 +21,15 @@ struct LayerCount {
 struct Stage {
     bool has_embedding = false, has_head = false;
     bool head_works = true;  // at this moment; interleaved, other pieces take their turns
+    std::int32_t index = 0;  // which stage of the pipeline, from 0
     LayerCount dense, experts;
     double checkpoints = 0;       // kept inputs of recomputed units, times micro-batches
     double unit = 0;              // layers of one recomputed unit, alive at once in the backward pass; 0 = none at the worst moment
     double first_chunk = 0;       // micro-batches alive in the chunk of the embedding
     bool last_is_expert = false;  // the layer whose backward pass comes first
+    // For Stages::in_flight. Where the backward pass is split, an index into fullest_moments; else 0 = the schedule's closed form, and
+    // where chunks take turns, how many forwards are done. -1: given from outside.
+    std::int32_t moment = -1;
     double layers() const { return dense.held + experts.held; }
 };
 
@@ -44,6 +48,10 @@ class Stages {
     Stage at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const;
     // What it holds, with one micro-batch in every chunk.
     Stage at_rest(std::int32_t stage) const;
+    // The same for a single piece, wherever in the model it lies.
+    Stage piece(std::int32_t position) const;
+    // Of a moment that fullest() or moments() gave: micro-batches alive in each chunk.
+    InFlight in_flight(const Stage& moment) const;
     // The first stage behind this one that holds other layers than it, or an end of the model that it does not hold; or the number of
     // stages.
     std::int32_t next_different(std::int32_t stage) const;
