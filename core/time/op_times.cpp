@@ -10,29 +10,28 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
     const bool splits = stages.splits_backward(), block = plan.recompute == Recompute::block;
     const bool pairs = row_of(plan.schedule_kind()).overlaps;
     const double accumulation = timing.accumulation / (kKernelBandwidth.value * machine.memory);
+    constexpr double kPasses = 3;  // forward, backward and weights: each end of the model has one multiplication in each
     OpTimes times;
     for (std::int32_t stage = 0; stage < count; ++stage)
         for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
-            std::vector<std::int32_t> here(static_cast<std::size_t>(chunks));  // one micro-batch in this piece, none in the others
-            here[static_cast<std::size_t>(chunk)] = 1;
-            const Stage piece = stages.at(stage, here, here);
             const std::int32_t position = stages.position(stage, chunk);
+            const Stage piece = stages.piece(position);
             double forward = 0, backward = 0, weight = 0, traffic_forward = 0, traffic_backward = 0;
             const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
-                const double held = layer.waiting, inside = (block ? 0 : time.recomputed) + time.expert_backward;  // of B, not of W
-                const double again = block ? held - layer.alive : plan.recompute == Recompute::full ? held : 0;    // alive: keep everything
-                forward += held * time.forward;
-                backward += held * (time.backward + inside) / 2;
-                if (block) backward += again * time.recomputed;
-                weight += held * ((time.backward - inside) / 2 + accumulation * parameters);
-                traffic_forward += held * time.expert_forward;
-                traffic_backward += held * time.expert_backward + again * time.expert_forward;
+                const double inside = (block ? 0 : time.recomputed) + time.expert_backward;  // of B, not of W
+                forward += layer.held * time.forward;
+                backward += layer.held * (time.backward + inside) / 2;
+                if (block) backward += layer.recomputed * time.recomputed;
+                weight += layer.held * ((time.backward - inside) / 2 + accumulation * parameters);
+                traffic_forward += layer.held * time.expert_forward;
+                traffic_backward += layer.held * time.expert_backward + layer.recomputed * time.expert_forward;
             };
             add(piece.dense, layers.dense, layers.parameters_dense);
             add(piece.experts, layers.expert, layers.parameters_expert);
             const double work = forward + backward + weight, host = timing.micro_batch / static_cast<double>(plan.virtual_stages);
-            for (double* part : {&forward, &backward, &weight}) *part = work > 0 ? *part * (1 + host / work) : host / 3;
-            const double end = (position == 0 ? layers.embedding / 3 : 0) + (position + 1 == stages.pieces() ? layers.head / 3 : 0);
+            for (double* part : {&forward, &backward, &weight}) *part = work > 0 ? *part * (1 + host / work) : host / kPasses;
+            const double end =
+                (position == 0 ? layers.embedding / kPasses : 0) + (position + 1 == stages.pieces() ? layers.head / kPasses : 0);
             times.forward.push_back(forward + end);
             times.backward.push_back(backward + end + (splits ? 0 : weight + end));
             times.weight.push_back(splits ? weight + end : 0);
