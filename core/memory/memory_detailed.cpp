@@ -5,7 +5,7 @@
 //   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
 //   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
 // and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json): what has no
-// other source below is from there. Numbers in front of symbols are bytes: 2 for a value in bf16, 4 in fp32, 1 in fp8. Letters:
+// other source below is from there. Numbers in front of symbols are bytes: 2 for a value in bf16, 4 in fp32, 1 in fp8. Symbols:
 // plan/symbols.h; what is alive: plan/in_flight.cpp
 #include <algorithm>
 #include <array>
@@ -37,10 +37,10 @@ constexpr double kScoreBytes = 2, kScoreDropoutBytes = 3, kScoreCopiesBytes = 6,
 constexpr double kTensorsOnTheWay = 2, kTensorsOnTheWayInterleaved = 3;  // between two stages
 
 template <class N>
-class Estimate : Letters<N> {
+class Estimate : Symbols<N> {
  public:
     Estimate(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, StageMemory<N>& result)
-        : Letters<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_), result_(result), items_(result.items) {}
+        : Symbols<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_), result_(result), items_(result.items) {}
 
     void run() {
         states();
@@ -57,7 +57,7 @@ class Estimate : Letters<N> {
     }
 
  private:
-    using L = Letters<N>;
+    using L = Symbols<N>;
     using L::as_double, L::m_, L::p_, L::number, L::tokens, L::split_tokens, L::sequence_parallel, L::routed_tokens, L::latent;
     using L::h, L::f, L::a, L::k, L::d, L::t, L::c, L::b, L::s, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn,
         L::shared_ffn;

@@ -27,9 +27,9 @@ enum class Weight {
 };
 
 template <class N>
-class Parameters : protected Letters<N> {
+class Parameters : protected Symbols<N> {
  public:
-    Parameters(const Model& model, const Plan& plan, const Stage& stage) : Letters<N>(model, plan), stage_(stage) { shapes_.fill(0.0); }
+    Parameters(const Model& model, const Plan& plan, const Stage& stage) : Symbols<N>(model, plan), stage_(stage) { shapes_.fill(0.0); }
 
     // Parameters that all data-parallel GPUs hold alike: everything but the experts.
     N dense() {
@@ -81,7 +81,7 @@ class Parameters : protected Letters<N> {
     }
 
  private:
-    using L = Letters<N>;
+    using L = Symbols<N>;
     using L::as_double, L::m_, L::p_;
     using L::h, L::f, L::a, L::k, L::d, L::t, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn, L::shared_ffn;
 

@@ -1,5 +1,5 @@
-// The letters in which the formulas of memory and time are written, each with its meaning, unit and value in one plan. Derive from it and
-// name the letters used (using Letters<N>::h), so that a formula reads as on paper.
+// The symbols in which the formulas of memory and time are written, each with its meaning, unit and value in one plan. Derive from it and
+// name the symbols used (using Symbols<N>::h), so that a formula reads as on paper.
 //   s sequence   b micro-batch   h hidden   f feed-forward width   a, k heads, KV heads   d head width   v padded vocabulary
 //   t, c, D, p tensor, context, data, pipeline parallel   N = s*b/c tokens of a rank   Ns = N/t of them in the sequence-parallel regions
 //   e tensor parallel of experts   E experts   q experts per token   T token copies that reach a rank's experts
@@ -11,9 +11,9 @@
 namespace fourfold {
 
 template <class N>
-class Letters {
+class Symbols {
  public:
-    Letters(const Model& model, const Plan& plan)
+    Symbols(const Model& model, const Plan& plan)
         : m_(model),
           p_(plan),
           hidden_(as_double(model.hidden)),

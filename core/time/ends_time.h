@@ -29,7 +29,7 @@ class EndsCost : TimeSymbols<N> {
 
  private:
     using T = TimeSymbols<N>;
-    using L = Letters<N>;
+    using L = Symbols<N>;
     using L::as_double, L::m_, L::p_, L::number;
     using T::on_, T::h_, T::t_, T::M_;
     static constexpr Part kLogits{"v", "logits"}, kJoin{"j", "multi_token_join"};

@@ -102,7 +102,7 @@ class StepCost : TimeSymbols<N> {
 
  private:
     using T = TimeSymbols<N>;
-    using L = Letters<N>;
+    using L = Symbols<N>;
     using L::as_double, L::m_, L::p_, L::number;
     using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds;
     using Layer = LayerTimeOf<N>;

@@ -9,11 +9,11 @@ namespace fourfold {
 inline constexpr Part kExpertLayer{"e", "expert_layer"};
 
 template <class N>
-class TimeSymbols : protected Letters<N> {
+class TimeSymbols : protected Symbols<N> {
  protected:
-    using L = Letters<N>;
+    using L = Symbols<N>;
     TimeSymbols(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing)
-        : Letters<N>(model, plan), hw_(machine), on_(machine, timing) {}
+        : Symbols<N>(model, plan), hw_(machine), on_(machine, timing) {}
 
     static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
     // Rows or columns of a weight matrix on one GPU.
