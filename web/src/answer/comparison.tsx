@@ -1,14 +1,15 @@
 import type { Estimate } from '../core/api';
 import { format } from '../format/format';
 import { Swatch } from '../shared/chart';
-import { methodName, nameOf } from '../shared/names';
+import { nameOf } from '../shared/names';
 import type { Actions } from '../store/page';
 import { say, tell } from '../words/words';
 
 // The same run counted two ways, and why the numbers differ.
 export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) {
     const { comparison } = answer;
-    const method = String(answer.job.method);
+    const method = nameOf('method', { id: answer.job.method });
+    const other = nameOf('method', { id: comparison.method });
     return (
         <div class="methods">
             <table>
@@ -16,10 +17,10 @@ export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) 
                     <tr>
                         <th scope="col">{say('methods.item')}</th>
                         <th scope="col" class="r">
-                            {say('methods.gib', { method: methodName({ method }) })}
+                            {say('methods.gib', { method })}
                         </th>
                         <th scope="col" class="r">
-                            {say('methods.gib', { method: methodName(comparison) })}
+                            {say('methods.gib', { method: other })}
                         </th>
                     </tr>
                 </thead>
@@ -53,7 +54,7 @@ export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) 
             <p class="note">{say('methods.same')}</p>
             <p class="acts">
                 <button type="button" onClick={() => act.change({ method: comparison.method }, 'choose')}>
-                    {say('methods.use', { method: methodName(comparison) })}
+                    {say('methods.use', { method: other })}
                 </button>
             </p>
         </div>

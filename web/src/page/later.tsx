@@ -5,7 +5,7 @@ import type { Core } from '../core/client';
 import { format } from '../format/format';
 import type { Placing } from '../placement/search';
 import { rateOf } from '../shared/answer-words';
-import { methodName, nameOf } from '../shared/names';
+import { nameOf } from '../shared/names';
 import { withConfig } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
@@ -189,7 +189,7 @@ export function LaterParts({ answer, act, timeline }: PartsProps) {
                     here: answer.total_bytes,
                     method: nameOf('method', { id: String(answer.job.method) }),
                     there: comparison.total_bytes,
-                    other: methodName(comparison),
+                    other: nameOf('method', { id: comparison.method }),
                 })}
                 opened={false}
             >

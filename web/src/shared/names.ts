@@ -25,9 +25,6 @@ export const fieldHelp = ({ key }: Field): string => about(`field.${key}.help`);
 export const choiceName = (field: { key: string }, choice: Named): string => nameOf(`choice.${field.key}`, choice);
 export const choiceHelp = (field: { key: string }, choice: Named): string => helpOf(`choice.${field.key}`, choice);
 
-// Of the other method in a comparison.
-export const methodName = ({ method }: { method: string }): string => nameOf('method', { id: method });
-
 export function labelOf(fields: readonly Field[], key: string): string {
     const elsewhere: Record<string, () => string> = {
         model: () => say('form.model'),
