@@ -60,8 +60,7 @@ function Cell({ chunks, at, where, several, move }: CellProps) {
 }
 
 function Strip({ page, chunks, act }: { page: Page; chunks: readonly Chunk[]; act: Actions }) {
-    const job = page.answer?.job ?? {};
-    const stages = Number(job.pipeline_parallel);
+    const stages = Number(page.answer?.job.pipeline_parallel);
     const perStage = Math.round(chunks.length / stages);
     if (stages * perStage !== chunks.length) return null;
     const places = chunks.map((_, position) => placeOf(position, stages, page.answer !== null && isVShaped(page.answer)));

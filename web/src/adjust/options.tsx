@@ -1,5 +1,5 @@
 import type { FunctionComponent } from 'preact';
-import type { BooleanField, ChoiceField, Estimate, Field, Json, SetField } from '../core/api';
+import type { BooleanField, ChoiceField, Estimate, Field, FieldKey, Json, SetField } from '../core/api';
 import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
 import { aboutOf, choiceHelp, choiceName, fieldHelp, fieldName, nameOf, wordsFor } from '../shared/names';
@@ -30,14 +30,14 @@ interface FieldProps {
 const currentOf = (page: Page, field: Field): Value => page.job[field.key] ?? field.default;
 
 // What the plan shown has: the reader's value, or the one that was chosen.
-const planValue = ({ job, answer }: Page, key: string): unknown => (job[key] === 'auto' ? answer?.job[key] : job[key]);
+const planValue = ({ job, answer }: Page, key: FieldKey): unknown => (job[key] === 'auto' ? answer?.job[key] : job[key]);
 
 // Could this field, or this part of a set, change anything in the run as it is? Where that is not known, yes.
 export function matters(page: Page): (key: string) => boolean {
     const { job, answer } = page;
     const config: Record<string, Json | undefined> | undefined = answer?.model.config;
     const has = (keys: string[]): boolean => !config || keys.some((key) => Number(config[key] ?? 0) > 0);
-    const value = (key: string): unknown => planValue(page, key);
+    const value = (key: FieldKey): unknown => planValue(page, key);
     const experts = has(EXPERTS);
     const even = job.layout === undefined || job.layout === 'equal';
     const rules: Record<string, boolean> = {

@@ -2,14 +2,14 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
-import { RANKED_KEYS } from '../core/types';
+import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
 import { sizes, sizesOf, stepChange, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
 import { problemAttributes, problemId } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
 import { problemText } from '../shared/names';
 import { besides, degreeList, leftOutText } from '../shared/plan-words';
-import { allAuto, BUDGET, MAX_PINS, pinOf, type Value } from '../state/state';
+import { allAuto, BUDGET, type Job, MAX_PINS, pinOf } from '../state/state';
 import { type Actions, type Page, pinLike } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 import type { BudgetProps } from './budget';
@@ -87,7 +87,7 @@ const spokenOf = (page: Page): string =>
 type Whose = 'all' | 'mixed' | 'yours';
 function whoseOf({ job, answer, catalog }: Page): Whose {
     // Without experts there is nothing to choose.
-    const idle = (key: string): boolean => key.startsWith('expert_') && job[key] === 'auto' && answer?.job[key] === 1;
+    const idle = (key: RankedKey): boolean => key.startsWith('expert_') && job[key] === 'auto' && answer?.job[key] === 1;
     const fields = RANKED_KEYS.filter((key) => !idle(key) && catalog.fields.some((field) => field.key === key && field.auto));
     const chosen = fields.filter((key) => job[key] === 'auto').length;
     return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
@@ -139,7 +139,7 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
     const useful = (alternatives?.changes ?? []).filter((change) => !(more && 'gpus' in change.set));
     const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
     if (list.length === 0 && !more) return null;
-    const button = (label: string, effect: string, fit: Fit, small: string, set: Record<string, Value>) => (
+    const button = (label: string, effect: string, fit: Fit, small: string, set: Job) => (
         <li key={label}>
             <button type="button" onClick={() => act.change(set, 'choose')}>
                 <span>

@@ -1,3 +1,4 @@
+import type { FieldKey } from '../core/api';
 import { modelLabel } from '../shared/answer-words';
 import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
@@ -13,7 +14,7 @@ export function Sentence({ page, act }: { page: Page; act: Actions }) {
     const custom = job.model === CUSTOM_MODEL;
     const config = configOf(job);
     const pasteText = config ? JSON.stringify(config, null, 2) : '';
-    const number = (key: string, label: string) => (
+    const number = (key: FieldKey, label: string) => (
         <NumberField
             id={`field-${key}`}
             label={label}

@@ -1,11 +1,12 @@
 // Pinned plans side by side, as a table: which plans, which rows, and which value of a row is the best. All numbers are the core's; here
 // they are only laid out and compared.
 import type { Catalog, Estimate, Field, Fit, GroupId, Json, Problem, TimeKind } from '../core/api';
+import { entriesOf, keysOf } from '../core/keys';
 import { format } from '../format/format';
 import { kindsOf } from '../format/sums';
 import { gpuLabel, modelLabel, rateOf } from '../shared/answer-words';
 import { choiceLabel, choiceName, labelOf, messageOf, nameOf } from '../shared/names';
-import { BUDGET, configOf, defaults, type Job, type Pin, pinOf } from '../state/state';
+import { BUDGET, configOf, defaults, isConfigKey, type Job, type JobKey, type Pin, pinOf } from '../state/state';
 import { type Page, pinLike } from '../store/page';
 import { listed, say, sentences } from '../words/words';
 
@@ -63,11 +64,11 @@ export function columnsOf(page: Page): Column[] {
 }
 
 // ---- what differs
-const identity = (job: Job, key: string): string => JSON.stringify(key === 'model' ? (configOf(job) ?? job.model) : job[key]);
+const identity = (job: Job, key: JobKey): string => JSON.stringify(key === 'model' ? (configOf(job) ?? job.model) : job[key]);
 
 // With what was chosen where a pin leaves a field open.
 function resolved({ pin: { job }, answer }: Column): Job {
-    const chosen = Object.entries(job).map(([key, value]) => [key, value === 'auto' ? (answer?.job[key] ?? value) : value]);
+    const chosen = entriesOf(job).map(([key, value]) => [key, value === 'auto' && !isConfigKey(key) ? (answer?.job[key] ?? value) : value]);
     return Object.fromEntries(chosen) as Job;
 }
 
@@ -84,7 +85,7 @@ function fieldText(catalog: Catalog, field: Field, value: Json): string {
     return field.key === 'token_budget' ? format.short(value) : format.number(value);
 }
 
-function valueText(page: Page, job: Job, key: string): string {
+function valueText(page: Page, job: Job, key: JobKey): string {
     const { catalog } = page;
     if (key === 'model') return modelLabel({ ...page, job });
     if (key === 'gpu') return gpuLabel({ ...page, job });
@@ -95,9 +96,9 @@ function valueText(page: Page, job: Job, key: string): string {
 }
 
 function settingRows(page: Page, columns: Column[]): Row[] {
-    const keys = Object.keys(defaults(page.catalog));
+    const keys = keysOf(defaults(page.catalog));
     const jobs = columns.map(resolved);
-    const differ = (key: string): boolean => new Set(jobs.map((job) => identity(job, key))).size > 1;
+    const differ = (key: JobKey): boolean => new Set(jobs.map((job) => identity(job, key))).size > 1;
     return keys.filter(differ).map((key) => ({
         id: key,
         label: labelOf(page.catalog.fields, key),

@@ -1,9 +1,20 @@
 // The page's side of a worker: questions out, promises back. A worker that fails is replaced. What it was asked is rejected when the
 // question itself broke the instance; when the thread was lost, it is asked once more.
 import { type Alive, watchOver } from './alive';
-import type { Answers, PlaceProgress, Refusal } from './api';
+import type {
+    Answers,
+    CalibrateRequest,
+    JobRequest,
+    LimitsRequest,
+    Only,
+    PlaceProgress,
+    PlaceRequest,
+    RankRequest,
+    Refusal,
+    Requests,
+} from './api';
 import type { Heat, HeatFilter } from './heat';
-import type { LinkColumns, LinksSaid, Measured, PlacedHere } from './types';
+import type { AsTyped, LinkColumns, LinksSaid, Measured, PlacedHere, UnitSaid } from './types';
 import type { Call, Question, Reply } from './worker';
 
 // `reason`: an id of the page's words, or what the browser said.
@@ -15,6 +26,11 @@ export class CoreCrash extends Error {
         super(reason);
     }
 }
+
+// As the reader has them.
+export type RankAsked = Omit<RankRequest, 'only'> & { only: AsTyped<Only> };
+export type LimitsAsked = Omit<LimitsRequest, 'days'> & Pick<AsTyped<LimitsRequest>, 'days'>;
+export type PlaceAsked = Omit<PlaceRequest, 'links' | 'units'> & { units?: UnitSaid[] };
 
 interface Waiting {
     question: Question;
@@ -42,19 +58,20 @@ export class Core {
 
     catalog = (): Promise<Answers['catalog']> => this.read('catalog', '');
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
-    estimate = (job: object): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
-    timeline = (job: object): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
-    calibrate = (job: object, runs: string): Promise<Answers['calibrate']> =>
-        this.read('calibrate', JSON.stringify({ ...job, runs_text: runs }));
-    search = (job: object, filter: HeatFilter): Promise<Heat | { summary: Refusal }> => this.ask('search', JSON.stringify(job), { filter });
-    alternatives = (job: object): Promise<Answers['alternatives']> => this.read('alternatives', JSON.stringify(job));
-    rank = (job: object): Promise<Answers['rank']> => this.read('rank', JSON.stringify(job));
-    versus = (job: object): Promise<Answers['versus']> => this.read('versus', JSON.stringify(job));
-    limits = (job: object): Promise<Answers['limits']> => this.read('limits', JSON.stringify(job));
+    estimate = (job: Requests['estimate']): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
+    timeline = (job: Requests['timeline']): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
+    calibrate = (job: JobRequest, runs: string): Promise<Answers['calibrate']> =>
+        this.read('calibrate', JSON.stringify({ ...job, runs_text: runs } satisfies CalibrateRequest));
+    search = (job: Requests['search'], filter: HeatFilter): Promise<Heat | { summary: Refusal }> =>
+        this.ask('search', JSON.stringify(job), { filter });
+    alternatives = (job: Requests['alternatives']): Promise<Answers['alternatives']> => this.read('alternatives', JSON.stringify(job));
+    rank = (job: RankAsked): Promise<Answers['rank']> => this.read('rank', JSON.stringify(job));
+    versus = (job: Requests['versus']): Promise<Answers['versus']> => this.read('versus', JSON.stringify(job));
+    limits = (job: LimitsAsked): Promise<Answers['limits']> => this.read('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });
     // `seconds` is when to end with the best so far.
     place = (
-        job: object,
+        job: PlaceAsked,
         { names, gpus, rates, latencies }: LinkColumns,
         seconds: number,
         told: (progress: PlaceProgress) => void,

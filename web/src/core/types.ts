@@ -1,5 +1,5 @@
 // What the page adds to the contract (api.ts): what its threads tell each other, and what it hands on in a form of its own.
-import type { ChosenKey, Group, LinksRead, Placed } from './api';
+import type { ChosenKey, Group, LinksRead, LinksRequest, Placed, UnitGiven } from './api';
 
 // The keys of a job that a ranked plan sets, in the order in which they are listed.
 export const RANKED_KEYS = [
@@ -23,11 +23,11 @@ export type RankedKey = ChosenKey;
 // A group, or what lies beside them all.
 export type ShownGroup = Omit<Group, 'id'> & { id: Group['id'] | 'outside' };
 
+// A request as the reader has it. What was typed and is no number stays text: the core says what is wrong with it.
+export type AsTyped<Request> = { [Key in keyof Request]: Request[Key] | string | boolean };
+
 // What a reader says of a text; "auto": nothing.
-export interface LinksSaid {
-    unit: string; // an id, as in LinksUnit
-    units: string; // "nodes" or "gpus"
-}
+export type LinksSaid = Required<Pick<LinksRequest, 'unit' | 'units'>>;
 // As the page keeps it: a matrix of a thousand nodes has a million numbers, so that it crosses as columns.
 export interface LinkColumns {
     names: string[];
@@ -37,12 +37,8 @@ export interface LinkColumns {
 }
 export type Measured = Omit<LinksRead, 'links'> & LinkColumns;
 
-// A node (or GPU) that differs from what the profile says. What the reader typed and is no number stays text: the core says what is wrong.
-export interface UnitSaid {
-    name: string;
-    speed?: number | string; // 1 = as the profile says
-    memory_gib?: number | string; // of each of its GPUs
-}
+// A node (or GPU) that differs from what the profile says.
+export type UnitSaid = AsTyped<Omit<UnitGiven, 'name'>> & Pick<UnitGiven, 'name'>;
 
 // A placement, and how many moves a second it took: the worker adds that, once the measurement is read.
 export type PlacedHere = Placed & { moves_per_s?: number };

@@ -1,7 +1,7 @@
 // One instance of the core in a thread of its own. One message brings the compiled module; every other one is a question, answered under
 // the same id. Questions may come before the module.
 import createModule from 'fourfold-core';
-import type { Fourfold, LinksRead, Placed, PlaceProgress, Refusal, SearchColumns, SearchSummary } from './api';
+import type { Fourfold, LinksGiven, LinksRead, LinksRequest, Placed, PlaceProgress, Refusal, SearchColumns, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 import type { LinkColumns, LinksSaid, Measured } from './types';
 
@@ -60,7 +60,8 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
 
 // A measurement as typed or dropped. The page draws the numbers and hands them on.
 function measure(fourfold: Fourfold, text: string, said?: LinksSaid): Measured | Refusal {
-    const answer = JSON.parse(fourfold.read_links(JSON.stringify({ text, ...said }))) as LinksRead | Refusal;
+    const request: LinksRequest = { text, ...said };
+    const answer = JSON.parse(fourfold.read_links(JSON.stringify(request))) as LinksRead | Refusal;
     if (!answer.ok) return answer;
     const { links, ...facts } = answer;
     const gpus = 'gpus' in links;
@@ -84,7 +85,7 @@ const movesOf = (progress: string): number => (JSON.parse(progress) as PlaceProg
 
 // The core has no clock: it asks whether to go on, and is stopped at the end of its time.
 function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_INFINITY }: Question): unknown {
-    const named = links && { [links.gpus ? 'gpus' : 'nodes']: links.names };
+    const named: LinksGiven | undefined = links && (links.gpus ? { gpus: links.names } : { nodes: links.names });
     const request = named ? JSON.stringify({ ...JSON.parse(text), links: named }) : text;
     const started = performance.now();
     let told = started;

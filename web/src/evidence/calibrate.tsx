@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Calibrated, Calibration, CalibrationRow, Problem, Settings } from '../core/api';
+import type { Calibrated, Calibration, CalibrationRow, Problem } from '../core/api';
 import type { Core } from '../core/client';
+import { entriesOf } from '../core/keys';
 import { format } from '../format/format';
 import { useWidth } from '../shared/drawing';
 import { choiceLabel, labelOf, problemText, unitText } from '../shared/names';
@@ -119,11 +120,11 @@ const asRows = ({ rows }: Calibration): string[][] => [
 ];
 
 function Proposal({ page, act, result }: { page: Page; act: Actions; result: Calibration }) {
-    const entries = Object.entries(result.set);
+    const entries = entriesOf(result.set);
     if (entries.length === 0) return null;
     const inUse = entries.every(([key, value]) => page.job[key] === value);
     const { fields } = page.catalog;
-    const told = ([key, value]: [string, Settings[string]]): string => {
+    const told = ([key, value]: (typeof entries)[number]): string => {
         const unit = fields.find((one) => one.key === key)?.unit;
         const written = typeof value === 'number' ? format.number(value) : choiceLabel(page.catalog, key, String(value));
         const label = labelOf(fields, key);

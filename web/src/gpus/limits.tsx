@@ -6,14 +6,14 @@ import { messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { wholePlan } from '../shared/plan-words';
 import { Words } from '../shared/words';
-import type { Value } from '../state/state';
+import type { Job } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 
 // The questions the other way round: each answer is a button that takes it.
 interface TakeProps {
     act: Actions;
-    values: Record<string, Value>;
+    values: Job;
     children: string;
 }
 

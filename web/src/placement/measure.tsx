@@ -156,13 +156,13 @@ function Choices({ source, set, take }: Omit<InputProps, 'invalid'> & { take(fil
             )}
             <Select
                 label={say('placement.measure.unit')}
-                options={Object.fromEntries(UNITS.map((id) => [id, say(`placement.measure.units.${id}`)]))}
+                options={UNITS.map((id) => ({ id, text: say(`placement.measure.units.${id}`) }))}
                 value={said.unit}
                 choose={(unit) => set({ ...source, said: { ...said, unit } })}
             />
             <Select
                 label={say('placement.measure.rows')}
-                options={Object.fromEntries(ROWS_ARE.map((id) => [id, say(`placement.measure.rows_are.${id}`)]))}
+                options={ROWS_ARE.map((id) => ({ id, text: say(`placement.measure.rows_are.${id}`) }))}
                 value={said.units}
                 choose={(units) => set({ ...source, said: { ...said, units } })}
             />

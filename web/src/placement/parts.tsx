@@ -5,19 +5,19 @@ import { say } from '../words/words';
 
 const MOST_SHOWN = 20; // problems
 
-interface SelectProps {
+interface SelectProps<Id extends string> {
     label: string;
-    options: Readonly<Record<string, string>>;
-    value: string;
-    choose(value: string): void;
+    options: readonly { id: Id; text: string }[];
+    value: Id;
+    choose(value: Id): void;
 }
 
-export function Select({ label, options, value, choose }: SelectProps) {
+export function Select<Id extends string>({ label, options, value, choose }: SelectProps<Id>) {
     return (
         <label>
             {label}{' '}
-            <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-                {Object.entries(options).map(([id, text]) => (
+            <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value as Id)}>
+                {options.map(({ id, text }) => (
                     <option key={id} value={id} selected={id === value}>
                         {text}
                     </option>

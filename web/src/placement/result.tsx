@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Binds, Json, Placed, PlacedAt, Problem } from '../core/api';
+import { entriesOf } from '../core/keys';
 import { type Measured, RANKED_KEYS, type UnitSaid } from '../core/types';
 import { format } from '../format/format';
 import { choiceLabel, labelOf, nameOf, problemText } from '../shared/names';
@@ -174,7 +175,7 @@ function Suggestion({ page, act, answer }: { page: Page; act: Actions; answer: P
     const plan = Object.fromEntries(RANKED_KEYS.flatMap((key) => (job?.[key] === undefined ? [] : [[key, job[key] as Value]])));
     const set = { ...plan, ...suggestion.set };
     const label = tell(suggestion.label);
-    const done = Object.entries(set).every(([key, value]) => page.answer?.job[key] === value);
+    const done = entriesOf(set).every(([key, value]) => page.answer?.job[key] === value);
     return (
         <div class="suggestion">
             <p>

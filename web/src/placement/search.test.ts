@@ -130,12 +130,12 @@ test('of several plans the one told of is worked out, and the ranking holds the 
         told({ ...progress(16_384, 6, [0, 1]), index: 1 });
         return null;
     });
-    const running = search([placer], { signal: control.signal, candidates: [{ a: 1 }, { a: 2 }] });
+    const running = search([placer], { signal: control.signal, candidates: [{ zero: 'none' }, { zero: 'weights' }] });
     control.abort();
     found(await running);
-    expect(placer.asked[0]?.request.candidates).toEqual([{ a: 1 }, { a: 2 }]);
+    expect(placer.asked[0]?.request.candidates).toEqual([{ zero: 'none' }, { zero: 'weights' }]);
     expect(placer.asked[0]?.request.moves).toBe(120_000);
-    expect(placer.asked[1]?.request.candidates).toEqual([{ a: 2 }]);
+    expect(placer.asked[1]?.request.candidates).toEqual([{ zero: 'weights' }]);
     const row = (index: number, best_seconds: number) => ({ index, best_seconds, default_seconds: 9, fits: true });
     expect(mergeRanked([row(0, 5), row(1, 6)], [row(1, 4), row(0, 7)])).toEqual([row(1, 4), row(0, 5)]);
 });
@@ -170,7 +170,7 @@ test('every round of every plan, and what is worked out after a stop, asks with 
         pass(request.moves / 60_000);
         return answer(request.moves, 9);
     });
-    found(await search([rounds], { now, seconds: 20, request: { units }, candidates: [{ a: 1 }, { a: 2 }] }));
+    found(await search([rounds], { now, seconds: 20, request: { units }, candidates: [{ zero: 'none' }, { zero: 'weights' }] }));
     expect(rounds.asked.length).toBeGreaterThan(1);
     const control = new AbortController();
     const stopped = new FakePlacer(({ request }, told) => {

@@ -1,6 +1,6 @@
 // A search for a placement: several instances of the core, each with seeds of its own, in rounds that fill the time; the best is kept.
-import type { PlacedAt, PlaceProgress, RankedPlacement, Refusal } from '../core/api';
-import { type Core, CoreCrash } from '../core/client';
+import type { PlacedAt, PlaceProgress, PlanRequest, RankedPlacement, Refusal } from '../core/api';
+import { type Core, CoreCrash, type PlaceAsked } from '../core/client';
 import type { LinkColumns, PlacedHere } from '../core/types';
 
 export type Placer = Pick<Core, 'place' | 'stop' | 'end'>;
@@ -104,8 +104,8 @@ export function mergeRanked(known: readonly RankedPlacement[], more: readonly Ra
 
 export interface Search {
     placers: readonly Placer[];
-    request: object; // of place(), without seed, moves, candidates and links
-    candidates?: readonly object[]; // plans to be placed, the reader's own first
+    request: Omit<PlaceAsked, 'candidates' | 'moves' | 'seed' | 'start'>;
+    candidates?: readonly PlanRequest[]; // plans to be placed, the reader's own first
     links: LinkColumns;
     seconds: number;
     told(course: Course): void;
@@ -116,7 +116,7 @@ export interface Search {
 // null when it was stopped before there was anything to keep.
 export async function findPlacement(search: Search): Promise<Found | Refusal | null> {
     const { placers, candidates, links, seconds, told, signal, now = () => performance.now() } = search;
-    const request = { ...search.request, ...(candidates && { candidates }) };
+    const request = { ...search.request, ...(candidates && { candidates: [...candidates] }) };
     const least = FIRST_MOVES * (candidates?.length ?? 1); // shared among them
     const started = now();
     const elapsed = (): number => (now() - started) / 1000;
@@ -183,7 +183,8 @@ async function keep(
 ): Promise<PlacedHere | null> {
     const [placer] = placers;
     if (!placer || !told || (best && best.best_seconds <= told.seconds)) return best;
-    const only = candidates && { candidates: [candidates[told.index]] };
+    const plan = candidates?.[told.index];
+    const only = plan && { candidates: [plan] };
     const answer = await placer.place({ ...request, ...only, start: told.placement, moves: 0 }, links, 0, () => {});
     return answer.ok ? answer : best;
 }

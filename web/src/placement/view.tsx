@@ -1,8 +1,8 @@
 // The part "Placement": a measurement of the links, the search for a placement on it, and what to do with the one found.
 import './placement.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Refusal } from '../core/api';
-import { type Measured, RANKED_KEYS, type UnitSaid } from '../core/types';
+import type { ObjectiveId, Refusal } from '../core/api';
+import { type Measured, RANKED_KEYS } from '../core/types';
 import { format } from '../format/format';
 import type { Actions, Page } from '../store/page';
 import { planAt, rows, settingsOf } from '../store/ranked';
@@ -12,7 +12,7 @@ import { Matrix } from './map';
 import { EMPTY, Formats, Input, Reading, type Source, useReading } from './measure';
 import { Problems, Select } from './parts';
 import { findingOf, type Plan, Result } from './result';
-import { type Course, type Found, findPlacement, type Placer, type Placing } from './search';
+import { type Course, type Found, findPlacement, type Placer, type Placing, type Search } from './search';
 import { filledRows, isOfRow, problemsByRow, type UnitRow, unitsOf } from './units';
 import { Units } from './units-table';
 
@@ -21,7 +21,7 @@ const OBJECTIVES = ['step_time', 'pipette'] as const;
 const TIMES = [1, 5, 30] as const; // s
 
 interface Choice {
-    objective: string;
+    objective: ObjectiveId;
     seconds: number;
     joint: boolean; // the list's next plans are placed as well
 }
@@ -34,10 +34,7 @@ interface Outcome {
     rows: readonly UnitRow[]; // of the nodes that differ, one for each of the request's units
 }
 
-interface Request {
-    objective: string;
-    units?: UnitSaid[];
-}
+type Request = Search['request'];
 
 const keyOf = (request: Request, plans: readonly Plan[]): string => JSON.stringify([request, plans]);
 
@@ -93,13 +90,13 @@ function Controls({ choice, choose, others }: { choice: Choice; choose(choice: C
         <div class="row">
             <Select
                 label={say('placement.search.objective')}
-                options={Object.fromEntries(OBJECTIVES.map((id) => [id, say(`placement.search.objectives.${id}`)]))}
+                options={OBJECTIVES.map((id) => ({ id, text: say(`placement.search.objectives.${id}`) }))}
                 value={choice.objective}
                 choose={(objective) => choose({ ...choice, objective })}
             />
             <Select
                 label={say('placement.search.time')}
-                options={Object.fromEntries(TIMES.map((seconds) => [seconds, say('placement.search.seconds', { count: seconds })]))}
+                options={TIMES.map((seconds) => ({ id: String(seconds), text: say('placement.search.seconds', { count: seconds }) }))}
                 value={String(choice.seconds)}
                 choose={(seconds) => choose({ ...choice, seconds: Number(seconds) })}
             />
@@ -149,7 +146,7 @@ interface SearchProps {
     setRows(rows: UnitRow[]): void;
 }
 
-function Search({ page, act, measured, placers, rows, setRows }: SearchProps) {
+function Searching({ page, act, measured, placers, rows, setRows }: SearchProps) {
     const [choice, choose] = useState<Choice>({ objective: 'step_time', seconds: 5, joint: false });
     const { course, outcome, start, stop } = useSearch(placers);
     const [wanted, want] = useState(0);
@@ -238,7 +235,7 @@ export function PlacementView({ page, act, placing: { measure, placers } }: { pa
                     <Matrix measured={measured} />
                 </div>
             )}
-            {measured && <Search page={page} act={act} measured={measured} placers={placers} rows={rows} setRows={setRows} />}
+            {measured && <Searching page={page} act={act} measured={measured} placers={placers} rows={rows} setRows={setRows} />}
         </>
     );
 }

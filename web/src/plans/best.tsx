@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Catalog, Ranked, RankedPlan, Versus } from '../core/api';
-import { RANKED_KEYS } from '../core/types';
+import type { Catalog, OnlyKey, Ranked, RankedPlan, Versus } from '../core/api';
+import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
 import { labelOf } from '../shared/names';
 import { besides, wholePlan } from '../shared/plan-words';
@@ -220,7 +220,7 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
 function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Actions }) {
     const keys = RANKED_KEYS.filter((key) => page.job[key] !== undefined && page.job[key] !== 'auto');
     if (keys.length === 0 || keys.length === RANKED_KEYS.length) return null;
-    const useful = keys.filter((key) => key in ranked.choices);
+    const useful = keys.filter((key): key is Extract<RankedKey, OnlyKey> => key in ranked.choices);
     const only = () => {
         const filters = useful.map((key) => withFilter({}, {}, key, page.job[key] ?? ''));
         act.filter(Object.assign({}, ...filters.map(([degrees]) => degrees)), Object.assign({}, ...filters.map(([, list]) => list)));

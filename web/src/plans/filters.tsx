@@ -57,7 +57,7 @@ const degreeName = (key: Degree): string =>
     say('filters.degree', { name: say(`degree.short.${key}`), letter: say(`degree.letter.${key}`) });
 
 // "TP 8", "Pipeline schedule: 1F1B", "memory at most 60 GB"
-export function filterText(page: Page, only: Only, key: string): string {
+export function filterText(page: Page, only: Only, key: keyof Only): string {
     const value = only[key] ?? '';
     if (key === MEMORY_FILTER) return say('filters.memory_of', { gb: typeof value === 'number' ? format.number(value) : String(value) });
     const text = said(page, key, value);
@@ -88,7 +88,7 @@ export function DegreeFilters({ page, act, choices }: Props & { choices: { reado
     );
 }
 
-function MemoryFilter({ page, set }: { page: Page; set(key: string, value: Value | undefined, how: How): void }) {
+function MemoryFilter({ page, set }: { page: Page; set(key: keyof Only, value: Value | undefined, how: How): void }) {
     const value = page.listFilter[MEMORY_FILTER] ?? 0;
     const [problem] = page.ranking.problems.filter(({ field }) => field === `only.${MEMORY_FILTER}`);
     return (
@@ -150,7 +150,7 @@ export function ListFilters({ page, act, ranked }: Props & { ranked: Ranked }) {
     const wide = useWide();
     const only = onlyOf(page);
     const active = Object.keys(only).length;
-    const set = (key: string, value: Value | undefined, how: How = 'choose') =>
+    const set = (key: keyof Only, value: Value | undefined, how: How = 'choose') =>
         act.filter(...withFilter(page.heatFilter, page.listFilter, key, value), how);
     const controls = (
         <>

@@ -1,6 +1,6 @@
 // The list of best configurations: the order that the reader gives its rows, and what can be filtered by. A filter is answered by the core
 // over all plans, sorting orders the rows that came.
-import type { Catalog, Degree, Ranked, RankedPlan } from '../core/api';
+import type { Catalog, Degree, OnlyKey, Ranked, RankedPlan } from '../core/api';
 import type { HeatFilter } from '../core/heat';
 import { DEGREES, type Value } from '../state/state';
 import { MEMORY_FILTER, type Only } from '../store/ranked';
@@ -29,13 +29,14 @@ export function inOrder(list: readonly ListRow[], { by, down }: Sorting): ListRo
 export const isDegree = (key: string): key is Degree => (DEGREES as readonly string[]).includes(key);
 
 // Fields beside the degrees that differ among the plans, or that the reader filters by, in the order of the catalogue.
-export const filterKeys = (catalog: Catalog, { choices }: Ranked, filter: Only): string[] =>
+export const filterKeys = (catalog: Catalog, { choices }: Ranked, filter: Only): OnlyKey[] =>
     catalog.fields
         .map(({ key }) => key)
-        .filter((key) => !isDegree(key) && key in choices && (key in filter || (choices[key]?.length ?? 0) > 1));
+        .filter((key): key is OnlyKey => key in choices)
+        .filter((key) => !isDegree(key) && (key in filter || choices[key].length > 1));
 
 // The filters with this one at that value; undefined lets it go.
-export function withFilter(degrees: HeatFilter, list: Only, key: string, value: Value | undefined): [HeatFilter, Only] {
+export function withFilter(degrees: HeatFilter, list: Only, key: keyof Only, value: Value | undefined): [HeatFilter, Only] {
     const change = <Filter extends object>(filter: Filter): Filter => {
         const { [key as keyof Filter]: _, ...rest } = filter;
         return (value === undefined ? rest : { ...rest, [key]: value }) as Filter;
@@ -44,5 +45,7 @@ export function withFilter(degrees: HeatFilter, list: Only, key: string, value: 
 }
 
 // In the order in which they stand on the page: the degrees, the memory, the rest.
-export const activeKeys = (catalog: Catalog, only: Only): string[] =>
-    [...DEGREES, MEMORY_FILTER, ...catalog.fields.map(({ key }) => key).filter((key) => !isDegree(key))].filter((key) => key in only);
+export const activeKeys = (catalog: Catalog, only: Only): (keyof Only)[] =>
+    [...DEGREES, MEMORY_FILTER, ...catalog.fields.map(({ key }) => key).filter((key) => !isDegree(key))].filter(
+        (key): key is keyof Only => key in only,
+    );

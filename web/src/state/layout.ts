@@ -67,7 +67,7 @@ export function placeOf(position: number, stages: number, vShaped: boolean): { s
 }
 
 // What of an answer says where its layers stand.
-export type Answered = Pick<Estimate, 'job' | 'model'> & { stages: readonly Pick<Stage, 'layers' | 'head'>[] };
+export type Answered = Pick<Estimate, 'model'> & { job: Partial<Estimate['job']> } & { stages: readonly Pick<Stage, 'layers' | 'head'>[] };
 
 // Then the end of the model lies on the first stage.
 export const isVShaped = ({ stages }: Answered): boolean => stages[0]?.head === true && stages.at(-1)?.head === false;

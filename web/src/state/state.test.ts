@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Catalog, Field } from '../core/api';
+import type { Catalog, EstimateRequest, Field, FieldKey } from '../core/api';
 import {
     chosenKeys,
     configOf,
@@ -16,7 +16,7 @@ import {
 } from './state';
 
 const integer = (key: string, link: string, initial: number | 'auto'): Field => ({
-    key,
+    key: key as FieldKey, // or one of an older version
     link,
     type: 'integer',
     unit: '',
@@ -27,7 +27,7 @@ const integer = (key: string, link: string, initial: number | 'auto'): Field => 
 });
 const DEGREES_IN_ORDER = ['tensor_parallel', 'context_parallel', 'pipeline_parallel', 'micro_batch'];
 const boolean = (key: string, link: string, initial: boolean): Field => ({
-    key,
+    key: key as FieldKey, // or one of an older version
     link,
     type: 'boolean',
     unit: '',
@@ -61,8 +61,16 @@ const catalog: Catalog = {
 };
 const initial = defaults(catalog);
 
+test('a key that no field has is an error of the compiler', () => {
+    // @ts-expect-error
+    const misspelt: Job = { tensor_paralel: 8 };
+    // @ts-expect-error
+    const asked: EstimateRequest = { ...request(misspelt), stag: 1 };
+    expect(asked).toMatchObject({ stag: 1 });
+});
+
 describe('historical links', () => {
-    const links: [link: string, changed: Job][] = [
+    const links: [link: string, changed: object][] = [
         ['', {}],
         ['?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024', {}],
         [
@@ -94,7 +102,7 @@ describe('historical links', () => {
 const open = (field: Field, default_1?: string | number | boolean): Field =>
     ({ ...field, default: 'auto', auto: true, ...(default_1 !== undefined && { default_1 }) }) as Field;
 const choice = (key: string, link: string, initial: string): Field => ({
-    key,
+    key: key as FieldKey, // or one of an older version
     link,
     type: 'choice',
     unit: '',
@@ -339,7 +347,7 @@ describe('pinned plans', () => {
 
     test('are made from the job of an answer: known keys alone, a pasted model as its config', () => {
         const config = { model_type: 'llama', hidden_size: 64 };
-        const { job } = pinOf({ ...resolved, version: 1, stage: 3, model: config }, catalog);
+        const { job } = pinOf({ ...resolved, version: 1, ...{ stage: 3 }, model: config }, catalog);
         expect(job).toEqual(withConfig(resolved, config));
         expect(request(job)).toMatchObject({ model: config, tensor_parallel: 2 });
     });

@@ -4,7 +4,7 @@
 //   &pin=model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;seq=8192;batch=1024;tp=2;cp=1;pp=1;mb=1
 // Links of version 1 keep their meaning: see fromVersion1.
 // A pasted model is model=custom and one model.<key> for each key of its config. Short names come from the catalogue's fields.
-import type { Catalog, Field, Json } from '../core/api';
+import type { Catalog, Field, FieldKey, JobRequest, Json, PlanRequest } from '../core/api';
 import { LANGUAGE_PARAMETER } from '../words/language';
 
 export const LINK_VERSION = 2;
@@ -12,8 +12,15 @@ export const CUSTOM_MODEL = 'custom';
 // What the core reads of a config at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
 export const MAX_CONFIG = 1_000_000;
 
-export type Value = string | number | boolean | null;
-export type Job = Readonly<Record<string, Value>>;
+const NAMED = ['model', 'gpu', 'cluster', 'method'] as const; // keys that are their own short name
+
+export type Value = string | number | boolean;
+type Named = (typeof NAMED)[number];
+export type JobKey = FieldKey | Named;
+type ConfigKey = `model.${string}`;
+type Plain = { readonly [key in FieldKey]?: Value } & { readonly [key in Named]?: string };
+export type Job = Plain & { readonly [key: ConfigKey]: Value | null };
+type Open<Type> = { -readonly [key in keyof Type]: Type[key] };
 
 // A plan put aside to be compared: a job whose plan is set, so that it never moves when "auto" would choose differently. `text` is
 // its part of a link, the same for the same job.
@@ -31,17 +38,17 @@ export interface ParsedLink {
     widened: boolean; // of version 1 without a plan of its own: more is chosen for it now than then
 }
 
-const CONFIG_PREFIX = 'model.';
-const NAMED = ['model', 'gpu', 'cluster', 'method'] as const; // keys that are their own short name
+const CONFIG_PREFIX = 'model.' as const;
 const ALWAYS_WRITTEN = new Set(['model', 'gpu', 'gpus', 'sequence_length', 'global_batch']);
 const PIN = 'pin'; // may stand in a link several times
 const MOST_NAMED = 60; // characters of a broken pin, or of an unknown part, that are shown
 const TRACKING = /^(utm_.*|fbclid|gclid|ref)$/; // appended by the sites that carry a link, not by its author
 
-export const isConfigKey = (key: string): boolean => key.startsWith(CONFIG_PREFIX);
+export const isConfigKey = (key: string): key is ConfigKey => key.startsWith(CONFIG_PREFIX);
+const isNamed = (key: string): key is Named => (NAMED as readonly string[]).includes(key);
 
-export function defaults(catalog: Catalog): Job {
-    const job: Record<string, Value> = {
+export function defaults(catalog: Catalog): Plain {
+    const job: Open<Job> = {
         model: 'llama-3.1-8b',
         gpu: 'h100-sxm-80gb',
         cluster: '',
@@ -73,7 +80,7 @@ function readField(field: Field, text: string): Value {
     return text;
 }
 
-function readConfigValue(text: string): Value {
+function readConfigValue(text: string): Value | null {
     if (text === 'true') return true;
     if (text === 'false') return false;
     if (text === 'null') return null;
@@ -90,12 +97,12 @@ function readConfigValue(text: string): Value {
 }
 
 // A text that would read as something else is quoted: a model named "true" stays a name.
-const writeConfigValue = (value: Value): string =>
+const writeConfigValue = (value: Value | null): string =>
     typeof value === 'string' && readConfigValue(value) === value ? value : JSON.stringify(value);
 
 // ---- version 1
 // What the fields of a plan that the page can choose meant when a link did not have them; fields beside them that say how a plan is made.
-const PLAN_BESIDES = [
+const PLAN_BESIDES: readonly FieldKey[] = [
     'first_stage_layers',
     'last_stage_layers',
     'count_embedding_as_layer',
@@ -126,11 +133,11 @@ function leftOutBy(vary: string, catalog: Catalog): string {
 }
 
 // A link of version 1 that sets a part of a plan shows the plan that it showed then. One that sets nothing is open in everything.
-function fromVersion1(job: Record<string, Value>, given: ReadonlySet<string>, catalog: Catalog): { widened: boolean } {
+function fromVersion1(job: Open<Job>, given: ReadonlySet<FieldKey>, catalog: Catalog): { widened: boolean } {
     const older = catalog.fields.filter((field) => field.default_1 !== undefined);
     const ofPlan = new Set([...chosenKeys(catalog), ...PLAN_BESIDES]);
     const setsPlan = [...given].some((key) => ofPlan.has(key) && job[key] !== 'auto');
-    if (setsPlan) for (const { key, default_1 } of older) if (!given.has(key)) job[key] = default_1 ?? null;
+    if (setsPlan) for (const { key, default_1 } of older) if (!given.has(key)) job[key] = default_1 ?? '';
     return { widened: !setsPlan && older.length > 0 };
 }
 
@@ -138,8 +145,8 @@ type ReadLink = Omit<ParsedLink, 'pins'> & { pinned: string[]; version: number }
 
 // `version` is that of the link around a pin.
 function readParams(params: URLSearchParams, catalog: Catalog, version: number = LINK_VERSION): ReadLink {
-    const job: Record<string, Value> = { ...defaults(catalog) };
-    const given = new Set<string>();
+    const job: Open<Job> = { ...defaults(catalog) };
+    const given = new Set<FieldKey>();
     const unknown: string[] = [];
     const pinned: string[] = [];
     const said = params.get('v') ?? '';
@@ -151,9 +158,9 @@ function readParams(params: URLSearchParams, catalog: Catalog, version: number =
         if (field) {
             job[field.key] = readField(field, text);
             given.add(field.key);
-        } else if ((NAMED as readonly string[]).includes(name)) job[name] = text;
+        } else if (isNamed(name)) job[name] = text;
         else if (name === PIN) pinned.push(text);
-        else if (name === VARY && LEAVE_OUT in job) job[LEAVE_OUT] = given.has(LEAVE_OUT) ? job[LEAVE_OUT] : leftOutBy(text, catalog);
+        else if (name === VARY && LEAVE_OUT in job) job[LEAVE_OUT] = (given.has(LEAVE_OUT) && job[LEAVE_OUT]) || leftOutBy(text, catalog);
         else if (custom && isConfigKey(name) && name.length > CONFIG_PREFIX.length) job[name] = readConfigValue(text);
         else if (!TRACKING.test(name)) unknown.push(name);
     }
@@ -219,16 +226,17 @@ const makePin = (job: Job, catalog: Catalog): Pin => ({ text: written(paramsOf(j
 export const isPinned = (pins: readonly Pin[], { text }: Pin): boolean => pins.some((pin) => pin.text === text);
 
 // From the job of an answer, where every degree is a number and a pasted model stands as its config.
-export function pinOf(answered: { readonly [key: string]: Json }, catalog: Catalog): Pin {
+export type Answered = Readonly<JobRequest>;
+export function pinOf(answered: Answered, catalog: Catalog): Pin {
     const keys = Object.keys(defaults(catalog));
     const scalar = ([key, value]: [string, Json]): boolean => keys.includes(key) && (value === null || typeof value !== 'object');
     const job = { ...defaults(catalog), ...Object.fromEntries(Object.entries(answered).filter(scalar)) } as Job;
     const { model } = answered;
-    return makePin(model !== null && typeof model === 'object' && !Array.isArray(model) ? withConfig(job, model) : job, catalog);
+    return makePin(typeof model === 'object' ? withConfig(job, model) : job, catalog);
 }
 
 // The Hugging Face config of a pasted model; null for a model of the catalogue.
-export function configOf(job: Job): Record<string, Value> | null {
+export function configOf(job: Job): { [key: string]: Value | null } | null {
     if (job.model !== CUSTOM_MODEL) return null;
     const entries = Object.entries(job).filter(([key]) => isConfigKey(key));
     return Object.fromEntries(entries.map(([key, value]) => [key.slice(CONFIG_PREFIX.length), value]));
@@ -236,33 +244,33 @@ export function configOf(job: Job): Record<string, Value> | null {
 
 // A job with a pasted model in the place of its own. Nested values cannot stand in a link; the core's importer gives none.
 export function withConfig(job: Job, config: { [key: string]: Json }): Job {
-    const next: Record<string, Value> = { ...withoutConfig(job), model: CUSTOM_MODEL };
+    const next: Open<Job> = { ...withoutConfig(job), model: CUSTOM_MODEL };
     for (const [key, value] of Object.entries(config)) {
-        if (value === null || typeof value !== 'object') next[CONFIG_PREFIX + key] = value;
+        if (value === null || typeof value !== 'object') next[`${CONFIG_PREFIX}${key}`] = value;
     }
     return next;
 }
 
-export function withoutConfig(job: Job): Job {
+export function withoutConfig(job: Job): Plain {
     return Object.fromEntries(Object.entries(job).filter(([key]) => !isConfigKey(key)));
 }
 
-// The request that the core takes.
-export function request(job: Job): Record<string, Json> {
+// The request that the core takes. A value that a field cannot hold stays in it: the core says what is wrong.
+export function request(job: Job): JobRequest {
     const { model, ...rest } = withoutConfig(job);
-    return { version: LINK_VERSION, model: configOf(job) ?? model ?? '', ...rest };
+    return { version: LINK_VERSION, ...rest, model: configOf(job) ?? model ?? '' };
 }
 
-export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
-export const LEAVE_OUT = 'leave_out';
-export const SEARCH = [LEAVE_OUT, 'risk'] as const; // what the search looks at
-export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu'] as const;
+export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const satisfies readonly FieldKey[];
+export const LEAVE_OUT = 'leave_out' satisfies FieldKey;
+export const SEARCH = [LEAVE_OUT, 'risk'] as const satisfies readonly FieldKey[]; // what the search looks at
+export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu'] as const satisfies readonly FieldKey[];
 
 // ---- what the core chooses
-const OF_THE_MACHINE = ['gpus_per_node']; // "auto" is the usual number there: nothing is searched
+const OF_THE_MACHINE: readonly FieldKey[] = ['gpus_per_node']; // "auto" is the usual number there: nothing is searched
 
 // Everything of a plan that the search can choose. An "auto" among a field's own choices is another thing: a habit of the framework.
-export function chosenKeys({ fields }: Catalog): string[] {
+export function chosenKeys({ fields }: Catalog): FieldKey[] {
     const isChoice = (field: Field): boolean => 'choices' in field && (field.choices ?? []).some(({ id }) => id === 'auto');
     return fields
         .filter((field) => field.auto && !isChoice(field))
@@ -270,4 +278,4 @@ export function chosenKeys({ fields }: Catalog): string[] {
         .filter((key) => !OF_THE_MACHINE.includes(key));
 }
 
-export const allAuto = (catalog: Catalog): Record<string, Value> => Object.fromEntries(chosenKeys(catalog).map((key) => [key, 'auto']));
+export const allAuto = (catalog: Catalog): PlanRequest => Object.fromEntries(chosenKeys(catalog).map((key) => [key, 'auto']));

@@ -1,6 +1,6 @@
 // What the store asks beside the answer itself: what other plans would come to, pinned plans, the reverse questions. Each keeps its own
 // waiting and its own "older"; the store says what is asked and where an answer goes.
-import type { Alternatives, Limits, Refusal } from '../core/api';
+import type { Alternatives, Limits, Refusal, SearchRequest } from '../core/api';
 import { type Core, latestOnly } from '../core/client';
 import type { Heat } from '../core/heat';
 import { allAuto, type Job, type Pin, request, type Value } from '../state/state';
@@ -21,7 +21,7 @@ export const withOpenPlan = ({ catalog }: Page, job: Job): Job => ({ ...job, ...
 export function createMap({ page, update, recover }: Desk, maps: Pick<Core, 'search' | 'stop'>, done: () => void) {
     let searched: Job | null = null;
     // The same columns stay while the number of GPUs moves among them: a click into the map must not shift it.
-    const columnsFor = ({ gpus }: Job): object => {
+    const columnsFor = ({ gpus }: Job): Pick<SearchRequest, 'gpu_counts'> => {
         const counts = page().heat?.summary.gpu_counts;
         return counts && typeof gpus === 'number' && counts.includes(gpus) ? { gpu_counts: counts } : {};
     };

@@ -1,7 +1,7 @@
 // What the page shows and what can be done on it: the types that the store keeps and the views draw.
 import type { Alternatives, Catalog, Estimate, Limits, Problem, Refusal } from '../core/api';
 import type { Heat, HeatFilter } from '../core/heat';
-import { type Job, type Pin, pinOf, type Value } from '../state/state';
+import { type Answered, type Job, type Pin, pinOf, type Value } from '../state/state';
 import type { Language } from '../words/language';
 import type { Only, Ranking } from './ranked';
 import { noRanking } from './ranked';
@@ -51,7 +51,7 @@ export interface Page {
 }
 
 export interface Actions {
-    change(values: Record<string, Value>, how: How): void;
+    change(values: Job, how: How): void;
     replaceJob(job: Job, how: How): void;
     open(item: OpenItem | null): void;
     showStage(stage: number | null): void;
@@ -60,7 +60,7 @@ export interface Actions {
     filter(degrees: HeatFilter, list?: Only, how?: How): void;
     onlyFitting(only: boolean): void;
     showRate(id: string): void;
-    pin(answered: Estimate['job']): void; // a whole job with nothing left on "auto", as an answer holds it
+    pin(answered: Answered): void; // a whole job with nothing left on "auto", as an answer holds it
     unpin(pin: Pin): void;
     whyNot(degrees: Ranking['asked']): void;
     wantLimits(): void;

@@ -1,6 +1,6 @@
 // The list of the best plans as the store keeps it, and its columns as rows.
-import type { Degree, Problem, Ranked, RankedPlan, Refusal, Versus } from '../core/api';
-import type { RankedKey } from '../core/types';
+import type { Degree, Only as Filters, Problem, Ranked, RankedPlan, Refusal, Versus } from '../core/api';
+import type { AsTyped, RankedKey } from '../core/types';
 import { RANKED_KEYS } from '../core/types';
 import type { Value } from '../state/state';
 
@@ -25,9 +25,9 @@ export const noRanking: Ranking = {
 };
 
 // What a ranking leaves out, under the core's own keys ("only"): a plan must have these values, and at most so much memory.
-export type Only = Readonly<Record<string, Value>>;
+export type Only = Readonly<AsTyped<Filters>>;
 
-export const MEMORY_FILTER = 'memory_at_most_gib';
+export const MEMORY_FILTER = 'memory_at_most_gib' satisfies keyof Only;
 
 export const rows = ({ plans }: Ranked): number => plans.step_seconds?.length ?? 0;
 

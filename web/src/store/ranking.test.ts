@@ -18,7 +18,7 @@ const list = (seconds: number[], equally_good = 1): Ranked => ({
     equally_good,
     tie_width: 0.015,
     rejected: [],
-    choices: {},
+    choices: {} as Ranked['choices'],
     excluding: [],
     plans: { step_seconds: seconds, tensor_parallel: seconds.map((_, i) => 2 ** i), tie: seconds.map(() => 0) },
     front: [],

@@ -1,15 +1,14 @@
 // The best plans: one question to the core about everything that it can choose, and what the reader asks about its answer.
-import type { Ranked } from '../core/api';
+import type { JobRequest, PlanRequest, Ranked } from '../core/api';
 import type { Core } from '../core/client';
 import { latestOnly } from '../core/client';
-import type { Value } from '../state/state';
 import type { Only, Ranking } from './ranked';
 import { noRanking, planAt, rows, settingsOf } from './ranked';
 
 interface Surroundings {
     searches: Pick<Core, 'rank' | 'versus'>;
-    asked(): object; // the request as it is now, without filters; what the core can choose is on "auto"
-    auto(): Readonly<Record<string, Value>>; // all of that
+    asked(): JobRequest; // the request as it is now, without filters; what the core can choose is on "auto"
+    auto(): PlanRequest; // all of that
     only(): Only;
     ranking(): Ranking;
     update(changes: Partial<Ranking>): void;
@@ -17,7 +16,7 @@ interface Surroundings {
 }
 
 interface Question {
-    request: object;
+    request: JobRequest;
     filters: Only;
     text: string;
 }
