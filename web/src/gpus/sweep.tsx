@@ -3,7 +3,7 @@ import type { Heat } from '../core/heat';
 import { planAt } from '../core/map-plan';
 import { format } from '../format/format';
 import { percent } from '../shared/chart';
-import { degreeList } from '../shared/plan-words';
+import { degreeList, plansComing } from '../shared/plan-words';
 import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
@@ -113,16 +113,13 @@ const budgetOf = (sizes: Size[]): Budget => {
     return { run, cost, columns: (run ? 2 : 0) + (cost ? 1 : 0) };
 };
 
-export function Sweep({ page, act }: { page: Page; act: Actions }) {
-    const { heat } = page;
-    if (!heat) return null;
+function Sizes({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) {
     const { sizes } = heat.summary;
     const now = Number(page.job.gpus);
     const fitting = sizes.filter((size) => size.entry !== null);
     const budget = budgetOf(sizes);
     return (
-        <section id="gpus" class={page.heatStale ? 'plans sweep stale' : 'plans sweep'} aria-labelledby="gpus-title">
-            <h2 id="gpus-title">{say('section.gpus')}</h2>
+        <>
             <p class="finding">{finding(fitting)}</p>
             {fitting[0] && (
                 <>
@@ -177,6 +174,17 @@ export function Sweep({ page, act }: { page: Page; act: Actions }) {
                     </table>
                 </>
             )}
+        </>
+    );
+}
+
+// Links lead here, so that it stands there before its numbers do.
+export function Sweep({ page, act }: { page: Page; act: Actions }) {
+    const { heat } = page;
+    return (
+        <section id="gpus" class={page.heatStale ? 'plans sweep stale' : 'plans sweep'} aria-labelledby="gpus-title">
+            <h2 id="gpus-title">{say('section.gpus')}</h2>
+            {heat ? <Sizes page={page} heat={heat} act={act} /> : <p class="note">{plansComing(page)}</p>}
         </section>
     );
 }

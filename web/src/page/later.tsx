@@ -6,6 +6,7 @@ import { format } from '../format/format';
 import type { Placing } from '../placement/search';
 import { rateOf } from '../shared/answer-words';
 import { nameOf } from '../shared/names';
+import { plansComing } from '../shared/plan-words';
 import { withConfig } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
@@ -118,8 +119,8 @@ export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; pl
             </>
         );
     }
-    const plans = props.page.problems.length > 0 ? say('map.not_yet') : say('map.loading');
-    const note = (id: string): string => (failed ? say('later.failed') : OWN.has(id) ? say('later.coming') : plans);
+    const coming = (id: string): string => (OWN.has(id) ? say('later.coming') : plansComing(props.page));
+    const note = (id: string): string => (failed ? say('later.failed') : coming(id));
     return (
         <>
             {SECTIONS.map((id) => (

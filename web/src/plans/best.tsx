@@ -4,7 +4,7 @@ import type { Catalog, OnlyKey, Ranked, RankedPlan, Versus } from '../core/api';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
 import { labelOf } from '../shared/names';
-import { besides, wholePlan } from '../shared/plan-words';
+import { besides, plansComing, wholePlan } from '../shared/plan-words';
 import { settled } from '../shared/settled';
 import type { Actions, Page } from '../store/page';
 import { planAt, type Ranking, rows } from '../store/ranked';
@@ -248,6 +248,7 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
             <h2 id="best-title">{say('section.best')}</h2>
             <LeftOut page={page} act={act} />
             {ranking.stale && <p class="note">{say('map.stale')}</p>}
+            {!ranked && <p class="note">{plansComing(page)}</p>}
             {ranked && <Opened page={page} ranked={ranked} act={act} />}
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
             {fits && <Scatter shown={shown} ranked={ranked} act={act} />}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Heat, PACES } from '../core/heat';
 import { gpuLabel, modelLabel } from '../shared/answer-words';
+import { plansComing } from '../shared/plan-words';
 import { Words } from '../shared/words';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
@@ -90,7 +91,7 @@ export function Plans({ page, act }: { page: Page; act: Actions }) {
         <section id="plans" class={page.heatStale ? 'plans stale' : 'plans'} aria-labelledby="plans-title">
             <h2 id="plans-title">{say('section.plans')}</h2>
             {!heat ? (
-                <p class="note">{page.problems.length > 0 ? say('map.not_yet') : say('map.loading')}</p>
+                <p class="note">{plansComing(page)}</p>
             ) : (
                 <>
                     <p class="finding">

@@ -61,6 +61,9 @@ export function besides(catalog: Catalog, plan: Plan): string {
 
 export const wholePlan = (catalog: Catalog, plan: Plan, data?: number): string => listed([degreeList(plan, data), besides(catalog, plan)]);
 
+// Why there are no plans yet.
+export const plansComing = ({ problems }: Page): string => (problems.length > 0 ? say('map.not_yet') : say('map.loading'));
+
 // What the search leaves out, in the words of the catalogue.
 export function leftOut({ catalog, job }: Page): { id: string; name: string }[] {
     const field = catalog.fields.find(({ key }) => key === LEAVE_OUT);
