@@ -170,7 +170,21 @@ export default defineConfig(({ mode }) => ({
     },
     server: { fs: { allow: ['.', coreFolder] } },
     worker: { format: 'es', plugins: () => [bareGlue] },
-    test: { setupFiles: ['src/words/setup.ts'] },
+    test: {
+        projects: [
+            { extends: true, test: { name: 'plain', include: ['src/**/*.test.ts'], setupFiles: ['src/words/setup.ts'] } },
+            {
+                extends: true,
+                test: {
+                    name: 'views',
+                    include: ['src/**/*.test.tsx'],
+                    environment: 'happy-dom',
+                    isolate: false,
+                    setupFiles: ['src/words/setup.ts', 'src/shared/test-setup.ts'],
+                },
+            },
+        ],
+    },
     build: {
         target: 'es2022',
         assetsInlineLimit: 0,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ownWords } from '../../plugins/words';
 
 const SOURCES = new URL('..', import.meta.url);
-const isSource = (name: string): boolean => /\.tsx?$/.test(name) && !/\.test\.|\.d\.ts$|^words\/(?!words\.ts$)/.test(name);
+const isSource = (name: string): boolean => /\.tsx?$/.test(name) && !/\.test\.|\/test-|\.d\.ts$|^words\/(?!words\.ts$)/.test(name);
 
 const NO_WORDS = /^(class|d|points|transform|viewBox|style|accept|pattern)$/; // attributes that nobody reads
 const FOR_CODE = /^(querySelector|querySelectorAll|closest|matches|matchMedia)$/; // functions that read their text themselves

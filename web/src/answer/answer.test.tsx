@@ -1,0 +1,139 @@
+import { expect, test, vi } from 'vitest';
+import { format } from '../format/format';
+import { answeredOf, catalog, goodOf, heatOf, pageOf } from '../shared/test-data';
+import { later, plain, settle, show, spies, tap, textOf, unfold } from '../shared/test-view';
+import { allAuto, MAX_PINS, pinOf } from '../state/state';
+import type { Page } from '../store/page';
+import { Answer } from './answer';
+import { Budget } from './budget';
+
+function shown(page: Page) {
+    const act = spies();
+    return { act, ...show(<Answer page={page} act={act} Budget={Budget} />) };
+}
+const buttons = (box: Element): string[] => [...box.querySelectorAll('button')].map(textOf);
+
+test('a run that fits: the verdict, memory and time, and whose plan it is', () => {
+    const { page, answer } = answeredOf();
+    const { find, text } = shown(page);
+    const used = format.headline(answer.total_bytes, answer.card_bytes);
+    expect(textOf(find('heading'))).toBe(plain(`It fits. The fullest GPU holds ${used} of 80 GB (${format.percent(answer.share)}).`));
+    expect(text()).toContain(plain(`One step takes ${format.duration(answer.time.step_seconds)}`));
+    expect(text()).toContain(plain(`reserves ${format.headline(answer.reserved_bytes, answer.card_bytes)} GB`));
+    expect(text()).toContain('chosen for you');
+    expect(text()).toContain(`tensor ${answer.job.tensor_parallel}`);
+});
+
+test('a run that does not fit says how much it would need, and what to change first', () => {
+    const alternatives = goodOf('alternatives', 'alternatives-70b');
+    const { page, answer } = answeredOf('does-not-fit', { alternatives });
+    const { act, all, find, text } = shown(page);
+    expect(textOf(all('heading')[0] as Element)).toBe(
+        plain(
+            `It does not fit. The fullest GPU would need ${format.headline(answer.total_bytes, answer.card_bytes)} GB, but it has 40 GB.`,
+        ),
+    );
+    expect(text()).toMatch(/One step would take .* No way to split it over 8 of these GPUs fits\./);
+    const list = find('heading', 'Change this first').parentElement as Element;
+    expect(buttons(list)).toHaveLength(5);
+    const first = alternatives.changes.find((change) => change.class === 'fits');
+    tap(list.querySelector('button') as Element);
+    expect(act.change).toHaveBeenCalledWith(first?.set, 'choose');
+});
+
+test('more GPUs are offered only from a map of this very run', () => {
+    const heat = heatOf();
+    heat.columns.class.fill(0);
+    const { page, answer } = answeredOf('does-not-fit');
+    const job = { ...page.job, gpus: 2 };
+    const few = { ...page, job, answer: { ...answer, job: { ...answer.job, gpus: 2 } }, heat };
+    expect(shown({ ...few, heatOf: page.job }).names('heading')).not.toContain('Change this first');
+    const { act, find } = shown({ ...few, heatOf: job });
+    tap(find('button', /^Use 4 GPUs/));
+    expect(act.change).toHaveBeenCalledWith({ gpus: 4, ...allAuto(catalog) }, 'choose');
+});
+
+test('a refusal takes the place of the answer; each problem with a way out', () => {
+    const page = pageOf('broken-rules');
+    const { act, all, find, text } = shown(page);
+    expect(textOf(all('heading')[0] as Element)).toMatch(/^Cannot work\. The 32 attention heads cannot be shared/);
+    expect(text()).not.toContain('One step takes');
+    tap(find('button', /^Set Tensor parallel/));
+    expect(act.change).toHaveBeenCalledWith({ tensor_parallel: page.problems[0]?.nearest }, 'choose');
+});
+
+test('what cannot be read is no impossible plan', () => {
+    expect(textOf(shown(pageOf('bad-request')).all('heading')[0] as Element)).toMatch(
+        /^Not clear yet\. There is no model “lama-3.1-8b” here\./,
+    );
+});
+
+test('before the first answer there is no headline', () => {
+    const { all } = shown(pageOf('default', { answer: null }));
+    expect(all('heading')).toEqual([]);
+});
+
+test('the ear hears the whole answer once it rests, and that a late one is late', async () => {
+    vi.useFakeTimers();
+    const { page } = answeredOf();
+    const act = spies();
+    const { again, one } = show(<Answer page={page} act={act} Budget={Budget} />);
+    await later(1000);
+    expect(textOf(one('[aria-live=polite].sr'))).toMatch(
+        /^Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences fits: .* One step takes/,
+    );
+    again(<Answer page={{ ...page, late: true }} act={act} Budget={Budget} />);
+    await later(1000);
+    expect(textOf(one('[aria-live=polite].sr'))).toBe('Still computing; this is the previous answer.');
+    expect(one('#answer').classList).toContain('late');
+});
+
+test('a tap tells why this plan and no other', () => {
+    const { find, text } = shown(pageOf());
+    const why = find('button', 'Why this plan?');
+    expect(text()).not.toContain('A search compares all plans');
+    tap(why);
+    expect(why.getAttribute('aria-expanded')).toBe('true');
+    expect(text()).toContain('A search compares all plans');
+});
+
+test('a plan is yours where you have set all of it, and partly where some', () => {
+    const { page, answer } = answeredOf();
+    expect(shown({ ...page, job: { ...page.job, tensor_parallel: 1 } }).text()).toContain('partly yours');
+    const set = Object.fromEntries(
+        Object.entries(page.job).map(([key, value]) => [key, value === 'auto' ? answer.job[key as 'gpus'] : value]),
+    );
+    expect(shown({ ...page, job: set }).text()).toContain('your plan');
+});
+
+test('the plan can be pinned, unpinned, and no more than there is room for', () => {
+    const { page, answer } = answeredOf();
+    const free = shown(page);
+    tap(free.find('button', 'Pin this plan'));
+    expect(free.act.pin).toHaveBeenCalledWith(answer.job);
+    const pin = pinOf(answer.job, catalog);
+    const pinned = shown({ ...page, pins: [pin] });
+    tap(pinned.find('button', 'Unpin this plan'));
+    expect(pinned.act.unpin).toHaveBeenCalledWith(pin);
+    const others = Array.from({ length: MAX_PINS }, (_, i) => pinOf({ ...answer.job, gpus: 100 + i }, catalog));
+    const full = shown({ ...page, pins: others });
+    expect(full.names('button')).not.toContain('Pin this plan');
+    expect(full.names('link')).toContain(`${MAX_PINS} plans are pinned; unpin one first`);
+});
+
+test('sharing copies the answer and the address', async () => {
+    const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+    const { find } = shown(pageOf());
+    tap(find('button', 'Share'));
+    await settle();
+    expect(plain(copied.mock.calls[0]?.[0] ?? '')).toMatch(/^Llama 3.1 8B on 8 × H100 .* (about|http)/);
+    expect(textOf(find('button', 'Link copied'))).toBe('Link copied');
+});
+
+test('a budget that is set stands on its folded part, and a wrong one too', () => {
+    expect(
+        unfold(shown(pageOf('default', { job: { ...pageOf().job, token_budget: 1e12 } })).box, 'How long, how much? 1 trillion tokens'),
+    ).toBeTruthy();
+    const wrong = pageOf('bad-request').problems.map((problem) => ({ ...problem, field: 'token_budget' }));
+    expect(unfold(shown(pageOf('default', { problems: wrong })).box, /has a problem/)).toBeTruthy();
+});

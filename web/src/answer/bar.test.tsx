@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { answeredOf } from '../shared/test-data';
+import { plain, press, show, spies, tap } from '../shared/test-view';
+import { Bar } from './bar';
+
+function shown(name: string, open = '') {
+    const { page, answer } = answeredOf(name, open ? { open: { group: open, item: '' } } : {});
+    const act = spies();
+    return { act, answer, ...show(<Bar page={page} answer={answer} act={act} />) };
+}
+
+test('the largest part stands above, and every part says its size', () => {
+    const { answer, find, names, text } = shown('default');
+    const [most] = [...answer.groups].sort((a, b) => b.bytes - a.bytes);
+    expect(find('heading').textContent).toContain(format.gb(most?.bytes ?? 0));
+    for (const { bytes, share } of answer.groups) {
+        expect(names('button').some((name) => name.includes(plain(`${format.gb(bytes)} GB, ${format.percent(share)} of the card`)))).toBe(
+            true,
+        );
+    }
+    expect(names('group')).toEqual(['Memory of the fullest GPU']);
+    expect(text()).toContain('80 GB card');
+    expect(text()).toContain('free');
+});
+
+test('tap, Enter and blank open a part; once more closes it', () => {
+    const closed = shown('default');
+    const weights = closed.find('button', /^Weights/);
+    tap(weights);
+    press(weights, 'Enter');
+    press(weights, ' ');
+    press(weights, 'x');
+    expect(closed.act.open.mock.calls).toEqual(Array.from({ length: 3 }, () => [{ group: 'weights', item: '' }]));
+    const open = shown('default', 'weights');
+    expect(open.find('button', /^Weights/).getAttribute('aria-pressed')).toBe('true');
+    tap(open.find('button', /^Weights/));
+    expect(open.act.open).toHaveBeenCalledWith(null);
+});
+
+test('what does not fit reaches beyond the card', () => {
+    const { one, text } = shown('does-not-fit');
+    expect(text()).toContain('beyond the card');
+    expect(text()).not.toContain('free');
+    expect(one('svg.bar').classList).toContain('beyond-card');
+});
+
+test('another stage than the fullest is named, without what belongs to the fullest alone', () => {
+    const { answer, find, names } = shown('llama-405b-uneven-offload');
+    expect(answer.stage).not.toBe(answer.worst_stage);
+    expect(find('heading').textContent).toContain(`Stage ${answer.stage + 1}:`);
+    expect(names('group')).toEqual([`Memory of stage ${answer.stage + 1}`]);
+    expect(names('button').some((name) => name.startsWith('Outside'))).toBe(false);
+});

@@ -1,0 +1,64 @@
+import { expect, test, vi } from 'vitest';
+import { catalog } from '../shared/test-data';
+import { press, show, tap, textOf, write } from '../shared/test-view';
+import { ModelPicker } from './model-picker';
+
+function shown(invalid = false) {
+    const onChoose = vi.fn();
+    const onPaste = vi.fn();
+    const view = show(
+        <ModelPicker
+            models={catalog.models}
+            value="llama-3.1-8b"
+            label="Llama 3.1 8B"
+            invalid={invalid}
+            describedBy={invalid ? 'problem-0' : undefined}
+            onChoose={onChoose}
+            onPaste={onPaste}
+        />,
+    );
+    return { onChoose, onPaste, field: view.find<HTMLInputElement>('combobox', 'Model'), ...view };
+}
+
+test('closed it shows the model in use; a tap opens the list at it', () => {
+    const { all, field, find } = shown();
+    expect(field.value).toBe('Llama 3.1 8B');
+    expect(field.getAttribute('aria-expanded')).toBe('false');
+    tap(field);
+    expect(all('option')).toHaveLength(catalog.models.length + 1);
+    expect(textOf(all('option').find((one) => one.getAttribute('aria-selected') === 'true') as Element)).toMatch(
+        /^Llama 3.1 8B 8.03 billion/,
+    );
+    tap(find('option', /^Llama 3.1 70B/));
+});
+
+test('typing narrows it, arrows and Enter choose', () => {
+    const { all, field, onChoose } = shown();
+    tap(field);
+    write(field, 'qwen3 3');
+    expect(all('option').map((one) => textOf(one).split(' ').slice(0, 2).join(' '))).toEqual(['Qwen3 30B-A3B', 'Qwen3 32B', 'Paste a']);
+    press(field, 'ArrowDown');
+    expect(field.getAttribute('aria-activedescendant')).toBe('model-1');
+    press(field, 'Enter');
+    expect(onChoose).toHaveBeenCalledWith('qwen3-32b');
+    expect(field.getAttribute('aria-expanded')).toBe('false');
+});
+
+test('what no model is called leads to the paste dialog', () => {
+    const { field, onPaste, text } = shown();
+    tap(field);
+    write(field, 'gpt');
+    expect(text()).toContain('No such model here.');
+    press(field, 'ArrowUp');
+    press(field, 'Enter');
+    expect(onPaste).toHaveBeenCalledTimes(1);
+});
+
+test('Escape closes it and takes nothing', () => {
+    const { all, field, onChoose } = shown(true);
+    press(field, 'ArrowDown');
+    press(field, 'Escape');
+    expect(all('option')).toEqual([]);
+    expect(onChoose).not.toHaveBeenCalled();
+    expect([field.getAttribute('aria-invalid'), field.getAttribute('aria-describedby')]).toEqual(['true', 'problem-0']);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { pageOf } from '../shared/test-data';
+import { show, spies, tap } from '../shared/test-view';
+import { Problems } from './problems';
+
+function shown(name: string) {
+    const page = pageOf(name);
+    const act = spies();
+    return { act, page, ...show(<Problems page={page} act={act} />) };
+}
+
+test('nothing is wrong: nothing is said', () => {
+    expect(shown('default').text()).toBe('');
+});
+
+test('every problem but the first, which is the headline, and one way out of several alike', () => {
+    const { act, find, names, one, page } = shown('broken-rules');
+    expect(names('heading')).toEqual([`${page.problems.length - 1} more problems`]);
+    expect(names('button')).toEqual(['Set Tensor parallel (TP) to 4', 'Set GPUs to 15']);
+    expect(one('ul').querySelectorAll('li')).toHaveLength(page.problems.length - 1);
+    tap(find('button', 'Set GPUs to 15'));
+    expect(act.change).toHaveBeenCalledWith({ gpus: 15 }, 'choose');
+});
+
+test('a problem without a nearest value leads to its field; an unknown key has none', () => {
+    const { names, find } = shown('bad-request');
+    const field = document.createElement('input');
+    field.id = 'field-gpu';
+    document.body.append(field);
+    tap(find('button', 'Change GPU'));
+    expect(document.activeElement).toBe(field);
+    field.remove();
+    expect(names('button')).toContain('Set Model to Llama 3.1 8B');
+    expect(names('button').some((name) => name.includes('tensor_paralel'))).toBe(false);
+});

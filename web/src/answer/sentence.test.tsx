@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { pageOf } from '../shared/test-data';
+import { choose, press, show, spies, tap, write } from '../shared/test-view';
+import type { Page } from '../store/page';
+import { Sentence } from './sentence';
+
+function shown(page: Page) {
+    const act = spies();
+    return { act, ...show(<Sentence page={page} act={act} />) };
+}
+
+test('the run as a sentence of fields', () => {
+    const { find, text } = shown(pageOf());
+    expect(text()).toBe('Train Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences, 1,024 per batch.');
+    expect(find<HTMLInputElement>('combobox', 'Model').value).toBe('Llama 3.1 8B');
+    expect(find<HTMLSelectElement>('combobox', 'GPU').value).toBe('h100-sxm-80gb');
+    expect(find<HTMLInputElement>('textbox', 'Number of GPUs').value).toBe('8');
+    expect(find<HTMLInputElement>('textbox', 'Sequence length in tokens').value).toBe('8,192');
+    expect(find<HTMLInputElement>('textbox', 'Sequences per batch').value).toBe('1,024');
+});
+
+test('every field changes its part of the run', () => {
+    const { act, find } = shown(pageOf());
+    write(find('textbox', 'Number of GPUs'), '64');
+    press(find('textbox', 'Sequence length in tokens'), 'ArrowUp');
+    choose(find('combobox', 'GPU'), 'b200-sxm-180gb');
+    tap(find('combobox', 'Model'));
+    tap(find('option', /^Mixtral 8x7B/));
+    expect(act.change.mock.calls).toEqual([
+        [{ gpus: 64 }, 'type'],
+        [{ sequence_length: 16384 }, 'type'],
+        [{ gpu: 'b200-sxm-180gb', cluster: '' }, 'choose'],
+        [{ model: 'mixtral-8x7b' }, 'choose'],
+    ]);
+});
+
+test('a pasted model can be looked at', () => {
+    const { act, find } = shown(pageOf('custom-model'));
+    tap(find('button', 'Look at the pasted config'));
+    expect(JSON.parse(act.paste.mock.calls[0]?.[0] ?? '')).toMatchObject({ model_type: 'qwen3', hidden_size: 1024 });
+});
+
+test('a wrong field says so, and a GPU that is not known stays among the choices', () => {
+    const { find } = shown(pageOf('bad-request'));
+    const gpus = find<HTMLInputElement>('textbox', 'Number of GPUs');
+    expect([gpus.getAttribute('aria-invalid'), gpus.getAttribute('aria-describedby')]).toEqual(['true', 'problem-2']);
+    const { names } = shown(pageOf('default', { job: { ...pageOf().job, gpu: 'abacus' } }));
+    expect(names('option')[0]).toBe('abacus (unknown)');
+});

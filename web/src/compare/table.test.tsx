@@ -1,0 +1,58 @@
+import { expect, test, vi } from 'vitest';
+import { format } from '../format/format';
+import { answeredOf, catalog, refusalOf } from '../shared/test-data';
+import { cellsOf, plain, settle, show, spies, tap } from '../shared/test-view';
+import { pinOf } from '../state/state';
+import type { Page } from '../store/page';
+import { CompareTable } from './table';
+
+const { page, answer } = answeredOf();
+const other = answeredOf('llama-70b-64-h100');
+const refused = { ...answer.job, gpus: 12, tensor_parallel: 3 };
+const pins = [pinOf(other.answer.job, catalog), pinOf(refused, catalog)];
+const pinAnswers = { [pins[0]?.text ?? '']: other.answer, [pins[1]?.text ?? '']: refusalOf('broken-rules') };
+
+function shown(changes: Partial<Page> = {}) {
+    const act = spies();
+    const now = { ...page, pins, pinAnswers, ...changes };
+    return { act, ...show(<CompareTable page={now} act={act} />) };
+}
+
+test('the plan shown and the pins, what differs, and what they come to', () => {
+    const { one, text } = shown();
+    const cells = cellsOf(one('table'));
+    expect(cells[0]?.map((head) => head.split(/ tensor/)[0])).toEqual(['', 'The plan shown', 'Pin 1', 'Pin 2']);
+    const row = (label: string) => cells.find(([head]) => head?.startsWith(label));
+    expect(row('Model')?.slice(1)).toEqual(['Llama 3.1 8B', 'Llama 3.1 70B', 'Llama 3.1 8B']);
+    const memory = [answer, other.answer].map(({ total_bytes }) => plain(`${format.gb(total_bytes)} GB`));
+    const row2 = row('On the fullest GPU') ?? [];
+    expect(memory.every((size, i) => row2[i + 1]?.startsWith(size))).toBe(true);
+    expect(text()).toContain('The 32 attention heads cannot be shared');
+});
+
+test('a pin can be shown and let go; the plan shown can be pinned', () => {
+    const { act, find } = shown();
+    tap(find('button', 'Show Pin 1'));
+    expect(act.replaceJob).toHaveBeenCalledWith(pins[0]?.job, 'choose');
+    tap(find('button', 'Unpin Pin 1'));
+    expect(act.unpin).toHaveBeenCalledWith(pins[0]);
+    tap(find('button', 'Pin the plan shown'));
+    expect(act.pin).toHaveBeenCalledWith(answer.job);
+});
+
+test('a pin that is being worked out says so, and one alone has nothing to compare with', () => {
+    expect(shown({ pinAnswers: {} }).text()).toContain('One moment…');
+    const { text } = shown({ pins: [pinOf(answer.job, catalog)], pinAnswers: {} });
+    expect(text()).not.toContain('marks the best value');
+});
+
+test('the table can be taken along, as a table and as Markdown', async () => {
+    const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+    const { find } = shown();
+    tap(find('button', 'Copy table'));
+    tap(find('button', 'Copy as Markdown'));
+    await settle();
+    const [table = '', markdown = ''] = copied.mock.calls.slice(-2).map(([text]) => text);
+    expect(table.split('\n')[0]?.split('\t')).toEqual(['', 'The plan shown', 'Pin 1', 'Pin 2']);
+    expect(markdown.split('\n')[1]).toBe('| --- | --- | --- | --- |');
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { catalog, heatOf, pageOf, searchedPage } from '../shared/test-data';
+import { cellsOf, plain, show, spies, tap } from '../shared/test-view';
+import { allAuto } from '../state/state';
+import type { Page } from '../store/page';
+import { Sweep } from './sweep';
+
+function shown(changes: Partial<Page> = {}) {
+    const act = spies();
+    const page = searchedPage(changes);
+    return { act, page, ...show(<Sweep page={page} act={act} />) };
+}
+
+test('what every number of GPUs brings, by its fastest plan', () => {
+    const { one, page } = shown();
+    const [head, ...rows] = cellsOf(one('table'));
+    const { sizes } = heatOf().summary;
+    expect(head?.[0]).toBe('GPUs');
+    expect(rows.map(([gpus]) => gpus)).toEqual(sizes.map(({ gpus }) => format.count(gpus)));
+    sizes.forEach(({ entry, efficiency }, i) => {
+        if (entry === null) return;
+        expect(rows[i]?.[2]).toBe(plain(format.duration(page.heat?.columns.step_seconds[entry] ?? 0)));
+        expect(rows[i]?.at(-1)).toBe(plain(format.percent(efficiency ?? 0)));
+    });
+});
+
+test('a tap takes a number of GPUs', () => {
+    const { act, all, page } = shown();
+    const [first] = all('button');
+    tap(first as Element);
+    const gpus = page.heat?.summary.sizes.find(({ entry }) => entry !== null)?.gpus;
+    expect(act.change).toHaveBeenCalledWith({ gpus, ...allAuto(catalog) }, 'choose');
+});
+
+test('a number of GPUs on which nothing fits says so, over all columns', () => {
+    const heat = heatOf();
+    const [first, ...others] = heat.summary.sizes;
+    if (!first) throw new Error('no sizes');
+    const run = { steps: 1, days: 2, low_days: 1, high_days: 3, gpu_hours: 4, cost: 5, energy_kwh: null };
+    const sizes = [{ ...first, entry: null, efficiency: null }, ...others.map((size) => ({ ...size, run }))];
+    const { one } = shown({ heat: { ...heat, summary: { ...heat.summary, sizes } } });
+    const [head, nothing] = cellsOf(one('table'));
+    expect(head).toHaveLength(8);
+    expect(nothing).toHaveLength(2);
+    expect(one('tbody td').getAttribute('colspan')).toBe('7');
+});
+
+test('before the map it is there for links, and one of the run before says so', () => {
+    expect(shown({ heat: null }).text()).toBe('How many GPUs? The plans are being computed…');
+    expect(shown({ heat: null, problems: pageOf('broken-rules').problems }).text()).toContain('as soon as the run above is clear');
+    expect(shown({ heatStale: true }).one('#gpus').classList).toContain('stale');
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { goodOf, heatOf, pageOf, rankedPage } from '../shared/test-data';
+import { settle, show, spies, textOf } from '../shared/test-view';
+import type { Page } from '../store/page';
+import { App } from './app';
+
+function shown(page: Page) {
+    const never = () => new Promise<never>(() => {});
+    const placing = { measure: never, placers: [] };
+    return show(<App page={page} act={spies()} importConfig={never} timeline={never} calibrate={never} placing={placing} />);
+}
+// What a reader can follow or an ear is sent to must be there.
+function leadsNowhere(box: Element): string[] {
+    const ids = [...box.querySelectorAll('[aria-labelledby], [aria-describedby], [aria-controls], label[for]')].flatMap((one) =>
+        ['aria-labelledby', 'aria-describedby', 'aria-controls', 'for'].flatMap((name) => one.getAttribute(name)?.split(' ') ?? []),
+    );
+    const links = [...box.querySelectorAll('a[href^="#"]')].map((one) => one.getAttribute('href')?.slice(1) ?? '');
+    return [...ids, ...links].filter((id) => id !== '' && !box.querySelector(`#${CSS.escape(id)}`));
+}
+const twice = (box: Element): string[] => {
+    const ids = [...box.querySelectorAll('[id]')].map(({ id }) => id);
+    return ids.filter((id, i) => ids.indexOf(id) !== i);
+};
+
+test('the whole page before its later parts: every section has its heading and every link leads somewhere', () => {
+    const { box, names } = shown(pageOf());
+    expect(names('heading')).toContain('All plans, by number of GPUs');
+    expect(names('heading')).toContain('How it works');
+    expect([leadsNowhere(box), twice(box)]).toEqual([[], []]);
+});
+
+test('and with all of them', async () => {
+    const { ranking } = rankedPage();
+    const limits = goodOf('limits', 'limits-70b');
+    const alternatives = goodOf('alternatives', 'alternatives-70b');
+    const page = pageOf('llama-70b-64-h100', { heat: heatOf(), ranking, limits, alternatives, pasting: { text: '' } });
+    const { all, box } = shown(page);
+    await expect.poll(() => all('grid').length).toBe(1);
+    await settle();
+    expect([leadsNowhere(box), twice(box)]).toEqual([[], []]);
+});
+
+test('a run with problems keeps the last answer, and says that it is one', () => {
+    const { box, one } = shown(pageOf('bad-request'));
+    expect(textOf(one('.stale-mark'))).toBe('From the last run that could be computed');
+    expect(leadsNowhere(box)).toEqual([]);
+});
+
+test('no answer and no problem yet: the question alone', () => {
+    const { names } = shown(pageOf('default', { answer: null }));
+    expect(names('region')).not.toContain('What fills it');
+    expect(names('form')).toContain('The training run');
+});

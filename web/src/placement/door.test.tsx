@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { pageOf } from '../shared/test-data';
+import { show, spies, tap } from '../shared/test-view';
+import { Placement } from './door';
+
+test('the view comes with the button that asks for it', async () => {
+    const placing = { measure: () => new Promise<never>(() => {}), placers: [] };
+    const { all, find, names } = show(<Placement page={pageOf()} act={spies()} placing={placing} />);
+    expect(names('heading')).toEqual(['Placement on your own links']);
+    tap(find('button', 'Use a measurement of your links'));
+    await expect.poll(() => all('textbox', 'Paste or drop a measurement').length).toBe(1);
+    expect(names('button')).not.toContain('Use a measurement of your links');
+});

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { goodOf, rankedPage } from '../shared/test-data';
+import { cellsOf, plain, show, spies, tap } from '../shared/test-view';
+import { allAuto } from '../state/state';
+import type { Page } from '../store/page';
+import { planAt, type Ranking, rows, settingsOf } from '../store/ranked';
+import { Best } from './best';
+
+const ranked = goodOf('rank', 'rank-70b');
+const count = rows(ranked);
+
+function shown(ranking: Partial<Ranking> = {}, changes: Partial<Page> = {}) {
+    const page = rankedPage(changes);
+    const act = spies();
+    return { act, page, ...show(<Best page={{ ...page, ranking: { ...page.ranking, ...ranking } }} act={act} />) };
+}
+const tableOf = ({ find }: Pick<ReturnType<typeof shown>, 'find'>): string[][] => cellsOf(find('table', 'Plans that fit'));
+
+test('the best plan, and the plans after it with their times and memory', () => {
+    const view = shown();
+    const first = planAt(ranked, 0);
+    expect(view.names('heading')[0]).toBe('Best configurations');
+    expect(view.text()).toContain(plain(`, ${format.duration(first.step_seconds)} a step.`));
+    const [head, ...lines] = tableOf(view);
+    expect(head?.map((cell) => cell.replace(/[▾▴]/, ''))).toEqual([
+        '#',
+        'tensorTP',
+        'pipelinePP',
+        'contextCP',
+        'micro-batchMB',
+        'data',
+        'Other settings',
+        'Step',
+        'Tokens/s',
+        'GB',
+        'of the card',
+    ]);
+    expect(lines.map((cells) => cells[9])).toEqual(lines.map((_, i) => format.gb(planAt(ranked, i).total_bytes)));
+    expect(lines).toHaveLength(Math.min(20, count));
+});
+
+test('more rows are a tap away', () => {
+    const view = shown();
+    tap(view.find('button', /^Show \d+ more$/));
+    expect(tableOf(view)).toHaveLength(1 + Math.min(40, count));
+});
+
+test('a column orders the rows, and once more turns them round', () => {
+    const view = shown();
+    const memories = (): number[] =>
+        tableOf(view)
+            .slice(1)
+            .map((cells) => Number(cells[9]));
+    tap(view.find('button', 'GB'));
+    expect(memories()).toEqual([...memories()].sort((a, b) => a - b));
+    expect(view.all('columnheader').filter((one) => one.getAttribute('aria-sort') === 'ascending')).toHaveLength(1);
+    tap(view.find('button', /^GB/));
+    expect(memories()).toEqual([...memories()].sort((a, b) => b - a));
+});
+
+test('a row is taken by its button, once, or anywhere else on it', () => {
+    const { act, all, find, page } = shown();
+    const taken = { ...allAuto(page.catalog), ...settingsOf(planAt(ranked, 1)) };
+    tap(find('button', /^Take plan 2:/));
+    expect(act.change.mock.calls).toEqual([[taken, 'choose']]);
+    tap(all('row')[2] as Element);
+    expect(act.change.mock.calls.at(-1)).toEqual([taken, 'choose']);
+});
+
+test('nothing fits: how close it comes, and where all the combinations went', () => {
+    const closest = { ...planAt(ranked, 0), share: 1.5 };
+    const none = { ...ranked, plans: {}, ranked: 0, equally_good: 0, front: [], closest };
+    const { all, text } = shown({ ranked: none });
+    expect(text()).toContain('No plan fits on 64 GPUs. The plan closest to fitting');
+    expect(text()).toContain(plain(`${format.percent(1.5)} of the card`));
+    expect(text()).toContain(`Of ${format.count(ranked.candidates)} combinations, ${format.count(ranked.legal)} keep all rules`);
+    expect(all('table')).toEqual([]);
+});
+
+test('why the next plan comes later', () => {
+    const lead = { ...goodOf('versus', 'versus'), outcome: 'slower', seconds: 2, seconds_share: 0.1, bytes: 0, time: [] } as const;
+    expect(shown({ lead: { ...lead, time: [] } }).text()).toMatch(
+        /The next plan, .*, takes 2.00 s .* longer\. Both need the same memory\./,
+    );
+});
+
+test('what the reader has set bounds the answer, not the list, until it is filtered by it', () => {
+    const { act, find } = shown({}, { job: { ...rankedPage().job, tensor_parallel: 8, schedule: '1f1b', layout: 'equal' } });
+    tap(find('button', 'Filter by what you have set'));
+    expect(act.filter).toHaveBeenCalledWith({ tensor_parallel: 8 }, { schedule: '1f1b' });
+});
+
+test('a list of the run before says so', () => {
+    expect(shown({ stale: true }).text()).toContain('These plans belong to the run before the last change.');
+    expect(shown({ ranked: null }).text()).toContain('The plans are being computed…');
+});

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { rankedPage } from '../shared/test-data';
+import { choose, show, spies, tap, textOf, unfold } from '../shared/test-view';
+import { LeftOut } from './left-out';
+
+function shown(job = {}) {
+    const page = rankedPage();
+    const act = spies();
+    return { act, ...show(<LeftOut page={{ ...page, job: { ...page.job, ...job } }} act={act} />) };
+}
+
+test('what the search leaves out can be put in', () => {
+    const { act, find, one } = shown({ leave_out: 'zero_bubble,recompute' });
+    expect(textOf(one('p'))).toMatch(/^Left out of the search: .* and .*\./);
+    tap(find('button', /^Search zero/i));
+    expect(act.change).toHaveBeenCalledWith({ leave_out: 'recompute' }, 'choose');
+});
+
+test('everything else can be left out, in the order of the catalogue', () => {
+    const { act, all, box, find } = shown({ leave_out: 'zero_bubble' });
+    unfold(box, 'What is searched');
+    const ticked = all<HTMLInputElement>('checkbox').filter(({ checked }) => checked);
+    expect(ticked).toHaveLength(1);
+    tap(find('checkbox', /^recomput/i));
+    expect(act.change.mock.calls[0]?.[0].leave_out).toMatch(/^(zero_bubble,recompute|recompute,zero_bubble)$/);
+});
+
+test('how much risk it accepts; a value of the link stands among the usual ones', () => {
+    const { act, find, names } = shown({ risk: 0.1 });
+    expect(names('option')).toEqual(['1 %', '5 %', '10 %', '20 %', '50 %']);
+    choose(find('combobox'), '0.2');
+    expect(act.change).toHaveBeenCalledWith({ risk: 0.2 }, 'choose');
+});
+
+test('nothing is left out', () => {
+    expect(shown({ leave_out: '' }).text()).toContain('Nothing is left out of the search.');
+});

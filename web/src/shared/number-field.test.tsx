@@ -1,0 +1,73 @@
+import { expect, test, vi } from 'vitest';
+import type { Value } from '../state/state';
+import { NumberField } from './number-field';
+import { press, show, write } from './test-view';
+
+type Props = Partial<Parameters<typeof NumberField>[0]>;
+
+function shown(value: Value, props: Props = {}) {
+    const onChange = vi.fn();
+    const drawn = (now: Value) => <NumberField id="n" label="Number" value={now} invalid={false} onChange={onChange} {...props} />;
+    const view = show(drawn(value));
+    return { onChange, field: view.find<HTMLInputElement>('textbox', 'Number'), set: (now: Value) => view.again(drawn(now)) };
+}
+
+test('numbers stand in the reader’s way and may be typed in any', () => {
+    const { field, onChange } = shown(8192);
+    expect(field.value).toBe('8,192');
+    for (const text of ['16.384', '8k', '']) write(field, text);
+    expect(onChange.mock.calls).toEqual([
+        [16384, 'type'],
+        ['8k', 'type'],
+        ['', 'type'],
+    ]);
+});
+
+test('what is typed stays while it means the value; another value shows at once', () => {
+    const { field, set } = shown(8192);
+    write(field, '16 384');
+    set(16384);
+    expect(field.value).toBe('16 384');
+    set(64);
+    expect(field.value).toBe('64');
+});
+
+test('arrow keys double and halve, down to one', () => {
+    const { field, onChange, set } = shown(3);
+    press(field, 'ArrowUp');
+    press(field, 'ArrowDown');
+    set(1);
+    press(field, 'ArrowDown');
+    press(field, 'x');
+    expect(onChange.mock.calls.map(([value]) => value)).toEqual([6, 1, 1]);
+});
+
+test('“auto” is an empty field, or the word', () => {
+    const { field, onChange } = shown('auto', { auto: true, placeholder: 'auto (4)' });
+    expect([field.value, field.placeholder]).toEqual(['', 'auto (4)']);
+    for (const text of ['4', ' Auto ', '']) write(field, text);
+    expect(onChange.mock.calls.map(([value]) => value)).toEqual([4, 'auto', 'auto']);
+});
+
+test('a number that need not be whole goes by tenths, within its ends', () => {
+    const { field, onChange, set } = shown(0.95, { decimals: { min: 0, max: 1 } });
+    press(field, 'ArrowUp');
+    set(0);
+    press(field, 'ArrowDown');
+    write(field, '0,25');
+    expect(onChange.mock.calls.map(([value]) => value)).toEqual([1, 0, 0.25]);
+});
+
+test('an amount that is zero is an empty field', () => {
+    const { field, onChange, set } = shown(0, { amount: true });
+    expect(field.value).toBe('');
+    write(field, '1e12');
+    set(1e12);
+    write(field, '');
+    expect(onChange.mock.calls.map(([value]) => value)).toEqual([1e12, 0]);
+});
+
+test('a wrong one says so, and why', () => {
+    const { field } = shown('8k', { invalid: true, describedBy: 'problem-0' });
+    expect([field.value, field.getAttribute('aria-invalid'), field.getAttribute('aria-describedby')]).toEqual(['8k', 'true', 'problem-0']);
+});
