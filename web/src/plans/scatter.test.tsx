@@ -38,6 +38,15 @@ test('arrow keys move along them, Enter and a tap take one', () => {
     expect(act.change).toHaveBeenCalledTimes(2);
 });
 
+test('the scale is that of the list, whatever the answer above is of', () => {
+    const { catalog } = rankedPage();
+    const { box, text } = show(<Scatter shown={{ catalog, answer: null, problems: [] }} ranked={ranked} act={spies()} />);
+    const heights = [...box.querySelectorAll('circle')].map((one) => Number(one.getAttribute('cy')));
+    expect(Math.min(...heights)).toBeGreaterThan(0);
+    expect(Math.max(...heights)).toBeLessThan(300);
+    expect(text()).toContain('0 20 40 60 80');
+});
+
 test('one plan alone is no drawing', () => {
     expect(shown({ ...ranked, plans: { step_seconds: [1], total_bytes: [1] }, front: [0] }).text()).toBe('');
 });

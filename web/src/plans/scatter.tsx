@@ -33,7 +33,7 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
     // Rows of one group stand in another order than that of their time.
     const front = [...ranked.front].sort((a, b) => seconds(a) - seconds(b));
     const all = Array.from({ length: rows(ranked) }, (_, row) => row);
-    const card = shown.answer?.card_bytes ?? 1;
+    const card = bytes(0) / (ranked.plans.share?.[0] ?? 1); // of this list: the answer above may be of another run, or missing
     const least = Math.min(...all.map(seconds));
     const inSight = (entry: number): boolean => seconds(entry) <= least * SPREAD;
     const line = front.filter(inSight);
