@@ -224,8 +224,8 @@ class LayerCost : TimeSymbols<N> {
             return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
         };
         const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values()),
-                backward = bytes("V_b", "element_bytes_backward", norm_values(kNormBackward),
-                                 on_.of(kActivationBackward[m_.gated ? 1 : 0]));
+                backward =
+                    bytes("V_b", "element_bytes_backward", norm_values(kNormBackward), on_.of(kActivationBackward[m_.gated ? 1 : 0]));
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
     }

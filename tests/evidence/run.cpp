@@ -19,10 +19,11 @@ int main(int count, char** arguments) {
             }
             double most = 0;
             for (const double bytes : answer->peak_bytes) most = bytes > most ? bytes : most;
-            std::printf("%s\t%s\t%lld\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%s\t%.4f\t%.6g\t%.6g\t%.6g\t%.6g\t%s\n", source.name.c_str(), row.id.c_str(),
-                        static_cast<long long>(row.job), row.outcome.c_str(), row.step_seconds, answer->seconds, answer->low, answer->high,
-                        answer->verdict.c_str(), answer->probability, most / 1073741824, answer->whole_bytes / 1073741824,
-                        answer->peak_bytes.front() / 1073741824, answer->static_bytes.front() / 1073741824, answer->basis.c_str());
+            std::printf("%s\t%s\t%lld\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%s\t%.4f\t%.6g\t%.6g\t%.6g\t%.6g\t%s\n", source.name.c_str(),
+                        row.id.c_str(), static_cast<long long>(row.job), row.outcome.c_str(), row.step_seconds, answer->seconds,
+                        answer->low, answer->high, answer->verdict.c_str(), answer->probability, most / 1073741824,
+                        answer->whole_bytes / 1073741824, answer->peak_bytes.front() / 1073741824,
+                        answer->static_bytes.front() / 1073741824, answer->basis.c_str());
         }
     for (const std::string& defect : defects) std::fprintf(stderr, "%s\n", defect.c_str());
     return defects.empty() ? 0 : 1;

@@ -97,7 +97,8 @@ Fitted fit(const Problem& p, const std::vector<double>& start, std::int64_t with
     double damping = 1e-2;
     const auto whole = [&](const std::vector<double>& logs, std::vector<double>* r) {
         double loss = loss_of(p, logs, without, r);
-        for (std::size_t i = 0; i < n; ++i) loss += kPrior * (logs[i] - start[i]) * (logs[i] - start[i]) / 2 * static_cast<double>(p.runs.size());
+        for (std::size_t i = 0; i < n; ++i)
+            loss += kPrior * (logs[i] - start[i]) * (logs[i] - start[i]) / 2 * static_cast<double>(p.runs.size());
         return loss;
     };
     f.loss = whole(f.logs, &residuals);
@@ -225,7 +226,8 @@ void report(const Problem& p) {
     for (std::size_t i = 0; i < start.size(); ++i) {
         const double e = 1.96 * best.error[i];
         std::printf("  %-24s shipped %-12.5g fitted %-12.5g from %.5g to %.5g%s\n", p.names[i].c_str(), std::exp(start[i]),
-                    std::exp(best.logs[i]), std::exp(best.logs[i] - e), std::exp(best.logs[i] + e), e > 0.7 ? "   the data do not tell it" : "");
+                    std::exp(best.logs[i]), std::exp(best.logs[i] - e), std::exp(best.logs[i] + e),
+                    e > 0.7 ? "   the data do not tell it" : "");
     }
     std::int64_t groups = 0;
     for (const Run& run : p.runs) groups = std::max(groups, run.group + 1);

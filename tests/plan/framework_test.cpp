@@ -44,9 +44,9 @@ Framework framework_of_request(const Json& request) {
 
 // Does not compile when Framework gets a field: the tests here are to reach that one from a request too.
 [[maybe_unused]] void names_every_field(const Framework& framework) {
-    [[maybe_unused]] const auto& [attention, loss, transformer_engine, gradient_fusion, caches_dummy_gradients, softmax_fusion,
-                                  activation_fusion, attention_mask, deferred_embedding_gradient, grouped_gemm, large_workspaces,
-                                  engine_workspace] = framework;
+    [[maybe_unused]] const auto& [attention, loss, transformer_engine, gradient_fusion, gradients_twice, caches_dummy_gradients,
+                                  softmax_fusion, activation_fusion, attention_mask, deferred_embedding_gradient, grouped_gemm,
+                                  large_workspaces, engine_workspace] = framework;
 }
 
 // Every framework on every generation of cards.
