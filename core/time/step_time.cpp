@@ -247,7 +247,7 @@ class StepCost : TimeSymbols<N> {
         N exposed = data.exposed(parameters, forward, backward);
         if (p_.shards_optimizer()) add(exposed, one_after_the_other(data.ranks()));
         item(TimeItem::data_traffic) = item(TimeItem::weight_traffic) = 0.0;
-        if (sends_every_micro_batch(p_))  // FSDP (tests/time/nvidia_rates_test.cpp)
+        if (sends_every_micro_batch(p_))  // FSDP
             item(TimeItem::weight_traffic) = micro_batches_ * exposed;
         else
             item(TimeItem::data_traffic) = exposed;

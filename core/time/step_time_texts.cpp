@@ -27,9 +27,9 @@ const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(ite
 static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
     if (model.experts.count > 0) return {0.55, 1.75, "experts", 33};
     if (const auto& band = row_of(plan.framework).band) return *band;
-    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 44};
-    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 20};
-    if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "ampere", 84};
+    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 33};
+    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 24};
+    if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "ampere", 43};
     return {0.91, 1.1, "hopper", 102};
 }
 Band band_of(const Model& model, const Plan& plan, const Machine& machine) {

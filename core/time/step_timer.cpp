@@ -48,7 +48,7 @@ PlayedStep played_step(const Model& model, const Plan& p, const Machine& machine
     const auto with_transfers = play(schedule, times);
     step.together = played->makespan + (m - few) * repeating;
     step.transfers = with_transfers ? std::max(0.0, with_transfers->makespan - played->makespan) : 0;
-    step.hidden = std::max(0.0, hidden);
+    step.hidden = hidden > 1e-9 * step.together ? hidden : 0;  // less is rounding
     return step;
 }
 

@@ -73,6 +73,7 @@ std::optional<Answered> answer_to(const Json& request, std::string& problem) {
     const Json& time = answer["time"];
     a.seconds = number(time, "step_seconds"), a.low = number(time, "low_seconds"), a.high = number(time, "high_seconds");
     a.basis = time["basis"].value("id", "");
+    if (const auto arguments = time["basis"].find("args"); arguments != time["basis"].end()) a.basis_runs = arguments->value("runs", 0);
     a.verdict = answer.value("class", "");
     if (answer["probability"].is_number()) a.probability = answer["probability"];
     a.share = number(answer, "share"), a.whole_bytes = number(answer, "whole_bytes");

@@ -27,7 +27,8 @@ std::vector<EvidenceSource> read_evidence(const std::string& folder, std::vector
 
 // What the core says of a row, through api::estimate.
 struct Answered {
-    double seconds = 0, low = 0, high = 0;                // of a step; the band that is told
+    double seconds = 0, low = 0, high = 0;  // of a step; the band that is told
+    std::int64_t basis_runs = 0;
     std::string basis;                                    // words of the runs behind the band
     std::string verdict;                                  // fits, at_risk, does_not_fit
     double probability = -1, share = 0, whole_bytes = 0;  // to run; of the card; with what lies outside the allocator

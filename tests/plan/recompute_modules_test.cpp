@@ -27,9 +27,10 @@ Plan plan_with(std::uint32_t modules) {
     return p;
 }
 
-Plan in_pytorch(std::uint32_t modules) {
+// With layers of the framework's own, whose norms stand apart.
+Plan without_engine(std::uint32_t modules) {
     Plan p = plan_with(modules);
-    p.framework = FrameworkKind::pytorch;
+    p.transformer_engine = Habit::off;
     return p;
 }
 
@@ -55,17 +56,17 @@ double step_of(const Model& model, const Plan& plan, const Gpu& gpu) {
 TEST_CASE("recomputed modules: norms and feed-forward part of a Llama 3.1 70B by hand") {
     const Model& llama = model("llama-3.1-70b");  // h 8,192, f 28,672
     // two norms read and write h values of 2 bytes: 2·8,192·4·8,192 = 536,870,912 bytes, times 0.929 over 0.85·3.35e12 byte/s
-    CHECK(again(llama, in_pytorch(layernorm)) == doctest::Approx(1.7516e-4).epsilon(1e-4));
+    CHECK(again(llama, without_engine(layernorm)) == doctest::Approx(1.7516e-4).epsilon(1e-4));
     // Transformer Engine has joined them to the matrices behind them: nothing is there to recompute
     CHECK(again(llama, plan_with(layernorm)) == 0);
     // activation: 2·8,192·3·28,672 = 1,409,286,144 bytes: 4.5978e-4 s. Three matrices: 2·8,192·3·8,192·28,672 = 1.15448e13 FLOP at
     // 0.737·989.4e12 FLOP/s: 1.5832e-2 s, and a few per cent for filling tiles (138 steps of 8,192) and for the last wave
-    const double matrices = again(llama, in_pytorch(mlp)) - 4.5978e-4;
+    const double matrices = again(llama, without_engine(mlp)) - 4.5978e-4;
     CHECK(matrices >= 1.5832e-2 * (1 + 138.0 / 28'672));
     CHECK(matrices <= 1.5832e-2 * 1.05);
-    CHECK(again(llama, in_pytorch(layernorm | mlp)) ==
-          doctest::Approx(again(llama, in_pytorch(layernorm)) + again(llama, in_pytorch(mlp))));
-    CHECK(again(llama, plan_with(mlp)) == doctest::Approx(again(llama, in_pytorch(mlp)) + 1.7516e-4 / 2));  // takes its norm along
+    CHECK(again(llama, without_engine(layernorm | mlp)) ==
+          doctest::Approx(again(llama, without_engine(layernorm)) + again(llama, without_engine(mlp))));
+    CHECK(again(llama, plan_with(mlp)) == doctest::Approx(again(llama, without_engine(mlp)) + 1.7516e-4 / 2));  // takes its norm along
     // nothing of these is in a dense layer without latent attention
     CHECK(again(llama, plan_with(moe_act | moe | shared_experts | mla_up_proj)) == 0);
     CHECK(again(llama, plan_with(0)) == 0);
@@ -78,7 +79,7 @@ TEST_CASE("recomputed modules: the feed-forward part exchanges its input and out
     // two exchanges of 2·8,192·8,192 = 134,217,728 bytes: 7/8 of them over 0.737·450e9 byte/s is 3.5411e-4 s each; with links of twice the
     // rate, half
     CHECK(again(llama, plan) - again(llama, plan, 2) == doctest::Approx(3.5411e-4).epsilon(1e-4));
-    plan = in_pytorch(layernorm);
+    plan = without_engine(layernorm);
     plan.tensor_parallel = 8;  // on every GPU a part of the sequence
     CHECK(again(llama, plan) == doctest::Approx(1.7516e-4 / 8).epsilon(1e-4));
     plan.recompute_modules = layernorm | core_attn;
@@ -137,7 +138,7 @@ TEST_CASE("recomputed modules: what is computed again is not kept") {
     CHECK(kept(llama, plan_with(0), Item::norm_outputs) == 2 * norm);
     CHECK(kept(llama, plan_with(layernorm), Item::norm_outputs) == 2 * norm);
     CHECK(kept(llama, plan_with(mlp), Item::norm_outputs) == norm);
-    CHECK(kept(llama, in_pytorch(layernorm), Item::norm_outputs) == 0);
+    CHECK(kept(llama, without_engine(layernorm), Item::norm_outputs) == 0);
     CHECK(kept(llama, plan_with(0), Item::feed_forward_activations) == 32 * 6.0 * 8'192 * 14'336);
     CHECK(kept(llama, plan_with(mlp), Item::feed_forward_activations) == 0);
     // latent attention and experts have norms apart: DeepSeek-V2-Lite, one dense layer and 26 with experts

@@ -202,7 +202,13 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     CHECK(layer.expert_forward == Approx(2 * one).epsilon(1e-12));
     CHECK(layer.expert_backward == Approx(2 * one).epsilon(1e-12));
     c.plan.gpus = 64, c.plan.expert_parallel = 4, c.plan.expert_tensor_parallel = 2;  // 8 GPUs, two nodes: 120 copies, 11,520 bytes
-    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 11'520 * 7.0 / 8 * 4 / (0.4 * 5e6))).epsilon(1e-12));
+    // of a token's two copies the other node gets one with probability 1 - 1/2^2: 0.375 of the bytes cross, 11,520 * 0.375 * 4 / (0.4 *
+    // 5e6) = 8.64 ms; inside the node all of them, 11,520 / (0.5 * 2e6) = 11.52 ms, are the slower part
+    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 11.52e-3)).epsilon(1e-12));
+    c.k.exchange = 0.5;
+    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 23.04e-3)).epsilon(1e-12));
+    c.hw.link *= 2;  // now the network is: 8.64 / 0.5
+    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 17.28e-3)).epsilon(1e-12));
     c = dense();
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24, .shared_ffn = 16};
     c.model.expert_layers = {1, 1, 1, 1, 1, 1};

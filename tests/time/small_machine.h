@@ -31,6 +31,7 @@ inline Timing timing() {
     t.attention_backward = 0.8;
     t.attention_tail = 1.5;
     t.element_wise = 0.9;
+    t.plain_norms = 1;
     t.cross_entropy = 40;
     t.link = 0.5;
     t.link_latency = 1e-3;
@@ -45,6 +46,8 @@ inline Timing timing() {
     t.ring_network = 0.3;
     t.ring_network_exposed = 0.9;
     t.host_layer = 0;
+    t.host_experts = 0;
+    t.exchange = 1;
     t.fixed = 0.125;
     t.straggler = 0.01;
     t.stall = 0;

@@ -11,7 +11,6 @@
 #include "memory/judged_runs.h"
 #include "model/catalog.h"
 #include "random_cases.h"
-#include "search/order.h"
 #include "time/timed_runs.h"
 
 using namespace fourfold;
@@ -55,11 +54,14 @@ Timing paper_fit(const char* gpu) {
             .attention_backward = get("attention_backward"),
             .attention_tail = get("attention_tail"),
             .element_wise = get("element_wise"),
+            .plain_norms = 1,
             .cross_entropy = get("cross_entropy"),
             .link = get("link"),
             .link_latency = get("link_latency"),
             .network = get("network"),
             .network_latency = get("network_latency"),
+            .spanning_latency = 0,
+            .shard_latency = 0,
             .tensor_exposed = get("tensor_exposed"),
             .tensor_overlap_exposed = get("tensor_overlap_exposed"),
             .data_exposed = get("data_exposed"),
@@ -69,6 +71,8 @@ Timing paper_fit(const char* gpu) {
             .ring_network = get("ring_network"),
             .ring_network_exposed = get("ring_network_exposed"),
             .host_layer = get("host_layer"),
+            .host_experts = 0,
+            .exchange = 1,
             .fixed = get("fixed"),
             .straggler = get("straggler"),
             .stall = get("stall"),
@@ -86,89 +90,6 @@ TEST_CASE("step time: the paper's table, with constants fitted to that table alo
     const Timing on_a100 = paper_fit("a100-sxm-40gb"), on_h100 = paper_fit("h100-sxm-94gb");
     CHECK(error_of("paper fit, A100 (in the fit)", a100, &on_a100).mean() <= 0.04);
     CHECK(error_of("paper fit, H100 (in the fit)", h100, &on_h100).mean() <= 0.019);
-}
-
-TEST_CASE("step time: the constants shipped") {
-    CHECK(error_of("paper, A100 (in the fit)", a100).mean() <= 0.05);
-    CHECK(error_of("paper, H100 (in the fit)", h100).mean() <= 0.022);
-    CHECK(error_of("Korthikanti et al. (in the fit)", [](const Run& r) { return r.family == "korthikanti"; }).mean() <= 0.04);
-    CHECK(error_of("NVIDIA dgxc 8B and 15B (in the fit)", [](const Run& r) { return r.family == "dgxc"; }).mean() <= 0.055);
-    CHECK(error_of("vTrain, small (site in the fit)", [](const Run& r) { return r.family == "vtrain"; }).mean() <= 0.09);
-    CHECK(error_of("SimuMax, B200 (in the fit)", [](const Run& r) { return r.family == "simumax"; }).mean() <= 0.035);
-    for (const char* family : {"hagemann", "llm-foundry", "torchtitan"})  // other frameworks and GPUs: their bias, for the record
-        error_of((std::string(family) + " (predicted)").c_str(), [&](const Run& r) { return r.family == family; });
-}
-
-TEST_CASE("step time: nine of ten runs lie within the band, kind by kind") {
-    std::map<std::string_view, std::pair<int, int>> inside;  // by the band's basis: runs, of which inside
-    for (const Run& run : tests::measured_runs()) {
-        if (!run.ran() || run.step_time_s <= 0 || !layers_per_chunk(run.model, run.plan)) continue;
-        const Machine machine = machine_of(*catalog().gpu(run.gpu), nullptr, run.plan);
-        const Band band = band_of(run.model, run.plan, machine);
-        const double factor = run.step_time_s / seconds_of(run);
-        auto& [runs, within] = inside[band.basis];
-        ++runs;
-        within += factor >= band.low && factor <= band.high ? 1 : 0;
-    }
-    for (const auto& [basis, counts] : inside) {
-        MESSAGE(std::string(basis) << " " << counts.second << " of " << counts.first << " inside");
-        CHECK(counts.second >= 0.9 * counts.first);
-    }
-}
-
-// Regret of a choice: how much slower it is than the best configuration measured of the same job, 1 - best time / its time. The choice is
-// the first in order (order.h), as everywhere: among plans that the estimate cannot tell apart the least exposed; and, for the record, the
-// one with the shortest estimate.
-TEST_CASE("ranking: regret of the first choice, against a rule of thumb and a random pick") {
-    struct Scored {
-        double estimated, measured, rule;
-        Run run;
-    };
-    std::map<std::pair<std::string, std::int64_t>, std::vector<Scored>> jobs;
-    for (const Run& run : tests::measured_runs()) {
-        if (!run.ran() || run.step_time_s <= 0 || !layers_per_chunk(run.model, run.plan)) continue;
-        const double rule = static_cast<double>(run.plan.model_parallel()) - 1e-4 * static_cast<double>(run.plan.micro_batch);
-        jobs[{run.family, run.job}].push_back({seconds_of(run), run.step_time_s, rule, run});
-    }
-    struct Regret {
-        int jobs = 0, in_top_3 = 0, in_top_3_by_time = 0;
-        double ours = 0, by_time = 0, rule = 0, random = 0;
-    };
-    std::map<std::string, Regret> families;
-    for (auto& job : jobs) {
-        std::vector<Scored>& rows = job.second;
-        if (rows.size() < 3) continue;
-        double best = rows[0].measured, random = 0;
-        for (const Scored& row : rows) best = std::min(best, row.measured);
-        for (const Scored& row : rows) random += (1 - best / row.measured) / static_cast<double>(rows.size());
-        const auto by_rule = std::min_element(rows.begin(), rows.end(), [](const Scored& a, const Scored& b) { return a.rule < b.rule; });
-        Regret& family = families[job.first.first];
-        family.rule += 1 - best / by_rule->measured;
-        std::stable_sort(rows.begin(), rows.end(), [](const Scored& a, const Scored& b) { return a.estimated < b.estimated; });
-        family.by_time += 1 - best / rows[0].measured;
-        const auto is_best = [best](const Scored& r) { return r.measured <= best; };
-        family.in_top_3_by_time += std::any_of(rows.begin(), rows.begin() + 3, is_best) ? 1 : 0;
-        std::vector<Estimated> plans;
-        for (std::size_t i = 0; i < rows.size(); ++i) plans.push_back({rows[i].run.plan, static_cast<double>(i), 0, {}, rows[i].estimated});
-        std::vector<Scored> ordered;  // `bytes`, which the order does not look at, says which row it was
-        for (const Ranked& one : in_order(std::move(plans))) ordered.push_back(rows[static_cast<std::size_t>(one.estimate.bytes)]);
-        rows = std::move(ordered);
-        ++family.jobs;
-        family.ours += 1 - best / rows[0].measured;
-        family.random += random;
-        family.in_top_3 += std::any_of(rows.begin(), rows.begin() + 3, is_best) ? 1 : 0;
-    }
-    for (const auto& [name, r] : families)
-        MESSAGE(name << ": " << r.jobs << " jobs; mean regret " << 100 * r.ours / r.jobs << " % (by time alone " << 100 * r.by_time / r.jobs
-                     << " %), rule of thumb " << 100 * r.rule / r.jobs << " %, random pick " << 100 * r.random / r.jobs
-                     << " %; best in the first three " << r.in_top_3);
-    const Regret &paper = families["fujii"], &vtrain = families["vtrain"], &hagemann = families["hagemann"];
-    CHECK(paper.ours <= 0.003 * paper.jobs);
-    CHECK(paper.in_top_3_by_time == paper.jobs);
-    CHECK(paper.in_top_3 >=
-          paper.jobs - 1);  // two plans of one job within 0.5 % change places: the one with context parallelism was the best
-    CHECK(vtrain.ours <= 0.022 * vtrain.jobs);
-    CHECK(hagemann.ours <= 0.05 * hagemann.jobs);
 }
 
 // Memory verdict, then the fastest: from all configurations of a job of the paper's table, those with a dash included.

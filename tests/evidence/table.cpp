@@ -1,0 +1,142 @@
+#include "evidence/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "model/catalog.h"
+
+namespace fourfold::tests {
+
+namespace {
+
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+std::string family_of(const AnsweredRow& row) { return row.row->row.value("family", row.source->name); }
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+bool is_timed(const AnsweredRow& row) { return row.row->ran() && row.row->step_seconds > 0; }
+
+// The smallest split first, then the largest micro-batch.
+double rule_of_thumb(const Json& request) {
+    double split = 1;
+    for (const char* degree : {"tensor_parallel", "pipeline_parallel", "context_parallel"}) split *= request.value(degree, 1.0);
+    return split - 1e-4 * request.value("micro_batch", 1.0);
+}
+
+struct Choice {
+    double estimated, measured, rule;
+};
+void add_regret(TimeErrors& errors, const std::vector<Choice>& job) {
+    if (job.size() < 3) return;
+    double best = job[0].measured;
+    for (const Choice& one : job) best = std::min(best, one.measured);
+    const auto first = [&](auto key) {
+        return std::min_element(job.begin(), job.end(), [&](const Choice& a, const Choice& b) { return a.*key < b.*key; })->measured;
+    };
+    ++errors.jobs;
+    errors.regret += 1 - best / first(&Choice::estimated);
+    errors.rule_regret += 1 - best / first(&Choice::rule);
+}
+
+TimeErrors errors_of(const std::vector<const AnsweredRow*>& rows) {
+    TimeErrors errors;
+    std::vector<double> sizes, signs;
+    std::map<std::pair<std::string, std::int64_t>, std::vector<Choice>> jobs;
+    for (const AnsweredRow* one : rows) {
+        const double measured = one->row->step_seconds, estimated = one->answer.seconds, error = measured / estimated - 1;
+        sizes.push_back(std::abs(error)), signs.push_back(error);
+        errors.mean += std::abs(error) / static_cast<double>(rows.size());
+        errors.most = std::max(errors.most, std::abs(error));
+        errors.inside += measured >= one->answer.low && measured <= one->answer.high ? 1.0 / static_cast<double>(rows.size()) : 0;
+        jobs[{one->source->name, one->row->job}].push_back({estimated, measured, rule_of_thumb(one->row->request)});
+    }
+    errors.rows = static_cast<std::int64_t>(rows.size());
+    errors.median = median(sizes), errors.bias = median(signs);
+    for (const auto& job : jobs) add_regret(errors, job.second);
+    if (errors.jobs > 0) errors.regret /= static_cast<double>(errors.jobs), errors.rule_regret /= static_cast<double>(errors.jobs);
+    return errors;
+}
+
+// Area under the ROC curve.
+double area(const std::vector<double>& ran, const std::vector<double>& failed) {
+    double ordered = 0;
+    for (const double a : ran)
+        for (const double b : failed) ordered += a < b ? 1 : a == b ? 0.5 : 0;
+    return ran.empty() || failed.empty() ? 0 : ordered / (static_cast<double>(ran.size()) * static_cast<double>(failed.size()));
+}
+
+}  // namespace
+
+std::vector<AnsweredRow> answer_all(const std::vector<EvidenceSource>& sources, std::vector<std::string>& defects) {
+    std::vector<AnsweredRow> answered;
+    for (const EvidenceSource& source : sources)
+        for (const EvidenceRow& row : source.rows) {
+            std::string problem;
+            if (auto answer = answer_to(row.request, problem))
+                answered.push_back({&source, &row, std::move(*answer)});
+            else
+                defects.push_back(source.name + " " + row.id + ": " + problem);
+        }
+    return answered;
+}
+
+std::map<std::string, TimeErrors> time_errors(const std::vector<AnsweredRow>& rows) {
+    std::map<std::string, std::vector<const AnsweredRow*>> families;
+    for (const AnsweredRow& row : rows)
+        if (is_timed(row)) families[family_of(row)].push_back(&row);
+    std::map<std::string, TimeErrors> errors;
+    for (const auto& [name, family] : families) errors[name] = errors_of(family);
+    return errors;
+}
+
+std::map<std::string, VerdictErrors> verdict_errors(const std::vector<AnsweredRow>& rows) {
+    std::map<std::string, VerdictErrors> errors;
+    std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> shares;
+    for (const AnsweredRow& row : rows) {
+        if (row.row->outcome == "failed" || row.row->outcome.empty() || row.source->head.value("judges_fit", true) == false) continue;
+        const bool ran = row.row->ran();
+        const Gpu* gpu = catalog().gpu(row.row->request.value("gpu", ""));
+        const std::string name = row.source->name == "fujii2024" ? family_of(row) : row.source->name;
+        VerdictErrors& e = errors[name];
+        ++(ran ? e.ran : e.failed);
+        if (row.answer.verdict == "fits") ++e.fits, e.fits_ran += ran ? 1 : 0;
+        if (row.answer.verdict == "does_not_fit") ++e.no, e.no_ran += ran ? 1 : 0;
+        (ran ? shares[name].first : shares[name].second).push_back(row.answer.whole_bytes / (gpu == nullptr ? 1 : gpu->memory_bytes));
+    }
+    for (auto& [name, e] : errors) e.area = area(shares[name].first, shares[name].second);
+    return errors;
+}
+
+Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<AnsweredRow>& rows) {
+    Json table = Json::object();
+    table["sources"] = Json::object();
+    for (const EvidenceSource& source : sources) {
+        Json one = Json::object();
+        for (const char* key : {"source", "url", "stack", "standing", "assumed"}) one[key] = source.head.value(key, Json());
+        one["rows"] = source.rows.size();
+        table["sources"][source.name] = std::move(one);
+    }
+    std::map<std::string, std::string> source_of;
+    for (const AnsweredRow& row : rows) source_of[family_of(row)] = row.source->name;
+    table["time"] = Json::object();
+    for (const auto& [name, e] : time_errors(rows))
+        table["time"][name] = Json{{"source", source_of[name]},        {"rows", e.rows},
+                                   {"mean", rounded(e.mean)},          {"median", rounded(e.median)},
+                                   {"bias", rounded(e.bias)},          {"most", rounded(e.most)},
+                                   {"inside_band", rounded(e.inside)}, {"jobs", e.jobs},
+                                   {"regret", rounded(e.regret)},      {"rule_regret", rounded(e.rule_regret)}};
+    table["verdict"] = Json::object();
+    for (const auto& [name, e] : verdict_errors(rows))
+        table["verdict"][name] = Json{{"ran", e.ran},           {"failed", e.failed},   {"area", rounded(e.area)},     {"fits", e.fits},
+                                      {"fits_ran", e.fits_ran}, {"does_not_fit", e.no}, {"does_not_fit_ran", e.no_ran}};
+    return table;
+}
+
+}  // namespace fourfold::tests
