@@ -1,7 +1,8 @@
 // Fits constants of the time model to measured step times, by damped least squares of ln(measured / estimated).
-//   fourfold_fit EVIDENCE_FOLDER PROBLEMS.json [NAME]
+//   fourfold_fit EVIDENCE_FOLDER PROBLEMS.json [NAME | --check]
 // Each problem of the file names its sources, which of their rows count, and the constants. Printed per constant: shipped, fitted, its 95 %
-// interval, and whether the data tell it at all; and the error with each whole job left out.
+// interval, and whether the data tell it at all; and the error with each whole job left out. --check, without the latter, fails where a
+// constant that is shipped lies outside its interval.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -213,8 +214,9 @@ Problem read_problem(const Json& json, const std::vector<EvidenceSource>& eviden
     return p;
 }
 
-void report(const Problem& p) {
-    if (p.runs.empty()) return;
+// Prints the fit; the number of shipped constants that lie outside its intervals.
+int report(const Problem& p, bool leave_out) {
+    if (p.runs.empty()) return std::printf("\n%s: no runs\n", p.name.c_str()), 1;
     const Job& first = *p.runs.front().job;
     const TimedPlan<double> timed(first.model, *first.gpu, first.cluster, first.plan);
     std::vector<double> start;
@@ -223,19 +225,23 @@ void report(const Problem& p) {
     const Error before = error_at(p, start), after = error_at(p, best.logs);
     std::printf("\n%s: %zu runs; mean error %.2f %% (median %.2f) shipped, %.2f %% (%.2f) fitted\n", p.name.c_str(), p.runs.size(),
                 100 * before.mean, 100 * before.median, 100 * after.mean, 100 * after.median);
+    int outside = 0;
     for (std::size_t i = 0; i < start.size(); ++i) {
         const double e = 1.96 * best.error[i];
+        const bool told = e <= 0.7, inside = std::abs(best.logs[i] - start[i]) <= e;
+        outside += told && !inside ? 1 : 0;
+        const char* note = !told ? "   the data do not tell it" : inside ? "" : "   SHIPPED IS OUTSIDE";
         std::printf("  %-24s shipped %-12.5g fitted %-12.5g from %.5g to %.5g%s\n", p.names[i].c_str(), std::exp(start[i]),
-                    std::exp(best.logs[i]), std::exp(best.logs[i] - e), std::exp(best.logs[i] + e),
-                    e > 0.7 ? "   the data do not tell it" : "");
+                    std::exp(best.logs[i]), std::exp(best.logs[i] - e), std::exp(best.logs[i] + e), note);
     }
     std::int64_t groups = 0;
     for (const Run& run : p.runs) groups = std::max(groups, run.group + 1);
-    if (groups < 2 || groups > 60) return;
+    if (!leave_out || groups < 2 || groups > 60) return outside;
     std::vector<double> ratios;
     for (std::int64_t g = 0; g < groups; ++g) error_at(p, fit(p, best.logs, g).logs, g, &ratios);
     const Error out = error_of(ratios);
     std::printf("  each job left out: mean error %.2f %% (median %.2f)\n", 100 * out.mean, 100 * out.median);
+    return outside;
 }
 
 }  // namespace
@@ -248,7 +254,11 @@ int main(int count, char** arguments) {
     std::stringstream text;
     text << file.rdbuf();
     const Json problems = Json::parse(text.str(), nullptr, false);
+    const std::string only = count > 3 ? arguments[3] : "";
+    int outside = 0;
     for (const Json& problem : problems)
-        if (count < 4 || problem["name"] == arguments[3]) report(read_problem(problem, evidence));
-    return 0;
+        if (only.empty() || only == "--check" || problem["name"] == only)
+            outside += report(read_problem(problem, evidence), only != "--check");
+    std::printf("\n%d shipped constants outside their intervals\n", outside);
+    return only == "--check" && outside > 0 ? 1 : 0;
 }
