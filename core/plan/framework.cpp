@@ -35,6 +35,8 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .habits = {.loss = LossKernel::native_fused, .transformer_engine = false, .gradient_fusion = false, .gradients_twice = true},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
+     .split = Split::weights,
+     .any_layout = false,
      .hides_shards = false,
      .residual = kNanotronResidual,
      .band = Band{0.83, 1.18, "nanotron", 143}},

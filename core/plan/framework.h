@@ -61,6 +61,7 @@ struct FrameworkRow {
     Framework habits;                                          // where a request leaves it to the framework
     AttentionKernel plain_attention = AttentionKernel::local;  // of its own layers
     ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
+    Split split = Split::equal;                                // how it shares out layers where nothing is said
     bool any_layout = true;                                    // a chunk may hold any number of layers
     bool any_group = false;                                    // chunks may take turns in groups of any size
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself

@@ -50,7 +50,7 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
     std::vector<PipelineForm> list;
     std::vector<LayerSplit> splits = {LayerSplit::given};
     if ((p.open & open_layout) != 0 && !has_uneven_ends(p)) {
-        splits = {LayerSplit::equal};
+        splits = {row_of(p.framework).split == Split::weights ? LayerSplit::weights : LayerSplit::equal};
         if ((out & without_uneven_layers) == 0 && row_of(p.framework).any_layout) splits.push_back(LayerSplit::balanced);
     }
     const auto add = [&](ScheduleKind schedule, std::int64_t chunks) {
@@ -99,7 +99,8 @@ Candidates candidates(const SearchSpace& space) {
     all.zero = {p.zero};
     if ((p.open & open_zero) != 0) {
         all.zero = {Zero::optimizer};
-        // ZeRO-1 is never slower and never needs more than none (a test)
+        // ZeRO-1 never needs more than none (a test), and is never slower where the passes hide its traffic
+        if (!row_of(p.framework).hides_shards) all.zero.push_back(Zero::none);
         if ((space.exploration.left_out & without_sharding) == 0)
             for (const Zero deeper : {Zero::gradients, Zero::weights})
                 if (deeper <= row_of(p.framework).deepest_zero) all.zero.push_back(deeper);
@@ -118,7 +119,7 @@ void set_form(Plan& plan, const PipelineForm& form) {
     plan.virtual_stages = form.virtual_stages;
     if (form.split == LayerSplit::given) return;
     plan.layout = nullptr;
-    plan.split = form.split == LayerSplit::equal ? Split::equal : Split::front;
+    plan.split = form.split == LayerSplit::equal ? Split::equal : form.split == LayerSplit::weights ? Split::weights : Split::front;
 }
 
 // ---- counting

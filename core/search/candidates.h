@@ -47,7 +47,7 @@ struct SearchSpace {
 
 // The layers over the chunks: as the plan says, equal, as balanced as the times of layers, embedding and loss allow (balance.h), or, where
 // a pipeline bends back, the longer chunks first.
-enum class LayerSplit : std::uint8_t { given, equal, balanced, front };
+enum class LayerSplit : std::uint8_t { given, equal, balanced, front, weights };
 
 // One way to run a pipeline.
 struct PipelineForm {

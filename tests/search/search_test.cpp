@@ -65,7 +65,7 @@ AnyJob any_job(Random& random) {
     if (random.from(0, 3) == 0) p.schedule = static_cast<ScheduleKind>(random.from(0, kChosenSchedules - 1)), p.open &= ~open_schedule;
     if (random.from(0, 5) == 0)
         p.recompute = random.one_of({Recompute::full, Recompute::block, Recompute::selective}), p.open &= ~open_recompute;
-    if (random.from(0, 5) == 0) p.split = random.one_of({Split::equal, Split::front}), p.open &= ~open_layout;
+    if (random.from(0, 5) == 0) p.split = random.one_of({Split::equal, Split::front, Split::weights}), p.open &= ~open_layout;
     if (random.from(0, 7) == 0) p.attention = Attention::plain;
     return job;
 }
