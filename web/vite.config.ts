@@ -11,6 +11,8 @@ import type { Fourfold } from './src/core/api';
 const coreFolder = fileURLToPath(new URL('../build/wasm/wasm/', import.meta.url));
 const glue = `${coreFolder}fourfold.mjs`;
 const wasm = `${coreFolder}fourfold.wasm`;
+// What measured runs say: read by the page as README reads it.
+const evidenceFolder = fileURLToPath(new URL('../tests/evidence/', import.meta.url));
 
 const contentSecurityPolicy = [
     "default-src 'none'",
@@ -168,7 +170,7 @@ export default defineConfig(({ mode }) => ({
     resolve: {
         alias: [{ find: /^fourfold-core$/, replacement: glue }],
     },
-    server: { fs: { allow: ['.', coreFolder] } },
+    server: { fs: { allow: ['.', coreFolder, evidenceFolder] } },
     worker: { format: 'es', plugins: () => [bareGlue] },
     test: {
         projects: [

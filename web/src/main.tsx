@@ -2,6 +2,7 @@ import './page/index.css';
 import { render } from 'preact';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
+import type { Prover } from './evidence/prove';
 import { format, formatFor } from './format/format';
 import { localeFor } from './format/locale';
 import { App } from './page/app';
@@ -28,6 +29,7 @@ interface Cores {
     maps: Core;
     reverse: Core;
     placing: Placing;
+    prover: Prover;
 }
 
 // Each starts its thread with its first question; the estimates' is on its way while the module still comes.
@@ -44,7 +46,7 @@ function createCores(): Cores {
         if (text.length > LONG_MEASUREMENT) measures.end();
         return read;
     };
-    return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers } };
+    return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers }, prover: create() };
 }
 
 async function speakTo(language: Language): Promise<void> {
@@ -116,7 +118,7 @@ function holdButtons(job: () => Job) {
 
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
 // drawn afterwards, never in between.
-function createDrawing({ estimates, searches, placing }: Cores, words: Promise<void>, store: () => Store): (page: Page) => void {
+function createDrawing({ estimates, searches, placing, prover }: Cores, words: Promise<void>, store: () => Store): (page: Page) => void {
     let newest: Page | null = null;
     let speaks = false;
     let first = true;
@@ -131,6 +133,7 @@ function createDrawing({ estimates, searches, placing }: Cores, words: Promise<v
                 timeline={estimates.timeline}
                 calibrate={searches.calibrate}
                 placing={placing}
+                prover={prover}
             />,
             root,
         );

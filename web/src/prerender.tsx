@@ -59,7 +59,15 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
     const act = new Proxy({}, { get: () => never }) as Actions;
     const texts = {
         APP: renderToString(
-            <App page={page} act={act} importConfig={never} timeline={never} calibrate={never} placing={{ measure: never, placers: [] }} />,
+            <App
+                page={page}
+                act={act}
+                importConfig={never}
+                timeline={never}
+                calibrate={never}
+                placing={{ measure: never, placers: [] }}
+                prover={{ estimate: never, stop: never, end: never }}
+            />,
         ),
         TITLE: titleOf(page),
         DESCRIPTION: say('page.description'),

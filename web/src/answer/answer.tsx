@@ -106,7 +106,12 @@ function Meters({ answer }: { answer: Estimate }) {
     const [allocated, reserved, whole] = [answer.total_bytes, answer.reserved_bytes, answer.whole_bytes].map((bytes) =>
         format.headline(bytes, answer.card_bytes),
     ) as [string, string, string];
-    return <p class="meters">{sentences(say('answer.meters', { allocated, reserved, whole }), tell(answer.verdict_basis))}</p>;
+    return (
+        <p class="meters">
+            {sentences(say('answer.meters', { allocated, reserved, whole }), tell(answer.verdict_basis))}{' '}
+            <a href="#evidence">{say('answer.evidence')}</a>
+        </p>
+    );
 }
 
 // The fewest GPUs, among those of the map, from which on some plan fits.

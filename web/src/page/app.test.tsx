@@ -7,7 +7,10 @@ import { App } from './app';
 function shown(page: Page) {
     const never = () => new Promise<never>(() => {});
     const placing = { measure: never, placers: [] };
-    return show(<App page={page} act={spies()} importConfig={never} timeline={never} calibrate={never} placing={placing} />);
+    const prover = { estimate: never, stop: () => {}, end: () => {} };
+    return show(
+        <App page={page} act={spies()} importConfig={never} timeline={never} calibrate={never} placing={placing} prover={prover} />,
+    );
 }
 // What a reader can follow or an ear is sent to must be there.
 function leadsNowhere(box: Element): string[] {

@@ -8,6 +8,7 @@ import { TimeBar } from '../answer/time-bar';
 import type { Imported } from '../core/api';
 import type { Core } from '../core/client';
 import { How } from '../evidence/how';
+import type { Prover } from '../evidence/prove';
 import type { Placing } from '../placement/search';
 import { Patterns } from '../shared/chart';
 import type { Actions, Page } from '../store/page';
@@ -23,9 +24,10 @@ interface Props {
     timeline: Core['timeline'];
     calibrate: Core['calibrate'];
     placing: Placing;
+    prover: Prover;
 }
 
-export function App({ page, act, importConfig, timeline, calibrate, placing }: Props) {
+export function App({ page, act, importConfig, timeline, calibrate, placing, prover }: Props) {
     const { answer } = page;
     const stale = page.problems.length > 0;
     return (
@@ -53,7 +55,7 @@ export function App({ page, act, importConfig, timeline, calibrate, placing }: P
                         <Adjust page={page} answer={answer} act={act} Layout={LaterLayout} />
                     </div>
                 </div>
-                <LaterPlans page={page} act={act} placing={placing} />
+                <LaterPlans page={page} act={act} placing={placing} prover={prover} />
                 <How page={page} />
             </main>
             <footer>

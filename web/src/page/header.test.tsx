@@ -11,7 +11,7 @@ test('the way to every section, and past all of them', () => {
     const { all, names } = show(<Header language="en" act={spies()} />);
     expect(names('navigation')).toEqual(['Sections']);
     const ways = all('link').map((one) => one.getAttribute('href'));
-    expect(ways).toEqual(['#answer', './', '#check', '#best', '#gpus', '#placement', '#plans', '#compare', '#how']);
+    expect(ways).toEqual(['#answer', './', '#check', '#best', '#gpus', '#placement', '#plans', '#compare', '#evidence', '#how']);
 });
 
 test('every language under its own name', () => {

@@ -52,6 +52,7 @@ export function Header({ language, act }: { language: Language; act: Actions }) 
                 <a href="#placement">{say('nav.placement')}</a>
                 <a href="#plans">{say('nav.plans')}</a>
                 <a href="#compare">{say('nav.compare')}</a>
+                <a href="#evidence">{say('nav.evidence')}</a>
                 <a href="#how">{say('nav.how')}</a>
             </nav>
             <LanguageChoice language={language} act={act} />

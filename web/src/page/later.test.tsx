@@ -63,10 +63,11 @@ test('a calibration in use stands on its folded part', () => {
 
 test('the sections have their headings before their plans come', async () => {
     const placing = { measure: never, placers: [] };
+    const prover = { estimate: never, stop: () => {}, end: () => {} };
     const { LaterPlans } = await fresh(() => import('./later'));
-    const early = show(<LaterPlans page={page} act={act} placing={placing} />);
-    expect(early.names('heading')).toHaveLength(6);
-    const { all, names } = show(<LaterPlans page={searchedPage({ heat: heatOf() })} act={act} placing={placing} />);
+    const early = show(<LaterPlans page={page} act={act} placing={placing} prover={prover} />);
+    expect(early.names('heading')).toHaveLength(7);
+    const { all, names } = show(<LaterPlans page={searchedPage({ heat: heatOf() })} act={act} placing={placing} prover={prover} />);
     await expect.poll(() => all('grid').length).toBe(1);
     expect(names('heading').map((name) => name.replace(' Counting…', ''))).toEqual(early.names('heading'));
 });

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Estimate, Imported } from '../core/api';
 import type { Core } from '../core/client';
+import type { Prover } from '../evidence/prove';
 import { format } from '../format/format';
 import type { Placing } from '../placement/search';
 import { rateOf } from '../shared/answer-words';
@@ -101,11 +102,18 @@ export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Acti
 }
 
 // In the order below. Their headings stand in the built page, so that its links lead somewhere from the first moment on.
-const SECTIONS = ['best', 'gpus', 'limits', 'placement', 'plans', 'compare'] as const;
-const OWN = new Set<string>(['placement', 'compare']); // these show no plans of the search
+const SECTIONS = ['best', 'gpus', 'limits', 'placement', 'plans', 'compare', 'evidence'] as const;
+const OWN = new Set<string>(['placement', 'compare', 'evidence']); // these show no plans of the search
 
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
-export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; placing: Placing }) {
+interface PlansProps {
+    page: Page;
+    act: Actions;
+    placing: Placing;
+    prover: Prover;
+}
+
+export function LaterPlans({ placing, prover, ...props }: PlansProps) {
     const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
     if (more) {
         return (
@@ -116,6 +124,7 @@ export function LaterPlans({ placing, ...props }: { page: Page; act: Actions; pl
                 <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
+                <more.Evidence catalog={props.page.catalog} prover={prover} />
             </>
         );
     }

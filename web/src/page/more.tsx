@@ -18,6 +18,7 @@ export { Stages } from '../answer/stages';
 export { TimeTable } from '../answer/time-table';
 export { Compare } from '../compare/compare';
 export { Calibrate } from '../evidence/calibrate';
+export { Evidence } from '../evidence/door';
 export { Limits } from '../gpus/limits';
 export { Sweep } from '../gpus/sweep';
 export { Placement } from '../placement/door';

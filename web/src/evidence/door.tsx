@@ -1,0 +1,48 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Catalog } from '../core/api';
+import { fetchWords, say } from '../words/words';
+import type { Prover } from './prove';
+
+const NEAR = '600px'; // below the screen: from there on the reader is on the way
+
+let fetched: typeof import('./view') | undefined;
+
+// The section's place. What it holds comes when the reader comes near, and only then is anything calculated for it.
+export function Evidence({ catalog, prover }: { catalog: Catalog; prover: Prover }) {
+    const place = useRef<HTMLElement>(null);
+    const [failed, fail] = useState(false);
+    const [view, draw] = useState(fetched);
+    useEffect(() => {
+        const section = place.current;
+        if (view || !section) return;
+        const come = (): void => {
+            Promise.all([import('./view'), fetchWords('evidence')]).then(
+                ([module]) => {
+                    fetched = module;
+                    draw(module);
+                },
+                () => fail(true),
+            );
+        };
+        const watch = new IntersectionObserver(
+            (entries) => {
+                if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+                watch.disconnect();
+                come();
+            },
+            { rootMargin: NEAR },
+        );
+        watch.observe(section);
+        return () => watch.disconnect();
+    }, [view]);
+    return (
+        <section ref={place} id="evidence" class="plans evidence" aria-labelledby="evidence-title">
+            <h2 id="evidence-title">{say('section.evidence')}</h2>
+            {view ? (
+                <view.EvidenceView catalog={catalog} prover={prover} />
+            ) : (
+                <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
+            )}
+        </section>
+    );
+}
