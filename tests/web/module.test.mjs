@@ -20,6 +20,15 @@ for (const one of cases) {
     });
 }
 
+// The page calculates them when the reader comes to them: a run that the core refuses would stand there with its problem.
+const famous = JSON.parse(readFileSync(new URL('web/src/evidence/famous.json', root), 'utf8'));
+for (const { id, request } of famous.runs) {
+    test(`famous run: ${id}`, () => {
+        const answer = estimate({ version: 2, ...famous.every, ...request });
+        assert.ok(answer.ok, JSON.stringify(answer.problems));
+    });
+}
+
 // What the tool of the authors of arXiv 2411.06465 prints for Llama-3.1-8B with 8,192 tokens, FlashAttention, the distributed
 // optimizer and fp32 gradients, in GiB: to the last printed digit.
 const paper = [

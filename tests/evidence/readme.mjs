@@ -1,0 +1,84 @@
+// Writes the part of README.md that says how far the estimates are from measured runs, from table.json:
+//   node tests/evidence/readme.mjs
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('../../', import.meta.url);
+const read = (path) => readFileSync(new URL(path, root), 'utf8');
+
+export const BEGIN = '<!-- accuracy: tests/evidence/readme.mjs writes this part from tests/evidence/table.json -->';
+export const END = '<!-- end of accuracy -->';
+
+export const table = () => JSON.parse(read('tests/evidence/table.json'));
+const words = JSON.parse(read('web/src/words/en.json'));
+
+const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+const count = (value) => value.toLocaleString('en-US');
+const sum = (all, key) => all.reduce((total, one) => total + one[key], 0);
+const linked = (text, url) => (url ? `[${text}](${url})` : text);
+// As the page calls them.
+const familyName = (family, source) => words[`measured.family.${family}`] ?? source?.source ?? family;
+const standing = (source) => (source ? words[`measured.standing.${source.standing}`] : '–');
+
+function middle(values) {
+    const sorted = [...values].sort((a, b) => a - b);
+    const half = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+const worstFirst = (part) => Object.entries(part).sort(([, a], [, b]) => b.mean - a.mean);
+
+function timeLines({ sources, time }) {
+    const families = Object.values(time);
+    const inside = families.reduce((total, one) => total + one.rows * one.inside_band, 0) / sum(families, 'rows');
+    return [
+        `- Step times of ${count(sum(families, 'rows'))} published runs in ${families.length} families, the worst first: the mean error of the middle family is ` +
+            `${percent(middle(families.map(({ mean }) => mean)))}, and ${percent(inside, 0)} of the runs lie in the band that is told. "Choice" is the time lost by taking the ` +
+            'plan with the shortest estimate instead of the fastest one measured; in brackets, by a rule of thumb.',
+        '',
+        '| family | runs | mean error | within the band | choice (rule of thumb) | standing |',
+        '|---|--:|--:|--:|--:|---|',
+        ...worstFirst(time).map(([family, one]) => {
+            const source = sources[one.source];
+            const choice = one.jobs > 0 ? `${percent(one.regret)} (${percent(one.rule_regret)})` : '–';
+            const cells = [linked(familyName(family, source), source?.url), count(one.rows), percent(one.mean), percent(one.inside_band, 0), choice];
+            return `| ${[...cells, standing(source)].join(' | ')} |`;
+        }),
+        '',
+    ];
+}
+
+function verdictLines({ verdict }) {
+    const all = Object.values(verdict);
+    const [no, ran] = [sum(all, 'does_not_fit'), sum(all, 'does_not_fit_ran')];
+    return [
+        `- Of ${count(sum(all, 'fits'))} runs called "fits" ${count(sum(all, 'fits_ran'))} ran; of ${count(no)} called "does not fit" ${ran === 0 ? 'none' : count(ran)} did.`,
+    ];
+}
+
+const memoryLines = ({ memory, sources, time }) =>
+    memory
+        ? [
+              `- Peak memory of ${count(sum(Object.values(memory), 'rows'))} measured runs, mean error (largest): ${worstFirst(memory)
+                  .map(([family, one]) => {
+                      const source = sources[one.source ?? family] ?? sources[time[family]?.source];
+                      return `${familyName(family, source)} ${percent(one.mean)} (${percent(one.most)})`;
+                  })
+                  .join('; ')}.`,
+          ]
+        : [];
+
+const standingLine = () =>
+    `- ${['fit', 'seen', 'blind'].map((one) => `"${words[`measured.standing.${one}`]}": ${words[`measured.means.${one}`].replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, '')}`).join('; ')}.`;
+
+export const accuracy = (all) => [...timeLines(all), ...verdictLines(all), ...memoryLines(all), standingLine()].join('\n');
+
+export const readme = () => read('README.md');
+// README with the list that the table asks for.
+export function written(text, all) {
+    const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
+    if (from < 0 || to < from) throw new Error('README.md has no place for the list: its two markers are missing');
+    return `${text.slice(0, from + BEGIN.length)}\n${accuracy(all)}\n${text.slice(to)}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(new URL('README.md', root), written(readme(), table()));
