@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually, open, pageTest } from './browser.mjs';
 import { addressHas, addressLacks, later, plain, takes } from './find.mjs';
-import { violations } from './looks.mjs';
+import { fitsScreen, violations } from './looks.mjs';
 import { words } from './words.mjs';
 
 const own = '?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=64&batch=512';
@@ -57,4 +57,26 @@ pageTest('one run never rescales; a line of nonsense is named and stays; the pla
     await eventually('nonsense', () => said(page), / 7: step_seconds .*“oops”/);
     assert.equal(await apply(page).count(), 0);
     assert.match(await runs.inputValue(), /oops$/);
+});
+
+pageTest('what was measured and the famous runs come with the reader; a famous run opens in the page', async () => {
+    const page = await open();
+    assert.equal(await page.locator('#evidence table').count(), 0); // nothing of it is fetched before
+    await page.locator('nav a[href="#evidence"]').click();
+    await page.locator('#evidence .proof-table').first().waitFor();
+    const famous = page.locator('#evidence .proof-table').last();
+    const rows = await famous.locator('tbody tr').count();
+    await eventually('calculated', () => plain(page.locator('#evidence .proving')), new RegExp(`\\b${rows}\\b.*\\.$`));
+    assert.equal(await page.locator('#evidence .proving button').count(), 0);
+    assert.deepEqual(await violations(page, '#evidence'), []);
+    for (const width of [1280, 390, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        await fitsScreen(page, `the section at ${width} px`);
+    }
+    const [first] = await famous.locator('tbody tr').all();
+    const name = await plain(first.locator('a').first());
+    await first.locator('a').first().click();
+    await eventually('opened', () => plain(page.locator('#answer')), /./);
+    assert.match(page.url(), /[?&]gpus=\d+/);
+    assert.match(name, /\d/);
 });

@@ -20,6 +20,7 @@ import {
 } from './table';
 
 const DASH = '–';
+const WORST = 6; // rows that stand there at once
 
 // A family that came without words is told by its source, and at the worst by its id.
 type Named = { id: string; from: Source | undefined };
@@ -68,8 +69,15 @@ const timeColumns = (): Column<TimeRow>[] => [
 ];
 
 const fitColumns = (): Column<FitRow>[] => [
-    { id: 'source', head: say('measured.head.source'), cell: ({ from }) => <SourceLink from={from} /> },
-    { id: 'which', head: say('measured.head.which'), cell: (row) => familyName(row) },
+    {
+        id: 'source',
+        head: say('measured.head.source'),
+        cell: (row) => (
+            <>
+                <SourceLink from={row.from} /> {row.part && <small>{familyName(row)}</small>}
+            </>
+        ),
+    },
     number('ran', say('measured.head.ran'), ({ ran }) => format.count(ran)),
     number('failed', say('measured.head.failed'), ({ failed }) => (failed > 0 ? format.count(failed) : DASH)),
     number('fits', say('measured.head.fits'), ({ fits }) => ofSaid(fits)),
@@ -153,15 +161,15 @@ export function Measured({ table }: { table: EvidenceTable }) {
             </dl>
             <h3>{say('measured.time')}</h3>
             <p class="note">{sentences(say('measured.time_note'), say('measured.choice_note'), say('measured.dash_note'))}</p>
-            <ProofTable label={say('measured.time')} columns={timeColumns()} rows={timeRows(table).filter(shown)} />
+            <ProofTable label={say('measured.time')} columns={timeColumns()} rows={timeRows(table).filter(shown)} first={WORST} />
             <h3>{say('measured.fit')}</h3>
             <p class="note">{say('measured.fit_note')}</p>
-            <ProofTable label={say('measured.fit')} columns={fitColumns()} rows={fitRows(table).filter(shown)} />
+            <ProofTable label={say('measured.fit')} columns={fitColumns()} rows={fitRows(table).filter(shown)} first={WORST} />
             {memory.length > 0 && (
                 <>
                     <h3>{say('measured.memory')}</h3>
                     <p class="note">{say('measured.memory_note')}</p>
-                    <ProofTable label={say('measured.memory')} columns={memoryColumns()} rows={memory.filter(shown)} />
+                    <ProofTable label={say('measured.memory')} columns={memoryColumns()} rows={memory.filter(shown)} first={WORST} />
                 </>
             )}
         </>

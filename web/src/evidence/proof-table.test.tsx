@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cellsOf, show, textOf } from '../shared/test-view';
+import { cellsOf, show, tap, textOf } from '../shared/test-view';
 import { type Column, ProofTable } from './proof-table';
 
 interface Size {
@@ -25,6 +25,16 @@ test('the first column names the row; a phone finds the heads beside the numbers
         ['two', '2'],
     ]);
     expect(one('td').dataset.head).toBe('Size');
+});
+
+test('the first rows, and all of them when the reader wants them', () => {
+    const rows = [1, 2, 3].map((size) => ({ id: `n${size}`, size }));
+    const { box, find } = show(<ProofTable label="Sizes" columns={columns} rows={rows} first={2} />);
+    expect(box.querySelectorAll('tbody tr')).toHaveLength(2);
+    tap(find('button', 'Show all 3'));
+    expect(box.querySelectorAll('tbody tr')).toHaveLength(3);
+    tap(find('button', 'Show the worst only'));
+    expect(box.querySelectorAll('tbody tr')).toHaveLength(2);
 });
 
 test('no rows: a sentence instead of an empty table', () => {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { say } from '../words/words';
 
 export interface Column<Row> {
@@ -12,14 +13,16 @@ interface Props<Row extends { id: string }> {
     label: string;
     columns: readonly Column<Row>[];
     rows: readonly Row[];
+    first?: number; // rows that are shown until the reader wants all
 }
 
 // A table whose first column names the row. On a phone every row is a block, with the heads beside its numbers.
-export function ProofTable<Row extends { id: string }>({ label, columns, rows }: Props<Row>) {
-    const [first, ...others] = columns;
-    if (!first) return null;
+export function ProofTable<Row extends { id: string }>({ label, columns, rows, first = rows.length }: Props<Row>) {
+    const [whole, open] = useState(false);
+    const [name, ...others] = columns;
+    if (!name) return null;
     if (rows.length === 0) return <p class="note">{say('measured.none')}</p>;
-    return (
+    const table = (
         <table class="proof-table" aria-label={label}>
             <thead>
                 <tr>
@@ -31,9 +34,9 @@ export function ProofTable<Row extends { id: string }>({ label, columns, rows }:
                 </tr>
             </thead>
             <tbody>
-                {rows.map((row) => (
+                {(whole ? rows : rows.slice(0, first)).map((row) => (
                     <tr key={row.id}>
-                        <th scope="row">{first.cell(row)}</th>
+                        <th scope="row">{name.cell(row)}</th>
                         {others.map(({ id, head, number, cell }) => (
                             <td key={id} class={number ? 'r' : undefined} data-head={head}>
                                 {cell(row)}
@@ -43,5 +46,17 @@ export function ProofTable<Row extends { id: string }>({ label, columns, rows }:
                 ))}
             </tbody>
         </table>
+    );
+    return (
+        <>
+            {table}
+            {rows.length > first && (
+                <p class="acts">
+                    <button type="button" aria-expanded={whole} onClick={() => open(!whole)}>
+                        {whole ? say('measured.fewer') : say('measured.whole', { count: rows.length })}
+                    </button>
+                </p>
+            )}
+        </>
     );
 }

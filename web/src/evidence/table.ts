@@ -62,6 +62,7 @@ export interface TimeRow extends Row {
     ruleRegret: number | null;
 }
 export interface FitRow extends Row {
+    part: boolean; // one family of several of its source
     ran: number;
     failed: number;
     area: number | null;
@@ -111,6 +112,7 @@ export const fitRows = (all: EvidenceTable): FitRow[] =>
         .map(([id, one]) => ({
             id,
             from: sourceOf(all, id),
+            part: !(id in all.sources),
             ran: one.ran,
             failed: one.failed,
             area: one.failed > 0 && one.ran > 0 ? one.area : null,

@@ -753,6 +753,8 @@ export interface Words {
     'placement.result.copy': { name: string };
     'placement.result.download': { name: string };
     'measured.none': null;
+    'measured.whole': { count: number };
+    'measured.fewer': null;
     'measured.summary': { families: number; runs: number; middle: number; worst: number; name: string; inside: number };
     'measured.summary_fit': { fits: number; ran: number; no: number; no_ran: number };
     'measured.summary_blind': { blind: number; families: number; fitted: number };
@@ -776,7 +778,6 @@ export interface Words {
     'measured.of': { part: number; all: number };
     'measured.head.family': null;
     'measured.head.source': null;
-    'measured.head.which': null;
     'measured.head.stack': null;
     'measured.head.rows': null;
     'measured.head.mean': null;
