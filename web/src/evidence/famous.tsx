@@ -107,7 +107,7 @@ export function Famous({ catalog, prover }: { catalog: Catalog; prover: Prover }
     return (
         <>
             <h3>{say('famous.title')}</h3>
-            <p class="note">{sentences(say('famous.intro'), say('famous.off_note'))}</p>
+            <p class="note">{sentences(say('famous.intro'), say('famous.fit_note'), say('famous.off_note'))}</p>
             <p class="acts proving" role="status">
                 <span class="note">{state === 'done' ? say('famous.done', counted) : say('famous.progress', { ...counted, state })}</span>{' '}
                 {state === 'running' && (

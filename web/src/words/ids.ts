@@ -815,6 +815,7 @@ export interface Words {
     'measured.family.zero3-sc21': null;
     'famous.title': null;
     'famous.intro': null;
+    'famous.fit_note': null;
     'famous.off_note': null;
     'famous.run': { name: string; gpus: number; gpu: string };
     'famous.batch': { batch: number; tokens: number };
