@@ -39,7 +39,7 @@ export function ProofTable<Row extends { id: string }>({ label, columns, rows, f
                         <th scope="row">{name.cell(row)}</th>
                         {others.map(({ id, head, number, cell }) => (
                             <td key={id} class={number ? 'r' : undefined} data-head={head}>
-                                {cell(row)}
+                                <div>{cell(row)}</div>
                             </td>
                         ))}
                     </tr>
