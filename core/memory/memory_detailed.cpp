@@ -4,7 +4,7 @@
 //   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054 (2019): what an optimizer holds and how it is shared out
 //   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
 //   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
-// and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/measured/memory_runs.json): what has no
+// and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/evidence/megatron-ci.jsonl): what has no
 // other source below is from there. Numbers in front of symbols are bytes: 2 for a value in bf16, 4 in fp32, 1 in fp8. Symbols:
 // plan/symbols.h; what is alive: plan/in_flight.cpp
 #include <algorithm>

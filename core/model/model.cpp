@@ -32,6 +32,17 @@ constexpr std::string_view kSparseStep[] = {"decoder_sparse_step"};
 constexpr std::string_view kDenseLayers[] = {"mlp_only_layers"};
 constexpr std::string_view kQueryRank[] = {"q_lora_rank"};
 
+// What a family says without a key, and the key that says otherwise. Hugging Face has the third one alone.
+struct Override {
+    const char* key;
+    bool Family::*usual;
+    bool Model::*value;
+};
+constexpr Override kOverrides[] = {{"gated_mlp", &Family::gated, &Model::gated},
+                                   {"layer_norm", &Family::layer_norm, &Model::layer_norm},
+                                   {"qk_layernorm", &Family::qk_norm, &Model::qk_norm},
+                                   {"learned_positions", &Family::learned_positions, &Model::learned_positions}};
+
 // Far above every published model, and small enough that no product of them leaves the exact range of a double.
 constexpr Range kLayersRange{1, 2'000}, kHiddenRange{1, 262'144}, kFfnRange{1, 2'097'152}, kHeadsRange{1, 1'024}, kHeadDimRange{1, 1'024},
     kVocabularyRange{1, 16'777'216}, kPositionsRange{1, 1'000'000'000}, kExpertsRange{0, 65'536}, kRankRange{1, 65'536},
@@ -67,6 +78,7 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
     for (const Unsupported& one : unsupported(*recognised.family, config))
         read.problem(one.key, "unsupported", shown(config[std::string(one.key)]),
                      Text("problem.unsupported", one.what).with("key", one.key), "suggestion.covered_model", nullptr);
+    for (const auto& [key, usual, value] : kOverrides) model.*value = read.flag(key, recognised.family->*usual);
     return recognised;
 }
 
@@ -82,7 +94,7 @@ void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) 
     model.hidden = read.required(kHidden, kHiddenRange);
     model.heads = read.required(kHeads, kHeadsRange);
     model.vocabulary = read.required(kVocabulary, kVocabularyRange);
-    if (!family.gated)
+    if (!model.gated)
         model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))
         model.ffn = read.required(kFfn, kFfnRange);
@@ -96,7 +108,6 @@ void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) 
 }
 
 void read_structure(ConfigReader& read, const Family& family, Model& model) {
-    model.gated = family.gated;
     model.tied = read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
     const bool attention_bias = read.flag("attention_bias", family.out_and_mlp_bias);
     bool qkv_bias = family.qkv_bias && !family.out_and_mlp_bias;  // Qwen2's have no key
@@ -104,9 +115,6 @@ void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.qkv_bias = attention_bias || qkv_bias;
     model.attention_out_bias = attention_bias;
     model.mlp_bias = read.flag("mlp_bias", family.out_and_mlp_bias);
-    model.layer_norm = family.layer_norm;
-    model.learned_positions = family.learned_positions;
-    model.qk_norm = family.qk_norm;
     model.norms_per_layer = family.norms_per_layer;
     const std::string name = read.text("_name_or_path");
     const std::string last = name.substr(name.rfind('/') + 1);
@@ -293,6 +301,8 @@ Json canonical_config(const Model& model) {
     const bool usual_bias = family != nullptr && family->out_and_mlp_bias;
     if (model.attention_out_bias != usual_bias) config.add("attention_bias", model.attention_out_bias);
     if (model.mlp_bias != usual_bias) config.add("mlp_bias", model.mlp_bias);
+    for (const auto& [key, usual, value] : kOverrides)
+        if (family != nullptr && model.*value != family->*usual) config.add(key, model.*value);
     if (model.type == "qwen2_moe" && !model.qkv_bias) config.add("qkv_bias", false);
     if (family != nullptr && family->experts != nullptr) write_experts(model, *family->experts, config);
     if (const LatentAttention& latent = model.latent; latent.kv_rank > 0)
@@ -309,8 +319,11 @@ Json canonical_config(const Model& model) {
     return config;
 }
 
+// Per value that a norm reads.
+static std::int64_t norm_parameters(const Model& m) { return m.layer_norm ? 2 : 1; }
+
 static std::int64_t attention_parameters(const Model& m) {
-    const std::int64_t out_bias = m.attention_out_bias ? m.hidden : 0;
+    const std::int64_t out_bias = m.attention_out_bias ? m.hidden : 0, norm = m.qk_norm ? norm_parameters(m) : 0;
     if (const LatentAttention& l = m.latent; l.kv_rank > 0) {
         const std::int64_t q = m.heads * (l.nope_dim + l.rope_dim);
         const std::int64_t query = l.q_rank > 0 ? l.q_rank * (m.hidden + q) : m.hidden * q;
@@ -318,10 +331,10 @@ static std::int64_t attention_parameters(const Model& m) {
         const std::int64_t up = l.kv_rank * m.heads * (l.nope_dim + l.value_dim);
         // biases are at the projections down to the latents, norms at their ends
         return query + m.hidden * down + up + m.heads * l.value_dim * m.hidden + (m.qkv_bias ? l.q_rank + down : 0) + out_bias +
-               (m.qk_norm ? l.q_rank + l.kv_rank : 0);
+               norm * (l.q_rank + l.kv_rank);
     }
     const std::int64_t q = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
-    return m.hidden * (q + 2 * kv) + q * m.hidden + (m.qkv_bias ? q + 2 * kv : 0) + out_bias + (m.qk_norm ? 2 * m.head_dim : 0);
+    return m.hidden * (q + 2 * kv) + q * m.hidden + (m.qkv_bias ? q + 2 * kv : 0) + out_bias + 2 * norm * m.head_dim;
 }
 
 static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width) {
@@ -336,7 +349,7 @@ static std::int64_t expert_layer_parameters(const Model& m) {
 }
 
 std::int64_t parameter_count(const Model& m) {
-    const std::int64_t norm = (m.layer_norm ? 2 : 1) * m.hidden;
+    const std::int64_t norm = norm_parameters(m) * m.hidden;
     const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
     const std::int64_t with_experts = std::count(m.expert_layers.begin(), m.expert_layers.end(), 1);
     return m.layers * (attention_parameters(m) + m.norms_per_layer * norm) + with_experts * expert_layer_parameters(m) +

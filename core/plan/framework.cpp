@@ -1,5 +1,5 @@
 // Based on the defaults of Megatron-LM (training/arguments.py, d98e8a64dd) and Transformer Engine 1.x and 2.x; which attention kernel
-// "auto" means per GPU was read off measured runs (tests/measured/memory_runs.json).
+// "auto" means per GPU was read off measured runs (tests/evidence/megatron-ci.jsonl).
 #include "plan/framework.h"
 
 #include <algorithm>

@@ -142,7 +142,9 @@ TEST_CASE("the canonical config of a model with experts is that model, over rand
         }
         maybe("num_nextn_predict_layers", random.from(0, 2));
         maybe("num_key_value_heads", random.one_of<int>({1, 2, 4, 8}));
-        for (const char* name : {"attention_bias", "mlp_bias", "qkv_bias", "tie_word_embeddings"}) maybe(name, random.coin());
+        for (const char* name :
+             {"attention_bias", "mlp_bias", "qkv_bias", "tie_word_embeddings", "gated_mlp", "layer_norm", "qk_layernorm"})
+            maybe(name, random.coin());
         CAPTURE(config);
         const Import first = import(config);
         if (!first.model) continue;  // more experts per token than experts
@@ -164,6 +166,7 @@ TEST_CASE("the canonical config of a model with experts is that model, over rand
         CHECK((again.model->kv_heads == model.kv_heads && again.model->multi_token_layers == model.multi_token_layers));
         CHECK((again.model->qkv_bias == model.qkv_bias && again.model->attention_out_bias == model.attention_out_bias));
         CHECK((again.model->mlp_bias == model.mlp_bias && again.model->tied == model.tied && again.model->qk_norm == model.qk_norm));
+        CHECK((again.model->gated == model.gated && again.model->layer_norm == model.layer_norm));
     }
     CHECK(read > 2'000);
 }

@@ -214,6 +214,39 @@ TEST_CASE("attention_bias overrides what a family usually has, and survives the 
     if (neox.model) CHECK(import(canonical_config(*neox.model)).parameters() == neox.parameters());
 }
 
+TEST_CASE("keys override a family's feed-forward part, norms and positions, and survive the round trip") {
+    const std::string keys = R"("hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 6, "num_attention_heads": 8,
+        "vocab_size": 50304, "max_position_embeddings": 1024, "gated_mlp": false, "layer_norm": true, "qk_layernorm": true,
+        "learned_positions": true)";
+    for (const char* type :
+         {R"("llama")", R"("mixtral", "num_key_value_heads": 8)", R"("deepseek_v3", "qk_layernorm": false, "num_key_value_heads": 8)"}) {
+        const Import other = import(json("{" + keys + ", \"model_type\": " + type + "}"));
+        CAPTURE(type);
+        CHECK(brief(other.problems) == "");
+        if (!other.model) continue;
+        const Model& m = *other.model;
+        CHECK((!m.gated && m.layer_norm && m.learned_positions && m.qk_norm == (m.type != "deepseek_v3")));
+        const Json config = canonical_config(m);
+        CHECK((config["gated_mlp"] == false && config["layer_norm"] == true && config["learned_positions"] == true));
+        CHECK((config["qk_layernorm"] == (m.type != "deepseek_v3")));
+        const Import again = import(config);
+        CHECK(again.parameters() == other.parameters());
+        CHECK((again.model && canonical_config(*again.model) == config));
+    }
+    // a plain family with a gate needs the width, and says nothing about what is as usual
+    const Import gated = import(json("{" + keys + R"(, "model_type": "gpt2", "gated_mlp": true, "n_inner": 1024, "qk_layernorm": false})"));
+    CHECK((gated.model && gated.model->gated && !gated.model->qk_norm));
+    if (gated.model) CHECK((canonical_config(*gated.model)["gated_mlp"] == true && !canonical_config(*gated.model).contains("layer_norm")));
+    // Llama 3.1 8B: a gate less is h*f in each of 32 layers; LayerNorm has 2*32+1 biases of h, and on queries and keys 2*2*d a layer
+    const std::int64_t usual = import(kLlama8B).parameters();
+    CHECK(usual - import(llama_with("gated_mlp", false)).parameters() == 32LL * 4096 * 14336);
+    CHECK(import(llama_with("layer_norm", true)).parameters() - usual == 65LL * 4096);
+    Json both = llama_with("layer_norm", true);
+    both["qk_layernorm"] = true;
+    CHECK(import(both).parameters() - usual == 65LL * 4096 + 32LL * 2 * 2 * 128);
+    CHECK(brief(import(llama_with("gated_mlp", "no")).problems) == "gated_mlp type \"no\" -> null");
+}
+
 TEST_CASE("the label is the last part of _name_or_path") {
     const auto label = [](const std::string& name) {
         const Import i = import(llama_with("_name_or_path", name));

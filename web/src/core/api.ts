@@ -180,6 +180,10 @@ export type Config = {
     attention_bias?: boolean;
     mlp_bias?: boolean;
     qkv_bias?: boolean;
+    gated_mlp?: boolean;
+    layer_norm?: boolean;
+    qk_layernorm?: boolean;
+    learned_positions?: boolean;
     num_local_experts?: number;
     num_experts?: number;
     n_routed_experts?: number;
