@@ -139,6 +139,12 @@ class Estimate : Symbols<N> {
     N flowing() const { return 2 * split_tokens() * h(); }  // the tensor between two layers or stages
     N scores() const { return b() * a() / t() * squared(s()) / c(); }
 
+    // Megatron-Core's router multiplies by Transformer Engine wherever that is installed (moe_utils.py, RouterGatingLinearFunction).
+    double engine_workspaces() const {
+        const bool has_experts = m_.experts.count > 0, grouped = has_experts && fw_.grouped_gemm;
+        const bool any = fw_.transformer_engine || grouped || (has_experts && fw_.engine_routes);
+        return (any ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
+    }
     void buffers() {
         if (fw_.caches_dummy_gradients) {
             N elements = 0.0;
@@ -146,8 +152,7 @@ class Estimate : Symbols<N> {
             for (const N& size : parameters_.shapes()) add(elements, size);
             items_.add(Item::dummy_gradients, 2 * named<N>({"Z", "distinct_weights", ""}, elements));
         }
-        const bool grouped = m_.experts.count > 0 && fw_.grouped_gemm;
-        const double engines = (fw_.transformer_engine || grouped ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
+        const double engines = engine_workspaces();
         const N blas = number("u", "cublas_workspace", "bytes", fw_.large_workspaces ? kLargeCublasWorkspace : kCublasWorkspace);
         N workspaces = kCublasWorkspaces * blas;
         if (engines > 0) workspaces = engines * number("y", "engine_workspace", "bytes", fw_.engine_workspace) + workspaces;

@@ -17,11 +17,11 @@ static constexpr Residual kNanotronResidual{0.82, 0.16, 1247, "nanotron"};
 
 constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
     {.id = "megatron-2025",
-     .habits = {.attention = AttentionKernel::cudnn, .caches_dummy_gradients = true, .grouped_gemm = true},
+     .habits = {.attention = AttentionKernel::cudnn, .engine_routes = true, .caches_dummy_gradients = true, .grouped_gemm = true},
      .any_group = true,
      .residual = kMegatronResidual},
     {.id = "megatron-2024",
-     .habits = {.grouped_gemm = true},
+     .habits = {.engine_routes = true, .grouped_gemm = true},
      .any_layout = false,  // --pipeline-model-parallel-layout came with 0.13; before, only the ends differ
      .residual = kMegatronResidual},
     {.id = "pytorch",

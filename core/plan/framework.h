@@ -28,6 +28,7 @@ struct Framework {
     AttentionKernel attention = AttentionKernel::flash;
     LossKernel loss = LossKernel::plain;
     bool transformer_engine = true;       // otherwise the framework's own layers
+    bool engine_routes = false;           // the router of experts multiplies by Transformer Engine, in whatever layers
     bool gradient_fusion = true;          // weight gradients are added in place; otherwise a bf16 one exists for a moment
     bool gradients_twice = false;         // in 16 bits beside their fp32 sums, and room for the weights that ZeRO-1 gathers
     bool caches_dummy_gradients = false;  // Transformer Engine >= 2, with gradient fusion: a bf16 dummy gradient per weight shape

@@ -17,7 +17,7 @@ TEST_CASE("memory of a request, against what Megatron-LM's tests and SimuMax mea
     MESSAGE("by family:\n" << memory_table(families));
     for (const std::string& defect : defects) FAIL_CHECK(defect);
     for (const Expected& e :
-         {Expected{"megatron-ci-dense", 233, 0.0055, 0.0045, 0.065, 0.008}, Expected{"megatron-ci-experts", 77, 0.02, 0.04, 0.09, 0.015},
+         {Expected{"megatron-ci-dense", 233, 0.0055, 0.0045, 0.065, 0.008}, Expected{"megatron-ci-experts", 77, 0.018, 0.04, 0.075, 0.009},
           Expected{"simumax-memory", 15, 0.003, 0.003, 0.01, 0}}) {
         CAPTURE(e.family);
         const auto found = families.find(e.family);

@@ -217,6 +217,11 @@ TEST_CASE("by hand: experts") {
     CHECK(c(Item::library_workspaces) == (2 * 32 + 5 * 32) * kMebi);  // five of Transformer Engine: grouped
     c.plan.grouped_gemm = Habit::off;
     CHECK(c(Item::library_workspaces) == (2 * 32 + 32) * kMebi);
+    c.plan.transformer_engine = Habit::off;  // Megatron's router multiplies by it all the same
+    CHECK(c(Item::library_workspaces) == (2 * 32 + 32) * kMebi);
+    c.plan.framework = FrameworkKind::pytorch;
+    CHECK(c(Item::library_workspaces) == 2 * 32 * kMebi);
+    c.plan.framework = FrameworkKind::megatron_2024, c.plan.transformer_engine = Habit::automatic;
     c.plan.expert_imbalance = 1.5;
     CHECK(c(Item::expert_products) == 2 * 2 * 1.5 * T * 24);
     c.plan.expert_tensor_parallel = 2;  // every expert over two GPUs: twice the tokens, half the width

@@ -44,9 +44,9 @@ Framework framework_of_request(const Json& request) {
 
 // Does not compile when Framework gets a field: the tests here are to reach that one from a request too.
 [[maybe_unused]] void names_every_field(const Framework& framework) {
-    [[maybe_unused]] const auto& [attention, loss, transformer_engine, gradient_fusion, gradients_twice, caches_dummy_gradients,
-                                  softmax_fusion, activation_fusion, attention_mask, deferred_embedding_gradient, grouped_gemm,
-                                  large_workspaces, engine_workspace] = framework;
+    [[maybe_unused]] const auto& [attention, loss, transformer_engine, engine_routes, gradient_fusion, gradients_twice,
+                                  caches_dummy_gradients, softmax_fusion, activation_fusion, attention_mask, deferred_embedding_gradient,
+                                  grouped_gemm, large_workspaces, engine_workspace] = framework;
 }
 
 // Every framework on every generation of cards.
@@ -94,7 +94,7 @@ TEST_CASE("a request turns every habit on and off, and nothing else with it but 
 TEST_CASE("every kernel, cache and workspace of a framework is that of some request") {
     std::set<AttentionKernel> attention;
     std::set<LossKernel> loss;
-    std::set<bool> dummies;
+    std::set<bool> dummies, routers;
     std::set<double> workspaces;
     over_frameworks([&](Json request) {
         for (const char* kernel : {"auto", "flash", "cudnn", "plain"})
@@ -103,6 +103,7 @@ TEST_CASE("every kernel, cache and workspace of a framework is that of some requ
                 const Framework f = framework_of_request(request);
                 attention.insert(f.attention);
                 dummies.insert(f.caches_dummy_gradients);
+                routers.insert(f.engine_routes);
                 workspaces.insert(f.engine_workspace);
             }
         for (const Choice& kernel : kLossChoices) {
@@ -113,6 +114,7 @@ TEST_CASE("every kernel, cache and workspace of a framework is that of some requ
     CHECK(attention.size() == 4);
     CHECK(loss.size() == 4);
     CHECK(dummies.size() == 2);
+    CHECK(routers.size() == 2);
     CHECK(workspaces.size() == 2);
 }
 
