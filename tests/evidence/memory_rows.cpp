@@ -15,24 +15,17 @@ void Residuals::add(double estimated, double measured, const std::string& id) {
 
 bool is_memory_row(const EvidenceRow& row) { return row.row.contains("peak_bytes") && row.row.contains("stage"); }
 
-std::map<std::string, MemoryResiduals> memory_residuals(const std::vector<EvidenceSource>& sources, std::vector<std::string>& defects) {
+std::map<std::string, MemoryResiduals> memory_residuals(const std::vector<AnsweredRow>& rows) {
     std::map<std::string, MemoryResiduals> families;
-    for (const EvidenceSource& source : sources)
-        for (const EvidenceRow& row : source.rows) {
-            if (!is_memory_row(row)) continue;
-            std::string problem;
-            const auto answer = answer_to(row.request, problem);
-            const auto stage = row.row.value("stage", std::size_t{0});
-            if (!answer || stage >= answer->peak_bytes.size()) {
-                defects.push_back(source.name + " " + row.id + ": " + (answer ? "no such stage" : problem));
-                continue;
-            }
-            MemoryResiduals& family = families[row.row.value("family", source.name)];
-            const double peak = row.row["peak_bytes"], between = row.row.value("static_bytes", 0.0);
-            family.peak.add(answer->peak_bytes[stage], peak, row.id);
-            (row.row.value("large", false) ? family.peak_large : family.peak_small).add(answer->peak_bytes[stage], peak, row.id);
-            if (between > 0) family.between.add(answer->static_bytes[stage], between, row.id);
-        }
+    for (const auto& [source, row, answer] : rows) {
+        const auto stage = row->row.value("stage", std::size_t{0});
+        if (!is_memory_row(*row) || stage >= answer.peak_bytes.size()) continue;
+        MemoryResiduals& family = families[row->row.value("family", source->name)];
+        const double peak = row->row["peak_bytes"], between = row->row.value("static_bytes", 0.0);
+        family.peak.add(answer.peak_bytes[stage], peak, row->id);
+        (row->row.value("large", false) ? family.peak_large : family.peak_small).add(answer.peak_bytes[stage], peak, row->id);
+        if (between > 0) family.between.add(answer.static_bytes[stage], between, row->id);
+    }
     return families;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evidence/evidence.h"
+#include "evidence/table.h"
 
 namespace fourfold::tests {
 
@@ -27,8 +27,8 @@ struct MemoryResiduals {
 
 bool is_memory_row(const EvidenceRow& row);
 
-// By family; `defects` gets what the core refuses.
-std::map<std::string, MemoryResiduals> memory_residuals(const std::vector<EvidenceSource>& sources, std::vector<std::string>& defects);
+// By family.
+std::map<std::string, MemoryResiduals> memory_residuals(const std::vector<AnsweredRow>& rows);
 
 // A line each: rows, mean, most, bias, and which row is the worst.
 std::string memory_table(const std::map<std::string, MemoryResiduals>& families);

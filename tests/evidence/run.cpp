@@ -9,7 +9,7 @@
 #include <map>
 #include <sstream>
 
-#include "evidence/table.h"
+#include "evidence/memory_rows.h"
 
 using namespace fourfold;
 using namespace fourfold::tests;
@@ -99,6 +99,7 @@ int main(int count, char** arguments) {
     const Json table = table_of(sources, rows);
     if (mode == "--write") return std::ofstream(folder + "/table.json") << table.dump(1) << "\n", 0;
     print_table(table);
+    std::printf("\n%s\n", memory_table(memory_residuals(rows)).c_str());
     int failures = missed(table, read_json(folder + "/thresholds.json"));
     failures += miscounted(rows);
     if (read_json(folder + "/table.json") != table) std::printf("table.json is not of this run: --write it\n"), ++failures;

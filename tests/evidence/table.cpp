@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "evidence/memory_rows.h"
 #include "model/catalog.h"
 
 namespace fourfold::tests {
@@ -136,6 +137,17 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
     for (const auto& [name, e] : verdict_errors(rows))
         table["verdict"][name] = Json{{"ran", e.ran},           {"failed", e.failed},   {"area", rounded(e.area)},     {"fits", e.fits},
                                       {"fits_ran", e.fits_ran}, {"does_not_fit", e.no}, {"does_not_fit_ran", e.no_ran}};
+    table["memory"] = Json::object();
+    for (const auto& [name, e] : memory_residuals(rows))
+        table["memory"][name] = Json{{"source", source_of[name]},
+                                     {"rows", e.peak.rows},
+                                     {"mean", rounded(e.peak.mean())},
+                                     {"most", rounded(e.peak.most)},
+                                     {"bias", rounded(e.peak.bias())},
+                                     {"large_rows", e.peak_large.rows},
+                                     {"large", rounded(e.peak_large.mean())},
+                                     {"between_rows", e.between.rows},
+                                     {"between", rounded(e.between.mean())}};
     return table;
 }
 
