@@ -42,7 +42,7 @@ function timeLines({ sources, time }) {
             const source = sources[one.source];
             const choice = one.jobs > 0 ? `${percent(one.regret)} (${percent(one.rule_regret)})` : '–';
             const cells = [linked(familyName(family, source), source?.url), count(one.rows), percent(one.mean), percent(one.inside_band, 0), choice];
-            return `| ${[...cells, standing(source)].join(' | ')} |`;
+            return `| ${[...cells, standing(one)].join(' | ')} |`;
         }),
         '',
     ];

@@ -124,15 +124,18 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
         one["rows"] = source.rows.size();
         table["sources"][source.name] = std::move(one);
     }
-    std::map<std::string, std::string> source_of;
-    for (const AnsweredRow& row : rows) source_of[family_of(row)] = row.source->name;
+    std::map<std::string, std::string> source_of, standing_of;  // a family may stand otherwise than its source
+    for (const AnsweredRow& row : rows) {
+        const std::string family = family_of(row);
+        source_of[family] = row.source->name;
+        standing_of[family] = row.source->head.value("families", Json::object()).value(family, row.source->head.value("standing", ""));
+    }
     table["time"] = Json::object();
     for (const auto& [name, e] : time_errors(rows))
-        table["time"][name] = Json{{"source", source_of[name]},        {"rows", e.rows},
-                                   {"mean", rounded(e.mean)},          {"median", rounded(e.median)},
-                                   {"bias", rounded(e.bias)},          {"most", rounded(e.most)},
-                                   {"inside_band", rounded(e.inside)}, {"jobs", e.jobs},
-                                   {"regret", rounded(e.regret)},      {"rule_regret", rounded(e.rule_regret)}};
+        table["time"][name] = Json{{"source", source_of[name]},   {"standing", standing_of[name]},        {"rows", e.rows},
+                                   {"mean", rounded(e.mean)},     {"median", rounded(e.median)},          {"bias", rounded(e.bias)},
+                                   {"most", rounded(e.most)},     {"inside_band", rounded(e.inside)},     {"jobs", e.jobs},
+                                   {"regret", rounded(e.regret)}, {"rule_regret", rounded(e.rule_regret)}};
     table["verdict"] = Json::object();
     for (const auto& [name, e] : verdict_errors(rows))
         table["verdict"][name] = Json{{"ran", e.ran},           {"failed", e.failed},   {"area", rounded(e.area)},     {"fits", e.fits},

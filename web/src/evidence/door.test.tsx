@@ -23,6 +23,6 @@ test('it comes when the reader comes near, and nothing is calculated before', as
     expect(text()).toContain('One moment…');
     expect(estimate).not.toHaveBeenCalled();
     near([{ isIntersecting: true }]);
-    await expect.poll(() => all('table').length).toBe(3);
+    await expect.poll(() => all('table').length).toBe(4);
     expect(estimate).toHaveBeenCalledTimes(1);
 });

@@ -63,7 +63,7 @@ test('by software and by standing', () => {
     for (const button of all('button', /^Show all/)) tap(button);
     choose(find('combobox', 'Standing'), 'fit');
     expect(cellsOf(find('table', TIME)).slice(1)).toHaveLength(timeRows(table).filter(({ from }) => from?.standing === 'fit').length);
-    choose(find('combobox', 'Software'), 'FSDP');
+    choose(find('combobox', 'Standing'), 'blind');
     expect(all('table')).toEqual([]);
     expect(text()).toContain('No runs for this choice.');
 });

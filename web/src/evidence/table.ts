@@ -15,6 +15,7 @@ export interface Source {
 }
 interface TimeErrors {
     source: string;
+    standing?: Standing; // of the family; left out: as its source
     rows: number;
     mean: number; // of |measured / estimated - 1|
     median: number;
@@ -90,12 +91,15 @@ export const isShown =
 // A family's source by its own name, or by that of the family.
 const sourceOf = ({ sources, time }: EvidenceTable, name: string): Source | undefined => sources[name] ?? sources[time[name]?.source ?? ''];
 
+const standingAs = (source: Source | undefined, standing: Standing | undefined): Source | undefined =>
+    source && standing ? { ...source, standing } : source;
+
 export const timeRows = (all: EvidenceTable): TimeRow[] =>
     Object.entries(all.time)
-        .map(([id, { source, inside_band, jobs, regret, rule_regret, ...told }]) => ({
+        .map(([id, { source, standing, inside_band, jobs, regret, rule_regret, ...told }]) => ({
             ...told,
             id,
-            from: all.sources[source],
+            from: standingAs(all.sources[source], standing),
             inside: inside_band,
             regret: jobs > 0 ? regret : null,
             ruleRegret: jobs > 0 ? rule_regret : null,

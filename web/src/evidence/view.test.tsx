@@ -6,5 +6,5 @@ import { EvidenceView } from './view';
 test('what was measured, then the famous runs', () => {
     const prover = { estimate: () => new Promise<never>(() => {}), stop: () => {}, end: () => {} };
     const { names } = show(<EvidenceView catalog={catalog} prover={prover} />);
-    expect(names('heading')).toEqual(['How long a step takes', 'Whether a run fits', 'Famous runs']);
+    expect(names('heading')).toEqual(['How long a step takes', 'Whether a run fits', 'How much memory it takes', 'Famous runs']);
 });

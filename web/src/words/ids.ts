@@ -801,6 +801,9 @@ export interface Words {
     'measured.family.llm-foundry-h100': null;
     'measured.family.megatron-bridge-experts': null;
     'measured.family.megatron-bridge-fp8': null;
+    'measured.family.megatron-ci-dense': null;
+    'measured.family.megatron-ci-experts': null;
+    'measured.family.simumax-memory': null;
     'measured.family.mlperf': null;
     'measured.family.nanotron': null;
     'measured.family.nanotron-slow-network': null;
