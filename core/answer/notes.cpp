@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "calibration/calibration.h"
 #include "plan/framework.h"
 #include "plan/schedule.h"
 
@@ -77,6 +78,11 @@ Json used_notes(const Job& job) {
                       .with("fixed", p.site_fixed)
                       .with("stall", p.site_stall));
     if (p.time_factor != 1) notes.add(Text("used.calibration.factor").with("factor", p.time_factor));
+    const Plan usual;
+    for (std::size_t i = kSiteConstants; i < kFitted.size(); ++i)
+        if (const double value = p.*kFitted[i].of_plan; value != usual.*kFitted[i].of_plan)
+            notes.add(Text("used.calibration.constant").with("constant", Text("field", kFitted[i].key)).with("value", value));
+    if (p.time_spread != 1) notes.add(Text("used.calibration.spread").with("times", p.time_spread));
     return std::move(notes.list);
 }
 

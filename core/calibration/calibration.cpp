@@ -9,27 +9,20 @@
 
 namespace fourfold {
 
+using Kind = Correction::Kind;
+
 namespace {
 
 // ---- what to propose
-enum class Kind { none, factor, site };
-constexpr const char* kKinds[] = {"none", "factor", "site"};
+constexpr const char* kKinds[] = {"none", "factor", "constant", "site"};
 
 struct Proposal {
-    Kind kind = Kind::none;
-    std::vector<Text> why;  // sentences
-    double factor = 1;
-    SiteValues values{};
+    Correction how;
+    double spread = 1;                      // of the band
+    std::vector<Text> why;                  // sentences
     std::vector<std::string_view> unknown;  // constants that these runs do not tell
 
-    Plan with(Plan plan) const {
-        if (kind == Kind::none) return plan;
-        plan.time_factor = factor;
-        if (kind != Kind::site) return plan;
-        plan.site = SiteKind::own;
-        for (std::size_t i = 0; i < kSiteConstants; ++i) plan.*kSite[i].of_plan = values[i];
-        return plan;
-    }
+    Plan with(const Plan& plan) const { return how.kind == Kind::none ? plan : how.applied_to(plan); }
 };
 
 // One row per plan, in an order of its own: what is proposed must not depend on the order in which runs were given.
@@ -62,26 +55,58 @@ Text of_runs(const char* id, const char* id_of_repeated, std::size_t runs, std::
     return Text(id_of_repeated).with("runs", runs).with("plans", plans);
 }
 
-// The constants of the site and a factor beside them, as fitted.
-void propose_site(const SiteFit& fit, std::size_t runs, std::size_t plans, Proposal& p) {
-    p.kind = Kind::site;
-    p.factor = fit.factor;
-    p.values = fit.values;
-    Text better = fit.factor == 1 ? of_runs("calibration.site", "calibration.site_of_plans", runs, plans)
-                                  : of_runs("calibration.site_and_factor", "calibration.site_and_factor_of_plans", runs, plans);
-    if (fit.factor != 1) better.with("factor", fit.factor);
+// Errors of plans predicted from the others, by kind: the best of each, and infinity where there is none.
+double held_out(const std::vector<Correction>& all, Kind kind) {
+    double least = INFINITY;
+    for (const Correction& one : all)
+        if (one.kind == kind) least = std::min(least, one.held_out);
+    return least;
+}
+
+void tell_none(const std::vector<Correction>& all, std::size_t runs, std::size_t plans, Proposal& p) {
+    p.why.push_back(of_runs("calibration.differs", "calibration.differs_of_plans", runs, plans).with("none", all[0].held_out));
+    double best = INFINITY;
+    for (std::size_t i = 1; i < all.size(); ++i) best = std::min(best, all[i].held_out);
+    p.why.push_back(Text("calibration.nothing_better").with("best", best));
+}
+
+void tell_factor(const std::vector<Correction>& all, std::size_t runs, std::size_t plans, Proposal& p) {
+    p.why.push_back(of_runs("calibration.median", "calibration.median_of_plans", runs, plans).with("factor", p.how.factor));
+    p.why.push_back(Text("calibration.factor_predicts").with("factor", p.how.held_out).with("none", all[0].held_out));
+    const double site = held_out(all, Kind::site);
+    if (std::isfinite(site)) p.why.push_back(Text("calibration.site_no_better").with("site", site));
+}
+
+void tell_constants(const std::vector<Correction>& all, std::size_t runs, std::size_t plans, Proposal& p) {
+    const bool one = p.how.kind == Kind::constant, both = p.how.factor != 1;
+    Text better = one    ? of_runs("calibration.constant", "calibration.constant_of_plans", runs, plans)
+                  : both ? of_runs("calibration.site_and_factor", "calibration.site_and_factor_of_plans", runs, plans)
+                         : of_runs("calibration.site", "calibration.site_of_plans", runs, plans);
+    if (one) better.with("constant", Text("field", kFitted[p.how.constants[0]].key));
+    if (both) better.with("factor", p.how.factor);
     p.why.push_back(std::move(better));
     p.why.push_back(Text("calibration.site_predicts")
-                        .with("site", fit.held_out_site)
-                        .with("factor", fit.held_out_factor)
-                        .with("none", fit.held_out_none));
+                        .with("site", p.how.held_out)
+                        .with("factor", held_out(all, Kind::factor))
+                        .with("none", all[0].held_out));
+    if (one) return;
     Json names = Json::array();
-    for (std::size_t i = 0; i < kSiteConstants; ++i) {
-        if (fit.identified[i]) continue;
-        p.unknown.push_back(kSite[i].key);
-        names.push_back(Text("field", kSite[i].key).json());
+    for (std::size_t c = 0; c < kSiteConstants; ++c) {
+        if (std::find(p.how.constants.begin(), p.how.constants.end(), c) != p.how.constants.end()) continue;
+        p.unknown.push_back(kFitted[c].key);
+        names.push_back(Text("field", kFitted[c].key).json());
     }
     if (!p.unknown.empty()) p.why.push_back(Text("calibration.not_identifiable").with("constants", std::move(names)));
+}
+
+// Where more runs lie outside the band than chance allows, it is widened until it holds nine of ten of them.
+void widen(const Job& job, const std::vector<FitRow>& rows, Proposal& p) {
+    std::vector<double> distances;
+    for (std::size_t i = 0; i < rows.size(); ++i) distances.push_back(distance_from_band(job, rows[i].plan, p.how.ratios[i]));
+    const Scatter scatter = scatter_of(std::move(distances));
+    if (scatter.spread <= 1) return;
+    p.spread = scatter.spread;
+    p.why.push_back(Text("calibration.scatter").with("outside", scatter.outside).with("plans", rows.size()).with("times", scatter.spread));
 }
 
 Proposal propose(const Job& job, const std::vector<FitRow>& rows, std::size_t runs) {
@@ -99,32 +124,35 @@ Proposal propose(const Job& job, const std::vector<FitRow>& rows, std::size_t ru
         p.why = {Text("calibration.far_off").with("factor", factor)};
         return p;
     }
-    const bool enough = rows.size() >= kFewestForSite;
-    const SiteFit fit = enough ? fit_site(job, rows) : SiteFit();
-    if (enough && fit.held_out_site < fit.held_out_factor && fit.factor >= kLeast && fit.factor <= kMost) {
-        propose_site(fit, runs, rows.size(), p);
-        return p;
-    }
-    p.kind = Kind::factor;
-    p.factor = significant(factor, kProposedDigits);
-    p.why.push_back(of_runs("calibration.median", "calibration.median_of_plans", runs, rows.size()).with("factor", factor));
-    const HeldOut held = factor_held_out(rows);
-    p.why.push_back(Text("calibration.factor_predicts").with("factor", held.factor).with("none", held.none));
-    if (enough) p.why.push_back(Text("calibration.site_no_better").with("site", fit.held_out_site));
+    const std::vector<Correction> all = corrections(job, rows);
+    p.how = best_of(all, layouts_of(rows));
+    if (p.how.factor < kLeast || p.how.factor > kMost) p.how = all[0];
+    if (p.how.kind == Kind::none)
+        tell_none(all, runs, rows.size(), p);
+    else if (p.how.kind == Kind::factor)
+        tell_factor(all, runs, rows.size(), p);
+    else
+        tell_constants(all, runs, rows.size(), p);
+    widen(job, rows, p);
     return p;
 }
 
 // ---- the answer
+// What the proposal sets, and what undoes the rest of a calibration that the job has.
 Json set_of(const Proposal& proposal, const Job& job) {
     Json set = Json::object();
-    if (proposal.kind == Kind::none) return set;
-    set["time_factor"] = proposal.factor;
-    if (proposal.kind == Kind::factor) {
-        if (job.plan.site == SiteKind::own) set["site"] = kSiteChoices[0].id;
-        return set;
+    if (proposal.how.kind == Kind::none && proposal.spread == 1) return set;
+    const bool corrects = proposal.how.kind != Kind::none;
+    Job proposed = job;
+    proposed.plan = proposal.with(uncalibrated(job.plan));
+    proposed.plan.time_spread = proposal.spread;
+    const bool own = proposed.plan.site == SiteKind::own;
+    const Json before = to_json(job), after = to_json(proposed);
+    for (const std::string_view one : kCalibrationKeys) {
+        const std::string key(one);
+        const bool of_site = one.starts_with("site_"), always = (one == "time_factor" && corrects) || (one == "site" && own);
+        if (of_site ? own : always || before[key] != after[key]) set[key] = after[key];
     }
-    set["site"] = kSiteChoices[static_cast<std::size_t>(SiteKind::own)].id;
-    for (std::size_t i = 0; i < kSiteConstants; ++i) set[std::string(kSite[i].key)] = proposal.values[i];
     return set;
 }
 
@@ -214,7 +242,7 @@ static void compare_runs(const Job& job, const std::vector<MeasuredStep>& steps,
     std::vector<double> before, after, after_seconds;
     for (const MeasuredStep& step : steps) {
         const Plan calibrated = proposal.with(step.plan);
-        after_seconds.push_back(proposal.kind == Kind::none ? step.estimated : job.timed(calibrated).step().seconds);
+        after_seconds.push_back(proposal.how.kind == Kind::none ? step.estimated : job.timed(calibrated).step().seconds);
         before.push_back(step.measured / step.estimated);
         after.push_back(step.measured / after_seconds.back());
     }
@@ -247,7 +275,7 @@ Json calibration_answer(const Json& request, const Job& job, Problems& problems)
     Json why = Json::array();
     for (const Text& sentence : proposal.why) why.push_back(sentence.json());
     answer["usable"] = read.steps.size();
-    answer["kind"] = kKinds[static_cast<std::size_t>(proposal.kind)];
+    answer["kind"] = kKinds[static_cast<std::size_t>(proposal.how.kind)];
     answer["why"] = std::move(why);
     answer["set"] = set_of(proposal, job);
     answer["not_identifiable"] = proposal.unknown;

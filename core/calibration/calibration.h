@@ -1,5 +1,6 @@
-// The step-time model brought into line with steps that the user measured: from 3 plans on one factor for every time, from 10 on the site's
-// own constants where they predict better. One plan alone never rescales: on published runs that made the others' predictions worse.
+// The step-time model brought into line with steps that the user measured. What may explain them (a factor on every time, one constant,
+// from 10 plans on the constants of the site) is tried on plans left out, and must predict these clearly better than the estimate as it is.
+// One plan alone never changes anything: on published runs that made the others' predictions worse.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -46,17 +47,17 @@ Plan uncalibrated(const Plan& plan);
 // contradicts another is a problem whose field is "runs[3].…" and whose message begins with the row's name.
 RunsRead read_runs(const Json& request, const Job& job, Problems& problems);
 
-// ---- the constants of a site
-inline constexpr std::size_t kSiteConstants = 4;
-struct SiteConstant {
+// ---- what may explain the runs
+inline constexpr std::size_t kSiteConstants = 4, kFittedConstants = 8;
+struct FittedConstant {
     std::string_view key;
     double Plan::*of_plan;
-    double Timing::*of_timing;
     double low, high;  // where a fit looks
-    double spread;     // how far, as a logarithm, a site may well lie from the usual value
+    double spread;     // how far, as a logarithm, it may well lie from the usual value
+    bool alone;        // whether it may explain the runs alone: the others did not help on published runs
 };
-extern const std::array<SiteConstant, kSiteConstants> kSite;
-using SiteValues = std::array<double, kSiteConstants>;
+extern const std::array<FittedConstant, kFittedConstants> kFitted;  // the site's first
+using FittedValues = std::array<double, kFittedConstants>;
 
 // One plan and its time: the mean of its repetitions.
 struct FitRow {
@@ -64,26 +65,41 @@ struct FitRow {
     double measured = 0, estimated = 0;
 };
 
-struct SiteFit {
-    SiteValues values{};
-    std::array<bool, kSiteConstants> identified{};  // the others do not matter in these runs and keep their value
+// What is changed so that the estimate agrees with the runs: nothing, a factor on every time, one constant, or those of the site.
+struct Correction {
+    enum class Kind { none, factor, constant, site };
+    Kind kind = Kind::none;
+    std::vector<std::size_t> constants;  // of kFitted
+    bool with_factor = false;
+    FittedValues values{};  // of those, and what the others of the site are without
     double factor = 1;
-    // Mean |measured / predicted - 1| of plans predicted from the others
-    double held_out_none = 0, held_out_factor = 0, held_out_site = 0;
-};
+    double held_out = 0;              // mean |measured / predicted - 1| of plans predicted from the others
+    std::vector<double> ratios = {};  // of these: measured / predicted, row by row
 
-// Mean |measured / predicted - 1| of every row when the others' median factor predicts it, and without any factor.
-struct HeldOut {
-    double none = 0, factor = 0;
+    Plan applied_to(Plan plan) const;
 };
-HeldOut factor_held_out(const std::vector<FitRow>& rows);
+// All that may be, the simplest first: Kind::none always, then those whose constants change any of the rows. Rows in an order that does not
+// depend on the request's. Bounded work: about a millisecond per row natively.
+std::vector<Correction> corrections(const Job& job, const std::vector<FitRow>& rows);
+// Plans that differ in more than the number of GPUs and the batch.
+std::size_t layouts_of(const std::vector<FitRow>& rows);
+// The one to propose.
+const Correction& best_of(const std::vector<Correction>& all, std::size_t layouts);
 
-// A robust fit of the site's constants, with a factor beside them where that predicts plans left out better. Rows in an order that does not
-// depend on the request's. Bounded work: about 0.5 ms per row natively.
-SiteFit fit_site(const Job& job, const std::vector<FitRow>& rows);
+// ---- how wide the band is
+// How far a ratio of measured to estimated time lies from 1, in widths of the plan's published band on that side, as logarithms.
+double distance_from_band(const Job& job, const Plan& plan, double ratio);
+
+struct Scatter {
+    std::size_t outside = 0;  // of the band
+    double spread = 1;        // for the band; 1: as it is
+};
+Scatter scatter_of(std::vector<double> distances);
 
 // The keys of a plan that carry a calibration.
-inline constexpr std::string_view kCalibrationKeys[] = {"time_factor", "site", "site_network", "site_pipeline", "site_fixed", "site_stall"};
+inline constexpr std::string_view kCalibrationKeys[] = {"time_factor",  "site",          "site_network", "site_pipeline",
+                                                        "site_fixed",   "site_stall",    "time_host",    "time_link",
+                                                        "time_element", "time_spanning", "time_spread"};
 
 // ---- the answer
 // As core/contract/api.md describes it.

@@ -286,8 +286,9 @@ Plan uncalibrated(const Plan& plan) {
     const Plan none;
     Plan result = plan;
     result.time_factor = none.time_factor;
+    result.time_spread = none.time_spread;
     if (result.site == SiteKind::own) result.site = none.site;
-    for (const SiteConstant& constant : kSite) result.*constant.of_plan = none.*constant.of_plan;
+    for (const FittedConstant& constant : kFitted) result.*constant.of_plan = none.*constant.of_plan;
     return result;
 }
 

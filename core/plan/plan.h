@@ -96,6 +96,9 @@ struct Plan {
     double time_factor = 1;
     double site_network = 0.7, site_pipeline = 0.5;  // shares of the network's rate: collectives, point-to-point
     double site_fixed = 0.1, site_stall = 0.02e-3;   // seconds per step; seconds per micro-batch and group of GPUs
+    // Where a stack differs from what is known of its framework: times as much of the CPU's time and of element-wise work, times the rate
+    // of the link inside a node; seconds more for a tensor-parallel collective per further node; and how much wider the band is.
+    double time_host = 1, time_link = 1, time_element = 1, time_spanning = 0, time_spread = 1;
     bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
     bool gradients_in_fp32 = true;
     bool hidden_dropout = false;
@@ -108,7 +111,10 @@ struct Plan {
     std::int64_t chunks() const { return pipeline_parallel * virtual_stages; }  // of the whole pipeline
     std::int64_t group_of_micro_batches() const { return virtual_stage_group == kAuto ? pipeline_parallel : virtual_stage_group; }
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
-    bool is_calibrated() const { return time_factor != 1 || site == SiteKind::own; }
+    bool is_calibrated() const {
+        return time_factor != 1 || site == SiteKind::own || time_host != 1 || time_link != 1 || time_element != 1 || time_spanning != 0 ||
+               time_spread != 1;
+    }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
@@ -213,6 +219,11 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.number({"site_pipeline", "p2p", "fraction"}, p.site_pipeline, {0.01, 1});
     v.number({"site_fixed", "fixed", "seconds"}, p.site_fixed, {0, 60});
     v.number({"site_stall", "stall", "seconds"}, p.site_stall, {0, 1});
+    v.number({"time_host", "host", "times"}, p.time_host, {0.1, 10});
+    v.number({"time_link", "nvlink", "times"}, p.time_link, {0.1, 2});
+    v.number({"time_element", "element", "times"}, p.time_element, {0.1, 10});
+    v.number({"time_spanning", "span", "seconds"}, p.time_spanning, {0, 0.1});
+    v.number({"time_spread", "spread", "times"}, p.time_spread, {1, 20});
     v.boolean({"tensor_overlap", "tpov", ""}, p.tensor_overlap);
     v.boolean({"overlap_gradients", "ovg", ""}, p.overlap_gradients);
     v.boolean({"overlap_parameters", "ovp", ""}, p.overlap_parameters);

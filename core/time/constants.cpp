@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "time/machine.h"
 
@@ -107,6 +108,14 @@ constexpr OwnConstant kOwn[] = {
     {FrameworkKind::megatron_deepspeed, &Timing::network, 0.164},
 };
 
+// What a calibration multiplies.
+constexpr std::pair<double Timing::*, double Plan::*> kCalibrated[] = {
+    {&Timing::host_layer, &Plan::time_host},
+    {&Timing::host_experts, &Plan::time_host},
+    {&Timing::link, &Plan::time_link},
+    {&Timing::element_wise, &Plan::time_element},
+};
+
 struct TimingSymbol {
     double Timing::*constant;
     Symbol symbol;
@@ -164,6 +173,8 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
         const Site& fitted = *cluster->site;
         t.network = fitted.network_share, t.fixed = fitted.fixed_s, t.stall = fitted.stall_s, t.pipeline = fitted.send_share;
     }
+    for (const auto& [constant, times] : kCalibrated) t.*constant *= plan.*times;
+    t.spanning_latency += plan.time_spanning;
     return t;
 }
 

@@ -1,6 +1,8 @@
 // What a step's items are called, and how far measured runs lie from the estimate.
 #include "time/step_time.h"
 
+#include <cmath>
+
 namespace fourfold {
 
 static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)> kTexts = {{
@@ -35,7 +37,9 @@ static Band published_band(const Model& model, const Plan& plan, const Machine& 
 Band band_of(const Model& model, const Plan& plan, const Machine& machine) {
     Band band = published_band(model, plan, machine);
     if (plan.is_calibrated()) band.basis = "calibrated";
-    return band;
+    if (plan.time_spread == 1) return band;
+    // as many times as far, as logarithms: twice as long and half as long are equally far
+    return {std::pow(band.low, plan.time_spread), std::pow(band.high, plan.time_spread), "widened", band.runs};
 }
 
 const FlopText& text(FlopConvention convention) {

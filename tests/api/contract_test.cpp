@@ -1,6 +1,7 @@
 // The contract (core/contract) and the core agree: no answer has a key that the contract lacks, the contract has no key that no answer has,
 // and every key of a request is one that the core takes. Tests of single functions check their answers the same way.
 #include "contract.h"
+#include "calibration/calibration.h"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "api.h"
+#include "calibration/calibration.h"
 #include "embedded_tests.h"
 #include "golden/answer.h"
 
@@ -108,7 +110,7 @@ void check_requests() {
     for (const char* key : {"token_budget", "price_per_gpu_hour", "watts_per_gpu", "leave_out", "risk"}) plan.erase(key);
     job.update(json(R"({"version": 2, "model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "cluster": "dgx-h100", "method": "detailed"})"));
     Json run = plan;
-    for (const char* key : {"site", "time_factor", "site_network", "site_pipeline", "site_fixed", "site_stall"}) run.erase(key);
+    for (const std::string_view key : kCalibrationKeys) run.erase(std::string(key));
     run.update(json(R"({"step_seconds": 99, "tensor_parallel": 1, "pipeline_parallel": 4, "context_parallel": 1, "micro_batch": 1})"));
     const auto with = [&](const char* function, const char* key, Json value) {
         Json request = job;

@@ -8,78 +8,12 @@
 #include <string>
 
 #include "api.h"
+#include "calibration/jobs.h"
 #include "contract.h"
-#include "memory/measured_runs.h"
-#include "model/catalog.h"
-#include "plan/rules.h"
 #include "random_cases.h"
-#include "time/step_time.h"
 
 using namespace fourfold;
-using tests::at;
-using tests::brief;
-using tests::json;
-using tests::said;
-
-namespace {
-
-Json calibrated(const Json& request) {
-    const std::string text = api::calibrate(request.dump());
-    CHECK_MESSAGE(tests::answer_defect(text, "calibrate") == "", text.substr(0, 500));
-    return json(text);
-}
-
-double estimated_seconds(Json job, const Json& set) {
-    job.erase("runs");
-    for (const auto& [key, value] : set.items()) job[key] = value;
-    const Json answer = json(api::estimate(job.dump()));
-    REQUIRE_MESSAGE(answer["ok"] == true, answer.dump());
-    return answer["time"]["step_seconds"].get<double>();
-}
-
-const Json kJob =
-    json(R"({"version": 1, "model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "gpus": 64, "global_batch": 512, "context_parallel": 1})");
-
-// Plans of that job which differ in everything that a site's constants touch.
-Json plans() {
-    Json list = Json::array();
-    const auto add = [&](int gpus, int tp, int pp, int mb) {
-        list.push_back(Json{{"gpus", gpus}, {"tensor_parallel", tp}, {"pipeline_parallel", pp}, {"micro_batch", mb}});
-    };
-    add(64, 1, 8, 1), add(64, 2, 4, 1), add(64, 2, 2, 2), add(64, 4, 1, 1), add(64, 8, 1, 4), add(64, 1, 4, 2);
-    add(128, 1, 4, 1), add(128, 4, 2, 1), add(128, 2, 1, 1), add(256, 1, 1, 1), add(256, 4, 4, 1), add(32, 1, 2, 1);
-    add(16, 2, 1, 2), add(16, 1, 16, 1);
-    return list;
-}
-
-// The job's runs as they would be measured on such a site, times `factor`.
-Json runs_on(const Json& site, const Json& plans, double factor = 1) {
-    Json runs = Json::array();
-    for (const Json& plan : plans) {
-        Json set = site;
-        set.update(plan);
-        Json run = plan;
-        run["step_seconds"] = factor * estimated_seconds(kJob, set);
-        runs.push_back(run);
-    }
-    return runs;
-}
-
-Json with_runs(Json runs) {
-    Json request = kJob;
-    request["runs"] = std::move(runs);
-    return request;
-}
-
-Json first(const Json& list, std::size_t count) {
-    Json some = Json::array();
-    for (std::size_t i = 0; i < count; ++i) some.push_back(list[i]);
-    return some;
-}
-
-const Json kSiteOfTheirs = json(R"({"site": "own", "site_network": 0.35, "site_pipeline": 0.15, "site_fixed": 0.9, "site_stall": 0.0006})");
-
-}  // namespace
+using namespace fourfold::tests;
 
 TEST_CASE("a calibration in the plan: the factor is on every term, the constants count with \"own\" alone") {
     Json job = kJob;
@@ -182,9 +116,7 @@ TEST_CASE("the order of runs does not matter; twice the time is twice the factor
             CHECK(other["why"] == answer["why"]);
         }
     }
-    const Json once = first(runs, 5);
-    Json twice = once;
-    for (Json& run : twice) run["step_seconds"] = 2 * run["step_seconds"].get<double>();
+    const Json once = runs_on(Json::object(), first(plans(), 5), 1.3), twice = runs_on(Json::object(), first(plans(), 5), 2.6);
     const double factor = calibrated(with_runs(once))["set"]["time_factor"], doubled = calibrated(with_runs(twice))["set"]["time_factor"];
     CHECK(doubled == doctest::Approx(2 * factor).epsilon(1e-3));  // both are rounded to four digits
 }
@@ -378,82 +310,4 @@ TEST_CASE("nonsense is answered, finitely") {
         const std::string answer = api::calibrate(request.dump(-1, ' ', false, Json::error_handler_t::replace));
         CHECK(tests::answer_defect(answer, "calibrate") == "");
     }
-}
-
-// ---- published runs: calibrate with some of a job's, predict the others
-namespace {
-
-struct Errors {
-    double before = 0, after = 0;
-    int runs = 0;
-};
-
-// Draws so many runs of every model of a family again and again; the mean error of those not drawn, before and after.
-Errors drawn(const char* family, const char* cluster, int count, tests::Random& random, int* sites = nullptr) {
-    std::vector<std::pair<std::string, std::vector<tests::Run>>> jobs;  // of the same model and GPU
-    for (const tests::Run& run : tests::measured_runs()) {
-        if (run.family != family || !run.ran() || run.step_time_s <= 0 || !is_legal(run.model, run.plan)) continue;
-        const std::string name = run.model.label + run.gpu;
-        if (jobs.empty() || jobs.back().first != name) jobs.push_back({name, {}});
-        jobs.back().second.push_back(run);
-    }
-    Errors errors;
-    for (const auto& entry : jobs) {
-        const std::vector<tests::Run>& rows = entry.second;
-        if (static_cast<int>(rows.size()) < count + 3) continue;
-        Job job;
-        job.model = rows[0].model;
-        job.gpu = catalog().gpu(rows[0].gpu);
-        job.cluster = catalog().cluster(cluster);
-        for (int draw = 0; draw < 20; ++draw) {
-            std::vector<std::size_t> order(rows.size());
-            for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-            for (std::size_t i = 0; i < order.size(); ++i)
-                std::swap(order[i], order[static_cast<std::size_t>(
-                                        random.from(static_cast<std::int64_t>(i), static_cast<std::int64_t>(order.size()) - 1))]);
-            Json runs = Json::array();
-            for (int i = 0; i < count; ++i) {
-                const tests::Run& run = rows[order[static_cast<std::size_t>(i)]];
-                Json row = Json::object();
-                visit_fields(run.plan, FieldWriter(row));
-                for (const char* key : {"site", "time_factor", "site_network", "site_pipeline", "site_fixed", "site_stall"}) row.erase(key);
-                row["step_seconds"] = run.step_time_s;
-                runs.push_back(row);
-            }
-            Problems problems;
-            const Json answer = calibration_answer(Json{{"runs", runs}}, job, problems);
-            if (answer["ok"] != true) continue;  // measured twice, and not alike
-            if (sites != nullptr) *sites += answer["kind"] == "site" ? 1 : 0;
-            for (std::size_t i = static_cast<std::size_t>(count); i < order.size(); ++i) {
-                const tests::Run& run = rows[order[i]];
-                Plan plan = run.plan;
-                FieldReader reader(answer["set"], problems);
-                visit_fields(plan, reader);
-                const auto seconds = [&](const Plan& p) { return StepTimer(job.model, *job.gpu, job.cluster, p).seconds(p); };
-                errors.before += std::abs(run.step_time_s / seconds(run.plan) - 1);
-                errors.after += std::abs(run.step_time_s / seconds(plan) - 1);
-                ++errors.runs;
-            }
-        }
-    }
-    return errors;
-}
-
-}  // namespace
-
-TEST_CASE("published runs: what some of them teach helps with the others, on average") {
-    tests::Random random(11);
-    struct Family {
-        const char *name, *cluster;
-    };
-    for (const Family& family : {Family{"hagemann", "dgx-a100-80gb"}, {"vtrain", ""}, {"llm-foundry", ""}, {"dgxc", "dgx-h100"}})
-        for (const int count : {3, 5, 10, 14}) {
-            int sites = 0;
-            const Errors e = drawn(family.name, family.cluster, count, random, &sites);
-            if (e.runs == 0) continue;
-            MESSAGE(std::string(family.name) << ", " << count << " runs: mean error of the others " << 100 * e.before / e.runs
-                                             << " % before, " << 100 * e.after / e.runs << " % after; site constants " << sites
-                                             << " times");
-            CHECK(e.after <= e.before);
-        }
 }

@@ -1,5 +1,7 @@
 // The folded groups of settings, in their order. A field that no group names goes to LAST.
 export const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
+// What a calibration alone sets.
+export const CALIBRATED = ['time_host', 'time_link', 'time_element', 'time_spanning', 'time_spread'];
 
 type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels' | 'framework';
 export const GROUPS: [id: GroupId, keys: string[]][] = [
@@ -21,7 +23,16 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
     ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
     [
         'traffic',
-        ['site', ...SITE_CONSTANTS, 'time_factor', 'tensor_overlap', 'overlap_gradients', 'overlap_parameters', 'overlap_pipeline'],
+        [
+            'site',
+            ...SITE_CONSTANTS,
+            'time_factor',
+            ...CALIBRATED,
+            'tensor_overlap',
+            'overlap_gradients',
+            'overlap_parameters',
+            'overlap_pipeline',
+        ],
     ],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
     ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],

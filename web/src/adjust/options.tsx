@@ -8,7 +8,7 @@ import { BUDGET, DEGREES, SEARCH, type Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { chosenText } from './chosen';
-import { GROUPS, groupOf, SITE_CONSTANTS } from './groups';
+import { CALIBRATED, GROUPS, groupOf, SITE_CONSTANTS } from './groups';
 import type { LayoutProps } from './layout';
 
 // Fields that have a place of their own: the sentence and the knobs.
@@ -42,6 +42,7 @@ export function matters(page: Page): (key: string) => boolean {
     const even = job.layout === undefined || job.layout === 'equal';
     const rules: Record<string, boolean> = {
         ...Object.fromEntries(SITE_CONSTANTS.map((key) => [key, job.site === 'own'])),
+        ...Object.fromEntries(CALIBRATED.map((key) => [key, false])),
         ...Object.fromEntries(EVEN_LAYERS.map((key) => [key, even])),
         virtual_stage_group: value('virtual_stages') !== 1,
         shard_replicas: value('zero') !== 'none',

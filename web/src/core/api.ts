@@ -51,6 +51,11 @@ export type FieldKey =
     | 'site_pipeline'
     | 'site_fixed'
     | 'site_stall'
+    | 'time_host'
+    | 'time_link'
+    | 'time_element'
+    | 'time_spanning'
+    | 'time_spread'
     | 'tensor_overlap'
     | 'overlap_gradients'
     | 'overlap_parameters'
@@ -978,6 +983,11 @@ export type MeasuredRunKey = Exclude<
     | 'site_pipeline'
     | 'site_fixed'
     | 'site_stall'
+    | 'time_host'
+    | 'time_link'
+    | 'time_element'
+    | 'time_spanning'
+    | 'time_spread'
     | 'token_budget'
     | 'price_per_gpu_hour'
     | 'watts_per_gpu'
@@ -1003,7 +1013,7 @@ export type Calibration = {
     version: Version;
     rows: CalibrationRow[];
     usable: number;
-    kind: 'none' | 'factor' | 'site';
+    kind: 'none' | 'factor' | 'constant' | 'site';
     why: Text[];
     set: Settings;
     not_identifiable: string[];
