@@ -203,6 +203,7 @@ async function start(): Promise<void> {
     module.catch(() => {});
     await words;
     await module;
+    if (example) store.know(await cores.estimates.catalog());
 }
 
 // A file dropped anywhere on the page opens the paste dialog with its text.

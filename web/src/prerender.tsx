@@ -44,6 +44,13 @@ const bootData = async (catalog: Catalog): Promise<BootData> => ({
     words: await bootWords(),
 });
 
+// Who reads the first screen downloads the sources of what it shows; those of all other profiles come with the module.
+function withFewSources(catalog: Catalog, { gpu, model }: { gpu: string; model: unknown }): Catalog {
+    const few = <Profile extends { id: string; sources: unknown[] }>(profiles: readonly Profile[]): Profile[] =>
+        profiles.map((one) => (one.id === gpu || one.id === model ? one : { ...one, sources: [] }));
+    return { ...catalog, gpus: few(catalog.gpus), clusters: few(catalog.clusters), models: few(catalog.models) };
+}
+
 export async function prerender(core: Fourfold): Promise<Prerendered> {
     const catalog = JSON.parse(core.catalog()) as Catalog;
     const boot = await bootData(catalog); // and the words of the page, in English
@@ -73,5 +80,5 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
         DESCRIPTION: say('page.description'),
         NOSCRIPT: say('page.noscript'),
     };
-    return { texts, boot, example: { catalog, answer, alternatives } };
+    return { texts, boot, example: { catalog: withFewSources(catalog, answer.job), answer, alternatives } };
 }

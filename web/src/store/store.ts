@@ -125,5 +125,7 @@ export function createStore(initial: Page, surroundings: Surroundings) {
         update({ pins });
         asking.pins();
     };
-    return { actions, restore, restorePins, current: () => page };
+    // The example's catalogue is without most of its sources.
+    const know = (catalog: Page['catalog']): void => update({ catalog });
+    return { actions, restore, restorePins, know, current: () => page };
 }

@@ -1,6 +1,6 @@
 // The words come in parts, each with the views that say them. The first rule that an id meets decides; what meets none comes with the first
 // screen. A rule is the start of an id, or its end.
-export const PARTS = ['built', 'first', 'more', 'placement', 'evidence'] as const;
+export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'evidence'] as const;
 export type Part = (typeof PARTS)[number];
 
 const RULES: readonly [rule: RegExp, part: Part][] = [
@@ -11,10 +11,11 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
     [/^(sweep|limits|compare|placement_door|card)\./, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
-    // of the core: what was measured between nodes; the explanations of items, the symbols of formulas; the reader's own runs
+    // of the core: what was measured between nodes; the explanations of items; the reader's own runs
     [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],
     [/^(unit_source|launcher|split|finding)\.|^choice\.(format|objective)\./, 'placement'],
-    [/^(symbol|unit|place|part|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
+    [/^symbol\./, 'formulas'], // each card of a formula says some of them
+    [/^(unit|place|part|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
     [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\./, 'more'],
 ];
 

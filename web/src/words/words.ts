@@ -34,6 +34,8 @@ export async function fetchWords(...parts: readonly Part[]): Promise<void> {
     take(language, { ...fetched, ...Object.fromEntries(missing.map((part, i) => [part, tables[i] ?? {}])) });
 }
 
+export const hasWords = (part: Part): boolean => part in fetched;
+
 // Another language, with all the parts that are there already.
 export async function speak(next: Language): Promise<void> {
     const wanted = (): Part[] => PARTS.filter((part) => part === 'first' || fetched[part]);
