@@ -13,7 +13,7 @@ TEST_CASE("memory of a request, against what Megatron-LM's tests and SimuMax mea
         double mean, large, most, between;  // relative errors at most: mean of the peak, the same of large models, its worst, between steps
     };
     std::vector<std::string> defects;
-    std::vector<EvidenceSource> sources = read_evidence(FOURFOLD_EVIDENCE_FOLDER, defects);
+    std::vector<EvidenceSource> sources = read_evidence(FOURFOLD_EVIDENCE, defects);
     for (EvidenceSource& source : sources) std::erase_if(source.rows, [](const EvidenceRow& row) { return !is_memory_row(row); });
     const auto families = memory_residuals(answer_all(sources, defects));
     MESSAGE("by family:\n" << memory_table(families));

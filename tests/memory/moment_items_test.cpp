@@ -147,7 +147,6 @@ TEST_CASE("by hand: between steps, where it is the fuller moment") {
 
 TEST_CASE("by hand: what lies outside of the allocator, and the verdict") {
     Case c = dense();
-    constexpr double kGibi = 1'073'741'824;
     const Items<double> items = outside<double>(c.plan, 1'000);
     REQUIRE(items.size() == 3);
     CHECK(items.bytes(0) == 50);               // 5 % of what is allocated
