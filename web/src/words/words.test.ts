@@ -99,7 +99,12 @@ test('the language of the link, else the one chosen before, else the first of th
 
 test('what the first screen says comes first', () => {
     expect(['answer.fits', 'map.loading', 'field.gpus', 'item.weights'].map(partOf)).toEqual(['first', 'first', 'first', 'first']);
-    expect(['map.finding', 'stages.title', 'item.weights.summary', 'symbol.layers'].map(partOf)).toEqual(['more', 'more', 'more', 'formulas']);
+    expect(['map.finding', 'stages.title', 'item.weights.summary', 'symbol.layers'].map(partOf)).toEqual([
+        'more',
+        'more',
+        'more',
+        'formulas',
+    ]);
     expect(partOf('placement.search.title')).toBe('placement');
 });
 
