@@ -111,7 +111,6 @@ TEST_CASE("alive: at every fullest moment a formula gives what was counted") {
     for (int i = 0; i < (tests::kSlowBuild ? 100 : 1'000); ++i) {
         const Model model = tests::random_model(random);
         const Plan plan = tests::random_legal_plan(random, model);
-        const Framework framework;
         const Stages stages(model, plan);
         ++seen[plan.schedule_kind()];
         const auto stage = static_cast<std::int32_t>(random.from(0, plan.pipeline_parallel - 1));
