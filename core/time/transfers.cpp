@@ -52,9 +52,9 @@ N Cost<N>::collective(const N& bytes, const N& members) const {
 template <class N>
 N Cost<N>::spanning(const N& members) const {
     using std::log2;
-    const N latency = of(&Timing::network_latency) * log2(members);
-    if (timing_.spanning_latency == 0) return latency;
-    return latency + of(&Timing::spanning_latency) * (members / gpus_per_node() - 1);
+    N latency = of(&Timing::network_latency) * log2(members);
+    if (timing_.spanning_latency != 0) latency = latency + of(&Timing::spanning_latency) * (members / gpus_per_node() - 1);
+    return latency;
 }
 
 #ifdef FOURFOLD_TRACED
