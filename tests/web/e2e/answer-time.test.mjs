@@ -98,6 +98,7 @@ pageTest('every part of the bar opens its items, with formula and numbers', asyn
     const shown = card(page, `t-${kind}`);
     await shown.waitFor();
     assert.equal(await shown.getAttribute('aria-label'), say(`time.${id}`));
+    await shown.locator('.formula dd').first().waitFor(); // the words of symbols come with the first formula
     const [symbols, numbers, result] = await shown.locator('.formula dd').allInnerTexts();
     assert.ok(symbols.length > 0 && numbers.length > 0);
     assert.ok(result.startsWith(seconds >= 1 ? three(seconds) : ''), result);

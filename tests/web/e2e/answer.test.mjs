@@ -55,6 +55,7 @@ pageTest('a part of the bar opens its formula with symbols, numbers and source',
         await part(page, id).click();
         const shown = card(page, id);
         await shown.waitFor();
+        await shown.locator('.formula dd').first().waitFor();
         const [, , result, source] = await shown.locator('.formula dd').allInnerTexts();
         assert.match(result, /^[\d,]+ \w+ = [\d.,]+ GiB$/);
         assert.ok((await shown.locator('.formula .symbol[aria-label*=", "]').count()) > 0, 'symbols that explain themselves');
