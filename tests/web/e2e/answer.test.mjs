@@ -67,6 +67,7 @@ pageTest('a part of the bar opens its formula with symbols, numbers and source',
 pageTest('the numbers of a formula are those of the answer', async () => {
     const page = await open();
     await part(page, 'weights').click();
+    await card(page, 'weights').locator('.formula dd').first().waitFor();
     const [{ bytes, numbers }] = answerOf('default').groups[0].items; // 2·P
     inOrder(await plain(card(page, 'weights')), `${numbers[0]}·${grouped(numbers[2])} `, `${grouped(bytes)} `, ` = ${gib(bytes)} GiB`);
 });
