@@ -27,7 +27,7 @@ struct Ranked {
 //   sharding
 //   5. the faster, and at last the fields one by one, so that the order never depends on how plans were found
 // Traffic between nodes is in the time. Asked for before the split, it prefers wider tensor parallelism, whose plans were slower when they
-// were measured: on the paper's jobs the first choice then costs 1.4 % instead of 0.3 % (tests/time/step_time_test.cpp).
+// were measured: on the paper's jobs the first choice then costs 1.4 % instead of 0.3 % (tests/evidence).
 std::vector<Ranked> in_order(std::vector<Estimated> plans);
 
 }  // namespace fourfold

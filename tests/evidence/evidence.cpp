@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "api.h"
+#include "job/job.h"
 
 namespace fourfold::tests {
 
@@ -81,6 +82,8 @@ std::optional<Answered> answer_to(const Json& request, std::string& problem) {
         a.peak_bytes.push_back(number(stage, "bytes"));
         a.static_bytes.push_back(number(stage, "static_bytes"));
     }
+    Problems problems;
+    if (const auto job = read_parsed_job(answer["job"], Request::estimate, problems)) a.plan = job->plan;
     return a;
 }
 

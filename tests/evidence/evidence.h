@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/words.h"
+#include "plan/plan.h"
 
 namespace fourfold::tests {
 
@@ -32,6 +33,7 @@ struct Answered {
     std::string basis;                                    // words of the runs behind the band
     std::string verdict;                                  // fits, at_risk, does_not_fit
     double probability = -1, share = 0, whole_bytes = 0;  // to run; of the card; with what lies outside the allocator
+    Plan plan;                                            // as the core read it
     std::vector<double> peak_bytes, static_bytes;         // of every stage
 };
 // nullopt: the core refuses it; `problem` says why.

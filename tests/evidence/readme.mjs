@@ -34,7 +34,7 @@ function timeLines({ sources, time }) {
     return [
         `- Step times of ${count(sum(families, 'rows'))} published runs in ${families.length} families, the worst first: the mean error of the middle family is ` +
             `${percent(middle(families.map(({ mean }) => mean)))}, and ${percent(inside, 0)} of the runs lie in the band that is told. "Choice" is the time lost by taking the ` +
-            'plan with the shortest estimate instead of the fastest one measured; in brackets, by a rule of thumb.',
+            'first plan in the page’s order instead of the fastest one measured; in brackets, by a rule of thumb.',
         '',
         '| family | runs | mean error | within the band | choice (rule of thumb) | standing |',
         '|---|--:|--:|--:|--:|---|',

@@ -21,9 +21,10 @@ struct TimeErrors {
     std::int64_t rows = 0;
     double mean = 0, median = 0, bias = 0, most = 0;  // of |error|; bias: the median of the error itself
     double inside = 0;                                // part of the rows within the band that is told
-    // The choice of the shortest estimate among the plans of a job against the best measured: 1 - best time / its time, the mean of the
-    // jobs with three plans or more; and that of the rule of thumb, the smallest split and with it the largest micro-batch.
-    std::int64_t jobs = 0;
+    // The first of a job's plans in the page's order against the best measured: 1 - best time / its time, the mean of the jobs with three
+    // plans or more; and that of the rule of thumb, the smallest split and with it the largest micro-batch. In how many jobs the best
+    // measured is among the first three.
+    std::int64_t jobs = 0, in_first_three = 0;
     double regret = 0, rule_regret = 0;
 };
 // Of a source's runs that ran or ran out of memory.

@@ -6,34 +6,13 @@
 #include <string>
 
 #include "memory/judged_runs.h"
+#include "memory/residual_fit.h"
 #include "support.h"
 
 using namespace fourfold;
 using tests::JudgedRun;
 
 namespace {
-
-// Logarithm of the probability of the rows' outcomes.
-double likelihood(const std::vector<const JudgedRun*>& rows, Residual residual) {
-    double sum = 0;
-    for (const JudgedRun* row : rows) {
-        const double p = std::min(std::max(probability_to_run(residual, row->whole_share), 1e-4), 1 - 1e-4);
-        sum += std::log(row->run.ran() ? p : 1 - p);
-    }
-    return sum;
-}
-
-Residual most_likely(const std::vector<const JudgedRun*>& rows) {
-    Residual best{};
-    double most = -INFINITY;
-    for (int middle = 60; middle <= 110; ++middle)
-        for (int spread = 1; spread <= 30; ++spread) {
-            const Residual trial{middle / 100.0, spread / 100.0};
-            const double value = likelihood(rows, trial);
-            if (value > most) most = value, best = trial;
-        }
-    return best;
-}
 
 bool is_pytorch(const JudgedRun& row) { return row.run.plan.framework == FrameworkKind::pytorch; }
 
@@ -55,19 +34,19 @@ struct Calibration {
 // As likely as the most likely ones but for a unit of the logarithm, about one standard error; the Megatron band is the wider one by
 // choice.
 TEST_CASE("the residuals are what the rows say that they come from") {
-    std::vector<const JudgedRun*> megatron, hagemann;
+    std::vector<tests::Outcome> megatron, hagemann;
     for (const JudgedRun& row : tests::judged_runs()) {
-        if (!is_pytorch(row) && !row.dash_looks_not_run) megatron.push_back(&row);
-        if (row.run.family == "hagemann") hagemann.push_back(&row);
+        if (!is_pytorch(row) && !row.dash_looks_not_run) megatron.push_back({row.whole_share, row.run.ran()});
+        if (row.run.family == "hagemann") hagemann.push_back({row.whole_share, row.run.ran()});
     }
-    const auto check = [](const char* name, const std::vector<const JudgedRun*>& rows, Residual shipped, double allowed) {
-        const Residual best = most_likely(rows);
+    const auto check = [](const char* name, const std::vector<tests::Outcome>& rows, Residual shipped, double allowed) {
+        const Residual best = tests::most_likely(rows);
         MESSAGE(std::string(name) << ": " << rows.size() << " runs; most likely middle " << best.middle << ", spread " << best.spread
                                   << "; shipped " << shipped.middle << ", " << shipped.spread);
         CHECK(rows.size() == static_cast<std::size_t>(shipped.runs));
         CHECK(std::abs(best.middle - shipped.middle) <= 0.0101);
         CHECK(best.spread <= shipped.spread);
-        CHECK(likelihood(rows, shipped) >= likelihood(rows, best) - allowed);
+        CHECK(tests::likelihood(rows, shipped) >= tests::likelihood(rows, best) - allowed);
     };
     check("Megatron", megatron, row_of(FrameworkKind::megatron_2025).residual, 4);
     check("Hagemann", hagemann, row_of(FrameworkKind::pytorch).residual, 1);
