@@ -90,7 +90,7 @@ double least_gpus_in_time(const Job& job) {
         met -= expert * static_cast<double>((m.experts.count - m.experts.per_token) * m.experts.ffn * m.hidden) * (m.gated ? 3 : 2);
     if (m.learned_positions) met -= static_cast<double>(m.max_positions * m.hidden);
     constexpr double kFlop = 6;  // per token and parameter that it meets: forward, and twice as much backward
-    return kFlop * met * job.budget.tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
+    return kFlop * met * budget_of(job).tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
 }
 
 // Whether so many GPUs can be shared out at all: tensor parallel divides the heads, context parallel the sequence, data parallel the batch;
@@ -101,9 +101,10 @@ static bool may_divide(const Job& job, std::int64_t gpus) {
 }
 
 FewestGpus fewest_gpus(const Job& job) {
-    const bool timed = job.budget.tokens > 0 && job.days > 0;
+    const Budget budget = budget_of(job);
+    const bool timed = budget.tokens > 0 && job.days > 0;
     const double least_to_fit = least_gpus_to_fit(job), least_in_time = timed ? least_gpus_in_time(job) : 0;
-    const double longest = timed ? longest_step(job.budget, job.plan, job.days) : INFINITY;
+    const double longest = timed ? longest_step(budget, job.plan, job.days) : INFINITY;
     FewestGpus found;
     Plan plan = job.plan;
     for (const std::int64_t gpus : gpu_counts_to_try(job.plan)) {
@@ -116,7 +117,7 @@ FewestGpus fewest_gpus(const Job& job) {
         if (!best) continue;
         if (!found.fits) found.fits = best;
         if (!timed) continue;
-        const double days = training_run(job.budget, best->plan, best->seconds).days;
+        const double days = training_run(budget, best->plan, best->seconds).days;
         const Band band = band_of(job.model, best->plan, machine_of(*job.gpu, job.cluster, best->plan));
         if (!found.in_time && days <= job.days) found.in_time = best;
         if (days * band.high <= job.days) found.safe = best;

@@ -16,16 +16,22 @@ void add_brief(Json& object, const Estimated& e) {
 }
 
 Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band) {
-    if (job.budget.tokens <= 0) return nullptr;
-    const TrainingRun run = training_run(job.budget, plan, step_seconds);
+    const Budget budget = budget_of(job);
+    if (budget.tokens <= 0) return nullptr;
+    const TrainingRun run = training_run(budget, plan, step_seconds);
+    const bool priced = budget.price_per_gpu_hour > 0, powered = budget.watts_per_gpu > 0;
     return Object()
+        .add("tokens", budget.tokens)
         .add("steps", run.steps)
         .add("days", run.days)
         .add("low_days", run.days * band.low)
         .add("high_days", run.days * band.high)
         .add("gpu_hours", run.gpu_hours)
-        .add("cost", job.budget.price_per_gpu_hour > 0 ? Json(run.cost) : Json())
-        .add("energy_kwh", job.budget.watts_per_gpu > 0 ? Json(run.energy_kwh) : Json());
+        .add("price_per_gpu_hour", priced ? Json(budget.price_per_gpu_hour) : Json())
+        .add("cost", priced ? Json(run.cost) : Json())
+        .add("watts_per_gpu", powered ? Json(budget.watts_per_gpu) : Json())
+        .add("energy_kwh", powered ? Json(run.energy_kwh) : Json())
+        .add("co2_kg", powered ? Json(run.co2_kg) : Json());
 }
 
 void add_formula(Json& item, const Traced& value, bool numbers, const Source& source, std::string_view place) {

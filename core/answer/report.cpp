@@ -202,7 +202,9 @@ void add_memory(Json& answer, const Job& job) {
     answer["reserved_bytes"] = beside.size() == 0 ? total : total + beside.bytes(0).value();
     answer["whole_bytes"] = total + beside.total();
     answer["card_bytes"] = card;
-    answer["line_share"] = kLineShare;
+    const double line = line_share(job.method, p);
+    answer["line_share"] = line;
+    answer["line_allocated_share"] = papers_own ? line : allocated_of_whole(p, line * card) / card;
     const Explanation why = explain(job.method, p, estimate.verdict);
     answer["verdict"] = why.verdict.json();
     answer["verdict_basis"] = why.basis.json();

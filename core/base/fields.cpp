@@ -232,9 +232,13 @@ void FieldReader::integer(const Field& field, std::int64_t& value, Range range, 
     if (const auto number = read_integer(*given, field.key, label(field), range, problems_)) value = *number;
 }
 
-void FieldReader::number(const Field& field, double& value, Bounds bounds) {
+void FieldReader::number(const Field& field, double& value, Bounds bounds, bool allow_auto) {
     const Json* given = any(field.key);
     if (given == nullptr) return;
+    if (allow_auto && *given == "auto") {
+        value = kAutoNumber;
+        return;
+    }
     const Json min = bounds.min, max = bounds.max;
     if (const auto number = read_within(*given, field.key, label(field), min, max, false, problems_)) value = *number;
 }
@@ -328,9 +332,10 @@ void FieldDescriber::integer(const Field& field, std::int64_t initial, Range ran
     entry["auto"] = allow_auto;
 }
 
-void FieldDescriber::number(const Field& field, double initial, Bounds bounds) {
+void FieldDescriber::number(const Field& field, double initial, Bounds bounds, bool allow_auto) {
     Json& entry = begin(field, "number");
-    entry["default"] = initial;
+    entry["default"] = allow_auto && initial == kAutoNumber ? Json("auto") : Json(initial);
+    if (allow_auto) entry["auto"] = true;
     entry["min"] = bounds.min;
     entry["max"] = bounds.max;
 }

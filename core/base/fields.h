@@ -123,9 +123,11 @@ std::string set_text(std::uint32_t bits, std::span<const Choice> choices);
 
 // "auto" inside the core: a whole number that the core is to choose. 0 is never a legal value of such a field.
 constexpr std::int64_t kAuto = 0;
+// The same of a number that need not be whole; its bounds never hold it.
+constexpr double kAutoNumber = -1;
 
 // The three visitors. A struct's visit_fields(struct, visitor) calls, per field, one of
-//   integer(field, value, range, allow_auto)   number(field, value, bounds)   boolean(field, value)
+//   integer(field, value, range, allow_auto)   number(field, value, bounds, allow_auto)   boolean(field, value)
 //   choice(field, value as index, choices)     set(field, value as bits, choices): a text of ids, "core_attn,mlp"
 //   notation(field, struct, choices): a text that set_notation(struct, text, problems) reads and notation_of(struct) writes
 // A boolean or a choice that may be "auto" has a bit of its own in a mask: boolean(field, value, mask, bit), choice(field, value, choices,
@@ -134,7 +136,7 @@ class FieldReader {
  public:
     FieldReader(const Json& object, Problems& problems) : object_(object), problems_(problems) {}
     void integer(const Field& field, std::int64_t& value, Range range, bool allow_auto = false);
-    void number(const Field& field, double& value, Bounds bounds);
+    void number(const Field& field, double& value, Bounds bounds, bool allow_auto = false);
     void boolean(const Field& field, bool& value);
     void boolean(const Field& field, bool& value, std::uint32_t& open, std::uint32_t bit) {
         if (!is_auto(field, open, bit)) boolean(field, value);
@@ -180,7 +182,9 @@ class FieldWriter {
         else
             object_[std::string(field.key)] = value;
     }
-    void number(const Field& field, double value, Bounds) { object_[std::string(field.key)] = value; }
+    void number(const Field& field, double value, Bounds, bool allow_auto = false) {
+        object_[std::string(field.key)] = allow_auto && value == kAutoNumber ? Json("auto") : Json(value);
+    }
     void boolean(const Field& field, bool value) { object_[std::string(field.key)] = value; }
     void boolean(const Field& field, bool value, std::uint32_t open, std::uint32_t bit) {
         object_[std::string(field.key)] = (open & bit) != 0 ? Json("auto") : Json(value);
@@ -211,7 +215,7 @@ class FieldWriter {
 class FieldDescriber {
  public:
     void integer(const Field& field, std::int64_t initial, Range range, bool allow_auto = false);
-    void number(const Field& field, double initial, Bounds bounds);
+    void number(const Field& field, double initial, Bounds bounds, bool allow_auto = false);
     void boolean(const Field& field, bool initial);
     void boolean(const Field& field, bool initial, std::uint32_t open, std::uint32_t bit) {
         boolean(field, initial);

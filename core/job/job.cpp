@@ -20,7 +20,16 @@ double longest_step(const Budget& budget, const Plan& plan, double days) { retur
 TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds) {
     const double steps = steps_of(budget, plan);
     const double days = steps * step_seconds / kSecondsPerDay, gpu_hours = days * 24 * static_cast<double>(plan.gpus);
-    return {steps, days, gpu_hours, gpu_hours * budget.price_per_gpu_hour, gpu_hours * budget.watts_per_gpu / 1'000};
+    const double energy_kwh = gpu_hours * budget.watts_per_gpu / 1'000;
+    return {steps, days, gpu_hours, gpu_hours * budget.price_per_gpu_hour, energy_kwh, energy_kwh * budget.grams_co2_per_kwh / 1'000};
+}
+
+Budget budget_of(const Job& job) {
+    Budget budget = job.budget;
+    if (budget.tokens == kAutoNumber) budget.tokens = kTokensPerParameter * static_cast<double>(parameter_count(job.model));
+    if (budget.price_per_gpu_hour == kAutoNumber) budget.price_per_gpu_hour = job.gpu->usd_per_hour;
+    if (budget.watts_per_gpu == kAutoNumber) budget.watts_per_gpu = job.gpu->board_watts * kSiteOverComputers;
+    return budget;
 }
 
 // The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem.

@@ -19,13 +19,15 @@ namespace fourfold {
 inline constexpr std::int64_t kVersion = 2;  // of requests and links
 inline constexpr std::size_t kMaxRequestBytes = 1'000'000;
 
-// What a run of so many tokens is to be priced at; 0 = not asked for.
+// How much is to be trained, at what price, with what power. kAutoNumber: what is usual (budget_of); 0 = not asked for.
 struct Budget {
-    double tokens = 0, price_per_gpu_hour = 0, watts_per_gpu = 0;
+    double tokens = kAutoNumber, price_per_gpu_hour = kAutoNumber, watts_per_gpu = kAutoNumber;
+    // The world's mean of 2024: IEA, Electricity 2025, https://www.iea.org/reports/electricity-2025/emissions
+    double grams_co2_per_kwh = 445;
 };
-// What such a run takes at so many seconds a step, in whole steps; cost and energy are 0 where they were not asked for.
+// What such a run takes at so many seconds a step, in whole steps; cost, energy and carbon are 0 where they were not asked for.
 struct TrainingRun {
-    double steps, days, gpu_hours, cost, energy_kwh;
+    double steps, days, gpu_hours, cost, energy_kwh, co2_kg;
 };
 inline constexpr double kSecondsPerDay = 86'400;
 TrainingRun training_run(const Budget& budget, const Plan& plan, double step_seconds);
@@ -34,9 +36,10 @@ double longest_step(const Budget& budget, const Plan& plan, double days);
 
 template <class AnyBudget, class Visitor>
 void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyBudget>, Budget> {
-    v.number({"token_budget", "tokens", "tokens"}, b.tokens, {0, 1e16});
-    v.number({"price_per_gpu_hour", "price", "per_hour"}, b.price_per_gpu_hour, {0, 1e4});
-    v.number({"watts_per_gpu", "watts", "watts"}, b.watts_per_gpu, {0, 1e4});
+    v.number({"token_budget", "tokens", "tokens"}, b.tokens, {0, 1e16}, true);
+    v.number({"price_per_gpu_hour", "price", "per_hour"}, b.price_per_gpu_hour, {0, 1e4}, true);
+    v.number({"watts_per_gpu", "watts", "watts"}, b.watts_per_gpu, {0, 1e4}, true);
+    v.number({"grid_co2_per_kwh", "co2", "grams_per_kwh"}, b.grams_co2_per_kwh, {0, 5e3});
 }
 
 // The plan of a request that says nothing about it: all that can be chosen is. Requests of version 1 left less open.
@@ -70,6 +73,13 @@ struct Job {
         return {model, *gpu, cluster, p};
     }
 };
+
+// Training on 20 tokens a parameter spends a budget of arithmetic best (Hoffmann et al. 2022, https://arxiv.org/abs/2203.15556, table 3).
+inline constexpr double kTokensPerParameter = 20;
+// Power of the whole site over that of its computers, in the mean of 2024 (Uptime Institute, Global Data Center Survey).
+inline constexpr double kSiteOverComputers = 1.56;
+// The job's budget without "auto": tokens by the model's parameters, price and power by the card; 0 where its profile says nothing.
+Budget budget_of(const Job& job);
 
 enum class Request { estimate, search, rank, versus, limits, calibrate, place };
 

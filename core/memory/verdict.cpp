@@ -51,6 +51,10 @@ double most_whole_share(Residual residual, double probability) {
     return low;
 }
 
+double line_share(Method method, const Plan& plan) {
+    return method == Method::fujii2024 ? kLineShare : most_whole_share(row_of(plan.framework).residual, kFitsProbability);
+}
+
 double allocated_of_whole(const Plan& plan, double whole_bytes) {
     constexpr double kSome = kGibi;  // what lies outside is a fixed part and a share of what is allocated
     const double fixed = outside<double>(plan, 0).total(), share = (outside<double>(plan, kSome).total() - fixed) / kSome;

@@ -29,6 +29,8 @@ struct Verdict {
     Fit fit;
     double probability;  // negative = this method has none
 };
+// Up to this share of the card the verdict is "fits": of the whole GPU, by fujii2024 of what is allocated.
+double line_share(Method method, const Plan& plan);
 Verdict judge(Method method, const Plan& plan, double allocated_bytes, double card_bytes);
 
 // The share of the card that a whole GPU may reach where at least so many runs run.

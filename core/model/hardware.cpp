@@ -44,6 +44,8 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.link_byte_per_s = number(profile, "link_gbyte_per_s", true, problems) * kGiga;
     gpu.streaming_multiprocessors = static_cast<std::int64_t>(number(profile, "streaming_multiprocessors", true, problems));
     gpu.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
+    gpu.board_watts = number(profile, "board_watts", false, problems);
+    gpu.usd_per_hour = number(profile, "usd_per_gpu_hour", false, problems);
     gpu.profile = profile;
     return gpu;
 }

@@ -22,6 +22,8 @@ struct Gpu {
     double link_byte_per_s = 0;  // to the other GPUs of the node, one direction
     std::int64_t streaming_multiprocessors = 0;
     std::int64_t gpus_per_node = 8;  // usual number
+    double board_watts = 0;          // the most that the card draws; 0 = not said
+    double usd_per_hour = 0;         // a public list price, with its date in the profile; 0 = not known
     Json profile;                    // the file, for the page: every number with its source
 };
 

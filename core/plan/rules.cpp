@@ -150,7 +150,7 @@ struct FieldFinder {
     void integer(const Field& field, std::int64_t& found, Range allowed, bool = false) {
         if (field.key == key) value = &found, range = allowed;
     }
-    void number(const Field&, double&, Bounds) {}
+    void number(const Field&, double&, Bounds, bool = false) {}
     template <class... Any>
     void boolean(const Field&, Any&&...) {}
     template <class... Any>

@@ -287,7 +287,8 @@ TEST_CASE("limits: every answer is a plan of which estimate() says the same") {
 
 TEST_CASE("limits: the days are asked for, and need a token budget") {
     CHECK(limits("{}")["fewest_in_time"].is_null());
-    CHECK(limits(R"({"days": 30})")["fewest_in_time"].is_null());
+    CHECK(limits(R"({"days": 30, "token_budget": 0})")["fewest_in_time"].is_null());
+    CHECK(!limits(R"({"days": 30})")["fewest_in_time"].is_null());  // 20 tokens a parameter
     CHECK(limits(R"({"token_budget": 1e12})")["fewest_in_time"].is_null());
     CHECK(limits(R"({"token_budget": 1e12, "days": 0})")["fewest_in_time"].is_null());
     const Json answer = limits(R"({"token_budget": 1e12, "days": 30, "price_per_gpu_hour": 2})");

@@ -76,7 +76,8 @@ TEST_CASE("an empty request is a full one") {
                                      "layout", "zero", "recompute", "moments", "sequence_parallel"])"));
     CHECK(answer["class"] == "fits");
     CHECK(answer["card_bytes"] == 80.0 * 1024 * 1024 * 1024);
-    CHECK(answer["line_share"] == 0.8);
+    CHECK(answer["line_share"].get<double>() > 0.8);  // of the whole GPU; what is allocated stays below the paper's line here
+    CHECK(answer["line_allocated_share"].get<double>() < answer["line_share"].get<double>());
     CHECK(answer["equally_good"]["count"].get<int>() >= 1);
 }
 
@@ -148,8 +149,21 @@ TEST_CASE("a token budget gives days, GPU-hours, cost and energy") {
     CHECK(tests::nearly(run["days"], hours / 8 / 24));
     CHECK(tests::nearly(run["cost"], hours * 2.5));
     CHECK(tests::nearly(run["energy_kwh"], hours));
-    CHECK(estimate("{}")["time"]["run"].is_null());
-    CHECK(estimate(R"({"token_budget": 1e12})")["time"]["run"]["cost"].is_null());
+    CHECK(tests::nearly(run["co2_kg"], hours * 0.445));  // 1 kW
+    CHECK(estimate(R"({"token_budget": 0})")["time"]["run"].is_null());
+    CHECK(estimate(R"({"token_budget": 1e12, "price_per_gpu_hour": 0})")["time"]["run"]["cost"].is_null());
+    CHECK(estimate(R"({"token_budget": 1e12, "watts_per_gpu": 0})")["time"]["run"]["co2_kg"].is_null());
+}
+
+TEST_CASE("who gives no budget is told the usual one: 20 tokens a parameter, the card's list price, its power times 1.56") {
+    const Json run = estimate(R"({"model": "llama-3.1-8b", "gpu": "h100-sxm-80gb"})")["time"]["run"];
+    CHECK(run["tokens"] == 20 * 8030261248.0);
+    CHECK(run["price_per_gpu_hour"] == 3.99);
+    CHECK(tests::nearly(run["watts_per_gpu"], 1092));  // 700 * 1.56
+    CHECK(tests::nearly(run["cost"], run["gpu_hours"].get<double>() * 3.99));
+    CHECK(estimate(R"({"token_budget": "auto", "price_per_gpu_hour": "auto"})")["time"]["run"] == estimate("{}")["time"]["run"]);
+    // A card whose price nobody has printed
+    CHECK(estimate(R"({"gpu": "h20-sxm-96gb"})")["time"]["run"]["cost"].is_null());
 }
 
 TEST_CASE("every answer adds up: items to groups, groups to the total, shares to the card, formulas to their bytes") {
@@ -182,6 +196,10 @@ TEST_CASE("every answer adds up: items to groups, groups to the total, shares to
         const double p = paper ? (share <= 0.8 ? 1.0 : share <= 1 ? 0.5 : 0.0) : answer["probability"].get<double>();
         CHECK(answer["class"] == (p >= 0.95 ? "fits" : p > 0.02 ? "at_risk" : "does_not_fit"));
         CHECK(answer["probability"].is_null() == paper);
+        // The line of the bar is the one that decides, for the whole GPU as for what is allocated.
+        const double whole = answer["whole_bytes"].get<double>() / card, line = answer["line_share"];
+        if (std::abs(whole - line) > 1e-9) CHECK((answer["class"] == "fits") == (whole <= line));
+        if (std::abs(whole - line) > 1e-9) CHECK((share <= answer["line_allocated_share"].get<double>()) == (whole <= line));
         check_stages(answer);
         check_time(answer);
         CHECK(answer["auto"].empty());

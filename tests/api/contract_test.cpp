@@ -107,7 +107,7 @@ void check_requests() {
     for (const Json& field : catalog["fields"]) plan[field["key"].get<std::string>()] = field["default"];
     CHECK(defect(plan, "Settings") == "");
     Json job = plan;
-    for (const char* key : {"token_budget", "price_per_gpu_hour", "watts_per_gpu", "leave_out", "risk"}) plan.erase(key);
+    for (const char* key : {"token_budget", "price_per_gpu_hour", "watts_per_gpu", "grid_co2_per_kwh", "leave_out", "risk"}) plan.erase(key);
     job.update(json(R"({"version": 2, "model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "cluster": "dgx-h100", "method": "detailed"})"));
     Json run = plan;
     for (const std::string_view key : kCalibrationKeys) run.erase(std::string(key));

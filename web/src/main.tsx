@@ -5,12 +5,15 @@ import { Core } from './core/client';
 import type { Prover } from './evidence/prove';
 import { format, formatFor } from './format/format';
 import { localeFor } from './format/locale';
+import type { Asker } from './gpus/market';
 import { App } from './page/app';
 import { holdSection } from './page/hold';
 import { fetchMore } from './page/later';
 import type { Placing } from './placement/search';
 import { titleOf } from './shared/answer-words';
+import { type Depth, openingDepth, rememberDepth } from './state/depth';
 import { formatLink, type Job, MAX_CONFIG, type Pin, parseLink, unknownParts } from './state/state';
+import { DEPTH_PARAMETER, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
@@ -30,6 +33,7 @@ interface Cores {
     reverse: Core;
     placing: Placing;
     prover: Prover;
+    market: Asker;
 }
 
 // Each starts its thread with its first question; the estimates' is on its way while the module still comes.
@@ -46,7 +50,7 @@ function createCores(): Cores {
         if (text.length > LONG_MEASUREMENT) measures.end();
         return read;
     };
-    return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers }, prover: create() };
+    return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers }, prover: create(), market: create() };
 }
 
 async function speakTo(language: Language): Promise<void> {
@@ -54,15 +58,16 @@ async function speakTo(language: Language): Promise<void> {
     formatFor(localeFor(language, [navigator.language, ...navigator.languages]), language);
 }
 
-// Writes the job into the address. A language that came with the link stays in it.
+// Writes the job into the address. A language that came with the link stays in it; so does a depth, or one that the reader chose here.
 function createAddress(catalog: Example['catalog']) {
     let timer = 0;
-    let linked = new URLSearchParams(location.search).get(LANGUAGE_PARAMETER);
-    const inLanguage = (link: string): string => (linked === null ? link : `${link}&${LANGUAGE_PARAMETER}=${linked}`);
+    const given = new URLSearchParams(location.search);
+    const view = new Map([LANGUAGE_PARAMETER, DEPTH_PARAMETER].map((name) => [name, given.get(name)] as const));
+    const viewed = (link: string): string => [...view].reduce((whole, [name, value]) => withView(whole, name, value), link);
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
-        const url = inLanguage(formatLink(job, catalog, pins)) + location.hash;
+        const url = viewed(formatLink(job, catalog, pins)) + location.hash;
         const replace = (): void => {
             typed = performance.now();
             history.replaceState(null, '', url);
@@ -71,10 +76,16 @@ function createAddress(catalog: Example['catalog']) {
         else if (performance.now() - typed > TYPING_MS) replace();
         else timer = window.setTimeout(replace, TYPING_MS);
     };
+    const show = (name: string, value: string | null): void => {
+        view.set(name, value);
+        history.replaceState(history.state, '', viewed(location.search) + location.hash);
+    };
     const speaks = (language: Language): void => {
-        if (linked === null) return;
-        linked = language;
-        history.replaceState(history.state, '', location.search.replace(/([?&]lang=)[^&]*/, `$1${language}`) + location.hash);
+        if (view.get(LANGUAGE_PARAMETER) !== null) show(LANGUAGE_PARAMETER, language);
+    };
+    const deepened = (depth: Depth): void => {
+        rememberDepth(depth);
+        show(DEPTH_PARAMETER, depth === 'plain' ? null : depth);
     };
     const follow = (store: Store): void =>
         addEventListener('popstate', () => {
@@ -83,7 +94,7 @@ function createAddress(catalog: Example['catalog']) {
             if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
             store.restorePins(pins);
         });
-    return { changed, follow, speaks };
+    return { changed, follow, speaks, deepened };
 }
 
 // The buttons of the answer speak of the run above it: pressed before the answer to a change is there, one waits for it.
@@ -118,7 +129,11 @@ function holdButtons(job: () => Job) {
 
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
 // drawn afterwards, never in between.
-function createDrawing({ estimates, searches, placing, prover }: Cores, words: Promise<void>, store: () => Store): (page: Page) => void {
+function createDrawing(
+    { estimates, searches, placing, prover, market }: Cores,
+    words: Promise<void>,
+    store: () => Store,
+): (page: Page) => void {
     let newest: Page | null = null;
     let speaks = false;
     let first = true;
@@ -134,6 +149,7 @@ function createDrawing({ estimates, searches, placing, prover }: Cores, words: P
                 calibrate={searches.calibrate}
                 placing={placing}
                 prover={prover}
+                market={market}
             />,
             root,
         );
@@ -184,13 +200,13 @@ async function start(): Promise<void> {
     const address = createAddress(catalog);
     const draw = createDrawing(cores, words, () => store);
     const { answer, alternatives } = example ?? { answer: null, alternatives: null };
-    const initial: Page = { ...emptyPage(catalog, link.job), answer, alternatives, language: boot.language };
+    const initial: Page = { ...emptyPage(catalog, link.job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
     const change = async (language: Language): Promise<void> => {
         await speakTo(language);
         rememberLanguage(language);
         address.speaks(language);
     };
-    const store = createStore(initial, { ...cores, draw, jobChanged: address.changed, speak: change });
+    const store = createStore(initial, { ...cores, draw, jobChanged: address.changed, speak: change, deepened: address.deepened });
     store.restore(link.job);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
@@ -198,6 +214,10 @@ async function start(): Promise<void> {
     if (link.widened) store.actions.notify('widened');
     address.follow(store);
     takeDrops(store.actions);
+    // A link into what the first screen does not show.
+    addEventListener('hashchange', () => {
+        if (location.hash.length > 1 && !document.getElementById(location.hash.slice(1))) store.actions.deepen('detail');
+    });
     // The example is there without the module, an answer is not: who says so must come after what the words let draw.
     const module = boot.module();
     module.catch(() => {});

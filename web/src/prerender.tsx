@@ -74,6 +74,7 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
                 calibrate={never}
                 placing={{ measure: never, placers: [] }}
                 prover={{ estimate: never, stop: never, end: never }}
+                market={{ estimate: never, stop: never, end: never }}
             />,
         ),
         TITLE: titleOf(page),

@@ -26,7 +26,7 @@ export const verdictIs = (page, ...kinds) =>
         () => page.locator('#answer h1 .verdict').getAttribute('class'),
         (classes) => kinds.some((kind) => classes?.includes(kind)),
     );
-export const takes = (page) => plain(page.locator('#answer .takes'));
+export const takes = (page) => plain(page.locator('.takes'));
 export const planLine = (page) => plain(page.locator('#answer .plan'));
 export const waysOut = (page) => page.locator('#answer .problems .remedy button, #answer .problems li button');
 export const changes = (page) => page.locator('#answer .changes ul button');

@@ -169,7 +169,7 @@ interface Props {
 export function Adjust({ page, answer, act, Layout }: Props) {
     const { alternatives, alternativesStale } = page;
     return (
-        <aside class="adjust" aria-labelledby="adjust-title">
+        <aside id="adjust" class="adjust" aria-labelledby="adjust-title">
             <h2 id="adjust-title">{say('adjust.title')}</h2>
             <MethodChoice page={page} answer={answer} act={act} />
             <p class="note">{alternatives && alternativesStale ? say('adjust.stale') : say('adjust.intro')}</p>

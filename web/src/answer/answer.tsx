@@ -2,18 +2,20 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
-import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
-import { sizes, sizesOf, stepChange, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
-import { problemAttributes, problemId } from '../shared/field-problems';
+import { sizes, sizesOf, spokenOf, stepChange, verdictOf } from '../shared/answer-words';
+import { problemId } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
 import { problemText } from '../shared/names';
-import { besides, degreeList, leftOutText } from '../shared/plan-words';
-import { allAuto, BUDGET, type Job, MAX_PINS, pinOf } from '../state/state';
-import { type Actions, type Page, pinLike } from '../store/page';
-import { say, sentences, tell } from '../words/words';
-import type { BudgetProps } from './budget';
+import { allAuto, type Job } from '../state/state';
+import type { Actions, Page } from '../store/page';
+import { say, tell } from '../words/words';
+import { Bar } from './bar';
+import type { CardProps } from './card';
 import { Problems } from './problems';
+import { Split, whoseOf } from './split';
+import { Sure } from './sure';
+import { Tiles } from './tiles';
 
 const SIGNS = {
     fits: 'M4 12.5l5 5L20 6.5',
@@ -47,8 +49,8 @@ function Announcement({ text }: { text: string }) {
 
 function memoryOf(answer: Estimate): string {
     const { used, card, share } = sizes(answer);
-    if (answer.share > 1) return say('answer.needs', { used, card });
-    return answer.class === 'does_not_fit' ? say('answer.too_close', { used, card, share }) : say('answer.fullest', { used, card, share });
+    if (share > 1) return say('answer.needs', { used, card });
+    return answer.class === 'does_not_fit' ? say('answer.too_close', { used, card }) : say('answer.fullest', { used, card });
 }
 
 function Headline({ page }: { page: Page }) {
@@ -79,38 +81,11 @@ function Headline({ page }: { page: Page }) {
     );
 }
 
-// The whole answer in words: for the ear, and for a message to a colleague.
-const spokenOf = (page: Page): string =>
-    page.answer && page.problems.length === 0 ? sentences(summaryOf(page), timeOf(page.answer)) : summaryOf(page);
-
-// Whose plan it is: all of it chosen, all of it the reader's, or some of each.
-type Whose = 'all' | 'mixed' | 'yours';
-function whoseOf({ job, answer, catalog }: Page): Whose {
-    // Without experts there is nothing to choose.
-    const idle = (key: RankedKey): boolean => key.startsWith('expert_') && job[key] === 'auto' && answer?.job[key] === 1;
-    const fields = RANKED_KEYS.filter((key) => !idle(key) && catalog.fields.some((field) => field.key === key && field.auto));
-    const chosen = fields.filter((key) => job[key] === 'auto').length;
-    return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
-}
-
-// The core's own words on the verdict; before them, whether another split may help.
-function becauseOf(page: Page, answer: Estimate): string {
-    if (answer.class !== 'does_not_fit') return tell(answer.verdict);
-    const first = whoseOf(page) === 'all' ? say('answer.no_plan', { gpus: Number(answer.job.gpus) }) : say('answer.other_plan');
-    return sentences(first, tell(answer.verdict));
-}
-
-// Allocated, reserved, whole: three meters show three numbers, and a reader will compare one of them.
-function Meters({ answer }: { answer: Estimate }) {
-    if (answer.outside.length === 0) return null;
-    const [allocated, reserved, whole] = [answer.total_bytes, answer.reserved_bytes, answer.whole_bytes].map((bytes) =>
-        format.headline(bytes, answer.card_bytes),
-    ) as [string, string, string];
+// What does not fit: whether another split may help.
+function becauseOf(page: Page, answer: Estimate) {
+    if (answer.class !== 'does_not_fit') return null;
     return (
-        <p class="meters">
-            {sentences(say('answer.meters', { allocated, reserved, whole }), tell(answer.verdict_basis))}{' '}
-            <a href="#evidence">{say('answer.evidence')}</a>
-        </p>
+        <p class="lede">{whoseOf(page) === 'all' ? say('answer.no_plan', { gpus: Number(answer.job.gpus) }) : say('answer.other_plan')}</p>
     );
 }
 
@@ -136,6 +111,7 @@ const effectOf = (answer: Estimate, one: Change): string =>
 // Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
 function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const fits = answer.class === 'fits';
+    if (fits && page.depth === 'plain') return null; // nothing has to change
     const { heat, heatOf, heatFilter, alternatives, alternativesStale } = page;
     // The map of the job before says nothing of this one, however short it is still there.
     const more =
@@ -187,115 +163,37 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
     );
 }
 
-function Share({ page }: { page: Page }) {
-    const [state, setState] = useState<'shared' | 'share_failed' | null>(null);
-    const share = async () => {
-        try {
-            await navigator.clipboard.writeText(`${spokenOf(page)}\n${location.href}`);
-            setState('shared');
-        } catch {
-            setState('share_failed'); // the clipboard may be forbidden, in an embedded page for one
-        }
-        setTimeout(() => setState(null), 2500);
-    };
-    return (
-        <button type="button" class="prime" aria-live="polite" onClick={share}>
-            {state ? say(`answer.${state}`) : say('answer.share')}
-        </button>
-    );
-}
-
-// Puts the plan shown aside, or takes it back out; a link leads to where pinned plans stand side by side.
-function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
-    const { pins, catalog } = page;
-    const here = pinOf(answer.job, catalog);
-    const pinned = pinLike(page, here);
-    const full = !pinned && pins.length >= MAX_PINS;
-    return (
-        <>
-            {!full && (
-                <button type="button" onClick={() => (pinned ? act.unpin(pinned) : act.pin(answer.job))}>
-                    {pinned ? say('pins.unpin') : say('pins.pin')}
-                </button>
-            )}
-            {pins.length > 0 && (
-                <a href="#compare">{full ? say('pins.full', { count: pins.length }) : say('pins.compare', { count: pins.length })}</a>
-            )}
-        </>
-    );
-}
-
-// Why this plan and no other. What is chosen comes from the search that the list and the map show too.
-function Why({ page, answer }: { page: Page; answer: Estimate }) {
-    const { count } = answer.equally_good;
-    const whose = whoseOf(page);
-    const fits = answer.class !== 'does_not_fit';
-    const tie = count > 1 ? say('answer.why_tie', { count }) : whose === 'all' && say('answer.why_alone');
-    return (
-        <>
-            {say(`answer.why_${whose}`)} {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))}{' '}
-            {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
-        </>
-    );
-}
-
-function PlanLine({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
-    const [explained, explain] = useState(false);
-    const more = besides(page.catalog, answer.job);
-    return (
-        <>
-            <div class="plan">
-                <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
-                <span>
-                    {degreeList(answer.job, answer.data_parallel)} {more && <small>{more}</small>}
-                </span>
-                <span class="acts">
-                    <button type="button" aria-expanded={explained} aria-controls="why" onClick={() => explain(!explained)}>
-                        {say('answer.why')}
-                    </button>
-                    <PinButton page={page} answer={answer} act={act} />
-                    <Share page={page} />
-                </span>
-            </div>
-            <p id="why" class="why" hidden={!explained}>
-                <Why page={page} answer={answer} />
-            </p>
-        </>
-    );
-}
-
-function budgetOf(page: Page): string | false {
-    if (BUDGET.some((key) => problemAttributes(page, key).invalid)) return say('adjust.wrong');
-    const tokens = Number(page.job.token_budget);
-    return tokens > 0 && say('step.budget_of', { tokens: format.short(tokens) });
-}
-
-export function Answer({ page, act, Budget }: { page: Page; act: Actions; Budget: FunctionComponent<BudgetProps> }) {
+export function Answer({ page, act, Card }: { page: Page; act: Actions; Card: FunctionComponent<CardProps> }) {
     const { answer, problems } = page;
     const good = problems.length === 0 && answer !== null;
     return (
         <section id="answer" class={page.late ? 'answer late' : 'answer'} aria-label={say('answer.label')} tabIndex={-1}>
-            <Headline page={page} />
-            {good && <p class="takes">{timeOf(answer)}</p>}
             <Announcement text={page.late ? say('answer.late') : spokenOf(page)} />
-            <Problems page={page} act={act} />
-            {good && (
-                <>
-                    <p class="lede">{becauseOf(page, answer)}</p>
-                    <Meters answer={answer} />
-                    {answer.warnings.map((warning) => (
-                        <p key={warning.rule} class="warning">
-                            <b>{say('problems.warning')}</b> {problemText(warning)}
-                        </p>
-                    ))}
-                    <PlanLine page={page} answer={answer} act={act} />
-                </>
-            )}
-            <div class="changes">
-                <Folded title={say('step.budget')} mark={budgetOf(page)}>
-                    <Budget page={page} act={act} />
-                </Folded>
+            <div class="answers">
+                <div>
+                    <Headline page={page} />
+                    <Problems page={page} act={act} />
+                    {!good && answer && <p class="stale-mark">{say('answer.stale')}</p>}
+                    {answer && (
+                        <div class={good ? 'result' : 'result stale'}>
+                            <Bar page={page} answer={answer} act={act} Card={Card} />
+                        </div>
+                    )}
+                    {good && (
+                        <>
+                            {becauseOf(page, answer)}
+                            <Sure page={page} answer={answer} />
+                            {answer.warnings.map((warning) => (
+                                <p key={warning.rule} class="warning">
+                                    <b>{say('problems.warning')}</b> {problemText(warning)}
+                                </p>
+                            ))}
+                        </>
+                    )}
+                </div>
+                {good && <Tiles page={page} answer={answer} act={act} />}
             </div>
+            {good && <Split page={page} answer={answer} act={act} />}
             {good && <Changes page={page} answer={answer} act={act} />}
         </section>
     );

@@ -4,10 +4,12 @@ import { answeredOf } from '../shared/test-data';
 import { plain, press, show, spies, tap } from '../shared/test-view';
 import { Bar } from './bar';
 
+const CardStub = ({ group }: { group: { id: string } }) => <article>{group.id}</article>;
+
 function shown(name: string, open = '') {
-    const { page, answer } = answeredOf(name, open ? { open: { group: open, item: '' } } : {});
+    const { page, answer } = answeredOf(name, { depth: 'detail', ...(open && { open: { group: open, item: '', at: 'bar' as const } }) });
     const act = spies();
-    return { act, answer, ...show(<Bar page={page} answer={answer} act={act} />) };
+    return { act, answer, ...show(<Bar page={page} answer={answer} act={act} Card={CardStub} />) };
 }
 
 test('the largest part stands above, and every part says its size', () => {
@@ -31,9 +33,10 @@ test('tap, Enter and blank open a part; once more closes it', () => {
     press(weights, 'Enter');
     press(weights, ' ');
     press(weights, 'x');
-    expect(closed.act.open.mock.calls).toEqual(Array.from({ length: 3 }, () => [{ group: 'weights', item: '' }]));
+    expect(closed.act.open.mock.calls).toEqual(Array.from({ length: 3 }, () => [{ group: 'weights', item: '', at: 'bar' }]));
     const open = shown('default', 'weights');
     expect(open.find('button', /^Weights/).getAttribute('aria-pressed')).toBe('true');
+    expect(open.text()).toContain('weights');
     tap(open.find('button', /^Weights/));
     expect(open.act.open).toHaveBeenCalledWith(null);
 });

@@ -1,3 +1,4 @@
+import type { FunctionComponent } from 'preact';
 import type { Estimate } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
@@ -6,6 +7,7 @@ import { percent, room } from '../shared/chart';
 import { nameOf } from '../shared/names';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
+import type { CardProps } from './card';
 
 // Drawn in percent of the width, so that it needs no measuring and its texts never stretch. The scale ends at the card, or a little
 // beyond the estimate where that is larger: what does not fit is drawn as long as it is.
@@ -69,9 +71,37 @@ function finding(answer: Estimate, fullest: boolean): string {
     return fullest ? say('bar.finding', largest) : say('bar.finding_stage', { stage: answer.stage + 1, ...largest });
 }
 
-export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+const toAssumptions = () => document.getElementById('assumed')?.scrollIntoView({ block: 'center' });
+
+// The part that was touched, explained where it stands.
+function BarCard({ page, groups, act, Card }: Omit<Props, 'answer'> & { groups: ShownGroup[] }) {
+    const open = page.open?.at === 'bar' ? page.open : null;
+    const group = groups.find(({ id }) => id === open?.group);
+    if (!open || !group) return <p class="note">{say('bar.hint')}</p>;
+    const within: Actions = { ...act, open: (item) => act.open(item && { ...item, at: 'bar' }) };
+    return (
+        <div class="bar-card">
+            <h2>{nameOf('group', group)}</h2>
+            <Card group={group} open={open} act={within} toAssumptions={toAssumptions} />
+        </div>
+    );
+}
+
+// Where the verdict changes. A stage's bar shows what is allocated alone.
+const lineOf = (answer: Estimate, fullest: boolean): number => (fullest ? answer.line_share : answer.line_allocated_share);
+
+interface Props {
+    page: Page;
+    answer: Estimate;
+    act: Actions;
+    Card: FunctionComponent<CardProps>;
+}
+
+export function Bar({ page, answer, act, Card }: Props) {
     const outside = outsideOf(answer);
     const fullest = answer.stage === answer.worst_stage;
+    const line = lineOf(answer, fullest);
+    const open = page.open?.at === 'bar' ? page.open : null;
     const shown = [...answer.groups, ...(outside ? [outside] : [])].filter((group) => group.bytes > 0);
     const share = shown.reduce((sum, group) => sum + group.share, 0);
     const end = Math.max(1, share * BEYOND); // in cards
@@ -81,14 +111,11 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
     const marks = ticks((answer.card_bytes / GIB) * end).map((gib) => ({ gib, x: at((gib * GIB) / answer.card_bytes) }));
     const cardX = at(1);
     return (
-        <section class="card-bar" aria-labelledby="bar-title">
-            <div class="barhead">
-                <h2 id="bar-title">{finding(answer, fullest)}</h2>
-                <p class="note">{say('bar.hint')}</p>
-            </div>
+        <section class="card-bar memory" aria-label={say('bar.label')}>
+            {page.depth === 'detail' && <h2 id="bar-title">{finding(answer, fullest)}</h2>}
             <svg class="above" height="20" aria-hidden="true">
-                <text x={percent(at(answer.line_share))} y="14" text-anchor={beyond ? 'end' : 'middle'}>
-                    {say('bar.line', { share: answer.line_share })}
+                <text x={percent(at(line))} y="14" text-anchor="end">
+                    {say('bar.line', { size: format.nominal(Math.floor((line * answer.card_bytes) / GIB)) })}
                 </text>
                 {beyond && (
                     <text class="over" x="100%" y="14" text-anchor="end">
@@ -110,8 +137,8 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                         group={group}
                         from={at(starts[i] ?? 0)}
                         width={at(group.share)}
-                        open={page.open?.group === group.id}
-                        toggle={() => act.open(page.open?.group === group.id ? null : { group: group.id, item: '' })}
+                        open={open?.group === group.id}
+                        toggle={() => act.open(open?.group === group.id ? null : { group: group.id, item: '', at: 'bar' })}
                     />
                 ))}
                 {beyond ? (
@@ -124,7 +151,7 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                         {say('bar.free')}
                     </text>
                 )}
-                <line class="line80" x1={percent(at(answer.line_share))} x2={percent(at(answer.line_share))} y1="0" y2="100%" />
+                <line class="line80" x1={percent(at(line))} x2={percent(at(line))} y1="0" y2="100%" />
                 <rect class="frame" width={percent(cardX)} height="100%" />
             </svg>
             <svg class="scale" height="26" aria-hidden="true">
@@ -143,6 +170,7 @@ export function Bar({ page, answer, act }: { page: Page; answer: Estimate; act: 
                     {say('bar.card', { size: format.nominal(answer.gpu.memory_gib) })}
                 </text>
             </svg>
+            <BarCard page={page} groups={shown} act={act} Card={Card} />
         </section>
     );
 }

@@ -52,7 +52,7 @@ interface Props {
 }
 
 function GroupRows({ page, group, act, Card }: Omit<Props, 'answer'> & { group: ShownGroup }) {
-    const open = page.open?.group === group.id ? page.open : null;
+    const open = page.open?.group === group.id && !page.open.at ? page.open : null;
     return (
         <>
             <tr class={open ? 'open' : undefined}>

@@ -11,7 +11,7 @@ function shown(page: Page) {
 
 test('the run as a sentence of fields', () => {
     const { find, text } = shown(pageOf());
-    expect(text()).toBe('Train Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences, 1,024 per batch.');
+    expect(text()).toBe('Train Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences, 1,024 at a time, on 161 billion tokens.');
     expect(find<HTMLInputElement>('combobox', 'Model').value).toBe('Llama 3.1 8B');
     expect(find<HTMLSelectElement>('combobox', 'GPU').value).toBe('h100-sxm-80gb');
     expect(find<HTMLInputElement>('textbox', 'Number of GPUs').value).toBe('8');

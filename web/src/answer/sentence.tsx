@@ -7,6 +7,7 @@ import { CUSTOM_MODEL, configOf } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { ModelPicker } from './model-picker';
+import { TokenBudget } from './tiles';
 
 // The question as a sentence; every bracket in it is a field.
 export function Sentence({ page, act }: { page: Page; act: Actions }) {
@@ -64,6 +65,7 @@ export function Sentence({ page, act }: { page: Page; act: Actions }) {
         gpus: number('gpus', say('form.gpus')),
         sequence_length: number('sequence_length', say('form.sequence')),
         global_batch: number('global_batch', say('form.batch')),
+        token_budget: <TokenBudget page={page} act={act} />,
     };
     return (
         <form class="sentence" aria-label={say('form.label')} onSubmit={(event) => event.preventDefault()}>

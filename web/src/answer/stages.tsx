@@ -132,7 +132,13 @@ export function Stages({ answer, act }: { answer: Estimate; act: Actions }) {
                                     <span class="sr">{say('table.stage')} </span>
                                     <b>{numberOf(i)}</b> <small class={many ? 'sr' : undefined}>{contents(stage)}</small>
                                 </span>{' '}
-                                <StageBar stage={stage} groups={groups} end={end} cardBytes={answer.card_bytes} line={answer.line_share} />
+                                <StageBar
+                                    stage={stage}
+                                    groups={groups}
+                                    end={end}
+                                    cardBytes={answer.card_bytes}
+                                    line={answer.line_allocated_share}
+                                />
                                 <span class="size">
                                     {format.gb(stage.bytes)}
                                     <span class="sr"> {say('stages.share', { share: stage.share })}</span>
@@ -159,7 +165,7 @@ export function Stages({ answer, act }: { answer: Estimate; act: Actions }) {
                     <svg class="key" aria-hidden="true" width="14" height="14">
                         <line class="line80" x1="7" x2="7" y2="14" />
                     </svg>{' '}
-                    {say('stages.line', { share: answer.line_share })}
+                    {say('stages.line', { size: answer.line_allocated_share * answer.card_bytes })}
                 </li>
                 <li>
                     <svg class="key" aria-hidden="true" width="14" height="14">

@@ -24,9 +24,7 @@ export function TimeBar({ page, answer, act, Table }: Props) {
     const starts = kinds.map((_, i) => kinds.slice(0, i).reduce((sum, one) => sum + one.share, 0));
     return (
         <section class="card-bar time-bar" aria-labelledby="time-title">
-            <div class="barhead">
-                <h2 id="time-title">{say('step.finding', { kind: say(`step.kind.${most.kind}`), share: most.share })}</h2>
-            </div>
+            <h2 id="time-title">{say('step.finding', { kind: say(`step.kind.${most.kind}`), share: most.share })}</h2>
             {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons in a drawing */}
             <svg class="bar" height="56" role="group" aria-label={say('step.label')}>
                 {kinds.map(({ kind, seconds, share }, i) => {

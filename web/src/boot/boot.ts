@@ -1,7 +1,8 @@
 // Runs before the first paint, as a classic script in a file of its own: the strict Content-Security-Policy allows no inline code. The
 // reader's colours; the sentence of a link; the module on its way; and everything that is done before the app is there, kept for it.
 import { storedTheme } from '../page/theme';
-import { LANGUAGE_PARAMETER, readersLanguage } from '../words/language';
+import { VIEW_PARAMETERS } from '../state/view';
+import { readersLanguage } from '../words/language';
 import { endLink, showLink } from './link';
 import { compileModule, fetchExample, whenWanted } from './load';
 import { record } from './record';
@@ -20,7 +21,7 @@ const at = (file = ''): string => new URL(file, document.baseURI).href;
 const [moduleUrl, exampleUrl] = [at(dataset.module), at(dataset.example)];
 const language = readersLanguage();
 const words = BOOT_DATA.words[language];
-const hasLink = [...new URLSearchParams(location.search).keys()].some((name) => name !== LANGUAGE_PARAMETER);
+const hasLink = [...new URLSearchParams(location.search).keys()].some((name) => !VIEW_PARAMETERS.has(name));
 
 const theme = storedTheme();
 if (theme !== 'auto') document.documentElement.dataset.theme = theme;

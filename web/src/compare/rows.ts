@@ -4,7 +4,7 @@ import type { Catalog, Estimate, Field, Fit, GroupId, Json, Problem, TimeKind } 
 import { entriesOf, keysOf } from '../core/keys';
 import { format } from '../format/format';
 import { kindsOf } from '../format/sums';
-import { gpuLabel, modelLabel, rateOf } from '../shared/answer-words';
+import { gpuLabel, modelLabel, moneyOf, rateOf } from '../shared/answer-words';
 import { choiceLabel, choiceName, labelOf, messageOf, nameOf } from '../shared/names';
 import { BUDGET, configOf, defaults, isConfigKey, type Job, type JobKey, type Pin, pinOf } from '../state/state';
 import { type Page, pinLike } from '../store/page';
@@ -281,7 +281,7 @@ const runSpecs = (): Spec[] => [
     {
         id: 'cost',
         label: say('compare.cost'),
-        text: ({ time: { run } }) => (run && run.cost !== null ? format.rounded(run.cost) : null),
+        text: ({ time: { run }, job }) => (run && run.cost !== null ? moneyOf(job, run.cost) : null),
         value: ({ time: { run } }) => run?.cost,
         better: 'less',
         width: tieWidth,

@@ -66,6 +66,7 @@ export type FieldKey =
     | 'token_budget'
     | 'price_per_gpu_hour'
     | 'watts_per_gpu'
+    | 'grid_co2_per_kwh'
     | 'leave_out'
     | 'risk';
 
@@ -134,7 +135,10 @@ export type OpenJob = { [key in FieldKey]: string | number | boolean } & {
 };
 
 // Fields of the plan, "auto" where it is allowed.
-export type PlanRequestKey = Exclude<FieldKey, 'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'leave_out' | 'risk'>;
+export type PlanRequestKey = Exclude<
+    FieldKey,
+    'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'grid_co2_per_kwh' | 'leave_out' | 'risk'
+>;
 export type PlanRequest = { [key in PlanRequestKey]?: string | number | boolean };
 
 // Keys of the job and the values to give them.
@@ -222,15 +226,19 @@ export type Brief = {
     step_seconds: number;
 };
 
-// The whole training, when the job has a token_budget.
+// The whole training.
 export type Run = {
+    tokens: number; // tokens
     steps: number;
     days: number;
     low_days: number;
     high_days: number;
     gpu_hours: number;
+    price_per_gpu_hour: number | null; // as the price
     cost: number | null; // as the price
+    watts_per_gpu: number | null; // W
     energy_kwh: number | null;
+    co2_kg: number | null; // kg
 };
 
 // How many combinations a rule leaves out.
@@ -292,6 +300,9 @@ export type Gpu = {
     link_gbyte_per_s: number;
     pcie_gbyte_per_s?: number;
     gpus_per_node: number;
+    board_watts?: number; // W
+    usd_per_gpu_hour?: number; // US dollars
+    price_date?: string;
     sources: ProfileSource[];
 };
 
@@ -356,7 +367,7 @@ export type IntegerField = FieldBase & {
 // A number that need not be whole.
 export type NumberField = FieldBase & {
     type: 'number';
-    default: number;
+    default: number | 'auto';
     min: number;
     max: number;
 };
@@ -441,6 +452,7 @@ export type Estimate = Brief & {
     whole_bytes: number;
     card_bytes: number;
     line_share: number; // of the card
+    line_allocated_share: number; // of the card
     verdict: Text;
     verdict_basis: Text;
     outside: Item[];
@@ -872,7 +884,10 @@ export type Side = Brief & {
 };
 
 // Every field of a plan.
-export type PlanFieldsKey = Exclude<FieldKey, 'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'leave_out' | 'risk'>;
+export type PlanFieldsKey = Exclude<
+    FieldKey,
+    'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'grid_co2_per_kwh' | 'leave_out' | 'risk'
+>;
 export type PlanFields = { [key in PlanFieldsKey]: string | number | boolean };
 
 // A plan that cannot be.
@@ -991,6 +1006,7 @@ export type MeasuredRunKey = Exclude<
     | 'token_budget'
     | 'price_per_gpu_hour'
     | 'watts_per_gpu'
+    | 'grid_co2_per_kwh'
     | 'leave_out'
     | 'risk'
 >;

@@ -4,6 +4,7 @@ export interface Numbers {
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
     tenth(value: number): string; // at most one decimal: 17.8
     short(value: number): string; // 8.03 billion
+    dollars(value: number): string; // $3.99, $96,000, $12.4 million
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
     percent(share: number): string; // 70 %
@@ -50,11 +51,17 @@ export function numbersFormat(locale: string, language: string, { fixed, exact, 
     const oneDecimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
     const compact = new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 });
     const [three, four] = [significant(3), significant(4)];
+    const money = { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 } as const;
+    const [dollars, manyDollars] = [
+        new Intl.NumberFormat(locale, money),
+        new Intl.NumberFormat(language, { ...money, notation: 'compact', compactDisplay: 'long' }),
+    ];
     return {
         count: (value) => fixed[0].format(value),
         number: (value) => exact.format(value),
         tenth: (value) => oneDecimal.format(value),
         short: (value) => compact.format(value),
+        dollars: (value) => (value < 1e6 ? dollars : manyDollars).format(value),
         rounded: (value) => (value < 1e6 ? three : compact).format(value),
         measured(value) {
             const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));

@@ -15,6 +15,8 @@ export interface Times {
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
     training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
     energy(kwh: number): string;
+    mass(kg: number): string; // 850 kg, 174 t, 12.3 kt
+    month(yearAndMonth: string): string; // 2026-09: September 2026
 }
 
 const MINUTE = 60;
@@ -39,6 +41,7 @@ function inWords(language: string, digits: Intl.NumberFormat, unit: Unit): (valu
 
 export function timesFormat(language: string, { decimals, fixed, three, significant }: Digits): Times {
     const sig = significant(3);
+    const monthName = new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' });
     const named = { day: inWords(language, sig, 'day'), hour: inWords(language, sig, 'hour'), minute: inWords(language, sig, 'minute') };
     // Days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
@@ -85,5 +88,8 @@ export function timesFormat(language: string, { decimals, fixed, three, signific
                 : kwh >= 1e3
                   ? spaced(sig.format(kwh / 1e3), 'MWh')
                   : spaced(sig.format(kwh), 'kWh'),
+        mass: (kg) =>
+            kg >= 1e6 ? spaced(sig.format(kg / 1e6), 'kt') : kg >= 1e3 ? spaced(sig.format(kg / 1e3), 't') : spaced(sig.format(kg), 'kg'),
+        month: (text) => monthName.format(new Date(`${text}-15T12:00:00Z`)),
     };
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Limits as Answer, Brief, Catalog, InTime, Largest, ModelHere, WholePlan } from '../core/api';
 import { format } from '../format/format';
+import { moneyOf } from '../shared/answer-words';
 import { messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { wholePlan } from '../shared/plan-words';
@@ -55,10 +56,10 @@ function Fewest({ page, limits, act }: { page: Page; limits: Answer; act: Action
     );
 }
 
-function runText(found: InTime): string {
+function runText(found: InTime, job: Job): string {
     const [days, low, high] = format.training(found.days, found.low_days, found.high_days);
     const run = { days, low, high, hours: format.rounded(found.gpu_hours) };
-    return found.cost === null ? say('limits.run', run) : say('limits.run_cost', { ...run, cost: format.rounded(found.cost) });
+    return found.cost === null ? say('limits.run', run) : say('limits.run_cost', { ...run, cost: moneyOf(job, found.cost) });
 }
 
 // The fewest GPUs by the estimate, and by the upper end of its range.
@@ -115,7 +116,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             )}
             {!problem && asked && counted && found && (
                 <>
-                    <p class="note">{runText(found)}</p>
+                    <p class="note">{runText(found, page.job)}</p>
                     <p class="note">{planText(page.catalog, found.plan, found)}</p>
                 </>
             )}

@@ -18,10 +18,11 @@ test('what every number of GPUs brings, by its fastest plan', () => {
     const { sizes } = heatOf().summary;
     expect(head?.[0]).toBe('GPUs');
     expect(rows.map(([gpus]) => gpus)).toEqual(sizes.map(({ gpus }) => format.count(gpus)));
-    sizes.forEach(({ entry, efficiency }, i) => {
+    sizes.forEach(({ entry, efficiency, run }, i) => {
         if (entry === null) return;
         expect(rows[i]?.[2]).toBe(plain(format.duration(page.heat?.columns.step_seconds[entry] ?? 0)));
-        expect(rows[i]?.at(-1)).toBe(plain(format.percent(efficiency ?? 0)));
+        expect(rows[i]?.[4]).toBe(plain(format.percent(efficiency ?? 0)));
+        expect(rows[i]?.at(-1)).toBe(format.dollars(run?.cost ?? 0));
     });
 });
 
@@ -37,7 +38,8 @@ test('a number of GPUs on which nothing fits says so, over all columns', () => {
     const heat = heatOf();
     const [first, ...others] = heat.summary.sizes;
     if (!first) throw new Error('no sizes');
-    const run = { steps: 1, days: 2, low_days: 1, high_days: 3, gpu_hours: 4, cost: 5, energy_kwh: null };
+    const none = { tokens: 6, price_per_gpu_hour: null, watts_per_gpu: null, energy_kwh: null, co2_kg: null };
+    const run = { steps: 1, days: 2, low_days: 1, high_days: 3, gpu_hours: 4, ...none, cost: 5 };
     const sizes = [{ ...first, entry: null, efficiency: null }, ...others.map((size) => ({ ...size, run }))];
     const { one } = shown({ heat: { ...heat, summary: { ...heat.summary, sizes } } });
     const [head, nothing] = cellsOf(one('table'));

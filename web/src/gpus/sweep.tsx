@@ -2,6 +2,7 @@ import type { Catalog, Size } from '../core/api';
 import type { Heat } from '../core/heat';
 import { planAt } from '../core/map-plan';
 import { format } from '../format/format';
+import { moneyOf } from '../shared/answer-words';
 import { percent } from '../shared/chart';
 import { degreeList, plansComing } from '../shared/plan-words';
 import { allAuto } from '../state/state';
@@ -97,7 +98,7 @@ function Row({ catalog, heat, size, now, budget, act }: RowProps) {
                     <td class="r extra">{format.rounded(run.gpu_hours)}</td>
                 </>
             )}
-            {run && run.cost !== null && <td class="r">{format.rounded(run.cost)}</td>}
+            {run && run.cost !== null && <td class="r">{moneyOf(heat.summary.job, run.cost)}</td>}
         </tr>
     );
 }

@@ -9,7 +9,16 @@ function shown(page: Page) {
     const placing = { measure: never, placers: [] };
     const prover = { estimate: never, stop: () => {}, end: () => {} };
     return show(
-        <App page={page} act={spies()} importConfig={never} timeline={never} calibrate={never} placing={placing} prover={prover} />,
+        <App
+            page={page}
+            act={spies()}
+            importConfig={never}
+            timeline={never}
+            calibrate={never}
+            placing={placing}
+            prover={prover}
+            market={prover}
+        />,
     );
 }
 // What a reader can follow or an ear is sent to must be there.
@@ -26,17 +35,28 @@ const twice = (box: Element): string[] => {
 };
 
 test('the whole page before its later parts: every section has its heading and every link leads somewhere', () => {
-    const { box, names } = shown(pageOf());
+    const { box, names } = shown(pageOf('default', { depth: 'detail' }));
     expect(names('heading')).toContain('All plans, by number of GPUs');
     expect(names('heading')).toContain('How it works');
     expect([leadsNowhere(box), twice(box)]).toEqual([[], []]);
+});
+
+test('the first screen: nothing twice, and what it leads to is in every detail', () => {
+    const plain = shown(pageOf());
+    const all = shown(pageOf('default', { depth: 'detail' }));
+    expect(plain.names('region')).not.toContain('What fills it');
+    expect(plain.names('navigation')).toEqual(['More answers']);
+    expect(twice(plain.box)).toEqual([]);
+    const ways = leadsNowhere(plain.box);
+    expect(ways).toContain('limits');
+    expect(ways.filter((id) => !all.box.querySelector(`#${CSS.escape(id)}`))).toEqual([]);
 });
 
 test('and with all of them', async () => {
     const { ranking } = rankedPage();
     const limits = goodOf('limits', 'limits-70b');
     const alternatives = goodOf('alternatives', 'alternatives-70b');
-    const page = pageOf('llama-70b-64-h100', { heat: heatOf(), ranking, limits, alternatives, pasting: { text: '' } });
+    const page = pageOf('llama-70b-64-h100', { heat: heatOf(), ranking, limits, alternatives, pasting: { text: '' }, depth: 'detail' });
     const { all, box } = shown(page);
     await expect.poll(() => all('grid').length).toBe(1);
     await settle();
@@ -44,7 +64,7 @@ test('and with all of them', async () => {
 });
 
 test('a run with problems keeps the last answer, and says that it is one', () => {
-    const { box, one } = shown(pageOf('bad-request'));
+    const { box, one } = shown(pageOf('bad-request', { depth: 'detail' }));
     expect(textOf(one('.stale-mark'))).toBe('From the last run that could be computed');
     expect(leadsNowhere(box)).toEqual([]);
 });

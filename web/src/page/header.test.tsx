@@ -8,15 +8,24 @@ afterEach(() => {
 });
 
 test('the way to every section, and past all of them', () => {
-    const { all, names } = show(<Header language="en" act={spies()} />);
+    const { all, names } = show(<Header language="en" depth="detail" act={spies()} />);
     expect(names('navigation')).toEqual(['Sections']);
     const ways = all('link').map((one) => one.getAttribute('href'));
-    expect(ways).toEqual(['#answer', './', '#check', '#best', '#gpus', '#placement', '#plans', '#compare', '#evidence', '#how']);
+    expect(ways).toEqual(['#answer', './', '#check', '#best', '#gpus', '#cards', '#placement', '#plans', '#compare', '#evidence', '#how']);
+});
+
+test('two depths: the plain one has no sections to go to', () => {
+    const act = spies();
+    const { find, names } = show(<Header language="en" depth="plain" act={act} />);
+    expect(names('navigation')).toEqual([]);
+    expect(find('button', 'Plain').getAttribute('aria-pressed')).toBe('true');
+    tap(find('button', 'Every detail'));
+    expect(act.deepen).toHaveBeenCalledWith('detail');
 });
 
 test('every language under its own name', () => {
     const act = spies();
-    const { find, names } = show(<Header language="ja" act={act} />);
+    const { find, names } = show(<Header language="ja" depth="plain" act={act} />);
     expect(find<HTMLSelectElement>('combobox', 'Language').value).toBe('ja');
     expect(names('option')).toContain('English');
     choose(find('combobox', 'Language'), 'en');
@@ -24,7 +33,7 @@ test('every language under its own name', () => {
 });
 
 test('a tap goes from one theme to the next, and it is kept', () => {
-    const { find } = show(<Header language="en" act={spies()} />);
+    const { find } = show(<Header language="en" depth="plain" act={spies()} />);
     for (const [now, next] of [
         ['auto', 'light'],
         ['light', 'dark'],

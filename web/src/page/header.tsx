@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Actions } from '../store/page';
+import { DEPTHS } from '../state/depth';
+import type { Actions, Page } from '../store/page';
 import { LANGUAGES, type Language } from '../words/language';
 import { say } from '../words/words';
 import { applyTheme, storedTheme, THEMES, type Theme } from './theme';
@@ -23,7 +24,35 @@ function LanguageChoice({ language, act }: { language: Language; act: Actions })
     );
 }
 
-export function Header({ language, act }: { language: Language; act: Actions }) {
+// Who wants one sentence sees one screen; who wants to check it sees all.
+function DepthChoice({ depth, act }: { depth: Page['depth']; act: Actions }) {
+    return (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset would draw a frame of its own
+        <div class="seg" role="group" aria-label={say('depth.label')}>
+            {DEPTHS.map((one) => (
+                <button key={one} type="button" aria-pressed={one === depth} onClick={() => act.deepen(one)}>
+                    {say(`depth.${one}`)}
+                </button>
+            ))}
+        </div>
+    );
+}
+
+const Sections = () => (
+    <nav aria-label={say('nav.label')}>
+        <a href="#check">{say('nav.check')}</a>
+        <a href="#best">{say('nav.best')}</a>
+        <a href="#gpus">{say('nav.gpus')}</a>
+        <a href="#cards">{say('nav.cards')}</a>
+        <a href="#placement">{say('nav.placement')}</a>
+        <a href="#plans">{say('nav.plans')}</a>
+        <a href="#compare">{say('nav.compare')}</a>
+        <a href="#evidence">{say('nav.evidence')}</a>
+        <a href="#how">{say('nav.how')}</a>
+    </nav>
+);
+
+export function Header({ language, depth, act }: { language: Language; depth: Page['depth']; act: Actions }) {
     // The built page does not know the reader's choice; the label follows when the page starts.
     const [theme, setTheme] = useState<Theme>(() => (typeof document === 'undefined' ? 'auto' : storedTheme()));
     const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
@@ -45,16 +74,8 @@ export function Header({ language, act }: { language: Language; act: Actions }) 
                 </svg>
                 {say('page.name')}
             </a>
-            <nav aria-label={say('nav.label')}>
-                <a href="#check">{say('nav.check')}</a>
-                <a href="#best">{say('nav.best')}</a>
-                <a href="#gpus">{say('nav.gpus')}</a>
-                <a href="#placement">{say('nav.placement')}</a>
-                <a href="#plans">{say('nav.plans')}</a>
-                <a href="#compare">{say('nav.compare')}</a>
-                <a href="#evidence">{say('nav.evidence')}</a>
-                <a href="#how">{say('nav.how')}</a>
-            </nav>
+            <p class="what">{say('page.what')}</p>
+            <DepthChoice depth={depth} act={act} />
             <LanguageChoice language={language} act={act} />
             <button type="button" class="quiet theme" aria-label={say('theme.change', { now: say(`theme.${theme}`) })} onClick={change}>
                 <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -63,6 +84,7 @@ export function Header({ language, act }: { language: Language; act: Actions }) 
                 </svg>
                 {say(`theme.${theme}`)}
             </button>
+            {depth === 'detail' && <Sections />}
         </header>
     );
 }

@@ -9,10 +9,12 @@ const act = spies();
 const never = () => new Promise<never>(() => {});
 
 test('a part says that it is coming, and comes', async () => {
-    const { LaterBudget } = await fresh(() => import('./later'));
-    const { all, text } = show(<LaterBudget page={page} act={act} />);
+    const { LaterCard: Early } = await fresh(() => import('./later'));
+    const [group] = answer.groups;
+    if (!group) throw new Error('no group');
+    const { all, text } = show(<Early group={group} open={{ group: group.id, item: '' }} act={act} toAssumptions={() => {}} />);
     expect(text()).toBe('One moment…');
-    await expect.poll(() => all('textbox').length).toBe(3);
+    await expect.poll(() => all('article').length).toBe(1);
 });
 
 test('the stages come where there are several', async () => {
@@ -65,9 +67,11 @@ test('the sections have their headings before their plans come', async () => {
     const placing = { measure: never, placers: [] };
     const prover = { estimate: never, stop: () => {}, end: () => {} };
     const { LaterPlans } = await fresh(() => import('./later'));
-    const early = show(<LaterPlans page={page} act={act} placing={placing} prover={prover} />);
-    expect(early.names('heading')).toHaveLength(7);
-    const { all, names } = show(<LaterPlans page={searchedPage({ heat: heatOf() })} act={act} placing={placing} prover={prover} />);
+    const early = show(<LaterPlans page={page} act={act} placing={placing} prover={prover} market={prover} />);
+    expect(early.names('heading')).toHaveLength(8);
+    const { all, names } = show(
+        <LaterPlans page={searchedPage({ heat: heatOf() })} act={act} placing={placing} prover={prover} market={prover} />,
+    );
     await expect.poll(() => all('grid').length).toBe(1);
     expect(names('heading').map((name) => name.replace(' Counting…', ''))).toEqual(early.names('heading'));
 });

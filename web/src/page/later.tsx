@@ -4,6 +4,7 @@ import type { Estimate, Imported } from '../core/api';
 import type { Core } from '../core/client';
 import type { Prover } from '../evidence/prove';
 import { format } from '../format/format';
+import type { Asker } from '../gpus/market';
 import type { Placing } from '../placement/search';
 import { rateOf } from '../shared/answer-words';
 import { nameOf } from '../shared/names';
@@ -37,18 +38,24 @@ function useMore(wanted: boolean): { more: More | undefined; failed: boolean } {
 const Wait = ({ failed }: { failed: boolean }) => <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
 
 interface PartProps {
+    id?: string;
     title: string;
     small?: string;
     opened: boolean; // until the reader decides otherwise
     children(more: More): ComponentChildren;
 }
 
-function Part({ title, small, opened, children }: PartProps) {
+function Part({ id, title, small, opened, children }: PartProps) {
     const [chosen, choose] = useState<boolean | null>(null);
     const open = chosen ?? opened;
     const { more, failed } = useMore(open);
     return (
-        <details class="part-later" open={open} onToggle={(event) => event.currentTarget.open !== open && choose(event.currentTarget.open)}>
+        <details
+            id={id}
+            class="part-later"
+            open={open}
+            onToggle={(event) => event.currentTarget.open !== open && choose(event.currentTarget.open)}
+        >
             <summary>
                 <h2>{title}</h2> {small && <small>{small}</small>}
             </summary>
@@ -95,15 +102,15 @@ export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Acti
     const { time_factor, site } = page.job;
     const small = time_factor !== 1 || site === 'own' ? say('part.calibrated') : undefined;
     return (
-        <Part title={say('part.calibrate')} {...(small && { small })} opened={false}>
+        <Part id="calibrate" title={say('part.calibrate')} {...(small && { small })} opened={false}>
             {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />}
         </Part>
     );
 }
 
 // In the order below. Their headings stand in the built page, so that its links lead somewhere from the first moment on.
-const SECTIONS = ['best', 'gpus', 'limits', 'placement', 'plans', 'compare', 'evidence'] as const;
-const OWN = new Set<string>(['placement', 'compare', 'evidence']); // these show no plans of the search
+const SECTIONS = ['best', 'gpus', 'limits', 'cards', 'placement', 'plans', 'compare', 'evidence'] as const;
+const OWN = new Set<string>(['cards', 'placement', 'compare', 'evidence']); // these show no plans of the search
 
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
 interface PlansProps {
@@ -111,9 +118,10 @@ interface PlansProps {
     act: Actions;
     placing: Placing;
     prover: Prover;
+    market: Asker;
 }
 
-export function LaterPlans({ placing, prover, ...props }: PlansProps) {
+export function LaterPlans({ placing, prover, market, ...props }: PlansProps) {
     const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
     if (more) {
         return (
@@ -121,6 +129,7 @@ export function LaterPlans({ placing, prover, ...props }: PlansProps) {
                 <more.Best {...props} />
                 <more.Sweep {...props} />
                 <more.Limits {...props} />
+                <more.Cards page={props.page} asker={market} />
                 <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
@@ -145,11 +154,6 @@ export function LaterPlans({ placing, prover, ...props }: PlansProps) {
 export function LaterLayout(props: Parameters<More['Layout']>[0]) {
     const { more, failed } = useMore(true);
     return more ? <more.Layout {...props} /> : <Wait failed={failed} />;
-}
-
-export function LaterBudget(props: Parameters<More['Budget']>[0]) {
-    const { more, failed } = useMore(true);
-    return more ? <more.Budget {...props} /> : <Wait failed={failed} />;
 }
 
 interface PasteProps {

@@ -9,7 +9,6 @@ import '../gpus/limits.css';
 import '../evidence/calibrate.css';
 
 export { Layout } from '../adjust/layout';
-export { Budget } from '../answer/budget';
 export { Card } from '../answer/card';
 export { TwoMethods } from '../answer/comparison';
 export { StepCurve } from '../answer/curve';
@@ -19,6 +18,7 @@ export { TimeTable } from '../answer/time-table';
 export { Compare } from '../compare/compare';
 export { Calibrate } from '../evidence/calibrate';
 export { Evidence } from '../evidence/door';
+export { Cards } from '../gpus/cards';
 export { Limits } from '../gpus/limits';
 export { Sweep } from '../gpus/sweep';
 export { Placement } from '../placement/door';

@@ -13,7 +13,8 @@ export const sizesOf = (bytes: number, share: number, { card_bytes, gpu }: Estim
     card: format.nominal(gpu.memory_gib),
     share,
 });
-export const sizes = (answer: Estimate) => sizesOf(answer.total_bytes, answer.share, answer);
+// One number stands for the memory of a run: all that its fullest GPU holds, as the bar shows it and the verdict weighs it.
+export const sizes = (answer: Estimate) => sizesOf(answer.whole_bytes, answer.whole_bytes / answer.card_bytes, answer);
 
 const WIDE = 1.35; // times the estimate: from here on a band is told by its ends, which lie unevenly about it
 
@@ -25,16 +26,20 @@ export function timeOf({ time, class: fit, job }: Estimate): string {
         high > WIDE * seconds
             ? say('step.takes_range', { ...step, low, high })
             : say('step.takes', { ...step, margin: format.margin(seconds, low, high) });
-    return run ? sentences(takes, wholeRun(run, Number(job.token_budget)), ...costOf(run)) : takes;
+    return run ? sentences(takes, wholeRun(run), ...costOf(job, run)) : takes;
 }
 
-function wholeRun(run: Run, tokens: number): string {
+// A list price is in US dollars; a price of the reader's own has any currency.
+export const moneyOf = ({ price_per_gpu_hour: price }: { price_per_gpu_hour?: unknown }, cost: number): string =>
+    price === 'auto' ? format.dollars(cost) : format.rounded(cost);
+
+function wholeRun(run: Run): string {
     const [time, low, high] = format.training(run.days, run.low_days, run.high_days);
-    return say('step.run', { tokens: format.short(tokens).replace(' ', '\u00a0'), time, low, high });
+    return say('step.run', { tokens: format.short(run.tokens).replace(' ', '\u00a0'), time, low, high });
 }
 
-const costOf = ({ cost, energy_kwh }: Run): (string | false)[] => [
-    cost !== null && say('step.cost', { cost: format.rounded(cost) }),
+const costOf = (job: Estimate['job'], { cost, energy_kwh }: Run): (string | false)[] => [
+    cost !== null && say('step.cost', { cost: moneyOf(job, cost) }),
     energy_kwh !== null && say('step.energy', { energy: format.energy(energy_kwh) }),
 ];
 
@@ -66,6 +71,10 @@ export function summaryOf(page: Page): string {
         ...sizes(answer),
     });
 }
+
+// The whole answer in words: for the ear, and for a message to a colleague.
+export const spokenOf = (page: Page): string =>
+    page.answer && page.problems.length === 0 ? sentences(summaryOf(page), timeOf(page.answer)) : summaryOf(page);
 
 export const titleOf = (page: Page): string => say('page.title', { summary: summaryOf(page), name: say('page.name') });
 

@@ -18,7 +18,8 @@ export function textOf(element: Element): string {
         if (node.nodeType === Node.TEXT_NODE) return node.textContent ?? '';
         if (!(node instanceof Element) || node.hasAttribute('hidden')) return '';
         if (node instanceof HTMLSelectElement) return node.selectedOptions[0]?.textContent ?? '';
-        if (node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) return TICKED.test(node.type) ? '' : node.value;
+        if (node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement)
+            return TICKED.test(node.type) ? '' : node.value || node.placeholder;
         const text = [...node.childNodes].map(shown).join('');
         return /^(p|li|h\d|div|tr|td|th|dt|dd|summary|option|section|text)$/i.test(node.localName) ? ` ${text} ` : text;
     };

@@ -5,7 +5,7 @@
 // Links of version 1 keep their meaning: see fromVersion1.
 // A pasted model is model=custom and one model.<key> for each key of its config. Short names come from the catalogue's fields.
 import type { Catalog, Field, FieldKey, JobRequest, Json, PlanRequest } from '../core/api';
-import { LANGUAGE_PARAMETER } from '../words/language';
+import { VIEW_PARAMETERS } from './view';
 
 export const LINK_VERSION = 2;
 export const CUSTOM_MODEL = 'custom';
@@ -154,7 +154,7 @@ function readParams(params: URLSearchParams, catalog: Catalog, version: number =
     const custom = params.get('model') === CUSTOM_MODEL;
     for (const [name, text] of params) {
         const field = catalog.fields.find((one) => one.link === name);
-        if (name === 'v' || name === LANGUAGE_PARAMETER) continue;
+        if (name === 'v' || VIEW_PARAMETERS.has(name)) continue;
         if (field) {
             job[field.key] = readField(field, text);
             given.add(field.key);
@@ -264,10 +264,10 @@ export function request(job: Job): JobRequest {
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const satisfies readonly FieldKey[];
 export const LEAVE_OUT = 'leave_out' satisfies FieldKey;
 export const SEARCH = [LEAVE_OUT, 'risk'] as const satisfies readonly FieldKey[]; // what the search looks at
-export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu'] as const satisfies readonly FieldKey[];
+export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu', 'grid_co2_per_kwh'] as const satisfies readonly FieldKey[];
 
 // ---- what the core chooses
-const OF_THE_MACHINE: readonly FieldKey[] = ['gpus_per_node']; // "auto" is the usual number there: nothing is searched
+const NOT_SEARCHED: readonly FieldKey[] = ['gpus_per_node', ...BUDGET]; // "auto" is what is usual there
 
 // Everything of a plan that the search can choose. An "auto" among a field's own choices is another thing: a habit of the framework.
 export function chosenKeys({ fields }: Catalog): FieldKey[] {
@@ -275,7 +275,7 @@ export function chosenKeys({ fields }: Catalog): FieldKey[] {
     return fields
         .filter((field) => field.auto && !isChoice(field))
         .map(({ key }) => key)
-        .filter((key) => !OF_THE_MACHINE.includes(key));
+        .filter((key) => !NOT_SEARCHED.includes(key));
 }
 
 export const allAuto = (catalog: Catalog): PlanRequest => Object.fromEntries(chosenKeys(catalog).map((key) => [key, 'auto']));

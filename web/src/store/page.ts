@@ -1,6 +1,7 @@
 // What the page shows and what can be done on it: the types that the store keeps and the views draw.
 import type { Alternatives, Catalog, Estimate, Limits, Problem, Refusal } from '../core/api';
 import type { Heat, HeatFilter } from '../core/heat';
+import type { Depth } from '../state/depth';
 import { type Answered, type Job, type Pin, pinOf, type Value } from '../state/state';
 import type { Language } from '../words/language';
 import type { Only, Ranking } from './ranked';
@@ -18,6 +19,7 @@ export interface Notice {
 export interface OpenItem {
     group: string;
     item: string;
+    at?: 'bar'; // its card stands under the bar; without, in the table
 }
 
 export interface Page {
@@ -48,6 +50,7 @@ export interface Page {
     pinAnswers: Readonly<Record<string, Estimate | Refusal>>; // by the pin's text; of plans no longer pinned too
     notices: Notice[];
     language: Language;
+    depth: Depth;
 }
 
 export interface Actions {
@@ -68,6 +71,7 @@ export interface Actions {
     notify(id: NoticeId, details?: string): void;
     dismiss(id: NoticeId): void;
     speak(language: Language): void;
+    deepen(depth: Depth): void;
 }
 
 export const emptyPage = (catalog: Catalog, job: Job): Page => ({
@@ -98,6 +102,7 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     pinAnswers: {},
     notices: [],
     language: 'en',
+    depth: 'plain',
 });
 
 // A pin with everything that it left open, once it has been worked out.

@@ -33,6 +33,7 @@ function fakeStore() {
     const estimate = vi.fn(answer);
     const pinned = vi.fn((asked: object) => answer(asked));
     const linked: string[][] = [];
+    const depths: string[] = [];
     const search = vi.fn(async (_: object) => ({ summary: { ok: true, gpu_counts: [4, 8, 16] } }) as Heat);
     const limits = vi.fn(async (asked: object): Promise<Limits | Refusal> => {
         const { days } = asked as { days: unknown };
@@ -55,11 +56,12 @@ function fakeStore() {
             links.push([changed, how]);
             linked.push(pins.map(({ text }) => text));
         },
+        deepened: (depth) => depths.push(depth),
         speak: async (language) => {
             if (language === 'zh') throw new Error('its words cannot be had');
         },
     });
-    return { store, estimate, pinned, search, rank, alternatives, limits, links, linked, pages };
+    return { store, estimate, pinned, search, rank, alternatives, limits, links, linked, depths, pages };
 }
 const settle = () => vi.advanceTimersByTimeAsync(1);
 
@@ -343,4 +345,11 @@ test('another language shows once its words are there; one that cannot be had is
     store.actions.speak('zh');
     await vi.advanceTimersByTimeAsync(0);
     expect([store.current().language, store.current().notices.map(({ id }) => id)]).toEqual(['ja', ['missing']]);
+});
+
+test('the depth is drawn at once, closes what is open, and is told', async () => {
+    const { store, depths } = fakeStore();
+    store.actions.open({ group: 'weights', item: '', at: 'bar' });
+    store.actions.deepen('detail');
+    expect([store.current().depth, store.current().open, depths]).toEqual(['detail', null, ['detail']]);
 });

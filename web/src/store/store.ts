@@ -1,6 +1,7 @@
 // What the page shows, and the only code that changes it: a change of the job goes to the workers, their answers come back here, and
 // the views draw what is here. One way round.
 import { type Core, CoreCrash } from '../core/client';
+import type { Depth } from '../state/depth';
 import { allAuto, CUSTOM_MODEL, isPinned, type Job, MAX_PINS, type Pin, pinOf, request, withoutConfig } from '../state/state';
 import type { Language } from '../words/language';
 import { createAnswers } from './answers';
@@ -17,6 +18,7 @@ export interface Surroundings {
     draw(page: Page): void;
     jobChanged(job: Job, how: How, pins: readonly Pin[]): void; // or the pins did
     speak(language: Language): Promise<void>;
+    deepened(depth: Depth): void;
 }
 
 // Everything that is asked of the core, each with its own waiting.
@@ -39,7 +41,7 @@ function createAsking(desk: Desk, { estimates, searches, maps, reverse }: Surrou
 }
 type Asking = ReturnType<typeof createAsking>;
 
-function createActions(desk: Desk, asking: Asking, { jobChanged, speak }: Surroundings): Actions {
+function createActions(desk: Desk, asking: Asking, { jobChanged, speak, deepened }: Surroundings): Actions {
     const { page, update } = desk;
     const { answers, limits, map, rankings } = asking;
     let filterTimer: ReturnType<typeof setTimeout> | undefined;
@@ -88,6 +90,10 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak }: Surrou
         },
         notify: (id, details = '') => update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details }] }),
         dismiss: (id) => update({ notices: page().notices.filter((notice) => notice.id !== id) }),
+        deepen(depth) {
+            update({ depth, open: null });
+            deepened(depth);
+        },
         speak(language) {
             speak(language).then(
                 () => update({ language }),

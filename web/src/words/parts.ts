@@ -9,7 +9,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(measured|famous)\./, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
-    [/^(sweep|limits|compare|placement_door|card)\./, 'more'],
+    [/^(sweep|limits|cards|compare|placement_door|card)\./, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
     [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],

@@ -79,7 +79,7 @@ describe('what is said', () => {
     });
 
     test('a sentence with controls in it, in the order of the language', async () => {
-        const slots = ['model', 'edit', 'gpus', 'gpu', 'sequence_length', 'global_batch'];
+        const slots = ['model', 'edit', 'gpus', 'gpu', 'sequence_length', 'global_batch', 'token_budget'];
         const order = () =>
             partsOf('form.sentence', slots).flatMap((part) => (typeof part === 'object' && 'slot' in part ? [part.slot] : []));
         expect(partsOf('form.sentence', slots).slice(0, 2)).toEqual(['Train ', { slot: 'model' }]);

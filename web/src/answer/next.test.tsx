@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { answeredOf, goodOf, heatOf } from '../shared/test-data';
+import { plain, show, spies } from '../shared/test-view';
+import type { Page } from '../store/page';
+import { Next } from './next';
+
+function shown(name = 'llama-70b-64-h100', changes: Partial<Page> = {}) {
+    const { page, answer } = answeredOf(name, changes);
+    const act = spies();
+    return { act, page, answer, ...show(<Next page={page} answer={answer} act={act} />) };
+}
+
+test('six questions, each a way to its full answer', () => {
+    const { act, all } = shown();
+    expect(all('link').map((link) => link.getAttribute('href'))).toEqual([
+        '#limits',
+        '#gpus',
+        '#limits',
+        '#cards',
+        '#calibrate',
+        '#placement',
+    ]);
+    expect(act.wantLimits).toHaveBeenCalledTimes(1);
+});
+
+test('the answers come with the limits and the map', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const { text } = shown('llama-70b-64-h100', { limits });
+    expect(text()).toContain(plain(`${limits.fewest_gpus?.gpus} GPUs are enough`));
+    expect(text()).toContain(plain(`Up to ${limits.largest_sequence?.value.toLocaleString('en')} tokens`));
+});
+
+test('a map of another run says nothing yet; of this one, what more GPUs bring', () => {
+    const heat = heatOf();
+    const { page, answer } = answeredOf();
+    const few = { ...answer, job: { ...answer.job, gpus: 2 } };
+    const old = show(<Next page={{ ...page, heat, heatOf: null }} answer={few} act={spies()} />);
+    expect(old.text()).toMatch(/Faster\? One moment…/);
+    const now = show(<Next page={{ ...page, heat, heatOf: page.job }} answer={few} act={spies()} />);
+    expect(now.text()).toMatch(/Faster\? \d+ GPUs: /);
+});
+
+test('where nothing fits the question is how many are enough', () => {
+    expect(shown('does-not-fit').text()).toContain('How many GPUs are enough?');
+    const none = { ...goodOf('limits', 'limits-70b'), fewest_gpus: null };
+    expect(shown('does-not-fit', { limits: none }).text()).toMatch(/None up to [\d,]+ GPUs/);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { answeredOf } from '../shared/test-data';
+import { show, spies, tap } from '../shared/test-view';
+import { Split, splitText } from './split';
+
+test('the plan in words: only what is split is named', () => {
+    const { answer } = answeredOf();
+    const plan = (degrees: object, copies: number) => splitText({ ...answer, data_parallel: copies, job: { ...answer.job, ...degrees } });
+    const one = { tensor_parallel: 1, pipeline_parallel: 1, context_parallel: 1, expert_parallel: 1 };
+    expect(plan(one, 1)).toBe('one GPU holds the whole model');
+    expect(plan({ ...one, tensor_parallel: 4 }, 2)).toBe('each layer over 4 GPUs and 2 copies of it all');
+    expect(plan({ tensor_parallel: 8, pipeline_parallel: 16, context_parallel: 2, expert_parallel: 4 }, 1)).toBe(
+        'each layer over 8 GPUs, the stack of layers over 16, each sequence over 2, and the experts over 4',
+    );
+});
+
+test('the plain depth leads to the knobs, every detail puts plans aside; both say why', () => {
+    const { page, answer } = answeredOf();
+    const plain = show(<Split page={page} answer={answer} act={spies()} />);
+    expect(plain.find('link', 'Change the plan').getAttribute('href')).toBe('#adjust');
+    expect(plain.names('button')).toEqual(['Share', 'Why this plan?']);
+    tap(plain.find('button', 'Why this plan?'));
+    expect(plain.text()).toContain('A search compares all plans');
+    const detail = show(<Split page={{ ...page, depth: 'detail' }} answer={answer} act={spies()} />);
+    expect(detail.names('button')).toEqual(['Share', 'Pin this plan', 'Why this plan?']);
+});

@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks';
+import type { Estimate } from '../core/api';
+import { RANKED_KEYS, type RankedKey } from '../core/types';
+import { format } from '../format/format';
+import { besides, degreeList, leftOutText } from '../shared/plan-words';
+import { MAX_PINS, pinOf } from '../state/state';
+import { type Actions, type Page, pinLike } from '../store/page';
+import { say } from '../words/words';
+import { Share } from './share';
+
+// Whose plan it is: all of it chosen, all of it the reader's, or some of each.
+export type Whose = 'all' | 'mixed' | 'yours';
+export function whoseOf({ job, answer, catalog }: Page): Whose {
+    // Without experts there is nothing to choose.
+    const idle = (key: RankedKey): boolean => key.startsWith('expert_') && job[key] === 'auto' && answer?.job[key] === 1;
+    const fields = RANKED_KEYS.filter((key) => !idle(key) && catalog.fields.some((field) => field.key === key && field.auto));
+    const chosen = fields.filter((key) => job[key] === 'auto').length;
+    return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
+}
+
+// "each layer over 4 GPUs, the stack of layers over 4, in 2 copies"
+export function splitText({ job, data_parallel }: Estimate): string {
+    const of = (key: 'tensor_parallel' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel'): number => Number(job[key]);
+    const parts = [
+        of('tensor_parallel') > 1 && say('plan.split.layer', { count: of('tensor_parallel') }),
+        of('pipeline_parallel') > 1 && say('plan.split.stack', { count: of('pipeline_parallel') }),
+        of('context_parallel') > 1 && say('plan.split.sequence', { count: of('context_parallel') }),
+        of('expert_parallel') > 1 && say('plan.split.experts', { count: of('expert_parallel') }),
+        data_parallel > 1 && say('plan.split.copies', { count: data_parallel }),
+    ].filter((part) => part !== false);
+    return parts.length === 0 ? say('plan.split.whole') : format.enumerate(parts);
+}
+
+// Puts the plan shown aside, or takes it back out; a link leads to where pinned plans stand side by side.
+function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const { pins, catalog } = page;
+    const here = pinOf(answer.job, catalog);
+    const pinned = pinLike(page, here);
+    const full = !pinned && pins.length >= MAX_PINS;
+    return (
+        <>
+            {!full && (
+                <button type="button" onClick={() => (pinned ? act.unpin(pinned) : act.pin(answer.job))}>
+                    {pinned ? say('pins.unpin') : say('pins.pin')}
+                </button>
+            )}
+            {pins.length > 0 && (
+                <a href="#compare">{full ? say('pins.full', { count: pins.length }) : say('pins.compare', { count: pins.length })}</a>
+            )}
+        </>
+    );
+}
+
+// Why this plan and no other. What is chosen comes from the search that the list and the map show too.
+function Why({ page, answer }: { page: Page; answer: Estimate }) {
+    const { count } = answer.equally_good;
+    const whose = whoseOf(page);
+    const fits = answer.class !== 'does_not_fit';
+    const tie = count > 1 ? say('answer.why_tie', { count }) : whose === 'all' && say('answer.why_alone');
+    return (
+        <>
+            {say(`answer.why_${whose}`)} {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))}{' '}
+            {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+        </>
+    );
+}
+
+// The plan in words and in the field's own terms, and what can be done with it.
+export function Split({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+    const [explained, explain] = useState(false);
+    const more = besides(page.catalog, answer.job);
+    return (
+        <>
+            <div class="plan">
+                <p>
+                    <b>{say('plan.split.title')}</b> {splitText(answer)}{' '}
+                    <small>
+                        {degreeList(answer.job, answer.data_parallel)}
+                        {more && ` · ${more}`}
+                    </small>{' '}
+                    <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
+                </p>
+                <span class="acts">
+                    <Share page={page} />
+                    {page.depth === 'plain' ? (
+                        <a class="button" href="#adjust">
+                            {say('plan.split.change')}
+                        </a>
+                    ) : (
+                        <PinButton page={page} answer={answer} act={act} />
+                    )}
+                    <button type="button" aria-expanded={explained} aria-controls="why" onClick={() => explain(!explained)}>
+                        {say('answer.why')}
+                    </button>
+                </span>
+            </div>
+            <p id="why" class="why" hidden={!explained}>
+                <Why page={page} answer={answer} />
+            </p>
+        </>
+    );
+}

@@ -1,0 +1,129 @@
+import type { ComponentChildren } from 'preact';
+import type { Estimate, FieldKey, Run } from '../core/api';
+import { format } from '../format/format';
+import { moneyOf } from '../shared/answer-words';
+import { problemAttributes } from '../shared/field-problems';
+import { fieldHelp, fieldName } from '../shared/names';
+import { NumberField } from '../shared/number-field';
+import { Words } from '../shared/words';
+import type { Actions, Page } from '../store/page';
+import { say } from '../words/words';
+
+interface Props {
+    page: Page;
+    answer: Estimate;
+    act: Actions;
+}
+
+// A number of the budget that is changed where it stands. Left empty it is the usual one, which the field shows.
+function Inline({ page, act, name, usual }: Omit<Props, 'answer'> & { name: FieldKey; usual: string }) {
+    const field = page.catalog.fields.find(({ key }) => key === name);
+    if (field?.type !== 'number') return null;
+    const { invalid, describedBy } = problemAttributes(page, name);
+    return (
+        <NumberField
+            id={`field-${name}`}
+            label={`${fieldName(field)}. ${fieldHelp(field)}`}
+            value={page.job[name] ?? 'auto'}
+            auto={field.auto === true}
+            {...(name !== 'token_budget' && { decimals: field })}
+            amount
+            placeholder={usual}
+            invalid={invalid}
+            describedBy={describedBy}
+            onChange={(next, how) => act.change({ [name]: next }, how)}
+        />
+    );
+}
+
+export const TokenBudget = ({ page, act }: { page: Page; act: Actions }) => (
+    <Inline
+        page={page}
+        act={act}
+        name="token_budget"
+        usual={page.answer?.time.run ? format.short(page.answer.time.run.tokens) : say('budget.none')}
+    />
+);
+
+function Tile({ name, main, children }: { name: string; main: string; children: ComponentChildren }) {
+    return (
+        <div>
+            <dt>{name}</dt>
+            <dd>
+                <b>{main}</b> <small>{children}</small>
+            </dd>
+        </div>
+    );
+}
+
+function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
+    const { step_seconds: step } = answer.time;
+    const name = say(answer.class === 'does_not_fit' ? 'tiles.would_take' : 'tiles.takes');
+    if (!run) {
+        return (
+            <Tile name={name} main={say('tiles.a_step', { time: step })}>
+                {say('tiles.band', { low: format.duration(answer.time.low_seconds), high: format.duration(answer.time.high_seconds) })}
+            </Tile>
+        );
+    }
+    const [main, low, high] = format.training(run.days, run.low_days, run.high_days);
+    return (
+        <Tile name={name} main={main}>
+            {say('tiles.band', { low, high })} {say('tiles.steps', { count: run.steps, time: step })}
+        </Tile>
+    );
+}
+
+// A price of the catalogue has a source and a date; one of the reader's own has any currency.
+function Basis({ page, listed }: { page: Page; listed: boolean }) {
+    const gpu = page.catalog.gpus.find(({ id }) => id === page.job.gpu);
+    if (!listed || !gpu?.price_date) return null;
+    const source = gpu.sources.find(({ fields }) => fields.includes('usd_per_gpu_hour'));
+    const text = say('tiles.list_price', { date: format.month(gpu.price_date) });
+    return source ? <a href={source.url}>{text}</a> : <span>{text}</span>;
+}
+
+function Costs({ page, act, run }: Omit<Props, 'answer'> & { run: Run }) {
+    const listed = page.job.price_per_gpu_hour === 'auto';
+    const { cost, price_per_gpu_hour: price } = run;
+    const main = cost === null ? say('tiles.no_price') : moneyOf(page.job, cost);
+    const usual = price === null ? say('tiles.price') : listed ? format.dollars(price) : format.number(price);
+    return (
+        <Tile name={say('tiles.costs')} main={main}>
+            <Words
+                id="tiles.at_price"
+                slots={{
+                    price: <Inline page={page} act={act} name="price_per_gpu_hour" usual={usual} />,
+                    basis: <Basis page={page} listed={listed} />,
+                }}
+            />
+        </Tile>
+    );
+}
+
+function Uses({ page, act, run }: Omit<Props, 'answer'> & { run: Run }) {
+    const { energy_kwh: energy, co2_kg: carbon, watts_per_gpu: watts } = run;
+    const power = <Inline page={page} act={act} name="watts_per_gpu" usual={watts === null ? say('tiles.power') : format.rounded(watts)} />;
+    const grid = <Inline page={page} act={act} name="grid_co2_per_kwh" usual="" />;
+    return (
+        <Tile name={say('tiles.uses')} main={energy === null ? say('tiles.no_power') : format.energy(energy)}>
+            {carbon === null ? (
+                <Words id="tiles.at_power" slots={{ power }} />
+            ) : (
+                <Words id="tiles.at_power_and_grid" args={{ carbon: format.mass(carbon) }} slots={{ power, grid }} />
+            )}
+        </Tile>
+    );
+}
+
+// How long, how much money, how much energy: for the whole training, with what it rests on.
+export function Tiles({ page, answer, act }: Props) {
+    const { run } = answer.time;
+    return (
+        <dl class="tiles">
+            <Takes answer={answer} run={run} />
+            {run && <Costs page={page} act={act} run={run} />}
+            {run && <Uses page={page} act={act} run={run} />}
+        </dl>
+    );
+}

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Estimate, JobRefusal } from '../core/api';
+import { answeredOf, catalog, pageOf } from '../shared/test-data';
+import { later, show, tap, write } from '../shared/test-view';
+import { Cards } from './cards';
+
+const { page, answer } = answeredOf();
+const refused: JobRefusal = { ok: false, version: 2, problems: pageOf('bad-request').problems, job: null };
+const asker = (estimate: () => Promise<Estimate | JobRefusal>) => ({ estimate: vi.fn(estimate), stop: vi.fn(), end: vi.fn() });
+
+// Where nothing can tell whether it is on the screen, it is taken to be.
+beforeEach(() => vi.stubGlobal('IntersectionObserver', undefined));
+afterEach(() => vi.unstubAllGlobals());
+
+test('days and money of every card, each a link to its run', async () => {
+    vi.useFakeTimers();
+    const { all, find, text } = show(<Cards page={page} asker={asker(async () => answer)} />);
+    await later(1000);
+    expect(all('row')).toHaveLength(1 + catalog.gpus.length);
+    expect(find('link', 'A100 SXM 40 GB').getAttribute('href')).toContain('gpu=a100-sxm-40gb');
+    expect(text()).toContain('The cheapest that is done in 60 days: ');
+    expect(text()).toContain('No other is both sooner done and cheaper.');
+    write(find('textbox', 'Days in which the training should be done'), '1');
+    expect(text()).toContain('The cheapest that is done in 1 days: None of these.');
+    write(find('textbox', 'Dollars that the training may cost'), 'much');
+    expect(text()).toContain('Enter a number, for example 30.');
+});
+
+test('what does not fit or cannot be says so, and the work can be stopped', async () => {
+    vi.useFakeTimers();
+    let asked = 0;
+    const own = asker(() => {
+        asked += 1;
+        if (asked === 1) return Promise.resolve(refused);
+        if (asked === 2) return Promise.resolve({ ...answer, class: 'does_not_fit' as const });
+        return new Promise<never>(() => {});
+    });
+    const { find, text, names } = show(<Cards page={page} asker={own} />);
+    await later(1000);
+    expect(text()).toContain('There is no model “lama-3.1-8b” here.');
+    expect(text()).toContain('Does not fit: it would need');
+    tap(find('button', 'Stop'));
+    expect(own.stop).toHaveBeenCalledTimes(1);
+    expect(names('button')).toContain('Continue');
+});

@@ -1,0 +1,195 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Catalog } from '../core/api';
+import { format } from '../format/format';
+import { sizes } from '../shared/answer-words';
+import { problemText } from '../shared/names';
+import { NumberField } from '../shared/number-field';
+import { Words } from '../shared/words';
+import { formatLink, type Job, type Value } from '../state/state';
+import type { Page } from '../store/page';
+import { say, sentences } from '../words/words';
+import {
+    type Asker,
+    cardsOf,
+    cheapestWithin,
+    type Fitting,
+    fastestFor,
+    fittingOf,
+    frontOf,
+    type Progress,
+    type Worked,
+    workOut,
+} from './market';
+
+const START_DAYS = 60;
+const START_MONEY = 5e6; // US dollars
+const PAUSE_MS = 600; // after a key, before the whole catalogue is asked
+
+const labelOf = (catalog: Catalog, id: string): string => catalog.gpus.find((gpu) => gpu.id === id)?.label ?? id;
+const timeOf = ({ run }: Fitting): string => format.training(run.days, run.days, run.days)[0];
+const costOf = ({ run }: Fitting): string => (run.cost === null ? say('cards.no_price') : format.dollars(run.cost));
+
+function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Set<Fitting> }) {
+    const [fits] = fittingOf([one]);
+    const best = fits && [...front].some(({ gpu, gpus }) => gpu === one.gpu && gpus === one.gpus);
+    const why = (): ComponentChildren =>
+        one.answer.ok ? say('cards.too_large', sizes(one.answer)) : sentences(...one.answer.problems.slice(0, 1).map(problemText));
+    return (
+        <tr class={best ? 'front' : undefined}>
+            <th scope="row">
+                <a href={formatLink(one.job, catalog)}>{labelOf(catalog, one.gpu)}</a>
+            </th>
+            {fits ? (
+                <>
+                    <td class="r">{timeOf(fits)}</td>
+                    <td class="r">{costOf(fits)}</td>
+                    <td>{best && say('cards.unbeaten')}</td>
+                </>
+            ) : (
+                <td colSpan={3}>{why()}</td>
+            )}
+        </tr>
+    );
+}
+
+function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalog }) {
+    if (!found) return <b>{say('cards.none')}</b>;
+    return (
+        <Words
+            id="cards.found"
+            args={{ time: timeOf(found), cost: costOf(found) }}
+            slots={{
+                what: (
+                    <a href={formatLink(found.job, catalog)}>{say('cards.what', { gpus: found.gpus, gpu: labelOf(catalog, found.gpu) })}</a>
+                ),
+            }}
+        />
+    );
+}
+
+// "The cheapest that is done in [60] days", "the fastest for [$5 million]".
+function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: Catalog }) {
+    const [days, setDays] = useState<Value>(START_DAYS);
+    const [money, setMoney] = useState<Value>(START_MONEY);
+    const field = (id: string, label: string, value: Value, set: (value: Value) => void) => (
+        <NumberField id={id} label={label} value={value} amount invalid={typeof value !== 'number'} onChange={(next) => set(next)} />
+    );
+    return (
+        <ul class="finders">
+            <li>
+                <Words
+                    id="cards.cheapest"
+                    slots={{
+                        days: field('cards-days', say('cards.days_label'), days, setDays),
+                        found:
+                            typeof days === 'number' ? (
+                                <Found found={cheapestWithin(fitting, days)} catalog={catalog} />
+                            ) : (
+                                say('cards.no_number')
+                            ),
+                    }}
+                />
+            </li>
+            <li>
+                <Words
+                    id="cards.fastest"
+                    slots={{
+                        money: field('cards-money', say('cards.money_label'), money, setMoney),
+                        found:
+                            typeof money === 'number' ? (
+                                <Found found={fastestFor(fitting, money)} catalog={catalog} />
+                            ) : (
+                                say('cards.no_number')
+                            ),
+                    }}
+                />
+            </li>
+        </ul>
+    );
+}
+
+// Works the whole catalogue out once the section is on the screen, and again when the run has rested after a change.
+function useWorked(job: Job, catalog: Catalog, asker: Asker, seen: boolean) {
+    const [{ worked, state }, tell] = useState<Progress>({ worked: [], state: 'running' });
+    const stop = useRef(() => {});
+    const cards = useMemo(() => cardsOf(job, catalog), [job, catalog]);
+    const start = (known: readonly Worked[]) => {
+        tell({ worked: known, state: 'running' });
+        stop.current = workOut(asker, cards, known, tell);
+    };
+    useEffect(() => {
+        if (!seen) return;
+        tell({ worked: [], state: 'running' });
+        const timer = setTimeout(() => start([]), PAUSE_MS);
+        return () => {
+            clearTimeout(timer);
+            stop.current();
+        };
+    }, [cards, seen]);
+    return { cards, worked, state, stop: () => stop.current(), again: () => start(worked) };
+}
+
+function useSeen() {
+    const box = useRef<HTMLElement>(null);
+    const [seen, see] = useState(typeof IntersectionObserver === 'undefined');
+    useEffect(() => {
+        if (seen || !box.current) return;
+        const watch = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && see(true));
+        watch.observe(box.current);
+        return () => watch.disconnect();
+    }, [seen]);
+    return { box, seen };
+}
+
+// The same training on the other GPUs of the catalogue: days against money.
+export function Cards({ page, asker }: { page: Page; asker: Asker }) {
+    const { catalog, job } = page;
+    const { box, seen } = useSeen();
+    const { cards, worked, state, stop, again } = useWorked(job, catalog, asker, seen);
+    const here = worked.filter(({ gpus }) => gpus === Number(job.gpus));
+    const fitting = fittingOf(worked);
+    const front = frontOf(fitting.filter(({ gpus }) => gpus === Number(job.gpus)));
+    const counted = { done: worked.length, all: cards.length };
+    return (
+        <section ref={box} id="cards" class="plans cards" aria-labelledby="cards-title">
+            <h2 id="cards-title">{say('section.cards')}</h2>
+            <p class="note">{say('cards.intro', { gpus: Number(job.gpus) })}</p>
+            <p class="acts proving" role="status">
+                {state !== 'done' && <span class="note">{say('cards.progress', { ...counted, state })}</span>}
+                {state === 'running' && seen && (
+                    <button type="button" onClick={stop}>
+                        {say('cards.stop')}
+                    </button>
+                )}
+                {(state === 'stopped' || state === 'failed') && (
+                    <button type="button" onClick={again}>
+                        {say('cards.again')}
+                    </button>
+                )}
+            </p>
+            {here.length > 0 && (
+                <table aria-label={say('section.cards')}>
+                    <thead>
+                        <tr>
+                            <th scope="col">{say('cards.gpu')}</th>
+                            <th scope="col" class="r">
+                                {say('cards.time')}
+                            </th>
+                            <th scope="col" class="r">
+                                {say('cards.cost')}
+                            </th>
+                            <th scope="col">{say('cards.note')}</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {here.map((one) => (
+                            <Row key={one.gpu} one={one} catalog={catalog} front={front} />
+                        ))}
+                    </tbody>
+                </table>
+            )}
+            {fitting.length > 0 && <Finders fitting={fitting} catalog={catalog} />}
+        </section>
+    );
+}

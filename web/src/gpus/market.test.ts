@@ -1,0 +1,67 @@
+import { expect, test, vi } from 'vitest';
+import type { Estimate, JobRefusal } from '../core/api';
+import { CoreCrash } from '../core/client';
+import { answeredOf, catalog } from '../shared/test-data';
+import { defaults, type Job } from '../state/state';
+import { cardsOf, cheapestWithin, fastestFor, fittingOf, frontOf, type Progress, type Worked, workOut } from './market';
+
+const job: Job = { ...defaults(catalog), gpus: 8, price_per_gpu_hour: 2, time_factor: 1.2, tensor_parallel: 4, cluster: 'dgx-h100' };
+
+test('every card at the same number of GPUs first, then at fewer and more; the plan is left to the search', () => {
+    const cards = cardsOf(job, catalog);
+    const { length } = catalog.gpus;
+    expect(cards).toHaveLength(7 * length);
+    expect(cards.slice(0, length).every(({ gpus }) => gpus === 8)).toBe(true);
+    expect([...new Set(cards.map(({ gpus }) => gpus))]).toEqual([8, 1, 2, 4, 16, 32, 64]);
+    expect(cards.every((card) => card.job.tensor_parallel === 'auto')).toBe(true);
+});
+
+test('what was measured on the own cluster holds for the own card alone', () => {
+    const [own, other] = ['h100-sxm-80gb', 'a100-sxm-80gb'].map((id) => cardsOf(job, catalog).find(({ gpu }) => gpu === id)?.job);
+    expect([own?.price_per_gpu_hour, own?.time_factor, own?.cluster]).toEqual([2, 1.2, 'dgx-h100']);
+    expect([other?.price_per_gpu_hour, other?.time_factor, other?.cluster]).toEqual(['auto', 1, '']);
+});
+
+// Days and dollars of cards that fit
+const { answer } = answeredOf();
+function worked(gpu: string, days: number, cost: number | null, changes: Partial<Estimate> = {}): Worked {
+    const run = { ...(answer.time.run as NonNullable<Estimate['time']['run']>), days, cost };
+    return { gpu, gpus: 8, job, answer: { ...answer, class: 'fits', time: { ...answer.time, run }, ...changes } as Estimate };
+}
+const refused: JobRefusal = { ok: false, version: 2, problems: [], job: null };
+
+test('the front holds what nothing beats in both days and money', () => {
+    const fitting = fittingOf([
+        worked('slow', 30, 100),
+        worked('fast', 10, 300),
+        worked('worse', 31, 100),
+        worked('between', 20, 200),
+        worked('dear', 20, 250),
+        worked('unpriced', 1, null),
+        worked('full', 1, 1, { class: 'does_not_fit' }),
+        { gpu: 'refused', gpus: 8, job, answer: refused },
+    ]);
+    expect(fitting.map(({ gpu }) => gpu)).toEqual(['slow', 'fast', 'worse', 'between', 'dear', 'unpriced']);
+    expect([...frontOf(fitting)].map(({ gpu }) => gpu)).toEqual(['slow', 'fast', 'between']);
+    expect(cheapestWithin(fitting, 25)?.gpu).toBe('between');
+    expect(cheapestWithin(fitting, 5)).toBeUndefined();
+    expect(fastestFor(fitting, 260)?.gpu).toBe('between');
+    expect(fastestFor(fitting, 50)).toBeUndefined();
+});
+
+test('one after the other, until it is stopped or done; a crash is said', async () => {
+    const cards = cardsOf(job, catalog).slice(0, 2);
+    const asker = { estimate: vi.fn(async () => refused), stop: vi.fn(), end: vi.fn() };
+    const said: Progress[] = [];
+    workOut(asker, cards, [], (progress) => said.push(progress));
+    await expect.poll(() => said.at(-1)?.state).toBe('done');
+    expect(said.map(({ worked: so }) => so.length)).toEqual([1, 2, 2]);
+    expect(asker.end).toHaveBeenCalledTimes(1);
+    const stop = workOut({ ...asker, estimate: () => new Promise<never>(() => {}) }, cards, [], (progress) => said.push(progress));
+    stop();
+    stop();
+    expect(said.at(-1)?.state).toBe('stopped');
+    expect(asker.stop).toHaveBeenCalledTimes(1);
+    workOut({ ...asker, estimate: () => Promise.reject(new CoreCrash('it ended')) }, cards, [], (progress) => said.push(progress));
+    await expect.poll(() => said.at(-1)?.state).toBe('failed');
+});

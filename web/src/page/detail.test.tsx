@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { answeredOf, pageOf } from '../shared/test-data';
+import { show, spies } from '../shared/test-view';
+import type { Page } from '../store/page';
+import { Detail } from './detail';
+
+function shown(page: Page) {
+    const never = () => new Promise<never>(() => {});
+    const asker = { estimate: never, stop: () => {}, end: () => {} };
+    return show(
+        <Detail
+            page={page}
+            act={spies()}
+            timeline={never}
+            calibrate={never}
+            placing={{ measure: never, placers: [] }}
+            prover={asker}
+            market={asker}
+        />,
+    );
+}
+
+test('all that there is to know of a run', () => {
+    const { names, one } = shown(answeredOf().page);
+    expect(one('.takes')).toBeTruthy();
+    expect(names('region')).toContain('What fills the fullest GPU');
+    expect(names('complementary')).toContain('Adjust');
+});
+
+test('before an answer the knobs stand alone, and of an older one the time is not told', () => {
+    expect(shown(pageOf('default', { answer: null })).box.querySelectorAll('.cols.alone')).toHaveLength(1);
+    expect(shown(pageOf('bad-request')).box.querySelectorAll('.takes')).toHaveLength(0);
+});

@@ -1,0 +1,16 @@
+// What a link says besides the job: how the page shows it. Who calculates with a link skips these.
+import { LANGUAGE_PARAMETER } from '../words/language';
+
+export const DEPTH_PARAMETER = 'depth';
+export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER]);
+
+// A link with one of these set, or without it.
+export function withView(link: string, name: string, value: string | null): string {
+    const [query = '', hash] = link.split('#');
+    const kept = query
+        .replace(/^\?/, '')
+        .split('&')
+        .filter((part) => part !== '' && !part.startsWith(`${name}=`));
+    if (value !== null) kept.push(`${name}=${value}`);
+    return `?${kept.join('&')}${hash === undefined ? '' : `#${hash}`}`;
+}
