@@ -27,6 +27,7 @@ val search(const std::string& request) {
     columns.set("data_parallel", column(c.data_parallel));
     columns.set("expert_parallel", column(c.expert_parallel));
     columns.set("total_bytes", column(c.total_bytes));
+    columns.set("whole_bytes", column(c.whole_bytes));
     columns.set("share", column(c.share));
     columns.set("step_seconds", column(c.step_seconds));
     columns.set("tokens_per_s", column(c.tokens_per_s));

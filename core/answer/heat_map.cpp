@@ -88,6 +88,7 @@ class Mapper {
             c.data_parallel.push_back(narrow(plan.data_parallel()));
             c.expert_parallel.push_back(narrow(plan.expert_parallel));
             c.total_bytes.push_back(entry.estimate.bytes);
+            c.whole_bytes.push_back(entry.estimate.verdict.whole_bytes);
             c.share.push_back(entry.estimate.share);
             c.step_seconds.push_back(entry.estimate.seconds);
             c.tokens_per_s.push_back(tokens / entry.estimate.seconds);

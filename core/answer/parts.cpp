@@ -9,6 +9,7 @@ Json describe_method(Method method) {
 
 void add_brief(Json& object, const Estimated& e) {
     object["total_bytes"] = e.bytes;
+    object["whole_bytes"] = e.verdict.whole_bytes;
     object["share"] = e.share;
     object["class"] = kFitIds[static_cast<std::size_t>(e.verdict.fit)];
     object["probability"] = e.verdict.probability < 0 ? Json() : Json(e.verdict.probability);

@@ -200,7 +200,6 @@ void add_memory(Json& answer, const Job& job) {
         beside_items.push_back(describe_item(job.method, beside.item(i), beside.bytes(i), card));
     for (const StageView& view : views) stages.push_back(describe_stage(view, card));
     answer["reserved_bytes"] = beside.size() == 0 ? total : total + beside.bytes(0).value();
-    answer["whole_bytes"] = total + beside.total();
     answer["card_bytes"] = card;
     const double line = line_share(job.method, p);
     answer["line_share"] = line;

@@ -8,7 +8,7 @@ namespace fourfold::api {
 // Beside the answer of search(): one entry per plan (core/contract/api.md, SearchColumns).
 struct SearchColumns {
     std::vector<std::int32_t> row, gpus, tensor_parallel, context_parallel, pipeline_parallel, micro_batch, data_parallel, expert_parallel;
-    std::vector<double> total_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu;
+    std::vector<double> total_bytes, whole_bytes, share, step_seconds, tokens_per_s, tokens_per_s_per_gpu;
     std::vector<std::uint8_t> fit_class;
 };
 

@@ -38,10 +38,14 @@ double probability_to_run(Residual residual, double whole_share) {
 
 Verdict judge(Method method, const Plan& plan, double allocated_bytes, double card_bytes) {
     const double share = allocated_bytes / card_bytes;
-    if (method == Method::fujii2024) return {share <= kLineShare ? Fit::fits : share <= 1 ? Fit::at_risk : Fit::does_not_fit, -1};
+    if (method == Method::fujii2024)
+        return {share <= kLineShare ? Fit::fits : share <= 1 ? Fit::at_risk : Fit::does_not_fit, -1, allocated_bytes};
     const double whole = allocated_bytes + outside<double>(plan, allocated_bytes).total();
     const double probability = probability_to_run(row_of(plan.framework).residual, whole / card_bytes);
-    return {probability >= kFitsProbability ? Fit::fits : probability <= kNoFitProbability ? Fit::does_not_fit : Fit::at_risk, probability};
+    return {probability >= kFitsProbability    ? Fit::fits
+            : probability <= kNoFitProbability ? Fit::does_not_fit
+                                               : Fit::at_risk,
+            probability, whole};
 }
 
 double most_whole_share(Residual residual, double probability) {

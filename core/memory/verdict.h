@@ -27,7 +27,8 @@ double probability_to_run(Residual residual, double whole_share);
 
 struct Verdict {
     Fit fit;
-    double probability;  // negative = this method has none
+    double probability;      // negative = this method has none
+    double whole_bytes = 0;  // of the GPU, with what lies outside the allocator; by fujii2024 what is allocated
 };
 // Up to this share of the card the verdict is "fits": of the whole GPU, by fujii2024 of what is allocated.
 double line_share(Method method, const Plan& plan);

@@ -30,6 +30,7 @@ void append(Json& columns, const Estimated& one) {
     columns["moments"].push_back(kMomentsChoices[static_cast<std::size_t>(p.moments)].id);
     columns["sequence_parallel"].push_back(p.sequence_parallel);
     columns["total_bytes"].push_back(one.bytes);
+    columns["whole_bytes"].push_back(one.verdict.whole_bytes);
     columns["share"].push_back(one.share);
     columns["class"].push_back(kFitIds[static_cast<std::size_t>(one.verdict.fit)]);
     columns["probability"].push_back(one.verdict.probability < 0 ? Json() : Json(one.verdict.probability));

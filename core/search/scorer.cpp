@@ -17,10 +17,10 @@ double Scorer::bytes(const Plan& plan, double most) {
 }
 
 std::optional<Estimated> Scorer::estimate_that_fits(const Plan& plan, double seconds) {
-    const double limit = std::min(most_bytes_, most_allocated(plan)), allocated = bytes(plan, limit);
+    const double limit = most_allocated(plan), allocated = bytes(plan, limit);
     if (allocated > limit) return std::nullopt;
     Estimated one = judged(plan, allocated, seconds);
-    return may_run(space_, one.verdict) ? std::optional(std::move(one)) : std::nullopt;
+    return one.verdict.whole_bytes <= most_bytes_ && may_run(space_, one.verdict) ? std::optional(std::move(one)) : std::nullopt;
 }
 
 Estimated Scorer::judged(const Plan& plan, double allocated, double seconds) const {
@@ -31,8 +31,8 @@ Estimated Scorer::judged(const Plan& plan, double allocated, double seconds) con
 // More bytes than these never pass the verdict; up to rounding, which the verdict settles.
 double Scorer::most_allocated(const Plan& plan) const {
     constexpr double kRounding = 1e-9;
-    if (space_.method == Method::fujii2024) return kLineShare * space_.gpu.memory_bytes * (1 + kRounding);
-    return allocated_of_whole(plan, most_whole_) * (1 + kRounding);
+    if (space_.method == Method::fujii2024) return std::min(most_bytes_, kLineShare * space_.gpu.memory_bytes) * (1 + kRounding);
+    return allocated_of_whole(plan, std::min(most_bytes_, most_whole_)) * (1 + kRounding);
 }
 
 }  // namespace fourfold

@@ -11,7 +11,8 @@ namespace fourfold {
 
 class Scorer {
  public:
-    // Of plans that differ from `like` in what a search varies. At most `most_bytes` on the fullest GPU, besides what the risk allows.
+    // Of plans that differ from `like` in what a search varies. At most `most_bytes` of the whole fullest GPU, besides what the risk
+    // allows.
     Scorer(const SearchSpace& space, const Plan& like, double most_bytes = INFINITY);
 
     // Of the fullest stage; of some stage with more than `most` where there is one.
@@ -22,7 +23,8 @@ class Scorer {
     bool fits(const Plan& plan) { return estimate_that_fits(plan, 0).has_value(); }
     // Whether so many bytes on the fullest GPU of the plan fit.
     bool may_hold(const Plan& plan, double bytes) const {
-        return bytes <= most_bytes_ && may_run(space_, judge(space_.method, plan, bytes, space_.gpu.memory_bytes));
+        const Verdict verdict = judge(space_.method, plan, bytes, space_.gpu.memory_bytes);
+        return verdict.whole_bytes <= most_bytes_ && may_run(space_, verdict);
     }
 
     double seconds(const Plan& plan) {

@@ -93,6 +93,7 @@ TEST_CASE("search: every entry is what estimate() says of it, sorted as document
                              {"micro_batch", c.micro_batch[i]}});
             const Json answer = estimate(plan);
             CHECK(answer["total_bytes"] == c.total_bytes[i]);
+            CHECK(answer["whole_bytes"] == c.whole_bytes[i]);
             CHECK(answer["share"] == c.share[i]);
             CHECK(answer["data_parallel"] == c.data_parallel[i]);
             CHECK(answer["class"] == std::vector<const char*>{"fits", "at_risk", "does_not_fit"}[c.fit_class[i]]);

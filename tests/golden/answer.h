@@ -38,6 +38,7 @@ inline Json golden_answer(const Json& golden) {
                    {"data_parallel", c.data_parallel},
                    {"expert_parallel", c.expert_parallel},
                    {"total_bytes", c.total_bytes},
+                   {"whole_bytes", c.whole_bytes},
                    {"share", c.share},
                    {"step_seconds", c.step_seconds},
                    {"tokens_per_s", c.tokens_per_s},

@@ -58,12 +58,12 @@ TEST_CASE("ranked plans are legal, within the risk, grouped by time, and what es
             Json job = request;
             for (const char* key : {"leave_out", "risk"}) job.erase(key);
             for (const auto& [key, column] : plans.items())
-                if (key != "total_bytes" && key != "share" && key != "class" && key != "probability" && key != "step_seconds" &&
+                if (key != "total_bytes" && key != "whole_bytes" && key != "share" && key != "class" && key != "probability" && key != "step_seconds" &&
                     key != "tokens_per_s" && key != "data_parallel" && key != "tie")
                     job[key] = column[i];
             const Json estimate = Json::parse(api::estimate(job.dump()), nullptr, false);
             CHECK_MESSAGE(estimate["ok"] == true, estimate.dump().substr(0, 600));
-            for (const char* key : {"total_bytes", "share", "class", "probability", "step_seconds"})
+            for (const char* key : {"total_bytes", "whole_bytes", "share", "class", "probability", "step_seconds"})
                 CHECK_MESSAGE(estimate[key] == plans[key][i], key << " of " << job.dump());
         }
     }
@@ -188,9 +188,9 @@ TEST_CASE("a limit of memory: nothing above it, the fastest below it, and more l
             const Json some = rank(asked);
             double fastest = INFINITY;  // of the whole list, among what is small enough
             for (std::size_t i = 0; i < rows(all); ++i)
-                if (all["plans"]["total_bytes"][i].get<double>() <= gib * kGibi)
+                if (all["plans"]["whole_bytes"][i].get<double>() <= gib * kGibi)
                     fastest = std::min(fastest, all["plans"]["step_seconds"][i].get<double>());
-            for (std::size_t i = 0; i < rows(some); ++i) CHECK(some["plans"]["total_bytes"][i].get<double>() <= gib * kGibi);
+            for (std::size_t i = 0; i < rows(some); ++i) CHECK(some["plans"]["whole_bytes"][i].get<double>() <= gib * kGibi);
             if (fastest < INFINITY) CHECK(some["plans"]["step_seconds"][0].get<double>() <= fastest * (1 + kTieWidth));
             if (rows(some) == 0 && rows(all) > 0) CHECK(some["excluding"] == Json({"memory_at_most_gib"}));
         }
@@ -202,7 +202,7 @@ TEST_CASE("a limit of memory: nothing above it, the fastest below it, and more l
     const Json few = rank(block);
     CHECK(rows(few) == 1);
     if (rows(few) != 1) return;
-    block["only"]["memory_at_most_gib"] = few["plans"]["total_bytes"][0].get<double>() / kGibi - 5;
+    block["only"]["memory_at_most_gib"] = few["plans"]["whole_bytes"][0].get<double>() / kGibi - 5;
     const Json more = rank(block);
     CHECK(rows(more) == 1);
     if (rows(more) == 1) CHECK(more["plans"]["recompute_layers"][0] > few["plans"]["recompute_layers"][0]);

@@ -33,7 +33,7 @@ export async function startChromium() {
 
 // A new tab. `faults` fills with console errors and warnings, uncaught errors, violations of the Content-Security-Policy, failed
 // answers and requests that leave the page's own origin.
-export async function openPage(browser, url, { width = 1280, height = 900, colorScheme = 'light' } = {}) {
+export async function openPage(browser, url, { width = 1280, height = 900, colorScheme = 'light', depth = 'detail' } = {}) {
     const page = await browser.newPage();
     const faults = [], responses = [];
     const { origin } = new URL(url);
@@ -55,6 +55,8 @@ export async function openPage(browser, url, { width = 1280, height = 900, color
     await page.addInitScript(() => {
         addEventListener('securitypolicyviolation', (event) => console.error(`CSP ${event.violatedDirective}: ${event.blockedURI}`));
     });
+    // A reader who wants every detail, or one who comes for the first time.
+    if (depth === 'detail') await page.addInitScript(() => localStorage.getItem('fourfold-depth') ?? localStorage.setItem('fourfold-depth', 'detail'));
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.goto(url);

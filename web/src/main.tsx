@@ -169,10 +169,12 @@ function createDrawing(
         }
         first = false;
         boot.ready(() => app(page));
-        // The views that come later come behind the module. Who needs one sooner asks again, and says so when it cannot be had.
-        boot.module()
-            .then(fetchMore)
-            .catch(() => {});
+        // The views of every detail come behind the module, the first screen goes without. Who needs one sooner asks again, and says so when
+        // it cannot be had.
+        if (page.depth === 'detail')
+            boot.module()
+                .then(fetchMore)
+                .catch(() => {});
     };
     words.then(
         () => {

@@ -8,7 +8,6 @@ import {
     card,
     catchCopies,
     field,
-    folded,
     holds,
     inOrder,
     later,
@@ -16,7 +15,6 @@ import {
     plain,
     takes,
     timePart,
-    unfold,
     verdictIs,
 } from './find.mjs';
 import { answerOf, daysOf, minutes, three } from './numbers.mjs';
@@ -25,7 +23,7 @@ import { words } from './words.mjs';
 
 const { time } = answerOf('default');
 const margin = Math.round(time.high_seconds - time.step_seconds);
-const summary = (page) => folded(page, '#field-token_budget').locator('> summary');
+const tiles = (page) => plain(page.locator('.tiles'));
 
 pageTest('it stands below the verdict, with its band, in the built file too', async () => {
     const page = await open();
@@ -34,7 +32,10 @@ pageTest('it stands below the verdict, with its band, in the built file too', as
     const html = readFileSync(`${dist}index.html`, 'utf8')
         .replace(/<[^>]*>/g, ' ')
         .replace(/\s+/g, ' ');
-    assert.ok(html.includes(sentence), sentence);
+    const { run } = time;
+    const days = three(run.days);
+    assert.ok(html.includes(` ${days} `), days);
+    inOrder(await tiles(page), ` ${days} `, ` ${three(run.low_days)} `, ` ${three(run.high_days)}.`, '$');
 });
 
 pageTest('what cannot work takes no time, and what does not fit only would', async () => {
@@ -51,11 +52,9 @@ pageTest('what cannot work takes no time, and what does not fit only would', asy
 pageTest('a budget tells the days, the cost and the energy, and the link carries it', async () => {
     const [days, low, high] = [time.step_seconds, time.low_seconds, time.high_seconds].map((seconds) => daysOf(time, seconds, 1e12));
     const page = await open();
-    await unfold(page, '#field-token_budget');
     await field(page, 'token_budget').fill('1,000,000,000,000');
     await addressHas(page, 'tokens=1000000000000');
     await eventually('the run', () => takes(page), holds(`${margin} s. `, words.trillion(1), ` ${days} `, ` ${low} `, ` ${high}.`));
-    assert.match(await plain(page.locator('.budget')), words.budgetTold);
     await field(page, 'price_per_gpu_hour').fill('2.5');
     await field(page, 'watts_per_gpu').fill('1,200');
     await addressHas(page, 'price=2.5&watts=1200');
@@ -63,20 +62,20 @@ pageTest('a budget tells the days, the cost and the energy, and the link carries
     await reload(page);
     inOrder(await takes(page), words.trillion(1), ` ${days} `);
     assert.match(await takes(page), words.costAndEnergy);
-    inOrder(await plain(summary(page)), words.trillion(1));
-    await unfold(page, '#field-token_budget');
+    inOrder(await tiles(page), ` ${days} `, ` ${low} `, ` ${high}.`);
     await field(page, 'token_budget').fill('');
+    await addressLacks(page, 'tokens');
+    await eventually('the usual amount', () => takes(page), holds(words.billion(161)));
+    await field(page, 'token_budget').fill('0');
     await eventually(
         'no run',
         () => takes(page),
         (text) => text.endsWith(` ${margin} s.`),
     );
-    await addressLacks(page, 'tokens');
 });
 
 pageTest('a wrong budget is marked where it was typed, and mended there', async () => {
     const page = await open();
-    await unfold(page, '#field-token_budget');
     const tokens = field(page, 'token_budget');
     await tokens.pressSequentially('lots');
     await verdictIs(page, 'cannot');

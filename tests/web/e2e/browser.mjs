@@ -81,7 +81,9 @@ export async function bareTab(body) {
 }
 
 // The module has answered: there is a map of plans, or the reason why there is none.
-export const settled = (page) => page.locator('#plans [role=grid], .problems, #plans .empty').first().waitFor();
+// On the first screen: once its questions have their answers.
+export const settled = (page) =>
+    page.locator('#plans [role=grid], .problems, #plans .empty, html:not([data-filling]) .next').first().waitFor();
 
 // Waits until a condition on the page holds; on failure says what was there instead.
 export async function eventually(what, read, wanted) {

@@ -53,7 +53,7 @@ pageTest('how far it goes: the fewest GPUs, in so many days, and a click takes t
 });
 
 pageTest('how far it goes: without tokens no number of GPUs is named; the models stand in a table', async () => {
-    const page = await open();
+    const page = await open('?tokens=0');
     const inTime = page.locator('#limits .in-time');
     await inTime.waitFor();
     assert.equal(await inTime.getByRole('button').count(), 0);

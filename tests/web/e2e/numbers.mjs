@@ -24,8 +24,6 @@ export const three = (value) => value.toLocaleString('en', { maximumSignificantD
 // 108.5 s is "1 min 49 s".
 export const minutes = (seconds) => `${Math.floor(Math.round(seconds) / 60)} min ${Math.round(seconds) % 60} s`;
 export const daysOf = ({ tokens_per_step }, seconds, tokens) => three((Math.ceil(tokens / tokens_per_step) * seconds) / 86400);
-// 79.9 % is not 80 %
-export const percentOf = (share) => (Math.round(share * 100) === 80 ? (share * 100).toFixed(1) : Math.round(share * 100));
-// "30 of 80 GB (38 %)"
-export const used = ({ total_bytes, share }) => words.used(Math.round(total_bytes / 2 ** 30), 80, percentOf(share));
+// "66 of its 80 GB"
+export const used = ({ whole_bytes }) => words.used(Math.round(whole_bytes / 2 ** 30), 80);
 export const fourStages = '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&pp=4&tp=8&mb=1';

@@ -17,7 +17,7 @@ export const words = {
     widened: /also chooses the recomputation, the chunks per GPU and the layers per stage/,
 
     // The answer
-    used: (used, card, percent) => `${used} of ${card} GB (${percent} %)`,
+    used: (used, card) => `${used} of its ${card} GB`,
     fits: 'fits',
     yours: 'your plan',
     chosen: 'chosen for you',
@@ -31,7 +31,7 @@ export const words = {
     wouldTake: /^One step would take /,
     takesBetween: /^One step takes [^,]* \([\d,]+ tokens\/s\), or anything from .+ to .+\.$/,
     trillion: (count) => `${count} trillion tokens`,
-    budgetTold: /= 1 trillion .* GPU-hours in [\d,]+ steps/,
+    billion: (count) => `${count} billion tokens`,
     costAndEnergy: /Cost: [\d,]+\. Energy: [\d.]+ MWh\.$/,
 
     // Stages and the curve
@@ -76,7 +76,7 @@ export const words = {
     pin: (number) => `Pin ${number}`,
     best: 'best',
     bestOfBoth: (number) => new RegExp(`^Pin ${number} has the shortest step \\(.*\\) and needs the least memory \\([\\d.]+ GB\\)\\.$`),
-    costsOfSix: /^Cost – [\d,]+ .*best.* – –$/,
+    costsOfSix: /^Cost \$?[\d,]+ .*best/,
     row: {
         verdict: 'Verdict',
         memory: 'On the fullest GPU',

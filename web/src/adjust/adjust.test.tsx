@@ -63,7 +63,7 @@ test('data parallel follows from the others', () => {
 
 test('the plan that the search would choose is a tap away', () => {
     const { act, find } = shown();
-    const name = plain(`Suggested: everything on “auto” (${format.gb(alternatives.auto_plan?.total_bytes ?? 0)} GB`);
+    const name = plain(`Suggested: everything on “auto” (${format.gb(alternatives.auto_plan?.whole_bytes ?? 0)} GB`);
     tap(find('button', new RegExp(`^${name.replace(/[()]/g, '\\$&')}`)));
     const [changed] = act.change.mock.calls[0] ?? [];
     expect(changed).toEqual(alternatives.auto_plan?.set);

@@ -149,8 +149,8 @@ function Suggested({ page, best, act }: { page: Page; best: Alternatives['auto_p
                 onClick={() => act.change(Object.fromEntries(keys.map((key) => [key, 'auto'])), 'choose')}
             >
                 {say('adjust.best', {
-                    plan: first?.total_bytes === best.total_bytes ? wholePlan(page.catalog, first) : say('adjust.all_auto'),
-                    used: best.total_bytes,
+                    plan: first?.whole_bytes === best.whole_bytes ? wholePlan(page.catalog, first) : say('adjust.all_auto'),
+                    used: best.whole_bytes,
                     fit: say(`fit.${best.class}`),
                     time: best.step_seconds,
                 })}

@@ -269,7 +269,7 @@ export function MethodChoice({ page, answer, act }: { page: Page; answer: Estima
                         {nameOf('method', method)}{' '}
                         {method.id === answer?.comparison.method && (
                             <small>
-                                {say('counting.other', { used: answer.comparison.total_bytes, fit: say(`fit.${answer.comparison.class}`) })}
+                                {say('counting.other', { used: answer.comparison.whole_bytes, fit: say(`fit.${answer.comparison.class}`) })}
                             </small>
                         )}
                     </span>

@@ -15,7 +15,7 @@ import type { CardProps } from './card';
 import { Problems } from './problems';
 import { Split, whoseOf } from './split';
 import { Sure } from './sure';
-import { Tiles } from './tiles';
+import { Tiles, WrongBudget } from './tiles';
 
 const SIGNS = {
     fits: 'M4 12.5l5 5L20 6.5',
@@ -136,7 +136,7 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
                 button(
                     say('changes.gpus', { gpus: more.gpus }),
                     say('changes.effect_whole', {
-                        ...sizesOf(heat?.columns.total_bytes[more.entry] ?? 0, heat?.columns.share[more.entry] ?? 0, answer),
+                        ...sizesOf(heat?.columns.whole_bytes[more.entry] ?? 0, answer),
                         step: stepBeside(answer, heat?.columns.step_seconds[more.entry] ?? 0),
                     }),
                     'fits',
@@ -173,6 +173,7 @@ export function Answer({ page, act, Card }: { page: Page; act: Actions; Card: Fu
                 <div>
                     <Headline page={page} />
                     <Problems page={page} act={act} />
+                    {!good && <WrongBudget page={page} act={act} />}
                     {!good && answer && <p class="stale-mark">{say('answer.stale')}</p>}
                     {answer && (
                         <div class={good ? 'result' : 'result stale'}>

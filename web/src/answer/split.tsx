@@ -74,10 +74,7 @@ export function Split({ page, answer, act }: { page: Page; answer: Estimate; act
             <div class="plan">
                 <p>
                     <b>{say('plan.split.title')}</b> {splitText(answer)}{' '}
-                    <small>
-                        {degreeList(answer.job, answer.data_parallel)}
-                        {more && ` · ${more}`}
-                    </small>{' '}
+                    <span class="terms">{degreeList(answer.job, answer.data_parallel)}</span> {more && <small>{more}</small>}{' '}
                     <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
                 </p>
                 <span class="acts">

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Estimate, Run } from '../core/api';
 import { format } from '../format/format';
-import { answeredOf } from '../shared/test-data';
+import { answeredOf, pageOf } from '../shared/test-data';
 import { plain, show, spies, write } from '../shared/test-view';
 import type { Page } from '../store/page';
-import { Tiles, TokenBudget } from './tiles';
+import { Tiles, TokenBudget, WrongBudget } from './tiles';
 
 const run: Run = {
     tokens: 1e12,
@@ -67,6 +67,15 @@ test('without tokens the time of a step stands alone', () => {
     const { answer, text, all } = shown(null);
     expect(text()).toContain(plain(`${format.duration(answer.time.step_seconds)} a step`));
     expect(all('textbox')).toEqual([]);
+});
+
+test('a price that cannot be read is mended where it is named', () => {
+    const problems = pageOf('bad-request').problems.map((problem) => ({ ...problem, field: 'price_per_gpu_hour' }));
+    const act = spies();
+    const { find } = show(<WrongBudget page={pageOf('default', { problems })} act={act} />);
+    write(find('textbox', /^Price per GPU and hour/), '2');
+    expect(act.change).toHaveBeenCalledWith({ price_per_gpu_hour: 2 }, 'type');
+    expect(show(<WrongBudget page={pageOf()} act={act} />).text()).toBe('');
 });
 
 test('how many tokens: the usual number stands in the field until one is typed', () => {

@@ -6,6 +6,7 @@ import { problemAttributes } from '../shared/field-problems';
 import { fieldHelp, fieldName } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { Words } from '../shared/words';
+import { BUDGET } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 
@@ -14,6 +15,8 @@ interface Props {
     answer: Estimate;
     act: Actions;
 }
+
+const IN_TILES: readonly FieldKey[] = BUDGET.filter((key) => key !== 'token_budget'); // which stands in the sentence
 
 // A number of the budget that is changed where it stands. Left empty it is the usual one, which the field shows.
 function Inline({ page, act, name, usual }: Omit<Props, 'answer'> & { name: FieldKey; usual: string }) {
@@ -56,9 +59,12 @@ function Tile({ name, main, children }: { name: string; main: string; children: 
     );
 }
 
+// What does not fit only would take so long.
+const wouldOf = (answer: Estimate): boolean => answer.class === 'does_not_fit';
+
 function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
     const { step_seconds: step } = answer.time;
-    const name = say(answer.class === 'does_not_fit' ? 'tiles.would_take' : 'tiles.takes');
+    const name = say('tiles.takes', { would: wouldOf(answer) });
     if (!run) {
         return (
             <Tile name={name} main={say('tiles.a_step', { time: step })}>
@@ -83,13 +89,13 @@ function Basis({ page, listed }: { page: Page; listed: boolean }) {
     return source ? <a href={source.url}>{text}</a> : <span>{text}</span>;
 }
 
-function Costs({ page, act, run }: Omit<Props, 'answer'> & { run: Run }) {
+function Costs({ page, answer, act, run }: Props & { run: Run }) {
     const listed = page.job.price_per_gpu_hour === 'auto';
     const { cost, price_per_gpu_hour: price } = run;
     const main = cost === null ? say('tiles.no_price') : moneyOf(page.job, cost);
     const usual = price === null ? say('tiles.price') : listed ? format.dollars(price) : format.number(price);
     return (
-        <Tile name={say('tiles.costs')} main={main}>
+        <Tile name={say('tiles.costs', { would: wouldOf(answer) })} main={main}>
             <Words
                 id="tiles.at_price"
                 slots={{
@@ -101,12 +107,12 @@ function Costs({ page, act, run }: Omit<Props, 'answer'> & { run: Run }) {
     );
 }
 
-function Uses({ page, act, run }: Omit<Props, 'answer'> & { run: Run }) {
+function Uses({ page, answer, act, run }: Props & { run: Run }) {
     const { energy_kwh: energy, co2_kg: carbon, watts_per_gpu: watts } = run;
     const power = <Inline page={page} act={act} name="watts_per_gpu" usual={watts === null ? say('tiles.power') : format.rounded(watts)} />;
     const grid = <Inline page={page} act={act} name="grid_co2_per_kwh" usual="" />;
     return (
-        <Tile name={say('tiles.uses')} main={energy === null ? say('tiles.no_power') : format.energy(energy)}>
+        <Tile name={say('tiles.uses', { would: wouldOf(answer) })} main={energy === null ? say('tiles.no_power') : format.energy(energy)}>
             {carbon === null ? (
                 <Words id="tiles.at_power" slots={{ power }} />
             ) : (
@@ -116,14 +122,29 @@ function Uses({ page, act, run }: Omit<Props, 'answer'> & { run: Run }) {
     );
 }
 
+// Without an answer there are no tiles: what is wrong in the budget is mended here.
+export function WrongBudget({ page, act }: { page: Page; act: Actions }) {
+    const wrong = page.catalog.fields.filter(({ key }) => IN_TILES.includes(key) && problemAttributes(page, key).invalid);
+    if (wrong.length === 0) return null;
+    return (
+        <p class="budget tiles">
+            {wrong.map((field) => (
+                <span key={field.key}>
+                    {fieldName(field)}: <Inline page={page} act={act} name={field.key} usual="" />
+                </span>
+            ))}
+        </p>
+    );
+}
+
 // How long, how much money, how much energy: for the whole training, with what it rests on.
 export function Tiles({ page, answer, act }: Props) {
     const { run } = answer.time;
     return (
         <dl class="tiles">
             <Takes answer={answer} run={run} />
-            {run && <Costs page={page} act={act} run={run} />}
-            {run && <Uses page={page} act={act} run={run} />}
+            {run && <Costs page={page} answer={answer} act={act} run={run} />}
+            {run && <Uses page={page} answer={answer} act={act} run={run} />}
         </dl>
     );
 }

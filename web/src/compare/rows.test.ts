@@ -26,7 +26,7 @@ function answer(tensor: number, gib: number, seconds: number, fit: Fit = 'fits')
         model: { label: 'Model', parameters: 1, config: {} },
         gpu: { id: 'g', label: 'GPU 80 GB', memory_gib: 80 },
         class: fit,
-        total_bytes: gib * GIB,
+        whole_bytes: gib * GIB,
         card_bytes: 80 * GIB,
         share: gib / 80,
         equally_good: { count: 1, width: 0.015 },

@@ -177,15 +177,15 @@ function memorySpecs(columns: Column[]): Spec[] {
         {
             id: 'share',
             label: say('compare.share'),
-            text: ({ share }) => format.percent(share),
-            value: ({ share }) => share,
+            text: ({ whole_bytes, card_bytes }) => format.percent(whole_bytes / card_bytes),
+            value: ({ whole_bytes, card_bytes }) => whole_bytes / card_bytes,
             better: 'less',
         },
         {
             id: 'bytes',
             label: say('compare.memory'),
-            text: ({ total_bytes }) => say('compare.gb', { size: total_bytes }),
-            value: ({ total_bytes }) => total_bytes,
+            text: ({ whole_bytes }) => say('compare.gb', { size: whole_bytes }),
+            value: ({ whole_bytes }) => whole_bytes,
             better: 'less',
         },
         ...idsOf(columns, (answer) => Object.keys(groupsOf(answer)).sort(byOrder([...labels.keys()]))).map((id) => ({

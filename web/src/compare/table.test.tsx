@@ -24,7 +24,7 @@ test('the plan shown and the pins, what differs, and what they come to', () => {
     expect(cells[0]?.map((head) => head.split(/ tensor/)[0])).toEqual(['', 'The plan shown', 'Pin 1', 'Pin 2']);
     const row = (label: string) => cells.find(([head]) => head?.startsWith(label));
     expect(row('Model')?.slice(1)).toEqual(['Llama 3.1 8B', 'Llama 3.1 70B', 'Llama 3.1 8B']);
-    const memory = [answer, other.answer].map(({ total_bytes }) => plain(`${format.gb(total_bytes)} GB`));
+    const memory = [answer, other.answer].map(({ whole_bytes }) => plain(`${format.gb(whole_bytes)} GB`));
     const row2 = row('On the fullest GPU') ?? [];
     expect(memory.every((size, i) => row2[i + 1]?.startsWith(size))).toBe(true);
     expect(text()).toContain('The 32 attention heads cannot be shared');

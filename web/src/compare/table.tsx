@@ -69,7 +69,7 @@ function BarOf({ row, answer, columns }: { row: Row; answer: Estimate | null; co
     const memory = row.id === 'bytes';
     const sizes = columns.flatMap((column) => {
         const one = column.answer;
-        return one ? [memory ? Math.max(one.total_bytes, one.card_bytes) : one.time.step_seconds] : [];
+        return one ? [memory ? Math.max(one.whole_bytes, one.card_bytes) : one.time.step_seconds] : [];
     });
     const most = Math.max(...sizes);
     return memory ? <MemoryBar answer={answer} most={most} /> : <TimeBar answer={answer} most={most} />;

@@ -220,6 +220,7 @@ export type Fit = 'fits' | 'at_risk' | 'does_not_fit';
 // What a plan comes to, in short.
 export type Brief = {
     total_bytes: number;
+    whole_bytes: number;
     share: number; // of the card
     class: Fit;
     probability: number | null;
@@ -449,7 +450,6 @@ export type Estimate = Brief & {
     micro_batches: number;
     padded_vocabulary: number;
     reserved_bytes: number;
-    whole_bytes: number;
     card_bytes: number;
     line_share: number; // of the card
     line_allocated_share: number; // of the card
@@ -771,6 +771,7 @@ export type SearchColumns = {
     data_parallel: Int32Array;
     expert_parallel: Int32Array;
     total_bytes: Float64Array;
+    whole_bytes: Float64Array;
     share: Float64Array; // of the card
     step_seconds: Float64Array;
     tokens_per_s: Float64Array;

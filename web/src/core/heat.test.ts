@@ -13,6 +13,7 @@ const columns: SearchColumns = {
     data_parallel: ints(8, 16, 4, 4, 8),
     expert_parallel: ints(8, 16, 4, 4, 8),
     total_bytes: Float64Array.of(5, 4, 3, 2, 1),
+    whole_bytes: Float64Array.of(6, 5, 4, 3, 2),
     share: Float64Array.of(2, 0.9, 0.7, 0.9, 0.5),
     step_seconds: Float64Array.of(8, 5, 4, 9, 6),
     tokens_per_s: Float64Array.of(125, 200, 250, 111, 167),

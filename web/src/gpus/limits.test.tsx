@@ -59,7 +59,7 @@ test('every model of the catalogue, with what it needs here', () => {
     expect(rows).toHaveLength(limits.models.length);
     limits.models.forEach((model, i) => {
         expect(rows[i]?.[0]).toBe(model.label);
-        if (model.plan) expect(rows[i]?.[3]).toBe(format.gb(model.total_bytes));
+        if (model.plan) expect(rows[i]?.[3]).toBe(format.gb(model.whole_bytes));
         else expect(rows[i]).toHaveLength(3);
     });
 });

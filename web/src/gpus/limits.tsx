@@ -31,7 +31,7 @@ function Take({ act, values, children }: TakeProps) {
 }
 
 const planText = (catalog: Catalog, plan: WholePlan, brief: Brief): string =>
-    say('limits.plan', { plan: wholePlan(catalog, plan, plan.data_parallel), memory: brief.total_bytes, time: brief.step_seconds });
+    say('limits.plan', { plan: wholePlan(catalog, plan, plan.data_parallel), memory: brief.whole_bytes, time: brief.step_seconds });
 
 const Found = ({ notes, children }: { notes: readonly string[]; children: ComponentChildren }) => (
     <li>
@@ -74,15 +74,17 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
     const { fewest_in_time: found, searched } = limits;
     const tokens = page.job.token_budget ?? 0;
     const [problem] = page.limitsProblems;
-    const asked = typeof tokens === 'number' && tokens > 0;
+    const asked = tokens === 'auto' || (typeof tokens === 'number' && tokens > 0);
+    const usual = page.answer?.time.run?.tokens;
     const counted = limits.job.token_budget === tokens && limits.days === page.days;
     const budget = (
         <NumberField
             id="limits-tokens"
             label={say('limits.tokens_label')}
             value={tokens}
+            auto
             amount
-            placeholder={say('budget.none')}
+            placeholder={usual ? format.short(usual) : say('budget.none')}
             invalid={page.problems.some(({ field }) => field === 'token_budget')}
             onChange={(next, how) => act.change({ token_budget: next }, how)}
         />
@@ -103,7 +105,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
         if (!counted) return say('limits.counting');
         return found ? <AtLeast found={found} act={act} /> : say('limits.in_time_none', { most: searched.to_gpus });
     };
-    const words = asked && tokens >= 1e6 && `(${format.short(tokens)})`;
+    const words = typeof tokens === 'number' && tokens >= 1e6 && `(${format.short(tokens)})`;
     return (
         <li class="in-time">
             <p>
@@ -162,7 +164,7 @@ function ModelRow({ catalog, model, act }: { catalog: Catalog; model: ModelHere;
             {model.plan ? (
                 <>
                     <td class={`fit ${model.class}`}>{say(`fit.${model.class}`)}</td>
-                    <td class="r">{format.gb(model.total_bytes)}</td>
+                    <td class="r">{format.gb(model.whole_bytes)}</td>
                     <td class="r">{format.duration(model.step_seconds)}</td>
                     <td class="extra split">{wholePlan(catalog, model.plan, model.plan.data_parallel)}</td>
                 </>

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { answeredOf, pageOf } from '../shared/test-data';
 import { show, spies } from '../shared/test-view';
 import type { Page } from '../store/page';
+import { say } from '../words/words';
 import { Detail } from './detail';
 
 function shown(page: Page) {
@@ -23,8 +24,8 @@ function shown(page: Page) {
 test('all that there is to know of a run', () => {
     const { names, one } = shown(answeredOf().page);
     expect(one('.takes')).toBeTruthy();
-    expect(names('region')).toContain('What fills the fullest GPU');
-    expect(names('complementary')).toContain('Adjust');
+    expect(names('region')).toContain(say('items.title'));
+    expect(names('complementary')).toContain('Adjust the plan');
 });
 
 test('before an answer the knobs stand alone, and of an older one the time is not told', () => {

@@ -36,7 +36,7 @@ test('the best plan, and the plans after it with their times and memory', () => 
         'GB',
         'of the card',
     ]);
-    expect(lines.map((cells) => cells[9])).toEqual(lines.map((_, i) => format.gb(planAt(ranked, i).total_bytes)));
+    expect(lines.map((cells) => cells[9])).toEqual(lines.map((_, i) => format.gb(planAt(ranked, i).whole_bytes)));
     expect(lines).toHaveLength(Math.min(20, count));
 });
 

@@ -75,8 +75,7 @@ function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
             <td class="besides extra">{more || '–'}</td>
             <td class="r">{format.step(plan.step_seconds)}</td>
             <td class="r extra">{format.rounded(plan.tokens_per_s)}</td>
-            <td class="r">{format.gb(plan.total_bytes)}</td>
-            <td class="r extra">{format.percent(plan.share)}</td>
+            <td class="r">{format.gb(plan.whole_bytes)}</td>
         </tr>
     );
 }
@@ -133,8 +132,7 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
                         </th>
                         {head('step_seconds', say('best.time'))}
                         {head('tokens_per_s', say('best.speed'), { kind: 'r extra' })}
-                        {head('total_bytes', say('best.memory'))}
-                        {head('share', say('best.share'), { kind: 'r extra' })}
+                        {head('whole_bytes', say('best.memory'))}
                     </tr>
                 </thead>
                 <tbody>
@@ -177,8 +175,7 @@ function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; rankin
                     closest &&
                         say('best.closest', {
                             plan: wholePlan(page.catalog, closest),
-                            memory: closest.total_bytes,
-                            share: closest.share,
+                            memory: closest.whole_bytes,
                         }),
                 )}
             </p>

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { Catalog, Ranked, RankedPlan } from '../core/api';
 import { activeKeys, filterKeys, IN_RANK, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
 
-const row = (rank: number, tensor_parallel: number, total_bytes: number): ListRow => ({
+const row = (rank: number, tensor_parallel: number, whole_bytes: number): ListRow => ({
     rank,
-    plan: { tensor_parallel, total_bytes, step_seconds: rank, tokens_per_s: 100 - rank } as RankedPlan,
+    plan: { tensor_parallel, whole_bytes, step_seconds: rank, tokens_per_s: 100 - rank } as RankedPlan,
 });
 const list = [row(1, 8, 30), row(2, 2, 60), row(3, 8, 20), row(4, 2, 60), row(5, 4, 10)];
 const ranks = (by: SortKey, down: boolean) => inOrder(list, { by, down }).map(({ rank }) => rank);
@@ -14,18 +14,18 @@ test('every column orders the rows, both ways; equal rows stay by rank either wa
     expect(ranks('rank', true)).toEqual([5, 4, 3, 2, 1]);
     expect(ranks('step_seconds', false)).toEqual([1, 2, 3, 4, 5]);
     expect(ranks('tokens_per_s', false)).toEqual([5, 4, 3, 2, 1]);
-    expect(ranks('total_bytes', false)).toEqual([5, 3, 1, 2, 4]);
-    expect(ranks('total_bytes', true)).toEqual([2, 4, 1, 3, 5]);
+    expect(ranks('whole_bytes', false)).toEqual([5, 3, 1, 2, 4]);
+    expect(ranks('whole_bytes', true)).toEqual([2, 4, 1, 3, 5]);
     expect(ranks('tensor_parallel', false)).toEqual([2, 4, 5, 1, 3]);
     expect(ranks('tensor_parallel', true)).toEqual([1, 3, 5, 2, 4]);
     expect(list.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5]); // the given rows are left as they are
 });
 
 test('a press sorts upwards, a second one downwards, another column starts anew', () => {
-    expect(pressed(IN_RANK, 'total_bytes')).toEqual({ by: 'total_bytes', down: false });
-    expect(pressed({ by: 'total_bytes', down: false }, 'total_bytes')).toEqual({ by: 'total_bytes', down: true });
-    expect(pressed({ by: 'total_bytes', down: true }, 'total_bytes')).toEqual({ by: 'total_bytes', down: false });
-    expect(pressed({ by: 'total_bytes', down: true }, 'share')).toEqual({ by: 'share', down: false });
+    expect(pressed(IN_RANK, 'whole_bytes')).toEqual({ by: 'whole_bytes', down: false });
+    expect(pressed({ by: 'whole_bytes', down: false }, 'whole_bytes')).toEqual({ by: 'whole_bytes', down: true });
+    expect(pressed({ by: 'whole_bytes', down: true }, 'whole_bytes')).toEqual({ by: 'whole_bytes', down: false });
+    expect(pressed({ by: 'whole_bytes', down: true }, 'tokens_per_s')).toEqual({ by: 'tokens_per_s', down: false });
     expect(pressed(IN_RANK, 'step_seconds')).toEqual({ by: 'step_seconds', down: false });
 });
 

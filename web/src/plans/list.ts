@@ -10,7 +10,7 @@ export interface ListRow {
     rank: number; // by the core: 1 is the best
 }
 
-export type SortKey = 'rank' | Degree | 'data_parallel' | 'step_seconds' | 'tokens_per_s' | 'total_bytes' | 'share';
+export type SortKey = 'rank' | Degree | 'data_parallel' | 'step_seconds' | 'tokens_per_s' | 'whole_bytes';
 export interface Sorting {
     by: SortKey;
     down: boolean;

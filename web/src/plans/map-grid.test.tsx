@@ -24,7 +24,7 @@ test('plans in rows, numbers of GPUs in columns, each cell with its memory and v
     const cells = all('gridcell').slice(0, counts.length);
     cells.forEach((cell, column) => {
         const entry = entryAt(heat, 0, counts[column] ?? 0);
-        const size = entry < 0 ? 'not possible' : format.gb(heat.columns.total_bytes[entry] ?? 0);
+        const size = entry < 0 ? 'not possible' : format.gb(heat.columns.whole_bytes[entry] ?? 0);
         expect(cell.getAttribute('aria-label')).toContain(`${counts[column]} GPUs: ${size}`);
     });
 });

@@ -56,7 +56,7 @@ function wordsOf({ answer, heat, speed }: Grid, entry: number, gpus: number, siz
     const fit = kind === undefined ? undefined : FITS[kind];
     const words = fit ? say('map.cell', { speed, gpus, size, fit: say(`fit.${fit}`) }) : say('map.cell_none', { gpus });
     // The plan above may have other settings than the best one with its degrees.
-    const same = answer?.total_bytes === heat.columns.total_bytes[entry];
+    const same = answer?.whole_bytes === heat.columns.whole_bytes[entry];
     return listed([
         words,
         marks.includes('mark-current') && (same ? say('map.current') : say('map.current_split')),
@@ -75,7 +75,7 @@ function Cell({ grid, index, row, gpus, column }: { grid: Grid; index: number; r
         ...(summary.auto.some((auto) => auto.gpus === gpus && auto.row === row) ? ['mark-auto'] : []),
     ];
     const size =
-        entry < 0 ? '' : speed ? format.rounded(columns.tokens_per_s_per_gpu[entry] ?? 0) : format.gb(columns.total_bytes[entry] ?? 0);
+        entry < 0 ? '' : speed ? format.rounded(columns.tokens_per_s_per_gpu[entry] ?? 0) : format.gb(columns.whole_bytes[entry] ?? 0);
     const pace = speed && fit === 'fits' && `pace-${paceOf(columns.tokens_per_s_per_gpu[entry] ?? 0, heat.quickest)}`;
     const here = index === focus.row && column === focus.column;
     return (

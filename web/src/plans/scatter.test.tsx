@@ -16,9 +16,9 @@ const fastest = [...ranked.front].sort((a, b) => planAt(ranked, a).step_seconds 
 
 test('the plans that no other beats are buttons that say what they are', () => {
     const { names, text } = shown();
-    const { step_seconds, total_bytes } = planAt(ranked, fastest);
+    const { step_seconds, whole_bytes } = planAt(ranked, fastest);
     expect(text()).toContain(`No other plan beats ${ranked.front.length} of these`);
-    expect(names('button')[0]).toContain(plain(`${format.duration(step_seconds)} a step, ${format.gb(total_bytes)} GB`));
+    expect(names('button')[0]).toContain(plain(`${format.duration(step_seconds)} a step, ${format.gb(whole_bytes)} GB`));
     expect(names('group')).toHaveLength(1);
 });
 
@@ -48,5 +48,5 @@ test('the scale is that of the list, whatever the answer above is of', () => {
 });
 
 test('one plan alone is no drawing', () => {
-    expect(shown({ ...ranked, plans: { step_seconds: [1], total_bytes: [1] }, front: [0] }).text()).toBe('');
+    expect(shown({ ...ranked, plans: { step_seconds: [1], whole_bytes: [1], total_bytes: [1] }, front: [0] }).text()).toBe('');
 });

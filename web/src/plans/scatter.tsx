@@ -29,11 +29,11 @@ export const Scatter = settled(({ shown, ranked, act }: Props) => {
     const [at, setAt] = useState<number | null>(null);
     const group = useRef<SVGSVGElement>(null);
     const seconds = (entry: number): number => ranked.plans.step_seconds?.[entry] ?? 0;
-    const bytes = (entry: number): number => ranked.plans.total_bytes?.[entry] ?? 0;
+    const bytes = (entry: number): number => ranked.plans.whole_bytes?.[entry] ?? 0;
     // Rows of one group stand in another order than that of their time.
     const front = [...ranked.front].sort((a, b) => seconds(a) - seconds(b));
     const all = Array.from({ length: rows(ranked) }, (_, row) => row);
-    const card = bytes(0) / (ranked.plans.share?.[0] ?? 1); // of this list: the answer above may be of another run, or missing
+    const card = (ranked.plans.total_bytes?.[0] ?? 0) / (ranked.plans.share?.[0] ?? 1); // of this list: the answer above may be of another run, or missing
     const least = Math.min(...all.map(seconds));
     const inSight = (entry: number): boolean => seconds(entry) <= least * SPREAD;
     const line = front.filter(inSight);

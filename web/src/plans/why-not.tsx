@@ -28,7 +28,7 @@ function reply({ outcome, other, seconds = 0, seconds_share = 0, time = [] }: Ve
     if (!other.ok) return sentences(say('why_not.cannot'), other.problems[0] && problemText(other.problems[0]));
     const side: Side = other;
     const plan = degreeList(side.job);
-    if (outcome === 'does_not_fit') return say('why_not.too_large', { plan, memory: format.gb(side.total_bytes), card: side.card_bytes });
+    if (outcome === 'does_not_fit') return say('why_not.too_large', { plan, memory: format.gb(side.whole_bytes), card: side.card_bytes });
     const step = side.step_seconds;
     if (outcome === 'as_fast') return say('why_not.as_fast', { plan, step });
     if (outcome === 'faster') return say('why_not.faster', { plan, step });

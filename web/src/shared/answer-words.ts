@@ -8,13 +8,13 @@ import type { Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 
 // Memory of the fullest GPU and the size of its card, as the headline writes them.
-export const sizesOf = (bytes: number, share: number, { card_bytes, gpu }: Estimate): { used: string; card: string; share: number } => ({
+export const sizesOf = (bytes: number, { card_bytes, gpu }: Estimate): { used: string; card: string; share: number } => ({
     used: format.headline(bytes, card_bytes),
     card: format.nominal(gpu.memory_gib),
-    share,
+    share: bytes / card_bytes,
 });
 // One number stands for the memory of a run: all that its fullest GPU holds, as the bar shows it and the verdict weighs it.
-export const sizes = (answer: Estimate) => sizesOf(answer.whole_bytes, answer.whole_bytes / answer.card_bytes, answer);
+export const sizes = (answer: Estimate) => sizesOf(answer.whole_bytes, answer);
 
 const WIDE = 1.35; // times the estimate: from here on a band is told by its ends, which lie unevenly about it
 

@@ -84,17 +84,16 @@ export interface Words {
     'plan.split.copies': { count: number };
     'plan.split.whole': null;
     'plan.split.change': null;
-    'tiles.takes': null;
-    'tiles.would_take': null;
+    'tiles.takes': { would: string | boolean };
     'tiles.a_step': { time: number };
     'tiles.band': { low: string; high: string };
     'tiles.steps': { count: number; time: number };
-    'tiles.costs': null;
+    'tiles.costs': { would: string | boolean };
     'tiles.at_price': { price: string; basis: string };
     'tiles.list_price': { date: string };
     'tiles.no_price': null;
     'tiles.price': null;
-    'tiles.uses': null;
+    'tiles.uses': { would: string | boolean };
     'tiles.no_power': null;
     'tiles.power': null;
     'tiles.at_power': { power: string };
@@ -458,7 +457,7 @@ export interface Words {
     'best.lead_memory': { compared: string | boolean; size: number };
     'best.longer': { time: number; what: string };
     'best.shorter': { time: number; what: string };
-    'best.closest': { plan: string; memory: number; share: number };
+    'best.closest': { plan: string; memory: number };
     'best.put_in': { what: string };
     'best.search': null;
     'best.only_set': null;
@@ -479,7 +478,6 @@ export interface Words {
     'best.time': null;
     'best.speed': null;
     'best.memory': null;
-    'best.share': null;
     'best.current': null;
     'best.sort': null;
     'best.part': { ranked: number; rows: number };

@@ -15,7 +15,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],
     [/^(unit_source|launcher|split|finding)\.|^choice\.(format|objective)\./, 'placement'],
     [/^symbol\./, 'formulas'], // each card of a formula says some of them
-    [/^(unit|place|part|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
+    [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
     [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\./, 'more'],
 ];
 

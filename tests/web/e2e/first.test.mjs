@@ -1,0 +1,117 @@
+// The first screen, as somebody sees it who comes for the first time: one answer, what it takes, and where to go on.
+import assert from 'node:assert/strict';
+import { eventually, load, open, pageTest, settled } from './browser.mjs';
+import { addressHas, addressLacks, field, headline, holds, inOrder, part, plain, verdictIs } from './find.mjs';
+import { answerOf } from './numbers.mjs';
+
+const first = { depth: 'plain' };
+const GIB = 2 ** 30;
+const whole = ({ whole_bytes: bytes }) => String(Math.round(bytes / GIB));
+
+pageTest('one answer on one screen, at both widths: nothing else is drawn', async () => {
+    for (const [width, height] of [
+        [1280, 800],
+        [390, 844],
+    ]) {
+        const page = await open('', { ...first, width, height });
+        assert.equal(await page.locator('.adjust, #best, #plans, .items').count(), 0);
+        const bottom = async (selector) => {
+            const box = await page.locator(selector).first().boundingBox();
+            return box.y + box.height;
+        };
+        assert.ok((await bottom('.sentence')) < 340, 'the question');
+        assert.ok((await bottom('#answer h1')) < 460, 'the verdict');
+        assert.ok((await bottom('.memory .bar')) < 580, 'the bar');
+        assert.ok((await bottom('.tiles > div')) < height, 'how long');
+        const pages = (await page.evaluate(() => document.documentElement.scrollHeight)) / height;
+        assert.ok(pages < (width > 1000 ? 1.6 : 3), `${pages} screens`);
+        const across = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(across <= 0, `${across} px too wide`);
+    }
+});
+
+pageTest('one number for the memory: in the headline, at the end of the bar, and in the title', async () => {
+    const page = await open('', first);
+    const answer = answerOf('default');
+    inOrder(await plain(headline(page)), ` ${whole(answer)} `, ' 80 ');
+    assert.ok((await page.title()).includes(` ${whole(answer)} `), await page.title());
+    const ends = await page.locator('.memory .part').evaluateAll((parts) => Math.max(...parts.map((one) => one.getBoundingClientRect().right)));
+    const frame = await page.locator('.memory .frame').boundingBox();
+    const share = (ends - frame.x) / frame.width;
+    assert.ok(Math.abs(share - answer.whole_bytes / answer.card_bytes) < 0.01, String(share));
+});
+
+pageTest('a part of the bar opens its card right there; a second tap closes it', async () => {
+    const page = await open('', first);
+    await part(page, 'activations').click();
+    const card = page.locator('.bar-card article').first();
+    await card.waitFor();
+    await part(page, 'activations').click();
+    await card.waitFor({ state: 'detached' });
+});
+
+pageTest('the six questions carry their answers, and lead to them', async () => {
+    const page = await open('?model=llama-3.1-70b&gpus=64', first);
+    await eventually('answers', () => plain(page.locator('.next')), (text) => !text.includes('…'));
+    await page.locator('.next a[href="#limits"]').first().click();
+    await page.locator('#limits h2').waitFor();
+    await eventually('in view', () => page.locator('#limits').evaluate((section) => Math.abs(section.getBoundingClientRect().top) < 100), true);
+});
+
+pageTest('every detail is one tap away, kept, and part of the link; so is the way back', async () => {
+    const page = await open('', first);
+    const depth = (n) => page.locator('.seg button').nth(n);
+    await depth(1).click();
+    await addressHas(page, 'depth=detail');
+    await page.locator('#adjust').waitFor();
+    await page.reload();
+    await settled(page);
+    await page.locator('#adjust').waitFor();
+    await depth(0).click();
+    await addressLacks(page, 'depth');
+    await eventually('one screen', () => page.locator('#adjust').count(), 0);
+});
+
+pageTest('a link to a section shows every detail', async () => {
+    const page = await open('#best', first);
+    await page.locator('#best').waitFor();
+    await page.locator('.adjust').waitFor();
+});
+
+pageTest('what is trained, at what price, with what power: changed where it stands', async () => {
+    const page = await open('', first);
+    const tiles = () => plain(page.locator('.tiles'));
+    inOrder(await tiles(), '$');
+    await field(page, 'token_budget').fill('15e12');
+    await addressHas(page, 'tokens=15000000000000');
+    await field(page, 'price_per_gpu_hour').fill('2');
+    await addressHas(page, 'price=2');
+    await eventually('no currency for a price of one’s own', tiles, (text) => !text.includes('$'));
+    await field(page, 'price_per_gpu_hour').fill('');
+    await addressLacks(page, 'price');
+    await eventually('the list price', tiles, holds('$'));
+});
+
+pageTest('on other GPUs: days against money, and the work can be stopped', async () => {
+    const page = await open('#cards', first);
+    await page.locator('#cards').scrollIntoViewIfNeeded();
+    await page.locator('#cards tbody tr').nth(3).waitFor();
+    assert.deepEqual(await page.locator('#cards .finders input').evaluateAll((all) => all.map(({ value }) => value)), ['60', '5,000,000']);
+    const stop = page.locator('#cards .proving button');
+    if (await stop.count()) await stop.click();
+    await page.locator('#cards a', { hasText: 'A100 SXM 80 GB' }).first().click();
+    await settled(page);
+    await verdictIs(page, 'fits', 'at_risk', 'does_not_fit');
+    await addressHas(page, 'gpu=a100-sxm-80gb');
+});
+
+pageTest('a stranger with a wrong number: said at once, the last answer stays', async () => {
+    const page = await open('', first);
+    await field(page, 'gpus').fill('many');
+    await verdictIs(page, 'cannot');
+    await page.locator('.memory .bar').waitFor();
+    await field(page, 'gpus').fill('16');
+    await verdictIs(page, 'fits');
+    const { faults } = await load('', first);
+    assert.deepEqual(faults, []);
+});
