@@ -44,7 +44,7 @@ export function Rates({ read, page, act }: Props) {
                     <p class="note">{sentences(...read.notes.map(tell), !('names' in read) && say('placement.rates.no_pairs'))}</p>
                 </>
             )}
-            <p>{sentences(say('placement.rates.offer'), ...numbers)}</p>
+            <p>{say('placement.rates.offer', { rates: numbers.filter((text) => text !== false) })}</p>
             <p class="acts">
                 <button
                     type="button"

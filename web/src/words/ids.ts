@@ -632,7 +632,7 @@ export interface Words {
     'placement.rates.inside': { gpus: number; rate: number };
     'placement.rates.between': { gpus: number; nodes: number; rate: number; bus: number; latency: number };
     'placement.rates.no_pairs': null;
-    'placement.rates.offer': null;
+    'placement.rates.offer': { rates: readonly string[] };
     'placement.rates.set_inside': { rate: number };
     'placement.rates.set_between': { rate: number };
     'placement.rates.set_latency': { latency: number };
