@@ -62,6 +62,18 @@ static Text schedule_note(const Plan& p) {
         .with("chunks", p.virtual_stages);
 }
 
+// What the reader measured, and what of it no message meets.
+static void measured_links(const Plan& p, Notes& notes) {
+    constexpr double kGbyte = 1e9;
+    const bool inside = p.gpus > 1 && p.gpus_per_node > 1, between = p.gpus > p.gpus_per_node;
+    const auto rate = [&](double measured, bool meets, const char* id, const char* unused) {
+        if (measured > 0) notes.add(meets ? Text(id).with("rate", measured * kGbyte) : Text(unused));
+    };
+    rate(p.measured_intra, inside, "used.measured.intra", "used.measured.no_intra");
+    rate(p.measured_inter, between, "used.measured.inter", "used.measured.no_inter");
+    if (p.measured_latency > 0 && between) notes.add(Text("used.measured.latency").with("seconds", p.measured_latency));
+}
+
 Json used_notes(const Job& job) {
     const Plan& p = job.plan;
     Notes notes;
@@ -83,6 +95,7 @@ Json used_notes(const Job& job) {
         if (const double value = p.*kFitted[i].of_plan; value != usual.*kFitted[i].of_plan)
             notes.add(Text("used.calibration.constant").with("constant", Text("field", kFitted[i].key)).with("value", value));
     if (p.time_spread != 1) notes.add(Text("used.calibration.spread").with("times", p.time_spread));
+    measured_links(p, notes);
     return std::move(notes.list);
 }
 

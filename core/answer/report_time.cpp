@@ -37,6 +37,12 @@ Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double s
     return entry;
 }
 
+// Whose runs the band is of, and whose links.
+Text basis_of(const Plan& p, const Band& band) {
+    const Text basis = Text("band", band.basis).with("runs", band.runs);
+    return p.measures_links() ? Text("band.measured_links").with("band", basis) : basis;
+}
+
 }  // namespace
 
 Json describe_time(const Job& job) {
@@ -53,7 +59,7 @@ Json describe_time(const Job& job) {
         .add("step_seconds", step.seconds)
         .add("low_seconds", step.seconds * band.low)
         .add("high_seconds", step.seconds * band.high)
-        .add("basis", Text("band", band.basis).with("runs", band.runs))
+        .add("basis", basis_of(p, band))
         .add("tokens_per_step", tokens)
         .add("tokens_per_s", tokens / step.seconds)
         .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)

@@ -124,6 +124,24 @@ static void check_precision(const Plan& plan, const Gpu& gpu, Problems& problems
                         Text("problem.gpu_without_fp8").with("gpu", gpu.label), "suggestion.bf16_or_other_gpu", "bf16"});
 }
 
+// Tools print GB/s and Gbit/s: no collective is three times as fast as its links, but a number in the other unit is eight times as large.
+static void check_measured_rates(const Plan& plan, const Gpu& gpu, const Cluster* cluster, Problems& problems) {
+    constexpr double kMost = 3, kBits = 8, kGbyte = 1e9;
+    const Machine machine = machine_of(gpu, cluster, plan);
+    const auto check = [&](const char* field, double measured, double nominal) {
+        if (measured * kGbyte <= kMost * nominal) return;
+        const Text message =
+            Text("problem.measured_rate").with("measured", measured * kGbyte).with("profile", nominal).with("times", kMost);
+        const double bytes = measured / kBits;
+        const bool bits = bytes * kGbyte <= kMost * nominal;
+        problems.push_back({field, "measured_rate", measured, message,
+                            bits ? Text("suggestion.measured_bits").with("rate", bytes * kGbyte) : Text("suggestion.measured_again"),
+                            bits ? Json(bytes) : Json()});
+    };
+    check("measured_intra_gb_s", plan.measured_intra, machine.link);
+    check("measured_inter_gb_s", plan.measured_inter, machine.node);
+}
+
 // After the GPU.
 static void read_cluster(FieldReader& reader, Job& job, Problems& problems) {
     const Json* given = reader.any("cluster");
@@ -200,6 +218,8 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     if (problems.size() != problems_before) return std::nullopt;
     if (job.plan.gpus_per_node == kAuto)
         job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
+    check_measured_rates(job.plan, *job.gpu, job.cluster, problems);
+    if (problems.size() != problems_before) return std::nullopt;
     return job;
 }
 
@@ -217,12 +237,13 @@ std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& 
     visit_fields(plan, reader);
     check_precision(plan, *job.gpu, own);
     reader.reject_unknown();
+    if (plan.gpus_per_node == kAuto) plan.gpus_per_node = job.plan.gpus_per_node;
+    check_measured_rates(plan, *job.gpu, job.cluster, own);
     for (Problem& problem : own) {
         problem.field = under("other", problem.field);
         problems.push_back(std::move(problem));
     }
     if (!own.empty()) return std::nullopt;
-    if (plan.gpus_per_node == kAuto) plan.gpus_per_node = job.plan.gpus_per_node;
     return plan;
 }
 

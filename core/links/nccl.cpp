@@ -1,5 +1,5 @@
-// nccl-tests: logs of sendrecv_perf, one run per pair, one after the other. What they print and mean is in github.com/NVIDIA/nccl-tests,
-// src/util.cu (the text) and src/sendrecv.cu (busbw = bytes / time / 10^9, both ranks send at once).
+// nccl-tests: logs of sendrecv_perf, one run per pair, and of all_reduce_perf over all GPUs, one after the other. What they print and mean
+// is in github.com/NVIDIA/nccl-tests, src/util.cu (the text) and src/sendrecv.cu (busbw = bytes / time / 10^9, both ranks send at once).
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t kRankWords = 8;                  // of "Rank 0 Group 0 Pid 1234 on host …": at least
 constexpr std::size_t kUsualTime = 5, kUsualRate = 7;  // columns of the time and of busbw, out of place, where no header says them
-constexpr double kCoarse = 1;                          // GB/s; two decimals are printed: of slower links the time says more
+constexpr double kLeastRate = 1e3, kMostRate = 1e15, kShownRate = 1e18;  // byte/s; others are no measurement
+constexpr double kCoarse = 1;  // GB/s; two decimals are printed: of slower links the time says more
 
 // The size that a data line begins with; nothing when it is no data line.
 std::optional<double> size_of(const std::vector<std::string_view>& words) {
@@ -46,7 +47,9 @@ class NcclReader {
         std::size_t line = 0;
         std::vector<std::string> hosts, devices;  // of each rank
         double smallest = 0, latency_s = kNotMeasured, largest = -1, byte_per_s = kNotMeasured;
-        bool wrong = false, other_test = false;
+        std::vector<TimedSize> times;
+        double bus_factor = 0;  // busbw over algbw, of the largest message
+        bool wrong = false, named = false, other_test = false, all_reduce = false;
     };
 
     void read_header(std::string_view line, std::size_t number) {
@@ -55,8 +58,9 @@ class NcclReader {
         if (begins && !run_.hosts.empty()) end_run();
         if (run_.line == 0) run_.line = number;
         if (line.find("Collective test starting") != std::string_view::npos) {
-            named_ = true;
-            if (line.find("sendrecv") == std::string_view::npos) run_.other_test = true;
+            named_ = run_.named = true;
+            run_.all_reduce = line.find("all_reduce") != std::string_view::npos;
+            run_.other_test = !run_.all_reduce && line.find("sendrecv") == std::string_view::npos;
         }
         if (words_.size() >= kRankWords && words_[0] == "Rank") read_rank(number);
         const auto column = [&](std::initializer_list<std::string_view> names) {
@@ -83,8 +87,11 @@ class NcclReader {
         if (!bytes || run_.hosts.empty() || words_.size() <= std::max(rate_, time_)) return;
         const auto time = number_of(words_[time_]), rate = number_of(words_[rate_]);
         if (!time || !rate || !(*time > 0)) return;
+        if (*bytes > 0) run_.times.push_back({*bytes, *time * kMicrosecond});
         if (*bytes > 0 && *bytes >= run_.largest) {
             run_.largest = *bytes;
+            if (const auto plain = rate_ > 0 ? number_of(words_[rate_ - 1]) : std::nullopt; plain && *plain >= kCoarse)
+                run_.bus_factor = *rate / *plain;
             run_.byte_per_s = *rate >= kCoarse ? *rate * kGbyte : *bytes / (*time * kMicrosecond);
         }
         if (std::isnan(run_.latency_s) || *bytes < run_.smallest) run_.smallest = *bytes, run_.latency_s = *time * kMicrosecond;
@@ -103,6 +110,27 @@ class NcclReader {
         for (auto host = hosts.begin(); host != hosts.end(); ++host)
             if (std::find(hosts.begin(), host, *host) == host) ++count;
         return count;
+    }
+
+    // Older versions do not print the test: of more than two GPUs all_reduce alone counts the bytes 2 (n - 1) / n times.
+    static bool is_all_reduce(const Run& run) {
+        const auto n = static_cast<double>(run.hosts.size());
+        return run.all_reduce || (!run.named && n > 2 && std::abs(run.bus_factor / (2 * (n - 1) / n) - 1) < 0.02);
+    }
+
+    void add_all_reduce(const Run& run) {
+        const std::size_t nodes = distinct(run.hosts), gpus = run.hosts.size();
+        if (gpus < 2 || (nodes > 1 && gpus <= nodes)) {
+            refuse(run, Text("problem.nccl.one_gpu").with("gpus", gpus).with("hosts", nodes), "suggestion.nccl.all_gpus");
+        } else if (const auto line = time_line(run.times)) {
+            const AllReduce all{nodes, gpus, *line};
+            if (all.rate() >= kLeastRate && all.rate() <= kMostRate)
+                measured_.all_reduces.push_back(all);
+            else
+                refuse(run, Text("problem.nccl.impossible").with("rate", std::min(all.rate(), kShownRate)), "suggestion.nccl.columns");
+        } else {
+            refuse(run, "problem.nccl.no_times", "suggestion.nccl.whole");
+        }
     }
 
     void refuse(const Run& run, Text what, const char* advice) {
@@ -124,6 +152,16 @@ class NcclReader {
     }
 
     void place_runs() {
+        for (const Run& run : runs_)
+            if (is_all_reduce(run)) add_all_reduce(run);
+        std::erase_if(runs_, is_all_reduce);
+        if (measured_.all_reduces.empty() || !runs_.empty()) place_pairs();
+        measured_.unit = unit_of_id("gbyte_per_s");
+        measured_.unit_source = kSaidByTool;
+        if (!measured_.all_reduces.empty()) measured_.notes.emplace_back("note.nccl.all_reduce");
+    }
+
+    void place_pairs() {
         const bool gpus = std::any_of(runs_.begin(), runs_.end(), [](const Run& run) { return distinct(run.hosts) == 1; });
         measured_.links.gpus = gpus;
         PairTable pairs;
@@ -138,10 +176,8 @@ class NcclReader {
             pairs.add(name(0), name(last), run.byte_per_s, run.latency_s);
             pairs.add(name(last), name(0), run.byte_per_s, run.latency_s);
         }
-        if (runs_.empty()) problems_.add("text", "missing", nullptr, "problem.nccl.none", "suggestion.nccl.whole");
+        if (runs_.empty() && problems_.empty()) problems_.add("text", "missing", nullptr, "problem.nccl.none", "suggestion.nccl.whole");
         pairs.build(measured_);
-        measured_.unit = unit_of_id("gbyte_per_s");
-        measured_.unit_source = kSaidByTool;
         measured_.notes.emplace_back("note.nccl.busbw");
         measured_.notes.emplace_back("note.nccl.both_ways");
         if (!named_) measured_.notes.emplace_back("note.nccl.assumed");

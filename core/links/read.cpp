@@ -228,6 +228,29 @@ Wanted read_wanted(const Json& request, Problems& problems) {
     return wanted;
 }
 
+// Where the text holds no pairs, but all_reduces over all GPUs.
+Json collectives_answer(const Measured& measured, Format format) {
+    Json runs = Json::array(), notes = Json::array();
+    for (const AllReduce& run : measured.all_reduces) runs.push_back(to_json(run));
+    for (const Text& note : measured.notes) notes.push_back(note.json());
+    return Object()
+        .add("ok", true)
+        .add("format", Object().add("id", kFormats[static_cast<std::size_t>(format)].id))
+        .add("unit", measured.unit->id)
+        .add("unit_source", measured.unit_source)
+        .add("collectives", std::move(runs))
+        .add("set", settings_of(measured.all_reduces))
+        .add("notes", std::move(notes));
+}
+
+// A node's links, written as such, are what it reaches; tools that send from one GPU or process do not tell what all of them reach.
+Json settings_of_links(const Measured& measured, Format format, const Json& answer) {
+    Json set = settings_of(measured.all_reduces);
+    const bool of_nodes = !measured.links.gpus && (format == Format::json || format == Format::pipette || format == Format::matrix);
+    if (of_nodes) set["measured_inter_gb_s"] = answer["median_gbyte_per_s"];
+    return set;
+}
+
 Json answer_of(Measured& measured, Format format, Gaps& gaps, double asymmetry) {
     Links& links = measured.links;
     measured.note("note.links.filled", "directions", gaps.filled);
@@ -245,6 +268,7 @@ Json answer_of(Measured& measured, Format format, Gaps& gaps, double asymmetry) 
                       .add("missing_count", static_cast<std::int64_t>(gaps.filled))
                       .add("notes", std::move(notes));
     summarise(links, answer);
+    answer["set"] = settings_of_links(measured, format, answer);
     answer["links"] = links_to_json(links);
     return answer;
 }
@@ -275,6 +299,10 @@ Json read_links_answer(std::string_view text, Problems& problems) {
                                 .with("unit", measured.unit->label())
                                 .with("chosen", chosen->label()),
                             "suggestion.unit.auto", "auto"});
+    if (links.names.empty() && !measured.all_reduces.empty()) {
+        found.move_to(problems);
+        return problems.empty() ? collectives_answer(measured, format) : Json();
+    }
     if (!is_json && (!links.names.empty() || found.empty())) check_names(links.names, "text", found);
     const std::size_t n = links.size();
     const bool whole = n >= kFewestUnits && n <= kMostUnits && links.byte_per_s.size() == n * n && measured.unit != nullptr;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "links/collectives.h"
 #include "links/links.h"
 
 namespace fourfold {
@@ -33,7 +34,8 @@ void find_units(std::string_view text, std::vector<const Unit*>& found);
 struct Measured {
     Links links;  // kNotMeasured off the diagonal: a gap; without names where the text could not be read
     const Unit* unit = nullptr;
-    std::string_view unit_source;  // who says the unit: the file, the documentation of the tool, or the request
+    std::string_view unit_source;        // who says the unit: the file, the documentation of the tool, or the request
+    std::vector<AllReduce> all_reduces;  // over all GPUs: of no single link
     std::vector<Text> notes;
     // What holds for some of the measurement's parts; nothing where there are none.
     void note(const char* id, const char* what, std::size_t count) {

@@ -92,6 +92,7 @@ void add_links(const Links& links, PlacementShape& shape) {
 struct Measured : TimedPlan<> {
     Measured(const Job& job, const Plan& p, const Links& links) : TimedPlan<>(job.timed(p)) {
         timing.pipeline = timing.network = timing.ring_network = 1;
+        machine.measured_node = machine.measured_latency = 0;  // the links say more
         if (links.gpus) machine.gpus_per_node = 1;
         time_layers();
     }

@@ -99,6 +99,9 @@ struct Plan {
     // Where a stack differs from what is known of its framework: times as much of the CPU's time and of element-wise work, times the rate
     // of the link inside a node; seconds more for a tensor-parallel collective per further node; and how much wider the band is.
     double time_host = 1, time_link = 1, time_element = 1, time_spanning = 0, time_spread = 1;
+    // What the reader measured of the links, 0: nothing. GB/s of a GPU in an all_reduce inside a node; of a node in one over several nodes;
+    // seconds of latency between nodes, per doubling of the GPUs.
+    double measured_intra = 0, measured_inter = 0, measured_latency = 0;
     bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
     bool gradients_in_fp32 = true;
     bool hidden_dropout = false;
@@ -115,6 +118,7 @@ struct Plan {
         return time_factor != 1 || site == SiteKind::own || time_host != 1 || time_link != 1 || time_element != 1 || time_spanning != 0 ||
                time_spread != 1;
     }
+    bool measures_links() const { return measured_intra > 0 || measured_inter > 0 || measured_latency > 0; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
@@ -224,6 +228,9 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.number({"time_element", "element", "times"}, p.time_element, {0.1, 10});
     v.number({"time_spanning", "span", "seconds"}, p.time_spanning, {0, 0.1});
     v.number({"time_spread", "spread", "times"}, p.time_spread, {1, 20});
+    v.number({"measured_intra_gb_s", "intra", "gbyte_per_s"}, p.measured_intra, {0, 1e6});
+    v.number({"measured_inter_gb_s", "inter", "gbyte_per_s"}, p.measured_inter, {0, 1e6});
+    v.number({"measured_inter_latency_s", "interlat", "seconds"}, p.measured_latency, {0, 0.1});
     v.boolean({"tensor_overlap", "tpov", ""}, p.tensor_overlap);
     v.boolean({"overlap_gradients", "ovg", ""}, p.overlap_gradients);
     v.boolean({"overlap_parameters", "ovp", ""}, p.overlap_parameters);

@@ -89,17 +89,17 @@ class DataTraffic {
         const N near = number("D_n", "copies_in_node", "gpus", within);
         const N nodes = named<N>({"D_m", "copy_nodes", ""}, ranks_ / near);
         return {near, nodes, number("D_g", "groups_per_node", "", sharing),
-                on_.of(kDataLatencies) * on_.of(&Timing::network_latency) * log2(max(N(2.0), nodes))};
+                on_.of(kDataLatencies) * on_.network_latency() * log2(max(N(2.0), nodes))};
     }
     N sent_inside(const N& bytes) const { return bytes * (copies_.near - 1) / copies_.near; }
-    N inside(const N& bytes) const { return sent_inside(bytes) / (on_.of(&Timing::link) * on_.ring_link(copies_.near)); }
+    N inside(const N& bytes) const { return sent_inside(bytes) / on_.link_rate(copies_.near); }
     N sent_across(const N& bytes) const { return bytes * copies_.sharing * (copies_.nodes - 1) / copies_.nodes; }
     N collective(const N& bytes) const {
         using std::max;
         if (value_of(ranks_) <= 1) return 0.0;
         N near = 0.0, far = 0.0;
         if (value_of(copies_.near) > 1) near = inside(bytes);
-        if (value_of(copies_.nodes) > 1) far = sent_across(bytes) / (on_.of(&Timing::network) * on_.of(&Machine::node));
+        if (value_of(copies_.nodes) > 1) far = sent_across(bytes) / on_.network_rate();
         return (value_of(near) == 0 ? far : value_of(far) == 0 ? near : max(near, far)) + copies_.latency;
     }
     N not_hidden(const DataMessages& messages, const N& traffic, const N& work) const {

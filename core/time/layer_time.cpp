@@ -146,14 +146,14 @@ class LayerCost : TimeSymbols<N> {
         const N share = on_.of(&Timing::exchange);
         if (fits_in_node(members)) {
             const N moved = bytes * (members - 1) / members;
-            return on_.of(&Timing::link_latency) + moved / (share * on_.of(&Timing::link) * on_.ring_link(members));
+            return on_.of(&Timing::link_latency) + moved / on_.link_rate(share, members);
         }
         const double nodes = value_of(members) / as_double(hw_.gpus_per_node), copies = as_double(m_.experts.per_token);
         // of a token's copies, the part that crosses the network: other nodes with one of its experts, routed evenly
         const N crossing = number("x_n", "copies_between_nodes", "", (nodes - 1) * (1 - std::pow(1 - 1 / nodes, copies)) / copies);
-        const N across = bytes * crossing * on_.gpus_per_node() / (share * on_.of(&Timing::network) * on_.of(&Machine::node));
-        const N inside = bytes / (share * on_.of(&Timing::link) * on_.of(&Machine::link));
-        return on_.of(&Timing::network_latency) * log2(members) + max(across, inside);
+        const N across = bytes * crossing * on_.gpus_per_node() / on_.network_rate(share);
+        const N inside = bytes / on_.link_rate(share, on_.gpus_per_node());
+        return on_.network_latency() * log2(members) + max(across, inside);
     }
 
     // ---- attention
@@ -300,9 +300,8 @@ class LayerCost : TimeSymbols<N> {
         const N bytes = 4 * M_ * at_least_one(k / t_) * d_;
         const N step =
             seconds("K_1", "ring_step",
-                    crosses_nodes() ? on_.of(&Timing::network_latency) +
-                                          bytes * min(t_, on_.gpus_per_node()) / (on_.of(&Timing::ring_network) * on_.of(&Machine::node))
-                                    : on_.of(&Timing::ring_latency) + bytes / (on_.of(&Timing::ring_link) * on_.pair_link()));
+                    crosses_nodes() ? on_.network_latency() + bytes * min(t_, on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
+                                    : on_.of(&Timing::ring_latency) + bytes / on_.ring_link_rate());
         const N rescaling =
             seconds("K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
         const auto ring = [&](const N& transfer, const N& hidden) {

@@ -9,6 +9,7 @@ namespace {
 
 // What stands in a node where the request names no cluster, byte/s in one direction: the adapter that DGX A100 and DGX H100 have for each
 // GPU, and PCIe Gen4 x16 to a host of which the GPU's profile says nothing.
+constexpr double kGbyte = 1e9;
 constexpr double kAmpereAdapter = 200e9 / 8, kNewerAdapter = 400e9 / 8, kPcie = 32e9;
 
 struct MachineSymbol {
@@ -22,6 +23,9 @@ constexpr MachineSymbol kSymbols[] = {
     {&Machine::link, {"L", "node_link", "bytes_per_s"}},
     {&Machine::node, {"X", "node_network", "bytes_per_s"}},
     {&Machine::host, {"H_c", "host_bandwidth", "bytes_per_s"}},
+    {&Machine::measured_link, {"B_l", "measured_link", "bytes_per_s"}},
+    {&Machine::measured_node, {"B_n", "measured_network", "bytes_per_s"}},
+    {&Machine::measured_latency, {"l_m", "measured_latency", "seconds"}},
     {&Machine::processors, {"S", "multiprocessors", ""}},
 };
 
@@ -44,6 +48,9 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     const double adapter = gpu.architecture == Architecture::ampere ? kAmpereAdapter : kNewerAdapter;
     m.node = cluster == nullptr ? adapter * static_cast<double>(plan.gpus_per_node)
                                 : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);
+    m.measured_link = plan.measured_intra * kGbyte;
+    m.measured_node = plan.measured_inter * kGbyte;
+    m.measured_latency = plan.measured_latency;
     return m;
 }
 

@@ -10,12 +10,14 @@ namespace fourfold {
 
 struct Machine {
     Architecture architecture = Architecture::hopper;
-    double peak = 0;        // FLOP/s of a GPU in the plan's precision, dense
-    double peak_16 = 0;     // the same in 16 bits, in which fp8 leaves attention and logits
-    double memory = 0;      // byte/s of HBM, from the data sheet
-    double link = 0;        // byte/s of a GPU to the others of its node, one direction
-    double node = 0;        // byte/s of a node to the network, one direction, all adapters
-    double host = 0;        // byte/s between a GPU and its host, one direction
+    double peak = 0;     // FLOP/s of a GPU in the plan's precision, dense
+    double peak_16 = 0;  // the same in 16 bits, in which fp8 leaves attention and logits
+    double memory = 0;   // byte/s of HBM, from the data sheet
+    double link = 0;     // byte/s of a GPU to the others of its node, one direction
+    double node = 0;     // byte/s of a node to the network, one direction, all adapters
+    double host = 0;     // byte/s between a GPU and its host, one direction
+    // What the reader measured: byte/s that collectives reach inside a node and between nodes, seconds of latency; 0: nothing
+    double measured_link = 0, measured_node = 0, measured_latency = 0;
     double processors = 0;  // streaming multiprocessors
     std::int64_t gpus_per_node = 8;
     bool has_switch = true;

@@ -59,15 +59,14 @@ class StepCost : TimeSymbols<N> {
 
     N transfer_inside() const {
         const N bytes = 2 * M_ * h_ / t_;
-        return on_.of(&Timing::link_latency) + bytes / (on_.of(kSendRate) * on_.of(&Timing::link) * on_.pair_link());
+        return on_.of(&Timing::link_latency) + bytes / on_.send_link_rate();
     }
     // Seconds from hand to hand between two stages.
     N transfer() const {
         using std::min;
         if (p_.gpus <= hw_.gpus_per_node) return transfer_inside();
         const N bytes = 2 * M_ * h_ / t_;
-        return on_.of(&Timing::network_latency) +
-               bytes * min(on_.gpus_per_node(), gpus() / stages()) / (on_.of(&Timing::pipeline) * on_.of(&Machine::node));
+        return on_.network_latency() + bytes * min(on_.gpus_per_node(), gpus() / stages()) / on_.network_rate(&Timing::pipeline);
     }
 
     // Which stage sets the pace (N = double).

@@ -44,15 +44,14 @@ N Cost<N>::collective(const N& bytes, const N& members) const {
     using std::log2;
     if (value_of(members) <= 1) return 0.0;
     const N moved = bytes * (members - 1) / members;
-    return value_of(members) <= static_cast<double>(machine_.gpus_per_node)
-               ? of(&Timing::link_latency) + moved / (of(&Timing::link) * ring_link(members))
-               : spanning(members) + moved / (of(&Timing::network) * of(&Machine::node));
+    return value_of(members) <= static_cast<double>(machine_.gpus_per_node) ? of(&Timing::link_latency) + moved / link_rate(members)
+                                                                            : spanning(members) + moved / network_rate();
 }
 
 template <class N>
 N Cost<N>::spanning(const N& members) const {
     using std::log2;
-    N latency = of(&Timing::network_latency) * log2(members);
+    N latency = network_latency() * log2(members);
     if (timing_.spanning_latency != 0) latency = latency + of(&Timing::spanning_latency) * (members / gpus_per_node() - 1);
     return latency;
 }

@@ -1,5 +1,7 @@
 // What single operations cost: matrix multiplications, traffic over links. Seconds, bytes, bytes per second.
 #pragma once
+#include <algorithm>
+
 #include "base/formula.h"
 #include "time/constants.h"
 #include "time/machine.h"
@@ -22,13 +24,40 @@ class Cost {
     N memory() const { return named<N>({"H", "kernel_bandwidth", "bytes_per_s"}, of(kKernelBandwidth) * of(&Machine::memory)); }
     // In kernels that do little but read and write (the optimizer, unfused attention).
     N stream() const { return of(kStreamBandwidth) * of(&Machine::memory); }
-    // Bytes per second between two GPUs of a node; and of one GPU in a ring of so many: without a switch only the links to its members
-    // count.
-    N pair_link() const { return machine_.has_switch ? of(&Machine::link) : of(&Machine::link) / (gpus_per_node() - 1); }
-    N ring_link(const N& members) const {
-        const bool whole = machine_.has_switch || value_of(members) >= static_cast<double>(machine_.gpus_per_node);
-        return whole ? of(&Machine::link) : of(&Machine::link) * (members - 1) / (gpus_per_node() - 1);
+
+    // ---- bytes per second that messages reach
+    // What the reader measured stands for the nominal rate times the share of it that collectives usually reach: neither a site's nor a
+    // framework's share, nor a calibrated one, counts then. What reaches another share than collectives keeps its ratio to them, up to
+    // the nominal rate.
+    // Of a GPU in a collective of so many within its node.
+    N link_rate(const N& members) const {
+        return machine_.measured_link > 0 ? ring_of(&Machine::measured_link, members)
+                                          : of(&Timing::link) * ring_of(&Machine::link, members);
     }
+    N link_rate(const N& share, const N& members) const {  // a share of that
+        return machine_.measured_link > 0 ? share * ring_of(&Machine::measured_link, members)
+                                          : share * of(&Timing::link) * ring_of(&Machine::link, members);
+    }
+    // Between two GPUs of a node: of a send, and of a ring's step.
+    N send_link_rate() const {
+        const N share = of(kSendRate);
+        return machine_.measured_link > 0 ? share * pair_of(&Machine::measured_link) : share * of(&Timing::link) * pair_of(&Machine::link);
+    }
+    N ring_link_rate() const {
+        const N share = of(&Timing::ring_link);
+        return machine_.measured_link > 0 ? share / of(&Timing::link) * pair_of(&Machine::measured_link) : share * pair_of(&Machine::link);
+    }
+    // Of a node in a collective over several; a share of that; and of messages with a share of their own.
+    N network_rate() const { return machine_.measured_node > 0 ? of(&Machine::measured_node) : of(&Timing::network) * of(&Machine::node); }
+    N network_rate(const N& share) const {
+        return machine_.measured_node > 0 ? share * of(&Machine::measured_node) : share * of(&Timing::network) * of(&Machine::node);
+    }
+    N network_rate(double Timing::*own) const {
+        using std::min;
+        return machine_.measured_node > 0 ? min(of(own) / of(&Timing::network) * of(&Machine::measured_node), of(&Machine::node))
+                                          : of(own) * of(&Machine::node);
+    }
+    N network_latency() const { return machine_.measured_latency > 0 ? of(&Machine::measured_latency) : of(&Timing::network_latency); }
 
     // C[M x columns] += A[M x K] B[K x columns] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory,
     // whichever is slower. `rate` for large ones, `output_bytes` per element of C; `matrix` names the weights.
@@ -46,6 +75,13 @@ class Cost {
     N spanning(const N& members) const;  // its latency in several nodes
 
  private:
+    // Of the link between two GPUs of a node; and of one GPU's links in a ring of so many: without a switch only those to its members
+    // count.
+    N pair_of(double Machine::*link) const { return machine_.has_switch ? of(link) : of(link) / (gpus_per_node() - 1); }
+    N ring_of(double Machine::*link, const N& members) const {
+        const bool whole = machine_.has_switch || value_of(members) >= static_cast<double>(machine_.gpus_per_node);
+        return whole ? of(link) : of(link) * (members - 1) / (gpus_per_node() - 1);
+    }
     template <class Numbers>
     static N shown(double Numbers::*which, const Numbers& numbers) {
         if constexpr (std::is_same_v<N, Traced>)

@@ -56,7 +56,8 @@ TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switc
     hw.has_switch = false;  // two of four GPUs: one of the three links of a GPU leads to the other
     CHECK(on.collective(6'000, 2) == Approx(1e-3 + 3'000 / (0.5 * 2e6 / 3)).epsilon(1e-12));
     CHECK(on.collective(6'000, 4) == Approx(1e-3 + 4'500 / (0.5 * 2e6)).epsilon(1e-12));
-    CHECK(on.pair_link() == Approx(2e6 / 3).epsilon(1e-12));
+    CHECK(on.ring_link_rate() == Approx(0.25 * 2e6 / 3).epsilon(1e-12));
+    CHECK(on.send_link_rate() == Approx(0.6 * 0.5 * 2e6 / 3).epsilon(1e-12));
 }
 
 TEST_CASE("by hand: a dense layer") {

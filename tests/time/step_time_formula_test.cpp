@@ -30,6 +30,9 @@ Case random_case(tests::Random& random, const Model& model) {
     c.plan.overlap_parameters = random.coin();
     c.plan.overlap_pipeline = random.coin();
     c.plan.site = random.one_of({SiteKind::measured, SiteKind::quiet, SiteKind::shared});
+    c.plan.measured_intra = random.one_of({0.0, 300.0});
+    c.plan.measured_inter = random.one_of({0.0, 50.0, 900.0});  // the second one: sends reach what the node has
+    c.plan.measured_latency = random.one_of({0.0, 1e-5});
     const Gpu& gpu = *catalog().gpu(random.one_of<const char*>({"h100-sxm-80gb", "a100-sxm-40gb", "b200-sxm-180gb"}));
     const Cluster* cluster = catalog().cluster(random.one_of<const char*>({"dgx-h100", "abci-a", "tsubame4", ""}));
     c.framework = framework_of(c.plan, gpu);

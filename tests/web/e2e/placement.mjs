@@ -47,3 +47,16 @@ export const even = (count, rate = 40) => {
     const all = Array.from({ length: count }, (_, i) => String.fromCharCode(97 + i));
     return [`GB/s,${all}`, ...all.map((from) => [from, ...all.map((to) => (from === to ? '' : rate))].join(','))].join('\n');
 };
+
+// What all_reduce_perf prints of nodes with eight GPUs: so many µs, and the bytes at that rate.
+export function allReduce({ nodes, latency, gbyteEachSecond }) {
+    const ranks = Array.from({ length: 8 * nodes }, (_, i) => `#  Rank ${i} Group  0 Pid 1 on node${Math.floor(i / 8)} device  ${i % 8} [0x07] NVIDIA H100`);
+    const sizes = Array.from({ length: 11 }, (_, i) => 2 ** (20 + i)).map((bytes) => {
+        const time = latency + bytes / gbyteEachSecond / 1000;
+        const rate = bytes / time / 1000;
+        const columns = [time, rate, (rate * 2 * (8 * nodes - 1)) / (8 * nodes)].map((number) => number.toFixed(3)).join(' ');
+        return `${bytes} ${bytes / 4} float sum -1 ${columns} 0 ${columns} 0`;
+    });
+    const columns = '#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong';
+    return ['# Collective test starting: all_reduce_perf', '# Using devices', ...ranks, columns, ...sizes].join('\n');
+}

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { eventually, open, pageTest } from './browser.mjs';
 import { inOrder, plain } from './find.mjs';
 import { everyLook } from './looks.mjs';
-import { changeNode, even, nodes, openLinks, result, run, search, searchFor, section, stale, title } from './placement.mjs';
+import { allReduce, changeNode, even, nodes, openLinks, result, run, search, searchFor, section, stale, title } from './placement.mjs';
 import { words } from './words.mjs';
 
 pageTest('the example: a slow link is named, a placement found, its rank file taken', async (t) => {
@@ -51,6 +51,19 @@ pageTest('mistakes are named with row and column, a missing unit is asked for, a
     await eventually('the links', () => title(page), / 2 /);
     await search(page);
     await eventually('too few', () => plain(section(page)), words.tooFewNodes(8, 2));
+});
+
+pageTest('an all_reduce over all GPUs gives every estimate its rates, and the link carries them', async () => {
+    const page = await open(run);
+    const before = await plain(page.locator('#answer'));
+    const { text } = await openLinks(page);
+    await text.fill(allReduce({ nodes: 2, latency: 50, gbyteEachSecond: 20 }));
+    const use = section(page).locator('.rates button');
+    await eventually('the offer', () => plain(use), words.useRates);
+    await use.click();
+    await eventually('in use', () => plain(use), words.ratesUsed);
+    assert.match(page.url(), /[?&]inter=20(&|$)/);
+    await eventually('a longer step', async () => (await plain(page.locator('#answer'))) !== before, true);
 });
 
 pageTest(

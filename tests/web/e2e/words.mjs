@@ -94,6 +94,8 @@ export const words = {
     slowLinks: /^2 of 56 links are slower than half the median; the slowest, node-3 to node-4, does 4\.1 GB/,
     wrongCell: /b to a|row 2/,
     whichUnit: /unit/i,
+    useRates: 'Use these rates in every estimate',
+    ratesUsed: 'Every estimate uses these rates',
     tooFewNodes: (needed, measured) => new RegExp(`This needs ${needed} nodes, but only ${measured} were measured\\.`),
     movesTried: /([\d.,]+)( million)? moves tried, .* a second\./,
     stopped: 'Stopped: this is the best so far.',

@@ -5,7 +5,7 @@ export const CALIBRATED = ['time_host', 'time_link', 'time_element', 'time_spann
 
 type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels' | 'framework';
 export const GROUPS: [id: GroupId, keys: string[]][] = [
-    ['cluster', ['cluster', 'gpus_per_node']],
+    ['cluster', ['cluster', 'gpus_per_node', 'measured_intra_gb_s', 'measured_inter_gb_s', 'measured_inter_latency_s']],
     [
         'pipeline',
         [

@@ -317,6 +317,7 @@ export function Options({ page, act, Layout }: { page: Page; act: Actions } & Sl
                         {inside.map((field) => (
                             <OptionField key={field.key} page={page} field={field} act={act} Layout={Layout} />
                         ))}
+                        {cluster && <p class="note">{say('adjust.links_help')}</p>}
                     </Folded>
                 );
             })}

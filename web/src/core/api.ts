@@ -56,6 +56,9 @@ export type FieldKey =
     | 'time_element'
     | 'time_spanning'
     | 'time_spread'
+    | 'measured_intra_gb_s'
+    | 'measured_inter_gb_s'
+    | 'measured_inter_latency_s'
     | 'tensor_overlap'
     | 'overlap_gradients'
     | 'overlap_parameters'
@@ -1107,7 +1110,29 @@ export type LinksRead = {
     median_gbyte_per_s: number;
     lowest: number; // GB/s
     highest: number; // GB/s
+    set: Settings;
     notes: Text[];
+};
+
+// A measurement of all_reduce over all GPUs alone: of no single link, so that no placement follows from it.
+export type CollectivesRead = {
+    ok: true;
+    version: Version;
+    format: FormatShown;
+    unit: LinksUnit;
+    unit_source: 'file' | 'tool' | 'chosen';
+    collectives: CollectiveRun[];
+    set: Settings;
+    notes: Text[];
+};
+
+// A run of all_reduce_perf: the line seconds + bytes x slope nearest to its times (least sum of relative errors without signs; of the messages from 1 MiB on, where there are three sizes of them).
+export type CollectiveRun = {
+    nodes: number; // nodes
+    gpus: number;
+    bus_gbyte_per_s: number;
+    gbyte_per_s: number;
+    latency_us: number;
 };
 
 // A format.
@@ -1334,7 +1359,7 @@ export interface Answers {
     versus: Versus | VersusRefusal;
     limits: Limits | Refusal;
     calibrate: Calibrated;
-    read_links: LinksRead | Refusal;
+    read_links: LinksRead | CollectivesRead | Refusal;
     place: Placed | Refusal;
 }
 

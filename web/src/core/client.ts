@@ -4,6 +4,7 @@ import { type Alive, watchOver } from './alive';
 import type {
     Answers,
     CalibrateRequest,
+    CollectivesRead,
     JobRequest,
     LimitsRequest,
     Only,
@@ -68,7 +69,7 @@ export class Core {
     rank = (job: RankAsked): Promise<Answers['rank']> => this.read('rank', JSON.stringify(job));
     versus = (job: Requests['versus']): Promise<Answers['versus']> => this.read('versus', JSON.stringify(job));
     limits = (job: LimitsAsked): Promise<Answers['limits']> => this.read('limits', JSON.stringify(job));
-    measure = (text: string, said: LinksSaid): Promise<Measured | Refusal> => this.ask('measure', text, { said });
+    measure = (text: string, said: LinksSaid): Promise<Measured | CollectivesRead | Refusal> => this.ask('measure', text, { said });
     // `seconds` is when to end with the best so far.
     place = (
         job: PlaceAsked,

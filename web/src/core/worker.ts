@@ -1,7 +1,18 @@
 // One instance of the core in a thread of its own. One message brings the compiled module; every other one is a question, answered under
 // the same id. Questions may come before the module.
 import createModule from 'fourfold-core';
-import type { Fourfold, LinksGiven, LinksRead, LinksRequest, Placed, PlaceProgress, Refusal, SearchColumns, SearchSummary } from './api';
+import type {
+    CollectivesRead,
+    Fourfold,
+    LinksGiven,
+    LinksRead,
+    LinksRequest,
+    Placed,
+    PlaceProgress,
+    Refusal,
+    SearchColumns,
+    SearchSummary,
+} from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 import type { LinkColumns, LinksSaid, Measured } from './types';
 
@@ -59,10 +70,10 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
 }
 
 // A measurement as typed or dropped. The page draws the numbers and hands them on.
-function measure(fourfold: Fourfold, text: string, said?: LinksSaid): Measured | Refusal {
+function measure(fourfold: Fourfold, text: string, said?: LinksSaid): Measured | CollectivesRead | Refusal {
     const request: LinksRequest = { text, ...said };
-    const answer = JSON.parse(fourfold.read_links(JSON.stringify(request))) as LinksRead | Refusal;
-    if (!answer.ok) return answer;
+    const answer = JSON.parse(fourfold.read_links(JSON.stringify(request))) as LinksRead | CollectivesRead | Refusal;
+    if (!answer.ok || 'collectives' in answer) return answer;
     const { links, ...facts } = answer;
     const gpus = 'gpus' in links;
     const names = gpus ? links.gpus : links.nodes;

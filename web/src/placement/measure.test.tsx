@@ -55,7 +55,7 @@ test('only the newest text is read, once it rests', async () => {
     const measure = vi.fn(async () => measured);
     function Probe({ source }: { source: Source }) {
         const { read, reading } = useReading(source, measure);
-        return <p>{`${reading} ${read && read !== 'crashed' && read.ok ? read.names.length : read}`}</p>;
+        return <p>{`${reading} ${read && read !== 'crashed' && read.ok && 'names' in read ? read.names.length : read}`}</p>;
     }
     const { again, text } = show(<Probe source={{ ...EMPTY, text: 'a' }} />);
     again(<Probe source={{ ...EMPTY, text: 'ab' }} />);

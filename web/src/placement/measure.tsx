@@ -1,6 +1,6 @@
 // The measurement of the links: how it comes in, and what was read.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Refusal } from '../core/api';
+import type { CollectivesRead, Refusal } from '../core/api';
 import { latestOnly } from '../core/client';
 import type { LinksSaid, Measured } from '../core/types';
 import { format } from '../format/format';
@@ -24,7 +24,7 @@ export interface Source {
 }
 export const EMPTY: Source = { text: '', said: { unit: 'auto', units: 'auto' }, file: null, example: false };
 
-export type Read = Measured | Refusal | 'crashed' | null;
+export type Read = Measured | CollectivesRead | Refusal | 'crashed' | null;
 
 // Asks for the newest text only; what is shown belongs to the source beside it.
 export function useReading(source: Source, measure: Placing['measure']): { read: Read; reading: boolean } {
@@ -179,7 +179,7 @@ export function Reading({ read, reading, source }: { read: Read; reading: boolea
             {read && read !== 'crashed' && !read.ok && (
                 <Problems title={say('placement.measure.unreadable', { count: read.problems.length })} problems={read.problems} />
             )}
-            {read && read !== 'crashed' && read.ok && (
+            {read && read !== 'crashed' && read.ok && 'names' in read && (
                 <p class="note">
                     {say('placement.measure.read', {
                         format: nameOf('choice.format', read.format),

@@ -11,6 +11,7 @@ import { Curve } from './curve';
 import { Matrix } from './map';
 import { EMPTY, Formats, Input, Reading, type Source, useReading } from './measure';
 import { Problems, Select } from './parts';
+import { Rates } from './rates';
 import { findingOf, type Plan, Result } from './result';
 import { type Course, type Found, findPlacement, type Placer, type Placing, type Search } from './search';
 import { filledRows, isOfRow, problemsByRow, type UnitRow, unitsOf } from './units';
@@ -220,7 +221,8 @@ export function PlacementView({ page, act, placing: { measure, placers } }: { pa
     const [source, set] = useState<Source>(EMPTY);
     const [rows, setRows] = useState<UnitRow[]>([]); // they stay when the measurement changes
     const { read, reading } = useReading(source, measure);
-    const measured = read && read !== 'crashed' && read.ok ? read : null;
+    const known = read && read !== 'crashed' && read.ok ? read : null;
+    const measured = known && 'names' in known ? known : null;
     return (
         <>
             <div class="step">
@@ -229,6 +231,7 @@ export function PlacementView({ page, act, placing: { measure, placers } }: { pa
                 <Input source={source} set={set} invalid={read !== null && read !== 'crashed' && !read.ok} />
                 <p class="note">{say('placement.measure.stays')}</p>
                 <Reading read={read} reading={reading} source={source} />
+                {known && !source.example && <Rates read={known} page={page} act={act} />}
             </div>
             {measured && (
                 <div class="step">

@@ -118,6 +118,7 @@ export function measuredOf(name = 'place-pipette'): Measured {
         median_gbyte_per_s: median,
         lowest: first?.gbyte_per_s ?? 0,
         highest: last?.gbyte_per_s ?? 0,
+        set: {},
         notes: [],
     };
 }

@@ -270,6 +270,7 @@ export interface Words {
     'adjust.cluster': null;
     'adjust.cluster_help': null;
     'adjust.no_cluster': null;
+    'adjust.links_help': null;
     'options.cluster': null;
     'options.pipeline': null;
     'options.sharding': null;
@@ -693,6 +694,15 @@ export interface Words {
     'placement.measure.others': { count: number };
     'placement.measure.read': { format: string; count: number; gpus: string | boolean; unit: string; source: string };
     'placement.measure.crashed': null;
+    'placement.rates.inside': { gpus: number; rate: number };
+    'placement.rates.between': { gpus: number; nodes: number; rate: number; bus: number; latency: number };
+    'placement.rates.no_pairs': null;
+    'placement.rates.offer': { rates: readonly string[] };
+    'placement.rates.set_inside': { rate: number };
+    'placement.rates.set_between': { rate: number };
+    'placement.rates.set_latency': { latency: number };
+    'placement.rates.use': null;
+    'placement.rates.used': null;
     'placement.matrix.title': { slow: number; all: number; from: string; to: string; rate: number };
     'placement.matrix.even': { all: number; from: string; to: string; rate: number };
     'placement.matrix.uniform': { all: number; rate: number };
