@@ -99,6 +99,9 @@ struct Plan {
     // Where a stack differs from what is known of its framework: times as much of the CPU's time and of element-wise work, times the rate
     // of the link inside a node; seconds more for a tensor-parallel collective per further node; and how much wider the band is.
     double time_host = 1, time_link = 1, time_element = 1, time_spanning = 0, time_spread = 1;
+    // Of memory: times as much, and GiB more than estimated on every GPU.
+    double memory_factor = 1, memory_extra = 0;
+    std::int64_t time_runs = 0, memory_runs = 0;  // that either rests on; no number depends on them
     bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
     bool gradients_in_fp32 = true;
     bool hidden_dropout = false;
@@ -115,6 +118,7 @@ struct Plan {
         return time_factor != 1 || site == SiteKind::own || time_host != 1 || time_link != 1 || time_element != 1 || time_spanning != 0 ||
                time_spread != 1;
     }
+    bool has_calibrated_memory() const { return memory_factor != 1 || memory_extra != 0; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
@@ -224,6 +228,10 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.number({"time_element", "element", "times"}, p.time_element, {0.1, 10});
     v.number({"time_spanning", "span", "seconds"}, p.time_spanning, {0, 0.1});
     v.number({"time_spread", "spread", "times"}, p.time_spread, {1, 20});
+    v.integer({"time_runs", "truns", ""}, p.time_runs, {0, 500});
+    v.number({"memory_factor", "memfactor", ""}, p.memory_factor, {0.5, 2});
+    v.number({"memory_extra", "memextra", "gib"}, p.memory_extra, {-32, 32});
+    v.integer({"memory_runs", "memruns", ""}, p.memory_runs, {0, 500});
     v.boolean({"tensor_overlap", "tpov", ""}, p.tensor_overlap);
     v.boolean({"overlap_gradients", "ovg", ""}, p.overlap_gradients);
     v.boolean({"overlap_parameters", "ovp", ""}, p.overlap_parameters);
