@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
+import { Calibrated } from '../evidence/calibrated';
 import { format } from '../format/format';
 import { sizes, sizesOf, stepChange, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
 import { problemAttributes, problemId } from '../shared/field-problems';
@@ -277,6 +278,7 @@ export function Answer({ page, act, Budget }: { page: Page; act: Actions; Budget
         <section id="answer" class={page.late ? 'answer late' : 'answer'} aria-label={say('answer.label')} tabIndex={-1}>
             <Headline page={page} />
             {good && <p class="takes">{timeOf(answer)}</p>}
+            {good && <Calibrated answer={answer} />}
             <Announcement text={page.late ? say('answer.late') : spokenOf(page)} />
             <Problems page={page} act={act} />
             {good && (
