@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "answer/parts.h"
+#include "base/bytes.h"
 #include "model/catalog.h"
 #include "time/transfers.h"
 
@@ -80,7 +81,8 @@ double least_gpus_to_fit(const Job& job) {
     const double moments = kMomentsBytes[static_cast<std::size_t>(narrow ? Moments::bits16 : p.moments)];
     const double optimizer = 4 + moments;  // with the precise weights, in fp32
     const double per_parameter = 2 + (p.gradients_in_fp32 ? 4 : 2) + (1 - p.optimizer_offload) * optimizer;
-    return static_cast<double>(parameter_count(job.model)) * per_parameter / job.gpu->memory_bytes;
+    const double room = (job.gpu->memory_bytes - p.memory_extra * kGibi) / p.memory_factor;
+    return room > 0 ? static_cast<double>(parameter_count(job.model)) * per_parameter / room : INFINITY;
 }
 
 double least_gpus_in_time(const Job& job) {

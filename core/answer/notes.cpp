@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/bytes.h"
 #include "calibration/calibration.h"
 #include "plan/framework.h"
 #include "plan/schedule.h"
@@ -96,6 +97,10 @@ Json used_notes(const Job& job) {
             notes.add(Text("used.calibration.constant").with("constant", Text("field", kFitted[i].key)).with("value", value));
     if (p.time_spread != 1) notes.add(Text("used.calibration.spread").with("times", p.time_spread));
     measured_links(p, notes);
+    if (p.time_runs > 0 && p.is_calibrated()) notes.add(Text("used.calibration.runs").with("runs", p.time_runs));
+    if (p.memory_factor != 1) notes.add(Text("used.calibration.memory_factor").with("factor", p.memory_factor));
+    if (p.memory_extra != 0) notes.add(Text("used.calibration.memory_extra").with("bytes", p.memory_extra * kGibi));
+    if (p.memory_runs > 0 && p.has_calibrated_memory()) notes.add(Text("used.calibration.memory_runs").with("runs", p.memory_runs));
     return std::move(notes.list);
 }
 

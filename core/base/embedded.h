@@ -8,5 +8,5 @@ struct File {
     std::string_view name;  // without folder and ending: "llama-3.1-8b"
     std::string_view text;
 };
-extern const std::span<const File> gpus, clusters, models;  // core/data/*/*.json, sorted by name
+extern const std::span<const File> gpus, clusters, models, columns;  // core/data/*/*.json, sorted by name
 }  // namespace fourfold::embedded

@@ -25,17 +25,35 @@ struct Proposal {
     Plan with(const Plan& plan) const { return how.kind == Kind::none ? plan : how.applied_to(plan); }
 };
 
+// What one run says: a time, or bytes.
+struct Said {
+    const MeasuredRun* run;
+    double measured, estimated;
+};
+std::vector<Said> times_of(const std::vector<MeasuredRun>& runs) {
+    std::vector<Said> said;
+    for (const MeasuredRun& run : runs)
+        if (run.has_time()) said.push_back({&run, run.measured, run.estimated});
+    return said;
+}
+std::vector<Said> memory_of(const std::vector<MeasuredRun>& runs) {
+    std::vector<Said> said;
+    for (const MeasuredRun& run : runs)
+        if (run.has_memory()) said.push_back({&run, run.memory.allocated, run.memory.estimated});
+    return said;
+}
+
 // One row per plan, in an order of its own: what is proposed must not depend on the order in which runs were given.
-std::vector<FitRow> rows_of(const std::vector<MeasuredStep>& steps) {
-    std::vector<const MeasuredStep*> sorted;
-    for (const MeasuredStep& step : steps)
-        insert_sorted(sorted, &step, [](const MeasuredStep* a, const MeasuredStep* b) {
-            return a->key != b->key ? a->key < b->key : a->measured < b->measured;
+std::vector<FitRow> rows_of(const std::vector<Said>& said) {
+    std::vector<Said> sorted;
+    for (const Said& one : said)
+        insert_sorted(sorted, one, [](const Said& a, const Said& b) {
+            return a.run->key != b.run->key ? a.run->key < b.run->key : a.measured < b.measured;
         });
     std::vector<FitRow> rows;
     for (std::size_t i = 0, next = 0; i < sorted.size(); i = next) {
-        FitRow row{sorted[i]->plan, 0, sorted[i]->estimated};
-        for (next = i; next < sorted.size() && sorted[next]->key == sorted[i]->key; ++next) row.measured += sorted[next]->measured;
+        FitRow row{sorted[i].run->plan, 0, sorted[i].estimated};
+        for (next = i; next < sorted.size() && sorted[next].run->key == sorted[i].run->key; ++next) row.measured += sorted[next].measured;
         row.measured /= static_cast<double>(next - i);
         rows.push_back(row);
     }
@@ -138,28 +156,41 @@ Proposal propose(const Job& job, const std::vector<FitRow>& rows, std::size_t ru
 }
 
 // ---- the answer
-// What the proposal sets, and what undoes the rest of a calibration that the job has.
-Json set_of(const Proposal& proposal, const Job& job) {
-    Json set = Json::object();
-    if (proposal.how.kind == Kind::none && proposal.spread == 1) return set;
+bool is_of_memory(std::string_view key) { return key.starts_with("memory_"); }
+
+// What the proposal for the time sets, and what undoes the rest of such a calibration that the job has.
+void set_time(const Proposal& proposal, std::size_t runs, const Job& job, Json& set) {
+    if (proposal.how.kind == Kind::none && proposal.spread == 1) return;
     const bool corrects = proposal.how.kind != Kind::none;
     Job proposed = job;
     proposed.plan = proposal.with(uncalibrated(job.plan));
     proposed.plan.time_spread = proposal.spread;
+    proposed.plan.time_runs = static_cast<std::int64_t>(runs);
     const bool own = proposed.plan.site == SiteKind::own;
     const Json before = to_json(job), after = to_json(proposed);
     for (const std::string_view one : kCalibrationKeys) {
         const std::string key(one);
-        const bool of_site = one.starts_with("site_"), always = (one == "time_factor" && corrects) || (one == "site" && own);
+        if (is_of_memory(one)) continue;
+        const bool of_site = one.starts_with("site_");
+        const bool always = (one == "time_factor" && corrects) || (one == "site" && own) || one == "time_runs";
         if (of_site ? own : always || before[key] != after[key]) set[key] = after[key];
     }
-    return set;
+}
+
+void set_memory(const MemoryProposal& proposal, std::size_t runs, const Job& job, Json& set) {
+    using Kind = MemoryCorrection::Kind;
+    const MemoryCorrection& how = proposal.how;
+    if (how.kind == Kind::none) return;
+    set["memory_runs"] = runs;
+    if (how.kind == Kind::factor || job.plan.memory_factor != how.factor) set["memory_factor"] = how.factor;
+    if (how.kind == Kind::extra || job.plan.memory_extra != how.extra) set["memory_extra"] = how.extra;
 }
 
 // What takes the job's calibration away; empty when it has none.
 Json removal(const Job& job) {
     Json set = Json::object();
-    if (!job.plan.is_calibrated()) return set;
+    const Plan& p = job.plan;
+    if (!p.is_calibrated() && !p.has_calibrated_memory() && p.time_runs == 0 && p.memory_runs == 0) return set;
     Job plain = job;
     plain.plan = uncalibrated(job.plan);
     const Json all = to_json(plain);
@@ -207,13 +238,14 @@ Json describe_plan(const Plan& plan) {
     return described;
 }
 
-// A line of the text for the plan that the job asks for, its time left open; "" when there is no such plan.
+// A line of the text for the plan that the job asks for, what is measured left open; "" when there is no such plan.
 Json text_help(const Job& job, const RunColumns& columns) {
     Job resolved = job;
     Problems ignored;
     std::string line;
     const bool known = resolve(resolved, ignored).has_value();
-    const Json plan = to_json(resolved);
+    Json plan = to_json(resolved);
+    if (known) plan[kDataParallel] = resolved.plan.data_parallel();
     for (std::size_t i = 0; i < columns.keys.size(); ++i) {
         if (i > 0) line += columns.separator;
         const auto value = plan.find(columns.keys[i]);
@@ -226,60 +258,111 @@ Json text_help(const Job& job, const RunColumns& columns) {
     return Object().add("header", columns.header()).add("line", known ? line : std::string());
 }
 
-Json warnings_of(const std::vector<MeasuredStep>& steps) {
+Json warnings_of(const std::vector<MeasuredRun>& runs) {
     Problems list;
-    for (const MeasuredStep& step : steps)
-        if (!step.fits)
-            list.push_back({indexed("runs", step.index), "does_not_fit", nullptr, Text("problem.run.does_not_fit").with("run", step.name),
+    for (const MeasuredRun& run : runs)
+        if (!run.fits)
+            list.push_back({indexed("runs", run.index), "does_not_fit", nullptr, Text("problem.run.does_not_fit").with("run", run.name),
                             "suggestion.run.does_not_fit", nullptr});
     return to_json(list);
 }
 
+Json sentences(const std::vector<Text>& texts) {
+    Json list = Json::array();
+    for (const Text& text : texts) list.push_back(text.json());
+    return list;
+}
+
 }  // namespace
 
-// Each run beside its estimate, before and after what is proposed.
-static void compare_runs(const Job& job, const std::vector<MeasuredStep>& steps, const Proposal& proposal, Json& answer) {
+// The time of each run beside its estimate, before and after what is proposed.
+static void compare_times(const Job& job, const std::vector<MeasuredRun>& runs, const Proposal& proposal, Json& answer) {
     std::vector<double> before, after, after_seconds;
-    for (const MeasuredStep& step : steps) {
-        const Plan calibrated = proposal.with(step.plan);
-        after_seconds.push_back(proposal.how.kind == Kind::none ? step.estimated : job.timed(calibrated).step().seconds);
-        before.push_back(step.measured / step.estimated);
-        after.push_back(step.measured / after_seconds.back());
+    for (const MeasuredRun& run : runs) {
+        if (!run.has_time()) continue;
+        const bool as_before = proposal.how.kind == Kind::none;
+        after_seconds.push_back(as_before ? run.estimated : job.timed(proposal.with(run.plan)).step().seconds);
+        before.push_back(run.measured / run.estimated);
+        after.push_back(run.measured / after_seconds.back());
     }
     const std::vector<bool> far = outliers(after);
     Json rows = Json::array();
-    for (std::size_t i = 0; i < steps.size(); ++i)
+    std::size_t i = 0;
+    for (const MeasuredRun& run : runs) {
+        const bool timed = run.has_time();
+        const auto number = [&](const std::vector<double>& values) { return timed ? Json(values[i]) : Json(); };
         rows.push_back(Object()
-                           .add("name", steps[i].name)
-                           .add("step_seconds", steps[i].measured)
-                           .add("estimated_seconds", steps[i].estimated)
-                           .add("ratio", before[i])
-                           .add("after_seconds", after_seconds[i])
-                           .add("after_ratio", after[i])
-                           .add("outlier", static_cast<bool>(far[i]))
-                           .add("plan", describe_plan(steps[i].plan)));
+                           .add("name", run.name)
+                           .add("measure", timed ? Json(run.measure) : Json())
+                           .add("step_seconds", timed ? Json(run.measured) : Json())
+                           .add("estimated_seconds", run.estimated)
+                           .add("ratio", number(before))
+                           .add("after_seconds", number(after_seconds))
+                           .add("after_ratio", number(after))
+                           .add("outlier", timed && far[i])
+                           .add("plan", describe_plan(run.plan))
+                           .add("filled", run.filled)
+                           .add("memory", nullptr));
+        i += timed ? 1 : 0;
+    }
     answer["rows"] = std::move(rows);
     answer["before"] = errors(before);
     answer["after"] = errors(after);
 }
 
+// The same of the memory: in allocated bytes, or in reserved ones where these were measured.
+static Json compare_memory(const std::vector<MeasuredRun>& runs, const MemoryProposal& proposal, Json& rows) {
+    constexpr const char* kMemoryKinds[] = {"none", "factor", "extra"};
+    std::vector<double> before, after;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const MeasuredMemory& memory = runs[i].memory;
+        if (!runs[i].has_memory()) continue;
+        const double unit = memory.bytes / memory.allocated, corrected = proposal.how.bytes(memory.estimated);
+        before.push_back(memory.allocated / memory.estimated);
+        after.push_back(memory.allocated / corrected);
+        rows[i]["memory"] = Object()
+                                .add("reserved", memory.reserved)
+                                .add("bytes", memory.bytes)
+                                .add("estimated_bytes", unit * memory.estimated)
+                                .add("ratio", before.back())
+                                .add("after_bytes", unit * corrected)
+                                .add("after_ratio", after.back());
+    }
+    if (before.empty()) return nullptr;
+    return Object()
+        .add("runs", static_cast<std::int64_t>(before.size()))
+        .add("kind", kMemoryKinds[static_cast<std::size_t>(proposal.how.kind)])
+        .add("why", sentences(proposal.why))
+        .add("before", errors(before))
+        .add("after", errors(after));
+}
+
 Json calibration_answer(const Json& request, const Job& job, Problems& problems) {
     const RunsRead read = read_runs(request, job, problems);
-    Json answer = Object().add("ok", problems.empty()).add("text", text_help(job, read.columns)).add("remove", removal(job));
+    Json text = text_help(job, read.columns);
+    text["conventions"] = Json::array();
+    for (const Choice& choice : kFlopConventions)
+        if (read.asks_convention) text["conventions"].push_back(choice.id);
+    Json answer = Object().add("ok", problems.empty()).add("text", std::move(text)).add("remove", removal(job));
     if (!problems.empty()) {
         answer["problems"] = to_json(problems);
         return answer;
     }
-    const Proposal proposal = propose(job, rows_of(read.steps), read.steps.size());
-    compare_runs(job, read.steps, proposal, answer);
-    Json why = Json::array();
-    for (const Text& sentence : proposal.why) why.push_back(sentence.json());
-    answer["usable"] = read.steps.size();
+    const std::vector<Said> times = times_of(read.runs), memory = memory_of(read.runs);
+    const bool of_time = !times.empty() || memory.empty();
+    const Proposal proposal = propose(job, rows_of(times), times.size());
+    const MemoryProposal bytes = propose_memory(rows_of(memory), memory.size());
+    compare_times(job, read.runs, proposal, answer);
+    answer["memory"] = compare_memory(read.runs, bytes, answer["rows"]);
+    answer["usable"] = read.runs.size();
     answer["kind"] = kKinds[static_cast<std::size_t>(proposal.how.kind)];
-    answer["why"] = std::move(why);
-    answer["set"] = set_of(proposal, job);
+    answer["why"] = sentences(of_time ? proposal.why : std::vector<Text>());
+    Json set = Json::object();
+    set_time(proposal, times.size(), job, set);
+    set_memory(bytes, memory.size(), job, set);
+    answer["set"] = std::move(set);
     answer["not_identifiable"] = proposal.unknown;
-    answer["warnings"] = warnings_of(read.steps);
+    answer["warnings"] = warnings_of(read.runs);
     return answer;
 }
 

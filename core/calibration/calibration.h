@@ -9,43 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "calibration/runs.h"
 #include "job/job.h"
 
 namespace fourfold {
 
-inline constexpr std::size_t kFewestForFactor = 3, kFewestForSite = 10, kMostRuns = 500;
+inline constexpr std::size_t kFewestForFactor = 3, kFewestForSite = 10;
 inline constexpr int kProposedDigits = 4;  // of a factor or a constant
-
-// ---- what was measured
-struct MeasuredStep {
-    std::size_t index = 0;  // in the request
-    Text name;              // "Run 4", "Line 5"
-    std::string key;        // of the plan: the same for the same one
-    Plan plan;              // no kAuto, no calibration of its own
-    double measured = 0;    // seconds
-    double estimated = 0;   // seconds, without any calibration
-    bool fits = true;       // by the estimate of its memory
-};
-
-// The columns of a text of runs, and what lies between them.
-struct RunColumns {
-    std::vector<std::string> keys;   // of a row, "" where the name is not known
-    std::vector<std::string> names;  // as the text has them
-    char separator = ',';
-    std::string header() const;  // the names in one line
-};
-
-struct RunsRead {
-    std::vector<MeasuredStep> steps;  // those without a problem
-    RunColumns columns;               // of "runs_text", else the usual ones
-};
-
-// The plan without what an earlier calibration put there.
-Plan uncalibrated(const Plan& plan);
-
-// Reads a request's "runs" (list of objects) or "runs_text" (CSV or TSV with a header); every row that is wrong, absurd, illegal or
-// contradicts another is a problem whose field is "runs[3].…" and whose message begins with the row's name.
-RunsRead read_runs(const Json& request, const Job& job, Problems& problems);
 
 // ---- what may explain the runs
 inline constexpr std::size_t kSiteConstants = 4, kFittedConstants = 8;
@@ -81,10 +51,35 @@ struct Correction {
 // All that may be, the simplest first: Kind::none always, then those whose constants change any of the rows. Rows in an order that does not
 // depend on the request's. Bounded work: about a millisecond per row natively.
 std::vector<Correction> corrections(const Job& job, const std::vector<FitRow>& rows);
+
+// ---- memory
+// What makes the estimated bytes of the fullest GPU agree with the runs: nothing, a factor, or a constant.
+struct MemoryCorrection {
+    enum class Kind { none, factor, extra };
+    Kind kind = Kind::none;
+    double factor = 1, extra = 0;  // the second in GiB
+    double held_out = 0;           // as Correction's
+    std::vector<double> ratios{};
+
+    Plan applied_to(Plan plan) const;
+    double bytes(double estimated) const;
+};
+// All that may be, Kind::none first; of rows in allocated bytes.
+std::vector<MemoryCorrection> memory_corrections(const std::vector<FitRow>& rows);
+
+struct MemoryProposal {
+    MemoryCorrection how;
+    std::vector<Text> why;  // sentences
+};
+// Of rows, one per plan, from so many runs.
+MemoryProposal propose_memory(const std::vector<FitRow>& rows, std::size_t runs);
+
+// ---- which of them
 // Plans that differ in more than the number of GPUs and the batch.
 std::size_t layouts_of(const std::vector<FitRow>& rows);
-// The one to propose.
+// The one to propose: the best of those that predict clearly better than the first, which is none.
 const Correction& best_of(const std::vector<Correction>& all, std::size_t layouts);
+const MemoryCorrection& best_of(const std::vector<MemoryCorrection>& all, std::size_t layouts);
 
 // ---- how wide the band is
 // How far a ratio of measured to estimated time lies from 1, in widths of the plan's published band on that side, as logarithms.
@@ -97,9 +92,9 @@ struct Scatter {
 Scatter scatter_of(std::vector<double> distances);
 
 // The keys of a plan that carry a calibration.
-inline constexpr std::string_view kCalibrationKeys[] = {"time_factor",  "site",          "site_network", "site_pipeline",
-                                                        "site_fixed",   "site_stall",    "time_host",    "time_link",
-                                                        "time_element", "time_spanning", "time_spread"};
+inline constexpr std::string_view kCalibrationKeys[] = {"time_factor", "site",      "site_network",  "site_pipeline", "site_fixed",
+                                                        "site_stall",  "time_host", "time_link",     "time_element",  "time_spanning",
+                                                        "time_spread", "time_runs", "memory_factor", "memory_extra",  "memory_runs"};
 
 // ---- the answer
 // As core/contract/api.md describes it.

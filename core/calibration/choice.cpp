@@ -35,9 +35,10 @@ static double chance_of_at_least(std::size_t heads, std::size_t tosses, double e
     return sum;
 }
 
-static bool clearly_better(const Correction& one, const Correction& none, std::size_t layouts) {
+template <class Correction>
+static bool clearly_better(const Correction& one, const Correction& none, double noise, std::size_t layouts) {
     const std::size_t runs = none.ratios.size();
-    if (none.held_out - one.held_out < 2 * kNoise / std::sqrt(static_cast<double>(layouts))) return false;
+    if (none.held_out - one.held_out < 2 * noise / std::sqrt(static_cast<double>(layouts))) return false;
     std::size_t closer = 0;
     for (std::size_t i = 0; i < runs; ++i) closer += std::abs(one.ratios[i] - 1) < std::abs(none.ratios[i] - 1) ? 1 : 0;
     return chance_of_at_least(closer, runs, 0.5) <= kCoins;
@@ -55,11 +56,20 @@ std::size_t layouts_of(const std::vector<FitRow>& rows) {
     return known.size();
 }
 
-const Correction& best_of(const std::vector<Correction>& all, std::size_t layouts) {
+template <class Correction>
+static const Correction& best_of_all(const std::vector<Correction>& all, double noise, std::size_t layouts) {
     const Correction* best = &all[0];
     for (const Correction& one : all)
-        if (one.held_out < best->held_out && clearly_better(one, all[0], layouts)) best = &one;
+        if (one.held_out < best->held_out && clearly_better(one, all[0], noise, layouts)) best = &one;
     return *best;
+}
+
+const Correction& best_of(const std::vector<Correction>& all, std::size_t layouts) { return best_of_all(all, kNoise, layouts); }
+
+// Of measured bytes against the model: about what published dense runs scatter (tests/calibration/published_memory_test.cpp).
+static constexpr double kMemoryNoise = 0.01;
+const MemoryCorrection& best_of(const std::vector<MemoryCorrection>& all, std::size_t layouts) {
+    return best_of_all(all, kMemoryNoise, layouts);
 }
 
 double distance_from_band(const Job& job, const Plan& plan, double ratio) {

@@ -174,6 +174,7 @@ static void read_question(FieldReader& reader, Request kind, Job& job, Problems&
         case Request::calibrate:  // calibration.h reads them
             reader.any("runs");
             reader.any("runs_text");
+            reader.any("flop_convention");
             break;
         case Request::place:  // placement_request.h reads them
             for (const char* key : {"links", "objective", "seed", "moves", "restarts", "pipette", "units", "candidates", "start"})

@@ -1,5 +1,9 @@
 #include "memory/memory.h"
 
+#include <algorithm>
+
+#include "base/bytes.h"
+
 namespace fourfold {
 
 static constexpr std::array<GroupText, static_cast<std::size_t>(Group::count)> kGroups = {{
@@ -97,6 +101,11 @@ static constexpr std::array<MethodText, kMethods> kMethodTexts = {{
     {"detailed", {"Korthikanti et al. (2022) and measured runs", "https://arxiv.org/abs/2205.05198"}, kDetailedLimits},
     {"fujii2024", kSources[static_cast<std::size_t>(Paper::fujii)], kFujiiLimits},
 }};
+double memory_calibration(const Plan& plan, double bytes) {
+    constexpr double kLeast = 0.1;  // chosen: a constant below zero must leave something of a small model
+    return std::max(kLeast, plan.memory_factor + plan.memory_extra * kGibi / bytes);
+}
+
 const MethodText& text(Method method) { return kMethodTexts[static_cast<std::size_t>(method)]; }
 
 }  // namespace fourfold

@@ -113,6 +113,9 @@ class Items {
         items_[size_] = item;
         bytes_[size_++] = bytes;
     }
+    void multiply(const N& by) {
+        for (std::size_t i = 0; i < size_; ++i) bytes_[i] = by * bytes_[i];
+    }
     std::size_t size() const { return size_; }
     Item item(std::size_t i) const { return items_[i]; }
     const N& bytes(std::size_t i) const { return bytes_[i]; }
@@ -153,6 +156,14 @@ struct LossBytes {
     double at_worst, kept;
 };
 inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}};
+
+// How many times as much the user's own runs held as is estimated without them, of a GPU with so many bytes. A constant is spread over all
+// items in proportion: which of them is larger nobody measured.
+double memory_calibration(const Plan& plan, double bytes);
+template <class N>
+void calibrate(Items<N>& items, double times) {
+    items.multiply(quantity<N>({"k_z", "memory_calibration", ""}, times));
+}
 
 template <class N>
 struct StageMemory {

@@ -53,6 +53,7 @@ class Estimate : Symbols<N> {
         // with few activations the moment between two steps can be the fuller one
         if (result_.static_bytes > items_.total())
             items_.add(Item::between_steps, number("M", "between_steps", "bytes", result_.static_bytes - items_.total()));
+        if (p_.has_calibrated_memory()) calibrate(memory_calibration(p_, items_.total()));
         result_.peak_bytes = items_.total();
     }
 
@@ -362,6 +363,13 @@ class Estimate : Symbols<N> {
         if (!has_layers) return;
         items_.add(Item::first_backward, first);
         if (value_of(again) > 0) items_.add(Item::recomputed_unit, again);
+    }
+
+    void calibrate(double times) {
+        fourfold::calibrate(items_, times);
+        result_.static_bytes *= times;
+        result_.at_head *= times;
+        result_.at_backward *= times;
     }
 
     const Framework& fw_;

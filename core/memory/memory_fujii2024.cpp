@@ -63,6 +63,7 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
     add(Item::embedding_activations, 8 * x * b * h * p / t);
     if (plan.hidden_dropout) add(Item::embedding_dropout_mask, s * b * h * p);
     if (one_stage) items.add(Item::head_activations, 4 * x * b * h * (1 + v / h) / t);
+    if (plan.has_calibrated_memory()) calibrate(items, memory_calibration(plan, items.total()));
     return items;
 }
 

@@ -65,6 +65,8 @@ double allocated_of_whole(const Plan& plan, double whole_bytes) {
     return (whole_bytes - fixed) / (1 + share);
 }
 
+double allocated_of_reserved(double reserved_bytes) { return reserved_bytes / (1 + kAllocatorSlack); }
+
 Explanation explain(Method method, const Plan& plan, const Verdict& verdict) {
     constexpr int kPapersRuns = 454;  // Fujii, Watanabe, Yokota 2024
     if (method == Method::fujii2024)

@@ -39,6 +39,9 @@ double most_whole_share(Residual residual, double probability);
 // Allocated bytes with which the whole GPU reaches `whole_bytes`.
 double allocated_of_whole(const Plan& plan, double whole_bytes);
 
+// What is allocated where the allocator keeps so many bytes.
+double allocated_of_reserved(double reserved_bytes);
+
 // What the verdict says, and the evidence behind it.
 struct Explanation {
     Text verdict, basis;

@@ -356,4 +356,9 @@ std::int64_t parameter_count(const Model& m) {
            (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) + norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
 }
 
+std::int64_t active_parameters(const Model& m) {
+    const std::int64_t with_experts = std::count(m.expert_layers.begin(), m.expert_layers.end(), 1), matrices = m.gated ? 3 : 2;
+    return parameter_count(m) - with_experts * (m.experts.count - m.experts.per_token) * m.experts.ffn * m.hidden * matrices;
+}
+
 }  // namespace fourfold

@@ -88,5 +88,7 @@ Json canonical_config(const Model& model);
 // Exact number of weights as published: without vocabulary padding, and without the layers that predict further tokens, which published
 // totals leave out (DeepSeek-V3: 671B, while its files also hold 14B of those).
 std::int64_t parameter_count(const Model& model);
+// Those that a token meets: without the experts that it is not sent to.
+std::int64_t active_parameters(const Model& model);
 
 }  // namespace fourfold

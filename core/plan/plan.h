@@ -102,6 +102,9 @@ struct Plan {
     // What the reader measured of the links, 0: nothing. GB/s of a GPU in an all_reduce inside a node; of a node in one over several nodes;
     // seconds of latency between nodes, per doubling of the GPUs.
     double measured_intra = 0, measured_inter = 0, measured_latency = 0;
+    // Of memory: times as much, and GiB more than estimated on every GPU.
+    double memory_factor = 1, memory_extra = 0;
+    std::int64_t time_runs = 0, memory_runs = 0;  // that either rests on; no number depends on them
     bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
     bool gradients_in_fp32 = true;
     bool hidden_dropout = false;
@@ -119,6 +122,7 @@ struct Plan {
                time_spread != 1;
     }
     bool measures_links() const { return measured_intra > 0 || measured_inter > 0 || measured_latency > 0; }
+    bool has_calibrated_memory() const { return memory_factor != 1 || memory_extra != 0; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
@@ -231,6 +235,10 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.number({"measured_intra_gb_s", "intra", "gbyte_per_s"}, p.measured_intra, {0, 1e6});
     v.number({"measured_inter_gb_s", "inter", "gbyte_per_s"}, p.measured_inter, {0, 1e6});
     v.number({"measured_inter_latency_s", "interlat", "seconds"}, p.measured_latency, {0, 0.1});
+    v.integer({"time_runs", "truns", ""}, p.time_runs, {0, 500});
+    v.number({"memory_factor", "memfactor", ""}, p.memory_factor, {0.5, 2});
+    v.number({"memory_extra", "memextra", "gib"}, p.memory_extra, {-32, 32});
+    v.integer({"memory_runs", "memruns", ""}, p.memory_runs, {0, 500});
     v.boolean({"tensor_overlap", "tpov", ""}, p.tensor_overlap);
     v.boolean({"overlap_gradients", "ovg", ""}, p.overlap_gradients);
     v.boolean({"overlap_parameters", "ovp", ""}, p.overlap_parameters);

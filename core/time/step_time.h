@@ -139,5 +139,7 @@ const FlopText& text(FlopConvention convention);
 
 // FLOP of a step, forward and backward: logits counted, recomputation not. The conventions differ in the attention scores alone.
 double model_flop(const Model& model, const Plan& plan, FlopConvention convention);
+// FLOP of a step that are computed a second time, with attention counted whole.
+double recomputed_flop(const Model& model, const Plan& plan);
 
 }  // namespace fourfold

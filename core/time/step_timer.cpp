@@ -73,14 +73,20 @@ static double attention_weights(const Model& m) {
     return queries + down + up + a * number(l.value_dim) * h;
 }
 
+// Channels of a layer's queries, keys and values together that a pair of tokens is multiplied over.
+static double score_width(const Model& m) {
+    const LatentAttention& l = m.latent;
+    return number(m.heads) * (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
+}
+static double layers_with_experts(const Model& m) { return number(std::count(m.expert_layers.begin(), m.expert_layers.end(), 1)); }
+
 // The router's own multiplications are not counted, as in Megatron-LM's count (0.3 % of DeepSeek-V3's).
 double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2;
-    const double width = m.latent.kv_rank > 0 ? number(m.latent.nope_dim + m.latent.rope_dim + m.latent.value_dim) : 2 * number(m.head_dim);
-    const double attention = attention_weights(m) + attended(m, s, convention) * number(m.heads) * width;
+    const double attention = attention_weights(m) + attended(m, s, convention) * score_width(m);
     const double dense = matrices * h * number(m.ffn);
     const double expert = matrices * h * number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
-    const double with_experts = number(std::count(m.expert_layers.begin(), m.expert_layers.end(), 1));  // there, experts alone
+    const double with_experts = layers_with_experts(m);  // there, experts alone
     const double logits = h * number(padded_vocabulary(m, p.tensor_parallel));
     // a layer that predicts a further token: what joins its two inputs, a layer like the last one, and logits of its own
     const bool ends_with_experts = with_experts > 0 && m.expert_layers.back() != 0;
@@ -88,6 +94,34 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double per_token = number(m.layers) * attention + (number(m.layers) - with_experts) * dense + with_experts * expert + logits +
                              m.multi_token_layers * further;
     return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
+}
+
+// Multiplications of a token with the matrices from which latent attention unfolds queries, keys and values.
+static double latent_up(const Model& m) {
+    const LatentAttention& l = m.latent;
+    const double queries = number(l.q_rank) * number(l.nope_dim + l.rope_dim),
+                 others = number(l.kv_rank) * number(l.nope_dim + l.value_dim);
+    return number(m.heads) * (queries + others);
+}
+
+double recomputed_flop(const Model& m, const Plan& p) {
+    const double s = number(p.sequence_length), matrices = m.gated ? 3 : 2, h = number(m.hidden);
+    const double scores = attended(m, s, FlopConvention::full) * score_width(m), attention = attention_weights(m) + scores;
+    const double dense = matrices * h * number(m.ffn), shared = matrices * h * number(m.experts.shared_ffn);
+    const double expert = matrices * h * number(m.experts.per_token * m.experts.ffn) + shared;
+    const double layers = number(m.layers), with_experts = layers_with_experts(m), without = layers - with_experts;
+    const double whole = layers * attention + without * dense + with_experts * expert;
+    double per_token = 0;
+    if (p.recompute == Recompute::full) per_token = whole;
+    if (p.recompute == Recompute::block) per_token = whole * std::min(1.0, number(p.recompute_layers * p.chunks()) / layers);
+    if (p.recomputes(core_attn)) per_token += layers * scores;
+    if (p.recomputes(mla_up_proj)) per_token += layers * latent_up(m);
+    if (p.recomputes(mlp)) per_token += without * dense;
+    if (p.recomputes(moe))
+        per_token += with_experts * expert;
+    else if (p.recomputes(shared_experts))
+        per_token += with_experts * shared;
+    return 2 * number(p.global_batch) * s * per_token;  // multiply and add, forward once more
 }
 
 constexpr std::size_t kPlaces = 64;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP

@@ -131,7 +131,8 @@ TEST_CASE("a plan is written with exactly the fields of the contract, and read b
         "sequence_parallel": true, "site": "measured",
         "time_factor": 1.0, "site_network": 0.7, "site_pipeline": 0.5, "site_fixed": 0.1, "site_stall": 2e-5,
         "time_host": 1.0, "time_link": 1.0, "time_element": 1.0, "time_spanning": 0.0, "time_spread": 1.0,
-        "measured_intra_gb_s": 0.0, "measured_inter_gb_s": 0.0, "measured_inter_latency_s": 0.0,
+        "measured_intra_gb_s": 0.0, "measured_inter_gb_s": 0.0, "measured_inter_latency_s": 0.0, "time_runs": 0,
+        "memory_factor": 1.0, "memory_extra": 0.0, "memory_runs": 0,
         "tensor_overlap": false, "overlap_gradients": true, "overlap_parameters": true, "overlap_pipeline": false, "fused_norms": true, "hidden_dropout": false, "attention_dropout": false})"));
     const Json other = json(R"({"gpus": 96, "gpus_per_node": 4, "sequence_length": 4096, "global_batch": 48, "tensor_parallel": 2,
         "context_parallel": 3, "pipeline_parallel": 5, "micro_batch": 7, "virtual_stages": 11, "virtual_stage_group": 6, "schedule": "zb-v", "layout": "front",
@@ -144,7 +145,8 @@ TEST_CASE("a plan is written with exactly the fields of the contract, and read b
         "sequence_parallel": false, "site": "shared", "time_factor": 1.25, "site_network": 0.5,
         "site_pipeline": 0.25, "site_fixed": 2.0, "site_stall": 0.001, "time_host": 1.5,
         "time_link": 0.75, "time_element": 2.0, "time_spanning": 0.0005, "time_spread": 3.0,
-        "measured_intra_gb_s": 300.5, "measured_inter_gb_s": 40.0, "measured_inter_latency_s": 2.5e-5, "tensor_overlap": true, "overlap_gradients": false, "overlap_parameters": false,
+        "measured_intra_gb_s": 300.5, "measured_inter_gb_s": 40.0, "measured_inter_latency_s": 2.5e-5, "time_runs": 12, "memory_factor": 1.125, "memory_extra": -1.5, "memory_runs": 9,
+        "tensor_overlap": true, "overlap_gradients": false, "overlap_parameters": false,
         "overlap_pipeline": true, "fused_norms": false, "hidden_dropout": true, "attention_dropout": true})");
     Problems problems;
     FieldReader reader(other, problems);

@@ -44,7 +44,7 @@ TEST_CASE("runs that scatter: nothing is corrected, and the band is widened unti
     REQUIRE(answer["why"].size() == 3);
     CHECK(answer["why"][2]["id"] == "calibration.scatter");
     CHECK(answer["why"][2]["args"]["outside"] == 4);
-    CHECK(answer["set"].size() == 1);
+    CHECK(answer["set"].size() == 2);
     const double spread = answer["set"]["time_spread"];
     CHECK(spread > 1);
     Json job = kJob;

@@ -89,7 +89,8 @@ std::string place_columns(std::string_view data) {
     return place_briefly(bytes.rest(), std::move(columns));
 }
 
-// Ten plans and more with times around the estimate, where the constants of a site are fitted; each byte moves one of the times.
+// Ten plans and more with times around the estimate, where the constants of a site are fitted; each two bytes move one of the times and
+// the memory measured with it.
 std::string calibration_fit(std::string_view data) {
     constexpr int kPlans[][4] = {{64, 1, 8, 1},  {64, 2, 4, 1},  {64, 2, 2, 2},  {64, 4, 1, 1},  {64, 8, 1, 4},
                                  {64, 1, 4, 2},  {128, 1, 4, 1}, {128, 4, 2, 1}, {128, 2, 1, 1}, {256, 1, 1, 1},
@@ -107,7 +108,8 @@ std::string calibration_fit(std::string_view data) {
                                    {"tensor_parallel", tensor},
                                    {"pipeline_parallel", pipeline},
                                    {"micro_batch", micro_batch},
-                                   {"step_seconds", kSeconds[i] * (0.7 + 0.02 * static_cast<double>(bytes.below(128)))}});
+                                   {"step_seconds", kSeconds[i] * (0.7 + 0.02 * static_cast<double>(bytes.below(128)))},
+                                   {"allocated_gib", 16 + bytes.below(64)}});
     }
     return calibrate(dump(request));
 }

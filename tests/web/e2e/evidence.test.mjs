@@ -45,6 +45,22 @@ pageTest('runs give a factor, which is applied, taken back by the browser, appli
     assert.deepEqual(await violations(page, '.calibrate'), []);
 });
 
+pageTest('a table with the names of others, in tokens a second, gives a proposal; the answer then says how many runs', async () => {
+    const page = await open(own);
+    const runs = await openPart(page);
+    const theirs = ['World Size;tensor-model-parallel-size;PP;MBS;tok/s', '64;1;4;1;455903', '64;2;2;1;441506', '128;2;1;2;932068', '128;4;1;4;830555', '256;1;2;1;1664406'];
+    await runs.fill(theirs.join('\n'));
+    await page.locator('.calibrate h3', { hasText: words.calibrated }).waitFor();
+    assert.equal(await page.locator('.calibrate select').count(), 0);
+    await apply(page).click();
+    await addressHas(page, 'truns=5');
+    await eventually('runs', () => plain(page.locator('#answer .calibrated')), /\b5\b/);
+    await runs.fill(theirs.join('\n').replace('tok/s', 'TFLOP/s'));
+    await eventually('asked', () => page.locator('.calibrate select option').count(), 5);
+    await runs.fill(theirs.join('\n').replace('PP;', 'pipelin;'));
+    await eventually('named', () => said(page), /“pipelin”.*pipeline/);
+});
+
 pageTest('one run never rescales; a line of nonsense is named and stays; the plan shown becomes a line', async () => {
     const page = await open(`${own}&tp=2&pp=2&cp=1&mb=1`);
     const runs = await openPart(page);

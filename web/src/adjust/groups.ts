@@ -1,7 +1,17 @@
 // The folded groups of settings, in their order. A field that no group names goes to LAST.
 export const SITE_CONSTANTS = ['site_network', 'site_pipeline', 'site_fixed', 'site_stall'];
 // What a calibration alone sets.
-export const CALIBRATED = ['time_host', 'time_link', 'time_element', 'time_spanning', 'time_spread'];
+export const CALIBRATED = [
+    'time_host',
+    'time_link',
+    'time_element',
+    'time_spanning',
+    'time_spread',
+    'time_runs',
+    'memory_factor',
+    'memory_extra',
+    'memory_runs',
+];
 
 type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels' | 'framework';
 export const GROUPS: [id: GroupId, keys: string[]][] = [

@@ -2,6 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
+import { Calibrated } from '../evidence/calibrated';
 import { format } from '../format/format';
 import { sizes, sizesOf, spokenOf, stepChange, verdictOf } from '../shared/answer-words';
 import { problemId } from '../shared/field-problems';
@@ -183,6 +184,7 @@ export function Answer({ page, act, Card }: { page: Page; act: Actions; Card: Fu
                     {good && (
                         <>
                             {becauseOf(page, answer)}
+                            <Calibrated answer={answer} />
                             <Sure page={page} answer={answer} />
                             {answer.warnings.map((warning) => (
                                 <p key={warning.rule} class="warning">

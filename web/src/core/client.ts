@@ -5,6 +5,7 @@ import type {
     Answers,
     CalibrateRequest,
     CollectivesRead,
+    FlopConvention,
     JobRequest,
     LimitsRequest,
     Only,
@@ -61,8 +62,11 @@ export class Core {
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
     estimate = (job: Requests['estimate']): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
     timeline = (job: Requests['timeline']): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
-    calibrate = (job: JobRequest, runs: string): Promise<Answers['calibrate']> =>
-        this.read('calibrate', JSON.stringify({ ...job, runs_text: runs } satisfies CalibrateRequest));
+    calibrate = (job: JobRequest, runs: string, convention: FlopConvention | null): Promise<Answers['calibrate']> =>
+        this.read(
+            'calibrate',
+            JSON.stringify({ ...job, runs_text: runs, ...(convention && { flop_convention: convention }) } satisfies CalibrateRequest),
+        );
     search = (job: Requests['search'], filter: HeatFilter): Promise<Heat | { summary: Refusal }> =>
         this.ask('search', JSON.stringify(job), { filter });
     alternatives = (job: Requests['alternatives']): Promise<Answers['alternatives']> => this.read('alternatives', JSON.stringify(job));

@@ -2,28 +2,31 @@ import { expect, test, vi } from 'vitest';
 import type { Calibrated } from '../core/api';
 import { format } from '../format/format';
 import { goodOf, pageOf, refusalOf } from '../shared/test-data';
-import { cellsOf, later, plain, show, spies, tap, textOf, unfold, write } from '../shared/test-view';
+import { cellsOf, choose, later, plain, show, spies, tap, textOf, unfold, write } from '../shared/test-view';
 import type { Page } from '../store/page';
-import { Calibrate } from './calibrate';
+import { Calibrate, type Typed } from './calibrate';
 
 const good = goodOf('calibrate', 'calibrate');
+const rates = goodOf('calibrate', 'calibrate-rates'); // TFLOP/s and memory, with a plan that is left to the search
 
 async function shown(answer: Calibrated, text: string | null = 'gpus tp', changes: Partial<Page> = {}) {
     vi.useFakeTimers();
-    const calibrate = vi.fn(async (_: object, __: string) => answer);
-    const [act, setText] = [spies(), vi.fn()];
+    const calibrate = vi.fn(async (_: object, __: string, ___: string | null) => answer);
+    const [act, setTyped] = [spies(), vi.fn()];
     const page = pageOf('default', changes);
-    const view = show(<Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />);
+    const typed: Typed = { text, convention: null };
+    const view = show(<Calibrate page={page} act={act} calibrate={calibrate} typed={typed} setTyped={setTyped} />);
     await later(1);
-    return { act, calibrate, setText, page, ...view };
+    return { act, calibrate, setTyped, page, ...view };
 }
+const typed = (text: string): Typed => ({ text, convention: null });
 
 test('the runs are asked about, and the usual header stands there before anything is typed', async () => {
-    const { calibrate, find, setText } = await shown(good, null);
-    expect(calibrate.mock.calls[0]).toEqual([expect.objectContaining({ model: 'llama-3.1-8b' }), '']);
-    expect(setText).toHaveBeenCalledWith(`${good.text.header}\n`);
+    const { calibrate, find, setTyped } = await shown(good, null);
+    expect(calibrate.mock.calls[0]).toEqual([expect.objectContaining({ model: 'llama-3.1-8b' }), '', null]);
+    expect(setTyped).toHaveBeenCalledWith(typed(`${good.text.header}\n`));
     write(find('textbox', 'Your runs'), 'gpus');
-    expect(setText).toHaveBeenLastCalledWith('gpus');
+    expect(setTyped).toHaveBeenLastCalledWith(typed('gpus'));
 });
 
 test('what they say, run by run, and how far off the estimate is', async () => {
@@ -32,7 +35,7 @@ test('what they say, run by run, and how far off the estimate is', async () => {
     const [head, ...rows] = cellsOf(unfold(box, 'As a table'));
     expect(head).toHaveLength(6);
     expect(rows.map(([, measured, estimated]) => [measured, estimated])).toEqual(
-        good.rows.map((row) => [plain(format.duration(row.step_seconds)), plain(format.duration(row.estimated_seconds))]),
+        good.rows.map((row) => [plain(format.duration(row.step_seconds ?? 0)), plain(format.duration(row.estimated_seconds))]),
     );
 });
 
@@ -45,9 +48,9 @@ test('a proposal is applied with a tap, and in use it is no longer one', async (
 });
 
 test('the plan shown is one more line', async () => {
-    const { find, setText } = await shown(good, 'gpus tp\n');
+    const { find, setTyped } = await shown(good, 'gpus tp\n');
     tap(find('button', 'Add the plan shown'));
-    expect(setText).toHaveBeenLastCalledWith(`gpus tp\n${good.text.line}`);
+    expect(setTyped).toHaveBeenLastCalledWith(typed(`gpus tp\n${good.text.line}`));
 });
 
 test('runs that cannot be used say why', async () => {
@@ -56,4 +59,28 @@ test('runs that cannot be used say why', async () => {
     expect(textOf(one('h3'))).toBe(`These runs cannot be used because of ${bad.problems.length} problems`);
     expect(find('textbox').getAttribute('aria-invalid')).toBe('true');
     expect(one('#calibrate-result').querySelectorAll('li')).toHaveLength(bad.problems.length);
+});
+
+test('a rate in FLOP/s asks what counts; seconds do not', async () => {
+    const { all, find, setTyped } = await shown(rates);
+    const choice = find('combobox', 'How FLOP are counted');
+    expect(choice.querySelectorAll('option')).toHaveLength(1 + rates.text.conventions.length);
+    choose(choice, 'full');
+    expect(setTyped).toHaveBeenLastCalledWith({ text: 'gpus tp', convention: 'full' });
+    const seconds = await shown(good);
+    expect(seconds.all('combobox')).toEqual([]);
+    expect(all('combobox')).toHaveLength(1);
+});
+
+test('memory stands beside the time, with its correction and what the search filled in', async () => {
+    const { box, text } = await shown(rates);
+    expect(rates.memory?.kind).toBe('factor');
+    const [before, after] = [rates.memory?.before.mean_error ?? 0, rates.memory?.after.mean_error ?? 0].map(format.percent);
+    expect(text()).toContain(plain(`by ${after} on average, without it by ${before}`));
+    const [head, ...rows] = cellsOf(unfold(box, 'As a table'));
+    expect(head).toHaveLength(11);
+    rates.rows.forEach((row, i) => {
+        expect(rows[i]?.[6]).toBe(plain(format.bytes(row.memory?.bytes ?? 0)));
+        expect(rows[i]?.[10]).toContain(`${row.filled.context_parallel}`);
+    });
 });

@@ -1,30 +1,33 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Calibrated, Calibration, CalibrationRow, Problem } from '../core/api';
+import type { Calibrated, Calibration, FlopConvention, Problem } from '../core/api';
 import type { Core } from '../core/client';
 import { entriesOf } from '../core/keys';
 import { format } from '../format/format';
 import { useWidth } from '../shared/drawing';
-import { choiceLabel, labelOf, problemText, unitText } from '../shared/names';
-import { degreeList } from '../shared/plan-words';
+import { choiceLabel, labelOf, nameOf, problemText, unitText } from '../shared/names';
 import { Table } from '../shared/table';
 import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
+import { asRows, timedRows } from './calibrate-rows';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_SHOWN = 20; // problems; nobody mends more at once
 const MOST_WARNINGS = 3;
 
+// What outlives the part's folding.
+export interface Typed {
+    text: string | null; // null: nothing typed yet
+    convention: FlopConvention | null; // null: not chosen
+}
+
 interface Props {
     page: Page;
     act: Actions;
     calibrate: Core['calibrate'];
-    text: string | null; // null: nothing typed yet
-    setText(text: string): void;
+    typed: Typed;
+    setTyped(typed: Typed): void;
 }
-
-const nameOfRow = ({ name, plan, outlier }: CalibrationRow): string =>
-    say(outlier ? 'calibrate.row_outlier' : 'calibrate.row', { name: tell(name), gpus: plan.gpus, plan: degreeList(plan) });
 
 // ---- the residuals: measured over estimated, run by run, before and after
 const HEIGHT = 150;
@@ -42,7 +45,7 @@ function ratioMarks(reach: number): number[] {
 
 function Residuals({ result }: { result: Calibration }) {
     const { box, width } = useWidth();
-    const { rows } = result;
+    const rows = timedRows(result);
     const changed = result.kind !== 'none';
     const ratios = rows.flatMap((row) => [row.ratio, row.after_ratio]);
     const reach = Math.max(LEAST, ...ratios.map((ratio) => Math.abs(ratio - 1))) * 1.1;
@@ -99,25 +102,6 @@ function Residuals({ result }: { result: Calibration }) {
         </div>
     );
 }
-
-const asRows = ({ rows }: Calibration): string[][] => [
-    [
-        say('calibrate.run'),
-        say('calibrate.measured'),
-        say('calibrate.estimated'),
-        say('calibrate.error'),
-        say('calibrate.after'),
-        say('calibrate.after_error'),
-    ],
-    ...rows.map((row) => [
-        nameOfRow(row),
-        format.duration(row.step_seconds),
-        format.duration(row.estimated_seconds),
-        format.off(row.ratio),
-        format.duration(row.after_seconds),
-        format.off(row.after_ratio),
-    ]),
-];
 
 function Proposal({ page, act, result }: { page: Page; act: Actions; result: Calibration }) {
     const entries = entriesOf(result.set);
@@ -177,31 +161,67 @@ function Problems({ result }: { result: Extract<Calibrated, { ok: false }> }) {
     );
 }
 
-function Finding({ result }: { result: Calibration }) {
-    const { before, after } = result;
-    if (!before || !after) return null;
-    const mean = { before: before.mean_error, after: after.mean_error };
+// How far the time is off, and how far the memory.
+function Finding({ page, result }: { page: Page; result: Calibration }) {
+    const { before, after, memory } = result;
+    const mean = before && after && { before: before.mean_error, after: after.mean_error };
     return (
         <>
-            <h3>{result.kind === 'none' ? say('calibrate.off', mean) : say('calibrate.better', mean)}</h3>
-            {result.kind !== 'none' && (
-                <p class="note">{say('calibrate.worst', { before: before.worst_error, after: after.worst_error })}</p>
+            {before && after && mean && (
+                <>
+                    <h3>{result.kind === 'none' ? say('calibrate.off', mean) : say('calibrate.better', mean)}</h3>
+                    {result.kind !== 'none' && (
+                        <p class="note">{say('calibrate.worst', { before: before.worst_error, after: after.worst_error })}</p>
+                    )}
+                    <Residuals result={result} />
+                </>
             )}
-            <Residuals result={result} />
-            <Table title={say('table.title')} label={say('calibrate.table')} rows={() => asRows(result)} />
+            {memory && memory.kind !== 'none' && (
+                <p class="note">{say('calibrate.memory', { before: memory.before.mean_error, after: memory.after.mean_error })}</p>
+            )}
+            {result.rows.length > 0 && (
+                <Table title={say('table.title')} label={say('calibrate.table')} rows={() => asRows(page.catalog, result)} />
+            )}
         </>
     );
 }
 
-// Measured steps beside their estimates, and what they say about it.
-export function Calibrate({ page, act, calibrate, text, setText }: Props) {
+// A rate in FLOP/s means nothing without what it counts: the reader chooses.
+function Convention({ typed, setTyped, choices }: Pick<Props, 'typed' | 'setTyped'> & { choices: FlopConvention[] }) {
+    if (choices.length === 0) return null;
+    return (
+        <p>
+            <label>
+                {tell({ id: 'field.flop_convention' })}{' '}
+                <select
+                    value={typed.convention ?? ''}
+                    onChange={({ currentTarget }) =>
+                        setTyped({ ...typed, convention: (currentTarget.value || null) as FlopConvention | null })
+                    }
+                >
+                    <option value="">{say('calibrate.choose')}</option>
+                    {choices.map((id) => (
+                        <option key={id} value={id}>
+                            {nameOf('choice.flop_convention', { id })}
+                        </option>
+                    ))}
+                </select>
+            </label>
+        </p>
+    );
+}
+
+// Measured runs beside their estimates, and what they say about them.
+export function Calibrate({ page, act, calibrate, typed, setTyped }: Props) {
     const [result, setResult] = useState<Calibrated | null>(null);
     const field = useRef<HTMLTextAreaElement>(null);
     const { job } = page;
+    const { text, convention } = typed;
+    const setText = (text: string): void => setTyped({ ...typed, text });
     useEffect(() => {
         let stale = false;
         const ask = () =>
-            calibrate(request(job), text ?? '').then(
+            calibrate(request(job), text ?? '', convention).then(
                 (answer) => {
                     if (stale) return;
                     setResult(answer);
@@ -214,7 +234,7 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
             stale = true;
             clearTimeout(timer);
         };
-    }, [text, job]);
+    }, [text, convention, job]);
 
     const help = result && 'text' in result ? result : null;
     const line = help?.text?.line ?? '';
@@ -250,15 +270,17 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
                     </button>
                 )}
             </p>
+            <Convention typed={typed} setTyped={setTyped} choices={help?.text?.conventions ?? []} />
             <div id="calibrate-result" class="proposal" role="status">
-                {result?.ok && <p>{sentences(...result.why.map(tell))}</p>}
+                {result?.ok && result.why.length > 0 && <p>{sentences(...result.why.map(tell))}</p>}
+                {result?.ok && result.memory && <p>{sentences(...result.memory.why.map(tell))}</p>}
                 {result?.ok && <Warnings warnings={result.warnings} />}
                 {result?.ok === false && <Problems result={result} />}
             </div>
             {result?.ok && (
                 <>
                     <Proposal page={page} act={act} result={result} />
-                    <Finding result={result} />
+                    <Finding page={page} result={result} />
                 </>
             )}
         </div>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Estimate, Imported } from '../core/api';
 import type { Core } from '../core/client';
+import type { Typed } from '../evidence/calibrate';
 import type { Prover } from '../evidence/prove';
 import { format } from '../format/format';
 import type { Asker } from '../gpus/market';
@@ -98,12 +99,13 @@ export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
 
 // What is typed outlives the part's folding.
 export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
-    const [text, setText] = useState<string | null>(null);
-    const { time_factor, site } = page.job;
-    const small = time_factor !== 1 || site === 'own' ? say('part.calibrated') : undefined;
+    const [typed, setTyped] = useState<Typed>({ text: null, convention: null });
+    const { time_factor, site, memory_factor, memory_extra } = page.job;
+    const used = time_factor !== 1 || site === 'own' || memory_factor !== 1 || memory_extra !== 0;
+    const small = used ? say('part.calibrated') : undefined;
     return (
         <Part id="calibrate" title={say('part.calibrate')} {...(small && { small })} opened={false}>
-            {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} text={text} setText={setText} />}
+            {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} typed={typed} setTyped={setTyped} />}
         </Part>
     );
 }

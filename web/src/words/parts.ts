@@ -16,7 +16,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(unit_source|launcher|split|finding)\.|^choice\.(format|objective)\./, 'placement'],
     [/^symbol\./, 'formulas'], // each card of a formula says some of them
     [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
-    [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\./, 'more'],
+    [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\.|^(field|choice)\.(flop_convention|data_parallel)/, 'more'],
 ];
 
 export const partOf = (id: string): Part => RULES.find(([rule]) => rule.test(id))?.[1] ?? 'first';
