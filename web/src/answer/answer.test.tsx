@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
 import { answeredOf, catalog, goodOf, heatOf, pageOf } from '../shared/test-data';
-import { later, plain, settle, show, spies, tap, textOf, unfold } from '../shared/test-view';
+import { later, plain, show, spies, tap, textOf, unfold } from '../shared/test-view';
 import { allAuto, MAX_PINS, pinOf } from '../state/state';
 import type { Page } from '../store/page';
 import { Answer } from './answer';
@@ -119,15 +119,6 @@ test('the plan can be pinned, unpinned, and no more than there is room for', () 
     const full = shown({ ...page, pins: others });
     expect(full.names('button')).not.toContain('Pin this plan');
     expect(full.names('link')).toContain(`${MAX_PINS} plans are pinned; unpin one first`);
-});
-
-test('sharing copies the answer and the address', async () => {
-    const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
-    const { find } = shown(pageOf());
-    tap(find('button', 'Share'));
-    await settle();
-    expect(plain(copied.mock.calls[0]?.[0] ?? '')).toMatch(/^Llama 3.1 8B on 8 × H100 .* (about|http)/);
-    expect(textOf(find('button', 'Link copied'))).toBe('Link copied');
 });
 
 test('a budget that is set stands on its folded part, and a wrong one too', () => {

@@ -4,6 +4,7 @@ import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
+import { Share } from '../share/share';
 import { sizes, sizesOf, stepChange, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
 import { problemAttributes, problemId } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
@@ -184,24 +185,6 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
             <h2>{say('changes.title')}</h2>
             {buttons}
         </div>
-    );
-}
-
-function Share({ page }: { page: Page }) {
-    const [state, setState] = useState<'shared' | 'share_failed' | null>(null);
-    const share = async () => {
-        try {
-            await navigator.clipboard.writeText(`${spokenOf(page)}\n${location.href}`);
-            setState('shared');
-        } catch {
-            setState('share_failed'); // the clipboard may be forbidden, in an embedded page for one
-        }
-        setTimeout(() => setState(null), 2500);
-    };
-    return (
-        <button type="button" class="prime" aria-live="polite" onClick={share}>
-            {state ? say(`answer.${state}`) : say('answer.share')}
-        </button>
     );
 }
 

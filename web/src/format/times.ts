@@ -15,6 +15,7 @@ export interface Times {
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
     training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
     energy(kwh: number): string;
+    date(day: Date): string; // 22 November 2026
 }
 
 const MINUTE = 60;
@@ -39,6 +40,7 @@ function inWords(language: string, digits: Intl.NumberFormat, unit: Unit): (valu
 
 export function timesFormat(language: string, { decimals, fixed, three, significant }: Digits): Times {
     const sig = significant(3);
+    const dates = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
     const named = { day: inWords(language, sig, 'day'), hour: inWords(language, sig, 'hour'), minute: inWords(language, sig, 'minute') };
     // Days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
@@ -79,6 +81,7 @@ export function timesFormat(language: string, { decimals, fixed, three, signific
             const [size, unit] = long(days * DAY) ?? [MINUTE, 'minute'];
             return [named[unit]((days * DAY) / size), sig.format((low * DAY) / size), sig.format((high * DAY) / size)];
         },
+        date: (day) => dates.format(day),
         energy: (kwh) =>
             kwh >= 1e6
                 ? spaced(sig.format(kwh / 1e6), 'GWh')

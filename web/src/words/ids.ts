@@ -83,8 +83,6 @@ export interface Words {
     'answer.why_tie': { count: number };
     'answer.why_alone': null;
     'answer.share': null;
-    'answer.shared': null;
-    'answer.share_failed': null;
     'answer.stale': null;
     'answer.late': null;
     'answer.host': { node: number; gpu: number; traffic: number };
@@ -177,6 +175,19 @@ export interface Words {
     'items.whole': null;
     'items.show_bytes': null;
     'items.footnote': null;
+    'share.title': null;
+    'share.link': null;
+    'share.copy_link': null;
+    'share.copy_text': null;
+    'share.copy_markdown': null;
+    'share.save_png': null;
+    'share.save_svg': null;
+    'share.failed': null;
+    'share.embed': null;
+    'share.embed_help': null;
+    'share.embed_code': null;
+    'share.copy_code': null;
+    'share.close': null;
     'copy.table': null;
     'copy.done': null;
     'copy.failed': null;
