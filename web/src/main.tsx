@@ -3,18 +3,17 @@ import { render } from 'preact';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
 import type { Prover } from './evidence/prove';
-import { format, formatFor } from './format/format';
-import { localeFor } from './format/locale';
+import { format } from './format/format';
 import { App } from './page/app';
 import { holdSection } from './page/hold';
 import { fetchMore } from './page/later';
 import type { Placing } from './placement/search';
 import { titleOf } from './shared/answer-words';
+import { speakTo } from './shared/speak-to';
 import { formatLink, type Job, MAX_CONFIG, type Pin, parseLink, unknownParts } from './state/state';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
-import { speak } from './words/words';
 
 const MOST_PLACERS = 3; // workers that search for a placement; each starts when it is first needed
 const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
@@ -47,11 +46,6 @@ function createCores(): Cores {
         return read;
     };
     return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers }, prover: create() };
-}
-
-async function speakTo(language: Language): Promise<void> {
-    await speak(language);
-    formatFor(localeFor(language, [navigator.language, ...navigator.languages]), language);
 }
 
 // Writes the job into the address. A language that came with the link stays in it.

@@ -1,7 +1,7 @@
 // Text in a drawing of a fixed size has to be broken into lines by whoever draws it.
 export type Measure = (text: string, font: string) => number;
 
-const FAMILY = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const FAMILY = 'system-ui, sans-serif';
 export const font = (size: number, weight = 400): string => `${weight} ${size}px ${FAMILY}`;
 
 const isWide = (letter: string): boolean => /[\u2e80-\u9fff\uf900-\uffef]/.test(letter);

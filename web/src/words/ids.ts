@@ -175,6 +175,7 @@ export interface Words {
     'items.whole': null;
     'items.show_bytes': null;
     'items.footnote': null;
+    'embed.whole': null;
     'share.title': null;
     'share.link': null;
     'share.copy_link': null;
