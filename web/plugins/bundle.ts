@@ -1,14 +1,20 @@
 // A script of its own beside the page's bundle: one file with all that it imports.
-import { build } from 'vite';
+import { type Alias, build } from 'vite';
 import { root } from './core.ts';
 
-export async function bundle(entry: string, format: 'es' | 'iife', define: Record<string, string> = {}): Promise<string> {
+export async function bundle(
+    entry: string,
+    format: 'es' | 'iife',
+    define: Record<string, string> = {},
+    alias: Alias[] = [],
+): Promise<string> {
     const bundled = await build({
         configFile: false,
         root,
         logLevel: 'warn',
         publicDir: false,
         define,
+        resolve: { alias },
         build: { write: false, target: 'es2022', lib: { entry, formats: [format], name: 'script' } },
     });
     const [one] = Array.isArray(bundled) ? bundled : [bundled];

@@ -1,11 +1,11 @@
 // Fills index.html when the page is built: texts, the finished example, the boot script, the policy.
-import { type Plugin, runnerImport } from 'vite';
+import { type Alias, type Plugin, runnerImport } from 'vite';
 import { bundle } from './bundle.ts';
 import { asset, loadCore, moduleAsset, root, wasm } from './core.ts';
 import { escapeText, policyTag } from './policy.ts';
 import { wordsPlugin } from './words.ts';
 
-async function prerendered() {
+async function prerendered(alias: Alias[]) {
     const { module } = await runnerImport<typeof import('../src/prerender')>(`${root}src/prerender.tsx`, {
         configFile: false,
         root,
@@ -15,7 +15,7 @@ async function prerendered() {
     return {
         texts,
         // A classic script, which a page's own bundle cannot hold.
-        boot: asset('boot', 'js', await bundle('src/boot/boot.ts', 'iife', { BOOT_DATA: JSON.stringify(boot) })),
+        boot: asset('boot', 'js', await bundle('src/boot/boot.ts', 'iife', { BOOT_DATA: JSON.stringify(boot) }, alias)),
         example: asset('example', 'json', JSON.stringify(example)),
         module: moduleAsset(),
     };
@@ -35,10 +35,11 @@ function orderHead(html: string, boot: string): string {
 }
 
 // Fills index.html: texts and the finished example always, the policy in the built page only (the development server injects styles).
-export function fillPage(): Plugin[] {
+// `alias`: what takes the place of what in the boot script.
+export function fillPage(alias: Alias[] = []): Plugin[] {
     let built: Promise<Built> | undefined;
     const once = (): Promise<Built> => {
-        built ??= prerendered();
+        built ??= prerendered(alias);
         return built;
     };
     const fill: Plugin = {

@@ -2,6 +2,7 @@ import './page/index.css';
 import { render } from 'preact';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
+import { createThread } from './core/thread';
 import type { Prover } from './evidence/prove';
 import { format } from './format/format';
 import { App } from './page/app';
@@ -33,7 +34,7 @@ interface Cores {
 
 // Each starts its thread with its first question; the estimates' is on its way while the module still comes.
 function createCores(): Cores {
-    const create = (): Core => new Core(() => new Worker(new URL('./core/worker.ts', import.meta.url), { type: 'module' }), boot.module);
+    const create = (): Core => new Core(createThread, boot.module);
     const estimates = create();
     estimates.start();
     const searches = create();

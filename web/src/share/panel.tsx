@@ -83,7 +83,7 @@ export function SharePanel({ page, answer, close }: Props) {
                 <CopyButton label={say('share.copy_markdown')} text={() => markdown(page, answer, link)} />
             </p>
             <Drawing page={page} answer={answer} link={link} />
-            <Embed page={page} link={link} />
+            {location.protocol !== 'file:' && <Embed page={page} link={link} />}
             <p class="acts end">
                 <button type="button" class="prime" onClick={() => dialog.current?.close()}>
                     {say('share.close')}
