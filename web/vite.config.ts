@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { bareGlue, coreFolder } from './plugins/core.ts';
+import { offline } from './plugins/offline.ts';
 import { fillPage } from './plugins/page.ts';
 import { shared } from './plugins/shared.ts';
 import { wordsPlugin } from './plugins/words.ts';
@@ -10,7 +11,7 @@ const evidenceFolder = fileURLToPath(new URL('../tests/evidence/', import.meta.u
 
 export default defineConfig(({ mode }) => ({
     ...shared,
-    plugins: [bareGlue, wordsPlugin({ strict: mode === 'test' }), ...fillPage()],
+    plugins: [bareGlue, wordsPlugin({ strict: mode === 'test' }), ...fillPage(), offline()],
     server: { fs: { allow: ['.', coreFolder, evidenceFolder] } },
     test: {
         projects: [

@@ -1,5 +1,6 @@
 import './page/index.css';
 import { render } from 'preact';
+import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
 import { createThread } from './core/thread';
@@ -199,6 +200,16 @@ async function start(): Promise<void> {
     await words;
     await module;
     if (example) store.know(await cores.estimates.catalog());
+    stay(store.actions);
+}
+
+// The next visit needs no network. Nothing depends on it: where it cannot be had, the page works as it is.
+function stay(act: Store['actions']): void {
+    const { connection } = navigator as { connection?: { saveData?: boolean } };
+    if (import.meta.env.DEV || !('serviceWorker' in navigator) || location.protocol === 'file:' || connection?.saveData) return;
+    whenIdle(() =>
+        import('./offline/keep').then(({ keepOffline }) => keepOffline((reload) => act.notify('update', '', reload))).catch(() => {}),
+    );
 }
 
 // A file dropped anywhere on the page opens the paste dialog with its text.

@@ -8,11 +8,12 @@ import { noRanking } from './ranked';
 
 export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
 
-export type NoticeId = 'unknown' | 'newer' | 'widened' | 'crash' | 'too_large' | 'missing';
+export type NoticeId = 'unknown' | 'newer' | 'widened' | 'crash' | 'too_large' | 'missing' | 'update';
 
 export interface Notice {
     id: NoticeId;
     details: string;
+    reload?: () => void; // a newer build of the page is there
 }
 
 export interface OpenItem {
@@ -65,7 +66,7 @@ export interface Actions {
     whyNot(degrees: Ranking['asked']): void;
     wantLimits(): void;
     setDays(days: Value): void;
-    notify(id: NoticeId, details?: string): void;
+    notify(id: NoticeId, details?: string, reload?: () => void): void;
     dismiss(id: NoticeId): void;
     speak(language: Language): void;
 }

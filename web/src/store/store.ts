@@ -86,7 +86,8 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak }: Surrou
             update({ days });
             limits.soon();
         },
-        notify: (id, details = '') => update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details }] }),
+        notify: (id, details = '', reload) =>
+            update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details, ...(reload && { reload }) }] }),
         dismiss: (id) => update({ notices: page().notices.filter((notice) => notice.id !== id) }),
         speak(language) {
             speak(language).then(

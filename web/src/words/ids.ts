@@ -30,6 +30,8 @@ export interface Words {
     'crash.thread_ended': null;
     'notice.too_large': { details: string };
     'notice.missing': null;
+    'notice.update': null;
+    'notice.reload': null;
     'notice.dismiss': null;
     'later.coming': null;
     'later.failed': null;
