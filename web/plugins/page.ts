@@ -3,6 +3,7 @@ import { type Alias, type Plugin, runnerImport } from 'vite';
 import { bundle } from './bundle.ts';
 import { asset, loadCore, moduleAsset, root, wasm } from './core.ts';
 import { escapeText, policyTag } from './policy.ts';
+import { previewTags } from './preview.ts';
 import { wordsPlugin } from './words.ts';
 
 async function prerendered(alias: Alias[]) {
@@ -58,7 +59,7 @@ export function fillPage(alias: Alias[] = []): Plugin[] {
                 if (server) built = undefined;
                 const { texts } = await once();
                 const filled = html.replace(/%([A-Z]+)%/g, (_, key: string) =>
-                    key === 'APP' ? (texts.APP ?? '') : escapeText(texts[key] ?? ''),
+                    key === 'APP' ? (texts.APP ?? '') : key === 'PREVIEW' ? previewTags(texts.TITLE ?? '') : escapeText(texts[key] ?? ''),
                 );
                 return server ? filled.replace('</title>', `</title>${bootTag('/boot.js', `/@fs${wasm}`, '/example.json')}`) : filled;
             },

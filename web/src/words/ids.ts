@@ -2,6 +2,7 @@
 export interface Words {
     'page.name': null;
     'page.title': { summary: string; name: string };
+    'page.question': null;
     'page.description': null;
     'page.skip': null;
     'page.language': null;
@@ -177,6 +178,24 @@ export interface Words {
     'items.whole': null;
     'items.show_bytes': null;
     'items.footnote': null;
+    'catalogue.title': { gpu: string; model: string };
+    'catalogue.fewest': { model: string; count: number; gpu: string };
+    'catalogue.none': { model: string; gpu: string };
+    'catalogue.example': { count: number; tokens: string; time: string };
+    'catalogue.gpus': { count: number };
+    'catalogue.memory': { used: string; share: number };
+    'catalogue.time': { time: string; low: string; high: string };
+    'catalogue.all': null;
+    'catalogue.open': null;
+    'catalogue.caption': { tokens: string };
+    'catalogue.assumed': { sequence: number; batch: number };
+    'catalogue.list': null;
+    'catalogue.list_help': null;
+    'catalogue.head.gpus': null;
+    'catalogue.head.fits': null;
+    'catalogue.head.memory': null;
+    'catalogue.head.time': null;
+    'catalogue.head.hours': null;
     'embed.whole': null;
     'share.title': null;
     'share.link': null;

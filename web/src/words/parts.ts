@@ -4,7 +4,7 @@ export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'eviden
 export type Part = (typeof PARTS)[number];
 
 const RULES: readonly [rule: RegExp, part: Part][] = [
-    [/^boot\.|^page\.(description|noscript)$/, 'built'], // the built page carries them
+    [/^(boot|catalogue)\.|^page\.(question|description|noscript)$/, 'built'], // built pages carry them
     [/^placement\./, 'placement'],
     [/^(share|embed)\./, 'share'],
     [/^(measured|famous)\./, 'evidence'],
