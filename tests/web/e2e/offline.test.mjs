@@ -116,9 +116,10 @@ test('a newer build is offered to a tab that is open, and there at once for a ne
         const other = await host.open();
         assert.equal(await build(other), 'second');
         assert.equal(await build(page), 'first');
-        await other.close();
         const notice = page.locator('.notices p', { hasText: say('notice.update') });
         await notice.waitFor();
+        assert.equal(await other.locator('.notices p').count(), 0, 'it is the newest');
+        await other.close();
         assert.equal(await build(page), 'first', 'nothing happens before the reader wants it');
         await Promise.all([page.waitForEvent('load'), notice.getByRole('button', { name: say('notice.reload') }).click()]);
         await settled(page);

@@ -15,21 +15,29 @@ const isOfThisBuild = (waiting: ServiceWorker): Promise<boolean> =>
         waiting.postMessage({ files: filesHere() }, [port2]);
     });
 
-function takeOver(waiting: ServiceWorker): void {
-    navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), { once: true });
-    waiting.postMessage({ takeOver: true });
-}
+const reload = (): void => location.reload();
 
+// A build that waits for the tabs of the one before. Of this page's own build it is when the network had it first.
 async function look({ waiting }: ServiceWorkerRegistration, offer: (reload: () => void) => void): Promise<void> {
     if (!waiting) return;
-    if (await isOfThisBuild(waiting)) waiting.postMessage({ takeOver: true });
-    else offer(() => takeOver(waiting));
+    const takeOver = (): void => waiting.postMessage({ takeOver: true });
+    if (await isOfThisBuild(waiting)) return takeOver();
+    offer(() => {
+        if (waiting.state !== 'installed') return reload(); // another tab was first
+        navigator.serviceWorker.addEventListener('controllerchange', reload, { once: true });
+        takeOver();
+    });
 }
 
 // `offer` gets what loads the newer build.
 export async function keepOffline(offer: (reload: () => void) => void): Promise<void> {
     const registration = await navigator.serviceWorker.register('./sw.js', { updateViaCache: 'none' });
     let asked = performance.now();
+    // Another tab has let a newer build take over.
+    navigator.serviceWorker.addEventListener('controllerchange', async () => {
+        const { controller } = navigator.serviceWorker;
+        if (controller && !(await isOfThisBuild(controller))) offer(reload);
+    });
     registration.addEventListener('updatefound', () => {
         const { installing } = registration;
         installing?.addEventListener('statechange', () => installing.state === 'installed' && look(registration, offer));

@@ -65,14 +65,10 @@ async function clean(): Promise<void> {
 }
 
 async function page(request: Request): Promise<Response> {
-    const fromKept = async (): Promise<Response> => (await kept(here(PAGE))) ?? Response.error();
+    const network = fetch(request);
     const late = new Promise<null>((resolve) => setTimeout(resolve, PATIENCE_MS, null));
-    try {
-        const response = await Promise.race([fetch(request), late]);
-        return response?.ok ? response : await fromKept();
-    } catch {
-        return fromKept();
-    }
+    const response = await Promise.race([network, late]).catch(() => null);
+    return response?.ok ? response : ((await kept(here(PAGE))) ?? network);
 }
 
 function answer(event: Fetching): void {
