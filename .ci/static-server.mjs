@@ -47,6 +47,8 @@ async function answer(request, response, folder, base) {
         if (path === null) return refuse(404);
         let body = await readFile(path);
         const headers = { ...common, 'Content-Type': types[extname(path)] ?? 'application/octet-stream', Vary: 'Accept-Encoding' };
+        // A page elsewhere takes this module script: that needs leave, which GitHub Pages gives for every file.
+        if (name === 'embed.js') headers['Access-Control-Allow-Origin'] = '*';
         if (named.test(path)) headers['Cache-Control'] = 'max-age=600';
         if (/\bgzip\b/.test(request.headers['accept-encoding'] ?? '') && compressible.test(headers['Content-Type'])) {
             body = gzipSync(body);

@@ -11,11 +11,13 @@ export const axeFile = require.resolve('axe-core/axe.min.js');
 
 export const chromiumPath = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => path && existsSync(path));
 
-export async function startChromium() {
+// Without `serviceWorkers: 'allow'` nothing is kept from one page to the next.
+export async function startChromium({ serviceWorkers = 'block' } = {}) {
     const profile = mkdtempSync(join(tmpdir(), 'fourfold-chromium-'));
     const browser = await chromium.launchPersistentContext(profile, {
         executablePath: chromiumPath,
         headless: true,
+        serviceWorkers,
         locale: 'en-US',
         viewport: { width: 1280, height: 900 },
         args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
@@ -37,7 +39,10 @@ export async function openPage(browser, url, { width = 1280, height = 900, color
     const page = await browser.newPage();
     const faults = [], responses = [];
     const { origin } = new URL(url);
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(`console: ${message.text()}`));
+    page.on('console', (message) => {
+        const own = message.text().startsWith('Service Worker registration blocked by Playwright');
+        if (['error', 'warning'].includes(message.type()) && !own) faults.push(`console: ${message.text()}`);
+    });
     page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`));
     page.on('request', (request) => {
         const target = new URL(request.url());

@@ -16,6 +16,7 @@ before(async () => {
     await mkdir(join(folder, 'assets'));
     await writeFile(join(folder, 'index.html'), '<p>page</p>');
     await writeFile(join(folder, 'assets', 'a.js'), '1');
+    await writeFile(join(folder, 'embed.js'), '1');
     await writeFile(join(folder, '.env'), 'secret');
     await writeFile(join(folder, '.git', 'config'), 'secret');
     await writeFile(join(parent, 'secret.txt'), 'secret');
@@ -62,4 +63,9 @@ test('every answer carries the policy, errors too', async () => {
         assert.equal(headers['content-security-policy'], contentSecurityPolicy);
         assert.equal(headers['x-content-type-options'], 'nosniff');
     }
+});
+
+test('another page may take the script of the element, and nothing else', async () => {
+    const allowed = async (path) => (await get(path)).headers['access-control-allow-origin'];
+    assert.deepEqual([await allowed('/embed.js'), await allowed('/'), await allowed('/assets/a.js')], ['*', undefined, undefined]);
 });

@@ -1,23 +1,24 @@
 import './page/index.css';
 import { render } from 'preact';
+import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
+import { createThread } from './core/thread';
 import type { Prover } from './evidence/prove';
-import { format, formatFor } from './format/format';
-import { localeFor } from './format/locale';
+import { format } from './format/format';
 import type { Asker } from './gpus/market';
 import { App } from './page/app';
 import { holdSection } from './page/hold';
 import { fetchMore } from './page/later';
 import type { Placing } from './placement/search';
 import { titleOf } from './shared/answer-words';
+import { speakTo } from './shared/speak-to';
 import { type Depth, openingDepth, rememberDepth } from './state/depth';
 import { formatLink, type Job, MAX_CONFIG, type Pin, parseLink, unknownParts } from './state/state';
 import { DEPTH_PARAMETER, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
-import { speak } from './words/words';
 
 const MOST_PLACERS = 3; // workers that search for a placement; each starts when it is first needed
 const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
@@ -38,7 +39,7 @@ interface Cores {
 
 // Each starts its thread with its first question; the estimates' is on its way while the module still comes.
 function createCores(): Cores {
-    const create = (): Core => new Core(() => new Worker(new URL('./core/worker.ts', import.meta.url), { type: 'module' }), boot.module);
+    const create = (): Core => new Core(createThread, boot.module);
     const estimates = create();
     estimates.start();
     const searches = create();
@@ -51,11 +52,6 @@ function createCores(): Cores {
         return read;
     };
     return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers }, prover: create(), market: create() };
-}
-
-async function speakTo(language: Language): Promise<void> {
-    await speak(language);
-    formatFor(localeFor(language, [navigator.language, ...navigator.languages]), language);
 }
 
 // Writes the job into the address. A language that came with the link stays in it; so does a depth, or one that the reader chose here.
@@ -226,6 +222,16 @@ async function start(): Promise<void> {
     await words;
     await module;
     if (example) store.know(await cores.estimates.catalog());
+    stay(store.actions);
+}
+
+// The next visit needs no network. Nothing depends on it: where it cannot be had, the page works as it is.
+function stay(act: Store['actions']): void {
+    const { connection } = navigator as { connection?: { saveData?: boolean } };
+    if (import.meta.env.DEV || !('serviceWorker' in navigator) || location.protocol === 'file:' || connection?.saveData) return;
+    whenIdle(() =>
+        import('./offline/keep').then(({ keepOffline }) => keepOffline((reload) => act.notify('update', '', reload))).catch(() => {}),
+    );
 }
 
 // A file dropped anywhere on the page opens the paste dialog with its text.

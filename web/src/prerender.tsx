@@ -4,7 +4,6 @@ import { renderToString } from 'preact-render-to-string';
 import type { BootData, BootWords, Example } from './boot/types';
 import type { Alternatives, Catalog, Estimate, Fourfold, Refusal } from './core/api';
 import { App } from './page/app';
-import { titleOf } from './shared/answer-words';
 import { messageOf } from './shared/names';
 import { defaults, request } from './state/state';
 import { type Actions, emptyPage } from './store/page';
@@ -77,7 +76,8 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
                 market={{ estimate: never, stop: never, end: never }}
             />,
         ),
-        TITLE: titleOf(page),
+        // Of any link: who shows a preview of one runs no script.
+        TITLE: say('page.title', { summary: say('page.question'), name: say('page.name') }),
         DESCRIPTION: say('page.description'),
         NOSCRIPT: say('page.noscript'),
     };

@@ -41,9 +41,9 @@ export function pageTest(name, body) {
     });
 }
 
-// The page as a link opens it, before anybody has touched it: {page, faults, responses}.
-export async function load(query = '', options = {}) {
-    const one = await openPage(chromium.browser, served.url + query, options);
+// The page as a link opens it, before anybody has touched it: {page, faults, responses}. `at`: the address of another page than the one served.
+export async function load(query = '', { at = served.url, ...options } = {}) {
+    const one = await openPage(chromium.browser, at + query, options);
     opened.push(one);
     return one;
 }

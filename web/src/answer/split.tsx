@@ -6,7 +6,7 @@ import { besides, degreeList, leftOutText } from '../shared/plan-words';
 import { MAX_PINS, pinOf } from '../state/state';
 import { type Actions, type Page, pinLike } from '../store/page';
 import { say } from '../words/words';
-import { Share } from './share';
+import { Share } from '../share/share';
 
 // Whose plan it is: all of it chosen, all of it the reader's, or some of each.
 export type Whose = 'all' | 'mixed' | 'yours';

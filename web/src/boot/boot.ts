@@ -21,6 +21,8 @@ const at = (file = ''): string => new URL(file, document.baseURI).href;
 const [moduleUrl, exampleUrl] = [at(dataset.module), at(dataset.example)];
 const language = readersLanguage();
 const words = BOOT_DATA.words[language];
+// A frame gets the small page instead. No script of the other one runs by then.
+if (new URLSearchParams(location.search).has('embed')) location.replace(at(`embed.html${location.search}`));
 const hasLink = [...new URLSearchParams(location.search).keys()].some((name) => !VIEW_PARAMETERS.has(name));
 
 const theme = storedTheme();

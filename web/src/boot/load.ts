@@ -24,7 +24,7 @@ export function whenWanted(link: boolean): Promise<void> {
     });
 }
 
-function whenIdle(then: () => void): void {
+export function whenIdle(then: () => void): void {
     if (typeof requestIdleCallback === 'function') requestIdleCallback(then, { timeout: LATEST_IDLE_MS });
     else setTimeout(then, LATEST_IDLE_MS / 10); // Safari
 }

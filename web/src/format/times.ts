@@ -17,6 +17,7 @@ export interface Times {
     energy(kwh: number): string;
     mass(kg: number): string; // 850 kg, 174 t, 12.3 kt
     month(yearAndMonth: string): string; // 2026-09: September 2026
+    date(day: Date): string; // 22 November 2026
 }
 
 const MINUTE = 60;
@@ -42,6 +43,7 @@ function inWords(language: string, digits: Intl.NumberFormat, unit: Unit): (valu
 export function timesFormat(language: string, { decimals, fixed, three, significant }: Digits): Times {
     const sig = significant(3);
     const monthName = new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' });
+    const dates = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
     const named = { day: inWords(language, sig, 'day'), hour: inWords(language, sig, 'hour'), minute: inWords(language, sig, 'minute') };
     // Days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
@@ -82,6 +84,7 @@ export function timesFormat(language: string, { decimals, fixed, three, signific
             const [size, unit] = long(days * DAY) ?? [MINUTE, 'minute'];
             return [named[unit]((days * DAY) / size), sig.format((low * DAY) / size), sig.format((high * DAY) / size)];
         },
+        date: (day) => dates.format(day),
         energy: (kwh) =>
             kwh >= 1e6
                 ? spaced(sig.format(kwh / 1e6), 'GWh')

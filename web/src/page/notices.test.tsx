@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { show, spies, tap } from '../shared/test-view';
 import type { NoticeId } from '../store/page';
 import { Notices } from './notices';
 
-const IDS: readonly NoticeId[] = ['unknown', 'newer', 'widened', 'crash', 'too_large', 'missing'];
+const IDS: readonly NoticeId[] = ['unknown', 'newer', 'widened', 'crash', 'too_large', 'missing', 'update'];
 
 test('every notice has its words, and goes with a tap', () => {
     const act = spies();
@@ -21,4 +21,10 @@ test('why the calculation stopped is said in words where there are some', () => 
 
 test('nothing to say is still a place where it would be said', () => {
     expect(show(<Notices notices={[]} act={spies()} />).all('status')).toHaveLength(1);
+});
+
+test('a newer build is loaded when the reader says so', () => {
+    const reload = vi.fn();
+    tap(show(<Notices notices={[{ id: 'update', details: '', reload }]} act={spies()} />).find('button', 'Reload'));
+    expect(reload).toHaveBeenCalledTimes(1);
 });

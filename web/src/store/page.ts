@@ -9,11 +9,12 @@ import { noRanking } from './ranked';
 
 export type How = 'type' | 'choose'; // typing replaces the history entry, a choice makes a new one
 
-export type NoticeId = 'unknown' | 'newer' | 'widened' | 'crash' | 'too_large' | 'missing';
+export type NoticeId = 'unknown' | 'newer' | 'widened' | 'crash' | 'too_large' | 'missing' | 'update';
 
 export interface Notice {
     id: NoticeId;
     details: string;
+    reload?: () => void; // a newer build of the page is there
 }
 
 export interface OpenItem {
@@ -68,7 +69,7 @@ export interface Actions {
     whyNot(degrees: Ranking['asked']): void;
     wantLimits(): void;
     setDays(days: Value): void;
-    notify(id: NoticeId, details?: string): void;
+    notify(id: NoticeId, details?: string, reload?: () => void): void;
     dismiss(id: NoticeId): void;
     speak(language: Language): void;
     deepen(depth: Depth): void;

@@ -88,7 +88,8 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak, deepened
             update({ days });
             limits.soon();
         },
-        notify: (id, details = '') => update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details }] }),
+        notify: (id, details = '', reload) =>
+            update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details, ...(reload && { reload }) }] }),
         dismiss: (id) => update({ notices: page().notices.filter((notice) => notice.id !== id) }),
         deepen(depth) {
             update({ depth, open: null });

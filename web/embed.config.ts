@@ -1,0 +1,17 @@
+// The page for frames, beside the whole one: vite build -c embed.config.ts
+import { defineConfig } from 'vite';
+import { bareGlue } from './plugins/core.ts';
+import { fillEmbed } from './plugins/embed.ts';
+import { shared } from './plugins/shared.ts';
+import { wordsPlugin } from './plugins/words.ts';
+
+export default defineConfig({
+    ...shared,
+    plugins: [bareGlue, wordsPlugin(), ...fillEmbed()],
+    build: {
+        ...shared.build,
+        emptyOutDir: false,
+        copyPublicDir: false,
+        rolldownOptions: { ...shared.build.rolldownOptions, input: 'embed.html' },
+    },
+});

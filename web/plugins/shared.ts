@@ -1,0 +1,30 @@
+// What the pages that are built have in common (vite.config.ts and its siblings).
+import type { UserConfig } from 'vite';
+import { bareGlue, glue } from './core.ts';
+
+// What the page loads first comes in one file: two would compress worse.
+interface Modules {
+    getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null;
+}
+function firstLoad(id: string, modules: Modules): string | null {
+    const seen = new Set<string>();
+    const reached = (one: string): boolean => {
+        if (seen.has(one)) return false;
+        seen.add(one);
+        const info = modules.getModuleInfo(one);
+        return info !== null && (info.isEntry || info.importers.some(reached));
+    };
+    return reached(id) ? 'index' : null;
+}
+
+export const shared = {
+    base: './',
+    resolve: { alias: [{ find: /^fourfold-core$/, replacement: glue }] },
+    worker: { format: 'es', plugins: () => [bareGlue] },
+    build: {
+        target: 'es2022',
+        assetsInlineLimit: 0,
+        modulePreload: { polyfill: false },
+        rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstLoad, debugName: 'first load' }] } } },
+    },
+} satisfies UserConfig;

@@ -1,0 +1,28 @@
+// The page as one file that opens from a disk: npm --prefix web run single writes build/single/fourfold.html.
+import { defineConfig } from 'vite';
+import { bareGlue, root } from './plugins/core.ts';
+import { fillPage } from './plugins/page.ts';
+import { shared } from './plugins/shared.ts';
+import { oneFile } from './plugins/single.ts';
+import { wordsPlugin } from './plugins/words.ts';
+
+const alias = [
+    { find: /^\.\/load$/, replacement: `${root}src/single/load.ts` },
+    { find: /^.*\/core\/thread$/, replacement: `${root}src/single/thread.ts` },
+];
+
+export default defineConfig({
+    ...shared,
+    plugins: [bareGlue, wordsPlugin(), ...fillPage(alias), oneFile('fourfold.html')],
+    resolve: { alias: [...shared.resolve.alias, ...alias] },
+    worker: { format: 'iife', plugins: () => [bareGlue] }, // a page from a file takes no worker that is a module
+    build: {
+        ...shared.build,
+        outDir: '../build/single',
+        emptyOutDir: true,
+        copyPublicDir: false,
+        cssCodeSplit: false,
+        reportCompressedSize: false,
+        rolldownOptions: { output: { codeSplitting: false } },
+    },
+});

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { timeOf } from '../shared/answer-words';
+import { answeredOf } from '../shared/test-data';
+import { plain, show, textOf } from '../shared/test-view';
+import { createMeasure } from './lines';
+import { COLOURS, HEIGHT, Picture, WIDTH } from './picture';
+import { textOfSvg } from './save';
+
+const LINK = 'https://example.org/?v=2&gpus=8';
+const DAY = new Date(2026, 10, 22);
+
+function drawn(name?: string, budget = {}) {
+    const { page, answer } = answeredOf(name);
+    const given = { ...answer, ...budget };
+    const measure = createMeasure();
+    const view = show(<Picture page={{ ...page, answer: given }} answer={given} link={LINK} date={DAY} measure={measure} />);
+    return { answer: given, ...view, svg: view.one<SVGSVGElement>('svg') };
+}
+
+test('verdict, sentence, bar with its limit, time, plan, link and date', () => {
+    const { answer, svg } = drawn();
+    const text = textOf(svg);
+    const used = format.headline(answer.total_bytes, answer.card_bytes);
+    expect(text).toContain('It fits.');
+    expect(text).toContain(plain(`${used} of 80 GB (${format.percent(answer.share)})`));
+    for (const { bytes, share } of answer.groups) if (share > 0.15) expect(text).toContain(plain(format.gb(bytes)));
+    expect(text).toContain(plain(`${format.percent(answer.line_share)} line`));
+    expect(text).toContain(plain('80 GB card'));
+    expect(text).toContain(plain(timeOf(answer).slice(0, 20)));
+    expect(text).toContain(LINK);
+    expect(text).toContain(format.date(DAY));
+});
+
+test('each part is as wide as its share', () => {
+    const { answer, svg } = drawn();
+    for (const { id, share } of answer.groups) {
+        if (share === 0) continue;
+        const part = svg.querySelector(`rect[fill="${COLOURS[id]}"]`);
+        expect(Number(part?.getAttribute('width'))).toBeCloseTo(share * (WIDTH - 128), 6);
+    }
+});
+
+test('a run that does not fit says so, in its colour', () => {
+    const { svg } = drawn('does-not-fit');
+    expect(textOf(svg)).toContain('It does not fit.');
+    expect(svg.querySelector(`text[fill="${COLOURS.no}"]`)).not.toBeNull();
+});
+
+test('the file stands alone: its namespace, its size, no style sheet', () => {
+    const text = textOfSvg(drawn().svg);
+    expect(text).toContain('xmlns="http://www.w3.org/2000/svg"');
+    expect(text).toContain(`viewBox="0 0 ${WIDTH} ${HEIGHT}"`);
+    expect(text).not.toMatch(/class=|style=|var\(|url\(/);
+});
+
+test('its colours are the light ones of the page', () => {
+    const tokens = readFileSync(join(import.meta.dirname, '../page/tokens.css'), 'utf8');
+    for (const [name, colour] of Object.entries(COLOURS)) expect(tokens).toMatch(new RegExp(`--${name}: (light-dark\\()?${colour}[,;]`));
+});

@@ -1,0 +1,45 @@
+// The answer as a text: its link, a message for a chat, Markdown, and the element that shows it in another page.
+import type { Estimate } from '../core/api';
+import { summaryOf, timeOf } from '../shared/answer-words';
+import { degreeList } from '../shared/plan-words';
+import { formatLink } from '../state/state';
+import type { Page } from '../store/page';
+import { LANGUAGE_PARAMETER } from '../words/language';
+import { sentences } from '../words/words';
+
+// `here` is the page's own address: a language that came with it stays in the link.
+export function linkOf(page: Page, here: string): string {
+    const link = new URL(formatLink(page.job, page.catalog, page.pins), here);
+    const linked = new URL(here).searchParams.get(LANGUAGE_PARAMETER);
+    return linked === null ? link.href : `${link.href}&${LANGUAGE_PARAMETER}=${linked}`;
+}
+
+export const chatText = (page: Page, answer: Estimate, link: string): string => `${sentences(summaryOf(page), timeOf(answer))}\n${link}`;
+
+const escapeMarkdown = (text: string): string => text.replace(/[\\`*_[\]<>|]/g, '\\$&');
+
+export function markdown(page: Page, answer: Estimate, link: string): string {
+    const lines = [timeOf(answer), degreeList(answer.job, answer.data_parallel)].map((line) => `- ${escapeMarkdown(line)}`);
+    return `**[${escapeMarkdown(summaryOf(page))}](${link})**\n\n${lines.join('\n')}\n`;
+}
+
+const escapeHtml = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
+
+// The link inside is for a page whose reader has no JavaScript.
+export function embedCode(page: Page, link: string): string {
+    const { searchParams } = new URL(link);
+    const attributes = [...searchParams].filter(([name]) => name !== 'pin').map(([name, value]) => `${name}="${escapeHtml(value)}"`);
+    return [
+        `<script type="module" src="${escapeHtml(new URL('./embed.js', link).href)}"></script>`,
+        `<fourfold-answer ${attributes.join(' ')}>`,
+        `    <a href="${escapeHtml(link)}">${escapeHtml(summaryOf(page))}</a>`,
+        '</fourfold-answer>\n',
+    ].join('\n');
+}
+
+// "fourfold-llama-3.1-70b-64-h100-sxm-80gb"
+export const fileName = ({ job }: Page): string =>
+    ['fourfold', job.model, job.gpus, job.gpu]
+        .join('-')
+        .replace(/[^\w.-]+/g, '-')
+        .slice(0, 80);
