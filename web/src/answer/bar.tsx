@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import type { Estimate } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
-import { outsideOf } from '../shared/answer-words';
+import { lineOf, lineText, outsideOf } from '../shared/answer-words';
 import { percent, room } from '../shared/chart';
 import { nameOf } from '../shared/names';
 import type { Actions, Page } from '../store/page';
@@ -87,9 +87,6 @@ function BarCard({ page, groups, act, Card }: Omit<Props, 'answer'> & { groups: 
     );
 }
 
-// Where the verdict changes. A stage's bar shows what is allocated alone.
-const lineOf = (answer: Estimate, fullest: boolean): number => (fullest ? answer.line_share : answer.line_allocated_share);
-
 interface Props {
     page: Page;
     answer: Estimate;
@@ -100,7 +97,7 @@ interface Props {
 export function Bar({ page, answer, act, Card }: Props) {
     const outside = outsideOf(answer);
     const fullest = answer.stage === answer.worst_stage;
-    const line = lineOf(answer, fullest);
+    const line = lineOf(answer);
     const open = page.open?.at === 'bar' ? page.open : null;
     const shown = [...answer.groups, ...(outside ? [outside] : [])].filter((group) => group.bytes > 0);
     const share = shown.reduce((sum, group) => sum + group.share, 0);
@@ -115,7 +112,7 @@ export function Bar({ page, answer, act, Card }: Props) {
             {page.depth === 'detail' && <h2 id="bar-title">{finding(answer, fullest)}</h2>}
             <svg class="above" height="20" aria-hidden="true">
                 <text x={percent(at(line))} y="14" text-anchor="end">
-                    {say('bar.line', { size: format.nominal(Math.floor((line * answer.card_bytes) / GIB)) })}
+                    {lineText(answer)}
                 </text>
                 {beyond && (
                     <text class="over" x="100%" y="14" text-anchor="end">

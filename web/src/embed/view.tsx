@@ -2,7 +2,7 @@ import type { Estimate } from '../core/api';
 import { format } from '../format/format';
 import { bytes } from '../format/in-words';
 import { memoryBar } from '../share/bar';
-import { summaryOf, timeOf, verdictOf } from '../shared/answer-words';
+import { lineText, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
 import { Patterns, percent, room } from '../shared/chart';
 import { nameOf } from '../shared/names';
 import type { Page } from '../store/page';
@@ -17,7 +17,7 @@ function Bar({ answer }: { answer: Estimate }) {
         <div class="card-bar">
             <svg class="above" height="20" aria-hidden="true">
                 <text x={percent(line)} y="14" text-anchor={line < 0.5 ? 'start' : 'end'}>
-                    {say('bar.line', { share: answer.line_share })}
+                    {lineText(answer)}
                 </text>
             </svg>
             <svg class="bar" height={TALL} role="img" aria-label={listed([say('bar.label'), ...said])}>

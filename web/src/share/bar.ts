@@ -1,7 +1,7 @@
 // The memory of the stage shown as parts of a bar, in shares of its whole length, which ends at the card or a little beyond the estimate.
 import type { Estimate } from '../core/api';
 import type { ShownGroup } from '../core/types';
-import { outsideOf } from '../shared/answer-words';
+import { lineOf, outsideOf } from '../shared/answer-words';
 
 const BEYOND = 1.04;
 
@@ -27,5 +27,5 @@ export function memoryBar(answer: Estimate): MemoryBar {
         from += group.share;
         return part;
     });
-    return { parts, card: 1 / end, line: answer.line_share / end };
+    return { parts, card: 1 / end, line: lineOf(answer) / end };
 }

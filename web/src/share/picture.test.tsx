@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { format } from '../format/format';
-import { timeOf } from '../shared/answer-words';
+import { lineText, timeOf } from '../shared/answer-words';
 import { answeredOf } from '../shared/test-data';
 import { plain, show, textOf } from '../shared/test-view';
 import { createMeasure } from './lines';
@@ -23,11 +23,11 @@ function drawn(name?: string, budget = {}) {
 test('verdict, sentence, bar with its limit, time, plan, link and date', () => {
     const { answer, svg } = drawn();
     const text = textOf(svg);
-    const used = format.headline(answer.total_bytes, answer.card_bytes);
+    const used = format.headline(answer.whole_bytes, answer.card_bytes);
     expect(text).toContain('It fits.');
     expect(text).toContain(plain(`${used} of 80 GB (${format.percent(answer.share)})`));
     for (const { bytes, share } of answer.groups) if (share > 0.15) expect(text).toContain(plain(format.gb(bytes)));
-    expect(text).toContain(plain(`${format.percent(answer.line_share)} line`));
+    expect(text).toContain(lineText(answer));
     expect(text).toContain(plain('80 GB card'));
     expect(text).toContain(plain(timeOf(answer).slice(0, 20)));
     expect(text).toContain(LINK);

@@ -2,7 +2,7 @@
 import type { Estimate } from '../core/api';
 import { format } from '../format/format';
 import { bytes } from '../format/in-words';
-import { summaryOf, timeOf } from '../shared/answer-words';
+import { lineText, summaryOf, timeOf } from '../shared/answer-words';
 import { nameOf } from '../shared/names';
 import { degreeList } from '../shared/plan-words';
 import type { Page } from '../store/page';
@@ -114,7 +114,7 @@ function Bar({ answer, measure }: Drawn) {
             <rect x={SIDE} y={TOP} width={card * INSIDE} height={TALL} fill="none" stroke={COLOURS.ink} stroke-width="2" />
             <path d={`M${x(line)} ${TOP - 8}v${TALL + 16}`} stroke={COLOURS.ink} stroke-width="2" stroke-dasharray="7 5" />
             <Lines
-                lines={[say('bar.line', { share: answer.line_share })]}
+                lines={[lineText(answer)]}
                 x={x(line)}
                 y={TOP - 14}
                 size={18}

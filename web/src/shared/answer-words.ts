@@ -29,6 +29,12 @@ export function timeOf({ time, class: fit, job }: Estimate): string {
     return run ? sentences(takes, wholeRun(run), ...costOf(job, run)) : takes;
 }
 
+// Where the verdict changes, as a share of the card. What is shown of another stage than the fullest is what is allocated alone.
+export const lineOf = (answer: Estimate): number => (answer.stage === answer.worst_stage ? answer.line_share : answer.line_allocated_share);
+const GIB = 2 ** 30;
+export const lineText = (answer: Estimate): string =>
+    say('bar.line', { size: format.nominal(Math.floor((lineOf(answer) * answer.card_bytes) / GIB)) });
+
 // A list price is in US dollars; a price of the reader's own has any currency.
 export const moneyOf = ({ price_per_gpu_hour: price }: { price_per_gpu_hour?: unknown }, cost: number): string =>
     price === 'auto' ? format.dollars(cost) : format.rounded(cost);
