@@ -1,6 +1,6 @@
 // Why should I trust it? The reader's own measured runs beside the estimates.
 import assert from 'node:assert/strict';
-import { eventually, open, pageTest } from './browser.mjs';
+import { eventually, load, open, pageTest } from './browser.mjs';
 import { addressHas, addressLacks, later, plain, takes } from './find.mjs';
 import { fitsScreen, violations } from './looks.mjs';
 import { words } from './words.mjs';
@@ -80,4 +80,26 @@ pageTest('what was measured and the famous runs come with the reader; a famous r
     await eventually('opened', () => plain(page.locator('#answer')), /./);
     assert.match(page.url(), /[?&]gpus=\d+/);
     assert.match(name, /\d/);
+});
+
+pageTest('the measured runs like this one come after the answer: how far off the estimate was, and each of them', async () => {
+    const { page, responses } = await load(own);
+    const fetched = () => responses.some((response) => /\/near-[^/]*\.js$/.test(response.url()));
+    const near = page.locator('#answer .near');
+    await near.waitFor();
+    assert.ok(!fetched());
+    await eventually('the line', () => plain(near.locator('p').first()), words.nearRuns);
+    assert.ok(fetched());
+    await near.locator('summary').click();
+    const rows = near.locator('tbody tr');
+    await rows.first().waitFor();
+    for (const row of await rows.all()) assert.match(await row.locator('th a').getAttribute('href'), /^https:/);
+    assert.deepEqual(await violations(page, '#answer .near'), []);
+    for (const width of [1280, 390, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        await fitsScreen(page, `the runs at ${width} px`);
+    }
+    const before = await plain(near.locator('p').first());
+    await page.goto(page.url().replace('gpus=64', 'gpus=8'));
+    await eventually('another job', () => plain(near.locator('p').first()), (now) => now !== before && words.nearRuns.test(now));
 });

@@ -1,4 +1,4 @@
-import type { FunctionComponent } from 'preact';
+import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
@@ -270,7 +270,14 @@ function budgetOf(page: Page): string | false {
     return tokens > 0 && say('step.budget_of', { tokens: format.short(tokens) });
 }
 
-export function Answer({ page, act, Budget }: { page: Page; act: Actions; Budget: FunctionComponent<BudgetProps> }) {
+interface AnswerProps {
+    page: Page;
+    act: Actions;
+    Budget: FunctionComponent<BudgetProps>;
+    children?: ComponentChildren; // what else is known of how sure the answer is
+}
+
+export function Answer({ page, act, Budget, children }: AnswerProps) {
     const { answer, problems } = page;
     const good = problems.length === 0 && answer !== null;
     return (
@@ -283,6 +290,7 @@ export function Answer({ page, act, Budget }: { page: Page; act: Actions; Budget
                 <>
                     <p class="lede">{becauseOf(page, answer)}</p>
                     <Meters answer={answer} />
+                    {children}
                     {answer.warnings.map((warning) => (
                         <p key={warning.rule} class="warning">
                             <b>{say('problems.warning')}</b> {problemText(warning)}

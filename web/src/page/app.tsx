@@ -14,7 +14,18 @@ import { Patterns } from '../shared/chart';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { Header } from './header';
-import { LaterBudget, LaterCalibrate, LaterCard, LaterLayout, LaterParts, LaterPaste, LaterPlans, LaterStages, LaterTime } from './later';
+import {
+    LaterBudget,
+    LaterCalibrate,
+    LaterCard,
+    LaterLayout,
+    LaterNear,
+    LaterParts,
+    LaterPaste,
+    LaterPlans,
+    LaterStages,
+    LaterTime,
+} from './later';
 import { Notices } from './notices';
 
 interface Props {
@@ -37,7 +48,9 @@ export function App({ page, act, importConfig, timeline, calibrate, placing, pro
             <main id="check">
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
-                <Answer page={page} act={act} Budget={LaterBudget} />
+                <Answer page={page} act={act} Budget={LaterBudget}>
+                    <LaterNear page={page} />
+                </Answer>
                 <div class={stale ? 'result stale' : 'result'}>
                     {stale && answer && <p class="stale-mark">{say('answer.stale')}</p>}
                     {answer && <Bar page={page} answer={answer} act={act} />}

@@ -15,6 +15,14 @@ test('a part says that it is coming, and comes', async () => {
     await expect.poll(() => all('textbox').length).toBe(3);
 });
 
+test('the runs like this one come after the plans', async () => {
+    const { LaterNear } = await fresh(() => import('./later'));
+    const { again, find, text } = show(<LaterNear page={page} />);
+    expect(find('link', 'Measured runs like this one').getAttribute('href')).toBe('#evidence');
+    again(<LaterNear page={{ ...page, heat: heatOf() }} />);
+    await expect.poll(text, { timeout: 5000 }).toMatch(/measured run.* like this one: /);
+});
+
 test('the stages come where there are several', async () => {
     expect(show(<LaterStages answer={answeredOf('fsdp').answer} act={act} />).text()).toBe('');
     const { names } = show(<LaterStages answer={answer} act={act} />);

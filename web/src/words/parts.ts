@@ -6,7 +6,7 @@ export type Part = (typeof PARTS)[number];
 const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^boot\.|^page\.(description|noscript)$/, 'built'], // the built page carries them
     [/^placement\./, 'placement'],
-    [/^(measured|famous)\./, 'evidence'],
+    [/^(measured|famous)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
     [/^(sweep|limits|compare|placement_door|card)\./, 'more'],
