@@ -14,6 +14,13 @@ const wasm = `${coreFolder}fourfold.wasm`;
 // What measured runs say: read by the page as README reads it.
 const evidenceFolder = fileURLToPath(new URL('../tests/evidence/', import.meta.url));
 
+// Where the sources are kept: package.json says it, or the workflow that builds the page (GitHub sets both variables); '' = nowhere.
+function repository(): string {
+    const { repository: said } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { repository?: string };
+    const { GITHUB_SERVER_URL: server = 'https://github.com', GITHUB_REPOSITORY: name } = process.env;
+    return said ?? (name ? `${server}/${name}` : '');
+}
+
 const contentSecurityPolicy = [
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
@@ -80,7 +87,7 @@ async function prerendered() {
     });
     const { texts, boot, example } = await module.prerender(await loadCore());
     return {
-        texts,
+        texts: { ...texts, REPOSITORY: repository() } as Record<string, string>,
         boot: asset('boot', 'js', await bundleBoot(boot)),
         example: asset('example', 'json', JSON.stringify(example)),
         module: asset('fourfold', 'wasm', readFileSync(wasm)),

@@ -103,3 +103,26 @@ pageTest('the measured runs like this one come after the answer: how far off the
     await page.goto(page.url().replace('gpus=64', 'gpus=8'));
     await eventually('another job', () => plain(near.locator('p').first()), (now) => now !== before && words.nearRuns.test(now));
 });
+
+pageTest('a measured run goes into the form of the repository, and what the link takes along is told first', async () => {
+    const page = await open(`${own}&tp=2&pp=2&cp=1&mb=1`);
+    // As a build knows it that was told of a repository.
+    await page.locator('meta[name=repository]').evaluate((meta) => {
+        meta.content = 'https://git.example/group/project';
+    });
+    await page.locator('nav a[href="#evidence"]').click();
+    const send = page.locator('#evidence details', { has: page.locator('.send') });
+    await send.locator('summary').click();
+    await send.locator('#send-seconds').fill('9.3');
+    const link = send.locator('.acts a');
+    const params = async () => new URL(await link.getAttribute('href')).searchParams;
+    await eventually('the time', async () => (await params()).get('time'), /^measured_seconds=9\.3, estimated_seconds=/);
+    const told = await send.locator('dd').allTextContents();
+    for (const [id, value] of await params()) if (id !== 'template') assert.ok(told.includes(value), `${id} is told`);
+    assert.match(await plain(send), words.nothingSent);
+    assert.deepEqual(await violations(page, '#evidence .send'), []);
+    for (const width of [1280, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        await fitsScreen(page, `the form at ${width} px`);
+    }
+});

@@ -10,6 +10,7 @@ import { Table } from '../shared/table';
 import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
+import { SendRun } from './send';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_SHOWN = 20; // problems; nobody mends more at once
@@ -259,6 +260,9 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
                 <>
                     <Proposal page={page} act={act} result={result} />
                     <Finding result={result} />
+                    {page.answer && result.rows.length > 0 && (
+                        <SendRun page={page} answer={page.answer} rows={result.rows} lines={text ?? ''} />
+                    )}
                 </>
             )}
         </div>

@@ -136,7 +136,7 @@ export function LaterPlans({ placing, prover, ...props }: PlansProps) {
                 <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
-                <more.Evidence catalog={props.page.catalog} prover={prover} />
+                <more.Evidence page={props.page} prover={prover} />
             </>
         );
     }
