@@ -97,6 +97,7 @@ export const words = {
     wrongCell: /b to a|row 2/,
     whichUnit: /unit/i,
     tooFewNodes: (needed, measured) => new RegExp(`This needs ${needed} nodes, but only ${measured} were measured\\.`),
+    searchesAgree: /\d of \d+ searches found this placement[,;] .*by \d+ searches\.|by 1 search\./, // one alone on a machine that is very slow
     movesTried: /([\d.,]+)( million)? moves tried, .* a second\./,
     stopped: 'Stopped: this is the best so far.',
     leftOutNode: (name, speed) => new RegExp(`◆ ${name} \\(${speed}.% speed\\) is left out\\.`),

@@ -686,6 +686,7 @@ export interface Words {
     'placement.search.stop': null;
     'placement.search.running': { best: string; was: string; moves: string; rate: string };
     'placement.search.starting': null;
+    'placement.search.agreed': { agreed: number; count: number; tie: number };
     'placement.search.searched': { moves: string; seconds: number; rate: string; count: number };
     'placement.search.stopped': null;
     'placement.search.refused': { count: number };
