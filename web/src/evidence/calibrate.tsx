@@ -10,7 +10,7 @@ import { Table } from '../shared/table';
 import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
-import { SendRun } from './send';
+import { SendLater } from './send-door';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_SHOWN = 20; // problems; nobody mends more at once
@@ -261,7 +261,7 @@ export function Calibrate({ page, act, calibrate, text, setText }: Props) {
                     <Proposal page={page} act={act} result={result} />
                     <Finding result={result} />
                     {page.answer && result.rows.length > 0 && (
-                        <SendRun page={page} answer={page.answer} rows={result.rows} lines={text ?? ''} />
+                        <SendLater page={page} answer={page.answer} rows={result.rows} lines={text ?? ''} />
                     )}
                 </>
             )}

@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { pageOf } from '../shared/test-data';
-import { fresh, settle, show } from '../shared/test-view';
+import { fresh, later, press, settle, show } from '../shared/test-view';
 
 const cancel = vi.fn();
 afterEach(() => vi.unstubAllGlobals());
 
-test('until the browser is idle a link stands there; then the runs come', async () => {
+test('until somebody reads the page and the browser is idle, a link stands there; then the runs come', async () => {
     let idle = (): void => {};
     vi.stubGlobal('requestIdleCallback', (go: () => void) => {
         idle = go;
@@ -14,6 +14,7 @@ test('until the browser is idle a link stands there; then the runs come', async 
     globalThis.cancelIdleCallback = cancel; // for longer than the test: the view is taken down after it
     const { NearRuns } = await fresh(() => import('./near-door'));
     const { find, text } = show(<NearRuns page={pageOf()} />);
+    press(document.body, 'Tab');
     await settle();
     expect(find('link', 'Measured runs like this one').getAttribute('href')).toBe('#evidence');
     idle();
@@ -26,7 +27,8 @@ test('without that call it comes after a while', async () => {
     const { NearRuns } = await fresh(() => import('./near-door'));
     const { text } = show(<NearRuns page={pageOf()} />);
     expect(text()).toBe('Measured runs like this one');
-    await vi.advanceTimersByTimeAsync(2000);
+    press(document.body, 'Tab');
+    await later(2000);
     vi.useRealTimers();
     await expect.poll(text, { timeout: 5000 }).toMatch(/ measured runs are like this one: /);
 });

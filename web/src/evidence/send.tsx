@@ -1,3 +1,4 @@
+import './send.css';
 import { useState } from 'preact/hooks';
 import type { CalibrationRow, Estimate } from '../core/api';
 import { Folded } from '../shared/folded';
@@ -8,7 +9,7 @@ import type { Page } from '../store/page';
 import { say, sentences } from '../words/words';
 import { FIELDS, formAddress, NOTHING, type Reading, reportOf } from './report';
 
-interface Props {
+export interface SendProps {
     page: Page;
     answer: Estimate;
     rows?: readonly CalibrationRow[]; // the reader's own runs; without any, one run of the plan shown is asked for
@@ -50,7 +51,7 @@ function Readings({ typed, set }: { typed: Typed; set(typed: Typed): void }) {
 }
 
 // A link to the repository's form, filled with the plan and what was measured. What leaves the page with it stands above it.
-export function SendRun({ page, answer, rows = [], lines = '' }: Props) {
+export function SendRun({ page, answer, rows = [], lines = '' }: SendProps) {
     const [typed, set] = useState<Typed>({ seconds: 0, gib: 0 });
     const to = repository();
     if (to === '') return null;

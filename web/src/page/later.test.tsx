@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { answeredOf, catalog, goodOf, heatOf, searchedPage } from '../shared/test-data';
-import { fresh, settle, show, spies, textOf, unfold, write } from '../shared/test-view';
+import { fresh, press, settle, show, spies, textOf, unfold, write } from '../shared/test-view';
 import { withConfig } from '../state/state';
 import { LaterCalibrate, LaterCard, LaterLayout, LaterParts, LaterPaste, LaterStages, LaterTime } from './later';
 
@@ -20,6 +20,8 @@ test('the runs like this one come after the plans', async () => {
     const { again, find, text } = show(<LaterNear page={page} />);
     expect(find('link', 'Measured runs like this one').getAttribute('href')).toBe('#evidence');
     again(<LaterNear page={{ ...page, heat: heatOf() }} />);
+    await settle();
+    press(document.body, 'Tab');
     await expect.poll(text, { timeout: 5000 }).toMatch(/measured run.* like this one: /);
 });
 

@@ -6,9 +6,9 @@ export type Part = (typeof PARTS)[number];
 const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^boot\.|^page\.(description|noscript)$/, 'built'], // the built page carries them
     [/^placement\./, 'placement'],
-    [/^(measured|famous)\.|^near\.(?!title)/, 'evidence'],
+    [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
-    [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|send|budget|best|why_not|layout|filters)\./, 'more'],
+    [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
     [/^(sweep|limits|compare|placement_door|card)\./, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
