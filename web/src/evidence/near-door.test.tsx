@@ -5,7 +5,7 @@ import { fresh, later, press, settle, show } from '../shared/test-view';
 const cancel = vi.fn();
 afterEach(() => vi.unstubAllGlobals());
 
-test('until somebody reads the page and the browser is idle, a link stands there; then the runs come', async () => {
+test('until somebody reads the page and the browser is idle, a link stands there; then the runs come', { timeout: 20_000 }, async () => {
     let idle = (): void => {};
     vi.stubGlobal('requestIdleCallback', (go: () => void) => {
         idle = go;
@@ -18,10 +18,10 @@ test('until somebody reads the page and the browser is idle, a link stands there
     await settle();
     expect(find('link', 'Measured runs like this one').getAttribute('href')).toBe('#evidence');
     idle();
-    await expect.poll(text, { timeout: 5000 }).toMatch(/ measured runs are like this one: /);
+    await expect.poll(text, { timeout: 15_000 }).toMatch(/ measured runs are like this one: /);
 });
 
-test('without that call it comes after a while', async () => {
+test('without that call it comes after a while', { timeout: 20_000 }, async () => {
     vi.useFakeTimers();
     vi.stubGlobal('requestIdleCallback', undefined);
     const { NearRuns } = await fresh(() => import('./near-door'));
@@ -30,5 +30,5 @@ test('without that call it comes after a while', async () => {
     press(document.body, 'Tab');
     await later(2000);
     vi.useRealTimers();
-    await expect.poll(text, { timeout: 5000 }).toMatch(/ measured runs are like this one: /);
+    await expect.poll(text, { timeout: 15_000 }).toMatch(/ measured runs are like this one: /);
 });
