@@ -38,7 +38,7 @@ const plain = (value: number): string => String(Number(value.toPrecision(4)));
 const listed = (values: readonly (readonly [key: string, value: number])[]): string =>
     values.map(([key, value]) => `${key}=${plain(value)}`).join(', ');
 const ofJob = (job: Estimate['job'], keys: readonly (keyof Estimate['job'])[]): string =>
-    keys.flatMap((key) => (job[key] === undefined ? [] : [`${key}=${job[key]}`])).join(', ');
+    keys.flatMap((key) => (job[key] === undefined || job[key] === '' ? [] : [`${key}=${job[key]}`])).join(', ');
 
 // Choices of the form that say the same as a choice of the job.
 const RECOMPUTE: Readonly<Record<string, string>> = { none: 'none', selective: 'selective', full: 'full' };
@@ -83,7 +83,7 @@ export function reportOf({ catalog }: Page, answer: Estimate, reading: Reading):
         batch: ofJob(job, ['micro_batch', 'sequence_length', 'global_batch']),
         framework: String(job.framework),
         recompute: RECOMPUTE[String(job.recompute)] ?? '',
-        attention: String(job.attention ?? ''),
+        attention: job.attention === 'auto' ? '' : String(job.attention ?? ''),
         precision: ofJob(job, ['precision', 'gradients_in_fp32', 'moments']),
         memory: memoryOf(answer, reading),
         time: timeOf(answer, reading),
