@@ -82,8 +82,11 @@ std::optional<Answered> answer_to(const Json& request, std::string& problem) {
         a.peak_bytes.push_back(number(stage, "bytes"));
         a.static_bytes.push_back(number(stage, "static_bytes"));
     }
+    a.model = answer["model"].value("label", ""), a.parameters = number(answer["model"], "parameters");
+    a.framework = answer["job"].value("framework", ""), a.precision = answer["job"].value("precision", "");
     Problems problems;
-    if (const auto job = read_parsed_job(answer["job"], Request::estimate, problems)) a.plan = job->plan;
+    if (const auto job = read_parsed_job(answer["job"], Request::estimate, problems))
+        a.plan = job->plan, a.experts = job->model.experts.count > 0;
     return a;
 }
 

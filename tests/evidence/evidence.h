@@ -34,7 +34,10 @@ struct Answered {
     std::string verdict;                                  // fits, at_risk, does_not_fit
     double probability = -1, share = 0, whole_bytes = 0;  // to run; of the card; with what lies outside the allocator
     Plan plan;                                            // as the core read it
-    std::vector<double> peak_bytes, static_bytes;         // of every stage
+    std::string model, framework, precision;              // the model as it is called
+    double parameters = 0;
+    bool experts = false;
+    std::vector<double> peak_bytes, static_bytes;  // of every stage
 };
 // nullopt: the core refuses it; `problem` says why.
 std::optional<Answered> answer_to(const Json& request, std::string& problem);

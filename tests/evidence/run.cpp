@@ -1,7 +1,7 @@
 // Runs every measured row of tests/evidence through api::estimate.
 //   fourfold_evidence FOLDER          prints the table, family by family, and fails where a threshold of thresholds.json is missed, or
-//                                     where table.json, which README and page read, is not of this run
-//   fourfold_evidence FOLDER --write  writes table.json
+//                                     where table.json or runs.json, which README and page read, is not of this run
+//   fourfold_evidence FOLDER --write  writes table.json and runs.json
 //   fourfold_evidence FOLDER --rows   prints a line a row, tab separated
 #include <cmath>
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "evidence/columns.h"
 #include "evidence/memory_rows.h"
 #include "evidence/table.h"
 #include "memory/residual_fit.h"
@@ -119,13 +120,18 @@ int main(int count, char** arguments) {
     const std::vector<AnsweredRow> rows = answer_all(sources, defects);
     for (const std::string& defect : defects) std::fprintf(stderr, "%s\n", defect.c_str());
     if (mode == "--rows") return print_rows(rows), 0;
-    const Json table = table_of(sources, rows);
-    if (mode == "--write") return std::ofstream(folder + "/table.json") << table.dump(1) << "\n", 0;
+    const Json table = table_of(sources, rows), runs = columns_of(rows);
+    if (mode == "--write") {
+        std::ofstream(folder + "/table.json") << table.dump(1) << "\n";
+        std::ofstream(folder + "/runs.json") << runs.dump() << "\n";
+        return 0;
+    }
     print_table(table);
     std::printf("\n%s\n", memory_table(memory_residuals(rows)).c_str());
     int failures = missed(table, read_json(folder + "/thresholds.json"));
     failures += untrue_bands(rows) + untrue_residual(rows);
     if (read_json(folder + "/table.json") != table) std::printf("table.json is not of this run: --write it\n"), ++failures;
+    if (read_json(folder + "/runs.json") != runs) std::printf("runs.json is not of this run: --write it\n"), ++failures;
     std::printf("\n%d failures\n", failures);
     return failures == 0 ? 0 : 1;
 }

@@ -8,89 +8,21 @@
 #include <tuple>
 #include <vector>
 
-#include "base/random.h"
-#include "memory/measured_runs.h"
-#include "placement/annealing.h"
-#include "placement/model.h"
-#include "support.h"
+#include "placement/cases.h"
 
 using namespace fourfold;
+using tests::geometric_mean;
+using tests::held_out_cases;
+using tests::HeldOutCase;
+using tests::order_of;
+using tests::shape_of;
 
 namespace {
-
-struct Case {
-    std::string name;
-    PlacementShape shape;
-    double default_seconds, best_known;
-};
-
-double between(Random& random, double low, double high) { return low + (high - low) * (random.below(1'000'001) / 1e6); }
-
-// GB/s between units `a` and `b`, without noise. Units are in racks and islands by `place`, a random order of them.
-double rate_of(const std::string& kind, std::uint32_t a, std::uint32_t b) {
-    if (kind == "islands") return a / 8 == b / 8 ? 45 : 6;  // of 8; of 4 where there are 8 nodes
-    if (kind == "racks") return a / 4 == b / 4 ? 50 : a / 16 == b / 16 ? 25 : 12;
-    return 25;
-}
-double noise_of(const std::string& kind) { return kind == "noisy" ? 0.3 : kind == "asymmetric" ? 0.6 : 0.05; }
-
-// Where each unit stands among racks and islands.
-std::vector<std::uint32_t> order_of(std::uint32_t nodes, Random& random) {
-    std::vector<std::uint32_t> place;
-    for (std::uint32_t i = 0; i < nodes; ++i) place.push_back(i);
-    for (std::uint32_t i = nodes - 1; i > 0; --i) std::swap(place[i], place[random.below(i + 1)]);
-    return place;
-}
-
-Links links_of(const std::string& kind, std::uint32_t nodes, std::uint64_t seed) {
-    Random random(seed);
-    Links links;
-    for (std::uint32_t i = 0; i < nodes; ++i) links.names.push_back("n" + std::to_string(i));
-    const std::vector<std::uint32_t> place = order_of(nodes, random);
-    links.byte_per_s.assign(std::size_t{nodes} * nodes, 0);
-    const auto rate = [&](std::uint32_t a, std::uint32_t b) -> double& { return links.byte_per_s[std::size_t{a} * nodes + b]; };
-    const double noise = noise_of(kind);
-    const std::uint32_t shrink = kind == "islands" && nodes < 16 ? 2 : 1;
-    for (std::uint32_t a = 0; a < nodes; ++a)
-        for (std::uint32_t b = 0; b < a; ++b)
-            for (const bool back : {false, true}) {
-                const double here = 1e9 * rate_of(kind, shrink * place[a], shrink * place[b]) * between(random, 1 - noise, 1 + noise);
-                rate(back ? b : a, back ? a : b) = back && kind != "asymmetric" ? rate(a, b) : here;
-            }
-    if (kind == "slow_links")  // one in twenty, at 10 to 40 %
-        for (std::uint32_t i = 0; i < nodes * (nodes - 1) / 40; ++i) {
-            const std::uint32_t a = random.below(nodes), b = (a + 1 + random.below(nodes - 1)) % nodes;
-            rate(a, b) = rate(b, a) = rate(a, b) * between(random, 0.1, 0.4);
-        }
-    return links;
-}
-
-PlacementShape shape_of(const Json& row) {
-    const Links links = links_of(row[0], row[1], row[2]);
-    if (row[5].is_null()) {
-        const double data = 13.6e9 / row[4].get<double>();  // gradients of a model, shared among the stages
-        return pipette_shape({row[3], row[4], row[3], 1, 0.034e9, data, 0}, links);
-    }
-    Json request = row[5];
-    request.update({{"context_parallel", 1}, {"micro_batch", 1}, {"cluster", "dgx-h100"}});
-    Problems problems;
-    auto job = read_job(request.dump(), Request::estimate, problems);
-    CHECK_MESSAGE(resolve(*job, problems), tests::brief(problems));
-    return step_time_shape(*job, job->plan, links, {});
-}
-
-std::vector<Case> cases() {
-    std::vector<Case> list;
-    for (const Json& row : tests::measured_table("placement_heldout")["rows"])
-        list.push_back({row[0].get<std::string>() + " " + std::to_string(row[1].get<int>()) + (row[5].is_null() ? "" : " step time"),
-                        shape_of(row), row[6], row[7]});
-    return list;
-}
 
 // By how much each is above the best known after so many moves.
 std::vector<double> ratios(std::int64_t moves, std::string& each) {
     std::vector<double> list;
-    for (const Case& c : cases()) {
+    for (const HeldOutCase& c : held_out_cases()) {
         const AnnealingResult found = anneal(c.shape, {.seed = 1, .moves = moves, .restarts = 4});
         CHECK_MESSAGE(found.default_seconds == doctest::Approx(c.default_seconds).epsilon(1e-9), c.name);
         list.push_back(found.seconds / c.best_known);
@@ -98,17 +30,11 @@ std::vector<double> ratios(std::int64_t moves, std::string& each) {
     }
     return list;
 }
-double geometric_mean(const std::vector<double>& list) {
-    double logs = 0;
-    for (const double x : list) logs += std::log(x);
-    return std::exp(logs / static_cast<double>(list.size()));
-}
-
 }  // namespace
 
 // Ten minutes: prints the last two columns of placement_heldout.json.
 TEST_CASE("placement: best known of the held-out cases" * doctest::skip()) {
-    for (const Case& c : cases()) {
+    for (const HeldOutCase& c : held_out_cases()) {
         double best = INFINITY, first = 0;
         for (std::uint64_t seed = 1; seed <= 10; ++seed) {
             const std::int64_t moves = c.shape.units <= 24 ? 10'000'000 : 50'000'000;

@@ -13,22 +13,19 @@
 #include "memory/measured_runs.h"
 #include "model/catalog.h"
 #include "placement/annealing.h"
+#include "placement/cases.h"
 #include "random_cases.h"
 #include "search/brute_force.h"
 #include "time/step_time.h"
 
 using namespace fourfold;
 using tests::json;
+using tests::links_of;
+using tests::published_cases;
+using tests::PublishedCase;
 
 namespace {
 
-Links links_of(std::size_t n, double byte_per_s) {
-    Links links;
-    for (std::size_t i = 0; i < n; ++i) links.names.push_back("n" + std::to_string(i));
-    links.byte_per_s.assign(n * n, byte_per_s);
-    for (std::size_t i = 0; i < n; ++i) links.byte_per_s[i * n + i] = 0;
-    return links;
-}
 Links random_links(tests::Random& random, std::size_t n, bool symmetric = true) {
     Links links = links_of(n, 0);
     for (std::size_t a = 0; a < n; ++a)
@@ -36,32 +33,6 @@ Links random_links(tests::Random& random, std::size_t n, bool symmetric = true) 
             if (a != b)
                 links.byte_per_s[a * n + b] = symmetric && b < a ? links.rate(b, a) : 1e9 * static_cast<double>(random.from(4, 40)) + 7;
     return links;
-}
-
-struct PublishedCase {
-    PipetteNumbers numbers;
-    Links links;
-    double identity, after_1s, after_30s, best;  // ms
-};
-std::vector<PublishedCase> published_cases() {
-    const Json& table = tests::measured_table("placement_cases");
-    std::vector<PublishedCase> cases;
-    for (const Json& row : table["rows"]) {
-        PublishedCase one{{row[1], row[2], row[3], row[4], row[5].get<double>() * 1e9, row[6].get<double>() * 1e9, 200e9},
-                          {},
-                          row[7],
-                          row[8],
-                          row[9],
-                          row[10]};
-        const Json& rows = table["matrices"][row[0].get<std::string>()];
-        const std::size_t n = rows.size() + 1;
-        one.links = links_of(n, 0);
-        for (std::size_t a = 1; a < n; ++a)
-            for (std::size_t b = 0; b < a; ++b)
-                one.links.byte_per_s[a * n + b] = one.links.byte_per_s[b * n + a] = rows[a - 1][b].get<double>() * 1e9;
-        cases.push_back(std::move(one));
-    }
-    return cases;
 }
 
 // The objective as the README of the cases writes it, in ms.

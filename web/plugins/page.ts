@@ -1,10 +1,18 @@
 // Fills index.html when the page is built: texts, the finished example, the boot script, the policy.
+import { readFileSync } from 'node:fs';
 import { type Alias, type Plugin, runnerImport } from 'vite';
 import { bundle } from './bundle.ts';
 import { asset, loadCore, moduleAsset, root, wasm } from './core.ts';
 import { escapeText, policyTag } from './policy.ts';
 import { previewTags } from './preview.ts';
 import { wordsPlugin } from './words.ts';
+
+// Where the sources are kept: package.json says it, or the workflow that builds the page (GitHub sets both variables); '' = nowhere.
+function repository(): string {
+    const { repository: said } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { repository?: string };
+    const { GITHUB_SERVER_URL: server = 'https://github.com', GITHUB_REPOSITORY: name } = process.env;
+    return said ?? (name ? `${server}/${name}` : '');
+}
 
 async function prerendered(alias: Alias[]) {
     const { module } = await runnerImport<typeof import('../src/prerender')>(`${root}src/prerender.tsx`, {
@@ -14,7 +22,7 @@ async function prerendered(alias: Alias[]) {
     });
     const { texts, boot, example } = await module.prerender(await loadCore());
     return {
-        texts,
+        texts: { ...texts, REPOSITORY: repository() } as Record<string, string>,
         // A classic script, which a page's own bundle cannot hold.
         boot: asset('boot', 'js', await bundle('src/boot/boot.ts', 'iife', { BOOT_DATA: JSON.stringify(boot) }, alias)),
         example: asset('example', 'json', JSON.stringify(example)),

@@ -1,6 +1,6 @@
 // Why should I trust it? The reader's own measured runs beside the estimates.
 import assert from 'node:assert/strict';
-import { eventually, open, pageTest } from './browser.mjs';
+import { eventually, load, open, pageTest, settled } from './browser.mjs';
 import { addressHas, addressLacks, later, plain, takes } from './find.mjs';
 import { fitsScreen, violations } from './looks.mjs';
 import { words } from './words.mjs';
@@ -96,4 +96,53 @@ pageTest('what was measured and the famous runs come with the reader; a famous r
     await eventually('opened', () => plain(page.locator('#answer')), /./);
     assert.match(page.url(), /[?&]gpus=\d+/);
     assert.match(name, /\d/);
+});
+
+pageTest('the measured runs like this one come after the answer: how far off the estimate was, and each of them', async () => {
+    const { page, responses } = await load(own);
+    const fetched = () => responses.some((response) => /\/near-[^/]*\.js$/.test(response.url()));
+    const near = page.locator('#answer .near');
+    await near.waitFor();
+    await settled(page);
+    assert.ok(!fetched()); // not for a page that nobody reads
+    await page.mouse.move(5, 5);
+    await eventually('the line', () => plain(near.locator('p').first()), words.nearRuns);
+    assert.ok(fetched());
+    await near.locator('summary').click();
+    const rows = near.locator('tbody tr');
+    await rows.first().waitFor();
+    for (const row of await rows.all()) assert.match(await row.locator('th a').getAttribute('href'), /^https:/);
+    assert.deepEqual(await violations(page, '#answer .near'), []);
+    for (const width of [1280, 390, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        await fitsScreen(page, `the runs at ${width} px`);
+    }
+    const before = await plain(near.locator('p').first());
+    await page.goto(page.url().replace('gpus=64', 'gpus=8'));
+    await settled(page);
+    await page.mouse.move(9, 9);
+    await eventually('another job', () => plain(near.locator('p').first()), (now) => now !== before && words.nearRuns.test(now));
+});
+
+pageTest('a measured run goes into the form of the repository, and what the link takes along is told first', async () => {
+    const page = await open(`${own}&tp=2&pp=2&cp=1&mb=1`);
+    // As a build knows it that was told of a repository.
+    await page.locator('meta[name=repository]').evaluate((meta) => {
+        meta.content = 'https://git.example/group/project';
+    });
+    await page.locator('nav a[href="#evidence"]').click();
+    const send = page.locator('#evidence details', { has: page.locator('.send') });
+    await send.locator('summary').click();
+    await send.locator('#send-seconds').fill('9.3');
+    const link = send.locator('.acts a');
+    const params = async () => new URL(await link.getAttribute('href')).searchParams;
+    await eventually('the time', async () => (await params()).get('time'), /^measured_seconds=9\.3, estimated_seconds=/);
+    const told = await send.locator('dd').allTextContents();
+    for (const [id, value] of await params()) if (id !== 'template') assert.ok(told.includes(value), `${id} is told`);
+    assert.match(await plain(send), words.nothingSent);
+    assert.deepEqual(await violations(page, '#evidence .send'), []);
+    for (const width of [1280, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        await fitsScreen(page, `the form at ${width} px`);
+    }
 });

@@ -20,6 +20,7 @@ pageTest('the example: a slow link is named, a placement found, its rank file ta
     await searchFor(page, 1);
     await search(page);
     await eventually('the gain', () => result(page), /^\d+.% /);
+    assert.match(await plain(section(page)), words.searchesAgree);
     const pictures = section(page).getByRole('img');
     assert.match(await pictures.nth(0).getAttribute('aria-label'), /node-3 \D+node-4, 4.1.GB/);
     assert.doesNotMatch(await pictures.nth(1).getAttribute('aria-label'), /4.1.GB/);
@@ -76,7 +77,7 @@ pageTest(
         await section(page).locator('.check input[type=checkbox]').check();
         await search(page);
         // Past the first round of one worker at least (60,000 moves for each plan): only a whole round ranks the plans.
-        const workers = await page.evaluate(() => Math.max(1, Math.min(4, navigator.hardwareConcurrency) - 1));
+        const workers = await page.evaluate(() => Math.max(1, Math.min(4, navigator.hardwareConcurrency - 1)));
         const moves = (text) => {
             const [, number, million] = words.movesTried.exec(text) ?? [];
             return Number((number ?? '0').replaceAll(',', '')) * (million ? 1e6 : 1);

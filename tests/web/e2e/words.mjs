@@ -11,6 +11,8 @@ export const words = {
     curve: 'Memory over the step',
     methods: 'Two methods',
     calibrate: 'Calibrate with your own runs',
+    nothingSent: /Nothing has been sent yet\..* sends the following to git\.example, and nothing else/,
+    nearRuns: /measured runs? (is|are) like this one: the estimated step time was off by .*%|^No measured run is near this one\. The nearest is .+: .+\.$/,
 
     // Links
     newerLink: /newer version/,
@@ -97,6 +99,7 @@ export const words = {
     useRates: 'Use these rates in every estimate',
     ratesUsed: 'Every estimate uses these rates',
     tooFewNodes: (needed, measured) => new RegExp(`This needs ${needed} nodes, but only ${measured} were measured\\.`),
+    searchesAgree: /\d of \d+ searches found this placement[,;] .*by \d+ searches\.|by 1 search\./, // one alone on a machine that is very slow
     movesTried: /([\d.,]+)( million)? moves tried, .* a second\./,
     stopped: 'Stopped: this is the best so far.',
     leftOutNode: (name, speed) => new RegExp(`◆ ${name} \\(${speed}.% speed\\) is left out\\.`),

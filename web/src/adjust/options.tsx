@@ -2,6 +2,7 @@ import type { FunctionComponent } from 'preact';
 import type { BooleanField, ChoiceField, Estimate, Field, FieldKey, Json, SetField } from '../core/api';
 import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
+import { hasExperts, hasLatentAttention } from '../shared/model-kind';
 import { aboutOf, choiceHelp, choiceName, fieldHelp, fieldName, nameOf, wordsFor } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { BUDGET, DEGREES, SEARCH, type Value } from '../state/state';
@@ -16,10 +17,6 @@ const ELSEWHERE = new Set<string>(['gpus', 'sequence_length', 'global_batch', ..
 
 // How layers are shared out where every chunk is to have as many.
 const EVEN_LAYERS = ['first_stage_layers', 'last_stage_layers', 'count_embedding_as_layer', 'count_loss_as_layer'];
-
-// Keys by which a config.json says that the model has experts, or latent attention.
-const EXPERTS = ['num_experts', 'num_local_experts', 'n_routed_experts', 'moe_num_experts', 'num_moe_experts'];
-const LATENT = ['kv_lora_rank'];
 
 interface FieldProps {
     page: Page;
@@ -36,9 +33,8 @@ const planValue = ({ job, answer }: Page, key: FieldKey): unknown => (job[key] =
 export function matters(page: Page): (key: string) => boolean {
     const { job, answer } = page;
     const config: Record<string, Json | undefined> | undefined = answer?.model.config;
-    const has = (keys: string[]): boolean => !config || keys.some((key) => Number(config[key] ?? 0) > 0);
     const value = (key: FieldKey): unknown => planValue(page, key);
-    const experts = has(EXPERTS);
+    const experts = !config || hasExperts(config);
     const even = job.layout === undefined || job.layout === 'equal';
     const rules: Record<string, boolean> = {
         ...Object.fromEntries(SITE_CONSTANTS.map((key) => [key, job.site === 'own'])),
@@ -57,7 +53,7 @@ export function matters(page: Page): (key: string) => boolean {
         moe_act: experts,
         moe: experts,
         shared_experts: experts,
-        mla_up_proj: has(LATENT),
+        mla_up_proj: !config || hasLatentAttention(config),
     };
     const staged = value('pipeline_parallel') !== 1;
     return (key) => (groupOf(key) === 'pipeline' && !staged ? false : (rules[key] ?? (groupOf(key) !== 'experts' || experts)));

@@ -1,4 +1,4 @@
-import type { FunctionComponent } from 'preact';
+import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, Estimate, Fit } from '../core/api';
 import { entryAt, type Heat } from '../core/heat';
@@ -164,7 +164,14 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
     );
 }
 
-export function Answer({ page, act, Card }: { page: Page; act: Actions; Card: FunctionComponent<CardProps> }) {
+interface AnswerProps {
+    page: Page;
+    act: Actions;
+    Card: FunctionComponent<CardProps>;
+    children?: ComponentChildren; // what else is known of how sure the answer is
+}
+
+export function Answer({ page, act, Card, children }: AnswerProps) {
     const { answer, problems } = page;
     const good = problems.length === 0 && answer !== null;
     return (
@@ -185,7 +192,7 @@ export function Answer({ page, act, Card }: { page: Page; act: Actions; Card: Fu
                         <>
                             {becauseOf(page, answer)}
                             <Calibrated answer={answer} />
-                            <Sure page={page} answer={answer} />
+                            <Sure answer={answer}>{children}</Sure>
                             {answer.warnings.map((warning) => (
                                 <p key={warning.rule} class="warning">
                                     <b>{say('problems.warning')}</b> {problemText(warning)}

@@ -5,8 +5,8 @@ import { plain, show, unfold } from '../shared/test-view';
 import { Sure } from './sure';
 
 test('what the answer rests on is folded away: three meters, the band of a step, the measured runs', () => {
-    const { page, answer } = answeredOf();
-    const { box, find, text } = show(<Sure page={page} answer={answer} />);
+    const { answer } = answeredOf();
+    const { box, find, text } = show(<Sure answer={answer} />);
     unfold(box, 'How sure is this?');
     const [allocated, reserved] = [answer.total_bytes, answer.reserved_bytes].map((bytes) => format.headline(bytes, answer.card_bytes));
     expect(text()).toContain(plain(`allocates ${allocated} GB and reserves ${reserved} GB`));
@@ -15,6 +15,6 @@ test('what the answer rests on is folded away: three meters, the band of a step,
 });
 
 test('the method of the paper knows one meter', () => {
-    const { page, answer } = answeredOf('fujii2024');
-    expect(show(<Sure page={page} answer={answer} />).text()).not.toContain('reserves');
+    const { answer } = answeredOf('fujii2024');
+    expect(show(<Sure answer={answer} />).text()).not.toContain('reserves');
 });

@@ -1,8 +1,8 @@
+import type { ComponentChildren } from 'preact';
 import type { Estimate } from '../core/api';
 import { format } from '../format/format';
 import { timeOf } from '../shared/answer-words';
 import { Folded } from '../shared/folded';
-import type { Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 
 // Allocated, reserved, whole: three meters show three numbers, and a reader will compare one of them.
@@ -15,14 +15,15 @@ function Meters({ answer }: { answer: Estimate }) {
 }
 
 // What the answer rests on: which meter shows which number, how a step's time spreads, and where the measured runs stand.
-export function Sure({ answer }: { page: Page; answer: Estimate }) {
+export function Sure({ answer, children }: { answer: Estimate; children?: ComponentChildren }) {
     return (
-        <Folded title={say('sure.title')}>
+        <Folded title={say('sure.title')} late>
             <p>{tell(answer.verdict)}</p>
             <Meters answer={answer} />
             <p>
                 {timeOf(answer)} {tell(answer.time.basis)}
             </p>
+            {children}
             <p>
                 <a href="#evidence">{say('answer.evidence')}</a>
             </p>

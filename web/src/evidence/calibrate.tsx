@@ -10,6 +10,7 @@ import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 import { asRows, timedRows } from './calibrate-rows';
+import { SendLater } from './send-door';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_SHOWN = 20; // problems; nobody mends more at once
@@ -281,6 +282,9 @@ export function Calibrate({ page, act, calibrate, typed, setTyped }: Props) {
                 <>
                     <Proposal page={page} act={act} result={result} />
                     <Finding page={page} result={result} />
+                    {page.answer && result.rows.length > 0 && (
+                        <SendLater page={page} answer={page.answer} rows={result.rows} lines={text ?? ''} />
+                    )}
                 </>
             )}
         </div>

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { catalog } from '../shared/test-data';
+import { pageOf } from '../shared/test-data';
 import { settle, show } from '../shared/test-view';
 import { Evidence } from './door';
 
@@ -16,7 +16,7 @@ test('it comes when the reader comes near, and nothing is calculated before', as
     }
     vi.stubGlobal('IntersectionObserver', Watch);
     const estimate = vi.fn(() => new Promise<never>(() => {}));
-    const { all, names, text } = show(<Evidence catalog={catalog} prover={{ estimate, stop: () => {}, end: () => {} }} />);
+    const { all, names, text } = show(<Evidence page={pageOf()} prover={{ estimate, stop: () => {}, end: () => {} }} />);
     expect(names('heading')).toEqual(['Evidence: measured against estimated']);
     near([{ isIntersecting: false }]);
     await settle();

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Catalog } from '../core/api';
+import type { Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
 import type { Prover } from './prove';
 
@@ -8,7 +8,7 @@ const NEAR = '600px'; // below the screen: from there on the reader is on the wa
 let fetched: typeof import('./view') | undefined;
 
 // The section's place. What it holds comes when the reader comes near, and only then is anything calculated for it.
-export function Evidence({ catalog, prover }: { catalog: Catalog; prover: Prover }) {
+export function Evidence({ page, prover }: { page: Page; prover: Prover }) {
     const place = useRef<HTMLElement>(null);
     const [failed, fail] = useState(false);
     const [view, draw] = useState(fetched);
@@ -39,7 +39,7 @@ export function Evidence({ catalog, prover }: { catalog: Catalog; prover: Prover
         <section ref={place} id="evidence" class="plans evidence" aria-labelledby="evidence-title">
             <h2 id="evidence-title">{say('section.evidence')}</h2>
             {view ? (
-                <view.EvidenceView catalog={catalog} prover={prover} />
+                <view.EvidenceView page={page} prover={prover} />
             ) : (
                 <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
             )}

@@ -1,16 +1,18 @@
 // The section's contents, in a file of their own with the words, the measured runs and the famous ones.
 import './evidence.css';
-import type { Catalog } from '../core/api';
+import type { Page } from '../store/page';
 import { Famous } from './famous';
 import { Measured } from './measured';
 import type { Prover } from './prove';
+import { SendRun } from './send';
 import { table } from './table';
 
-export function EvidenceView({ catalog, prover }: { catalog: Catalog; prover: Prover }) {
+export function EvidenceView({ page, prover }: { page: Page; prover: Prover }) {
     return (
         <>
             <Measured table={table} />
-            <Famous catalog={catalog} prover={prover} />
+            {page.answer && <SendRun page={page} answer={page.answer} />}
+            <Famous catalog={page.catalog} prover={prover} />
         </>
     );
 }

@@ -12,7 +12,7 @@ import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { Detail } from './detail';
 import { Header } from './header';
-import { LaterCard, LaterPaste } from './later';
+import { LaterCard, LaterNear, LaterPaste } from './later';
 import { Notices } from './notices';
 
 interface Props {
@@ -35,7 +35,9 @@ export function App({ page, act, importConfig, timeline, calibrate, placing, pro
             <main id="check" class={depth}>
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
-                <Answer page={page} act={act} Card={LaterCard} />
+                <Answer page={page} act={act} Card={LaterCard}>
+                    <LaterNear page={page} />
+                </Answer>
                 {depth === 'plain' ? (
                     answer && <Next page={page} answer={answer} act={act} />
                 ) : (

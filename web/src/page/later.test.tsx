@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { answeredOf, catalog, goodOf, heatOf, searchedPage } from '../shared/test-data';
-import { fresh, settle, show, spies, textOf, unfold, write } from '../shared/test-view';
+import { fresh, press, settle, show, spies, textOf, unfold, write } from '../shared/test-view';
 import { withConfig } from '../state/state';
 import { LaterCalibrate, LaterCard, LaterLayout, LaterParts, LaterPaste, LaterStages, LaterTime } from './later';
 
@@ -15,6 +15,18 @@ test('a part says that it is coming, and comes', async () => {
     const { all, text } = show(<Early group={group} open={{ group: group.id, item: '' }} act={act} toAssumptions={() => {}} />);
     expect(text()).toBe('One moment…');
     await expect.poll(() => all('article').length).toBe(1);
+});
+
+test('the runs like this one come after the plans, when somebody reads', { timeout: 20_000 }, async () => {
+    const { LaterNear } = await fresh(() => import('./later'));
+    const { again, find, text } = show(<LaterNear page={page} />);
+    expect(find('link', 'Measured runs like this one').getAttribute('href')).toBe('#evidence');
+    again(<LaterNear page={{ ...page, heat: heatOf() }} />);
+    const read = (): string => {
+        press(document.body, 'Tab');
+        return text();
+    };
+    await expect.poll(read, { timeout: 15_000 }).toMatch(/measured run.* like this one: /);
 });
 
 test('the stages come where there are several', async () => {

@@ -97,6 +97,18 @@ export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
     );
 }
 
+// Measured runs like the plan shown. They come last: after the answer, and after the plans beside it.
+export function LaterNear({ page }: { page: Page }) {
+    const { more } = useMore(true);
+    return more ? (
+        <more.NearRuns page={page} />
+    ) : (
+        <p class="near">
+            <a href="#evidence">{say('near.title')}</a>
+        </p>
+    );
+}
+
 // What is typed outlives the part's folding.
 export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
     const [typed, setTyped] = useState<Typed>({ text: null, convention: null });
@@ -135,7 +147,7 @@ export function LaterPlans({ placing, prover, market, ...props }: PlansProps) {
                 <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
-                <more.Evidence catalog={props.page.catalog} prover={prover} />
+                <more.Evidence page={props.page} prover={prover} />
             </>
         );
     }

@@ -19,6 +19,7 @@ export { Compare } from '../compare/compare';
 export { Calibrate } from '../evidence/calibrate';
 export { Evidence } from '../evidence/door';
 export { Cards } from '../gpus/cards';
+export { NearRuns } from '../evidence/near-door';
 export { Limits } from '../gpus/limits';
 export { Sweep } from '../gpus/sweep';
 export { Placement } from '../placement/door';

@@ -9,11 +9,11 @@ import { Result } from './result';
 const placed = goodOf('place', 'place-step-time');
 const measured = measuredOf('place-step-time');
 
-function shown(changes: Partial<Placed> = {}, more: Partial<Parameters<typeof Result>[0]> = {}) {
+function shown(changes: Partial<Placed> = {}, more: Partial<Parameters<typeof Result>[0]> = {}, said = {}) {
     const answer = { ...placed, ...changes };
     const course = { ...answer, points: answer.curve, moves_per_s: 1e6, seconds: 5 };
     const act = spies();
-    const found = { answer, course, seeds: 2, stopped: false };
+    const found = { answer, course, searches: 4, agreed: 3, stopped: false, ...said };
     const view = <Result page={pageOf()} act={act} found={found} plans={[]} measured={measured} units={[]} stale={false} {...more} />;
     return { act, ...show(view) };
 }
@@ -25,12 +25,19 @@ test('how much shorter a step is, and who stands where', () => {
     expect(textOf(one('h3'))).toContain(
         plain(`${format.percent(gain_share)} shorter steps: ${step(best_seconds)} instead of ${step(default_seconds)}`),
     );
-    expect(text()).toMatch(/tried in 5.00 s, 1 million a second, by 2 searches/);
+    expect(text()).toMatch(/tried in 5.00 s, 1 million a second, by 4 searches\./);
     const [head, ...rows] = cellsOf(unfold(box, 'Which node does what'));
     expect(head).toHaveLength(5);
     expect(rows.map((cells) => cells[4])).toEqual(placed.positions.map(({ name }) => name));
     expect(text()).toContain(`Not needed: ${placed.spare.map((unit) => measured.names[unit]).join('')}.`);
     expect(text()).toContain('Files for your launcher');
+});
+
+test('how many searches came to it', () => {
+    expect(shown().text()).toContain('3 of 4 searches found this placement, or one that is as fast (within 0.1 %).');
+    expect(shown({}, {}, { agreed: 1 }).text()).toContain('1 of 4 searches found this placement; the others ended at slower ones');
+    for (const said of [shown({}, {}, { agreed: 1, searches: 1 }), shown({ nothing_to_gain: true })])
+        expect(said.text()).not.toContain('found this placement');
 });
 
 test('nothing to gain is said without a course', () => {

@@ -13,7 +13,7 @@ import { listed, say, sentences, tell } from '../words/words';
 import { Curve } from './curve';
 import { Files } from './files';
 import { linksOf, Picture, sign } from './picture';
-import { type Found, gridOf } from './search';
+import { type Found, gridOf, TIE } from './search';
 import { type Difference, differencesOf, stagesOf } from './units';
 
 // What was found: how much faster, who stands where, and the files that bring it about.
@@ -265,7 +265,7 @@ interface ResultProps {
 }
 
 export function Result({ page, act, found, plans, measured, units, stale }: ResultProps) {
-    const { answer, course, seeds, stopped } = found;
+    const { answer, course, searches, agreed, stopped } = found;
     const title = findingOf(answer);
     const other = answer.ranked[0] && answer.ranked[0].index > 0;
     const gain = { low: answer.low_gain_share, high: answer.high_gain_share };
@@ -285,12 +285,15 @@ export function Result({ page, act, found, plans, measured, units, stale }: Resu
             </p>
             {!answer.nothing_to_gain && <Curve course={course} running={false} />}
             <p class="note">
-                {say('placement.search.searched', {
-                    moves: format.rounded(course.moves),
-                    rate: format.rounded(course.moves_per_s),
-                    seconds: course.seconds,
-                    count: seeds,
-                })}
+                {sentences(
+                    !answer.nothing_to_gain && searches > 1 && say('placement.search.agreed', { agreed, count: searches, tie: TIE }),
+                    say('placement.search.searched', {
+                        moves: format.rounded(course.moves),
+                        rate: format.rounded(course.moves_per_s),
+                        seconds: course.seconds,
+                        count: searches,
+                    }),
+                )}
             </p>
             {answer.ranked.length > 0 && <Ranked page={page} act={act} answer={answer} plans={plans} />}
             <Suggestion page={page} act={act} answer={answer} />

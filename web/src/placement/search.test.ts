@@ -80,10 +80,10 @@ test('every instance has seeds of its own, rounds fill the time, and the best of
             }),
     );
     const courses: Course[] = [];
-    const result = found(await search(placers, { now, seconds: 20, told: (course) => courses.push(course) }));
+    const result = found(await search(placers, { now, seconds: 100, told: (course) => courses.push(course) }));
     expect(result.answer.best_seconds).toBe(8);
     expect(result.stopped).toBe(false);
-    expect(result.seeds).toBe(3);
+    expect([result.searches, result.agreed]).toEqual([6, 2]); // two by each of three, of which one found 8 both times
     const seeds = placers.flatMap(({ asked }) => asked.map(({ request }) => request.seed));
     expect(new Set(seeds).size).toBe(seeds.length);
     for (const { asked } of placers) {
@@ -93,6 +93,31 @@ test('every instance has seeds of its own, rounds fill the time, and the best of
     expect(result.course.moves).toBe(placers.flatMap(({ asked }) => asked).reduce((sum, { request }) => sum + request.moves, 0));
     expect(courses.at(-1)?.points[0]).toEqual([0, 12]);
     expect(courses.at(-1)?.points.at(-1)?.[1]).toBe(8);
+});
+
+test('one instance makes four searches, each with a quarter of the time and seeds of its own; as good within a thousandth is as good', async () => {
+    const { now, pass } = clock();
+    const results = [9, 8.005, 8, 8.1];
+    const placer = new FakePlacer(({ request }) => {
+        pass(request.moves / 6_000_000); // the first round takes a hundredth of a second
+        return answer(request.moves, request.moves > 60_000 ? (results[((request.seed ?? 1) - 1) % 4] ?? 0) : 11);
+    });
+    const result = found(await search([placer], { now, seconds: 4 }));
+    expect(placer.asked.map(({ request }) => request.moves > 60_000)).toEqual(Array.from({ length: 12 }, (_, i) => i % 3 > 0));
+    expect(new Set(placer.asked.map(({ request }) => request.seed)).size).toBe(12);
+    expect([result.answer.best_seconds, result.searches, result.agreed]).toEqual([8, 4, 2]);
+    expect(now()).toBeLessThanOrEqual(4000);
+});
+
+test('where a round takes longer than a part of the time, one search has all of it', async () => {
+    const { now, pass } = clock();
+    const placer = new FakePlacer(({ request }) => {
+        pass(request.moves / 100_000);
+        return answer(request.moves, 9);
+    });
+    const result = found(await search([placer], { now, seconds: 4 }));
+    expect([result.searches, result.agreed]).toEqual([1, 1]);
+    expect(now()).toBeGreaterThan(3800);
 });
 
 test('when there is nothing to gain, no time is spent on more of it', async () => {

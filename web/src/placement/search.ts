@@ -1,4 +1,5 @@
-// A search for a placement: several instances of the core, each with seeds of its own, in rounds that fill the time; the best is kept.
+// Searches for a placement: on several instances of the core, each with seeds of its own, in rounds that fill the time; the best is kept,
+// and how many of them came to it.
 import type { PlacedAt, PlaceProgress, PlanRequest, RankedPlacement, Refusal } from '../core/api';
 import { type Core, CoreCrash, type PlaceAsked } from '../core/client';
 import type { LinkColumns, PlacedHere } from '../core/types';
@@ -23,7 +24,8 @@ export interface Course {
 export interface Found {
     answer: PlacedHere;
     course: Course;
-    seeds: number; // instances that took part
+    searches: number; // that took part
+    agreed: number; // of them, found a placement as good as the best
     stopped: boolean; // by the reader, before the time was over
 }
 
@@ -31,8 +33,16 @@ export interface Found {
 // the time allows.
 const FIRST_MOVES = 60_000;
 const GROWTH = 16;
-const LEAST_SECONDS = 0.2; // what is left is not worth another round
+const LEAST_SECONDS = 0.2; // what is left is not worth another round,
+const LEAST_PART = 0.2; // nor is so little of a search's time
 const MOST_POINTS = 200;
+
+// At least so many searches: fewer instances make several each, one after the other. That they come to the same place is the only sign of
+// how good it is. It costs nothing: where one instance has a second, four searches come as near to the best known as a single one
+// (tests/placement/placement_searches_test.cpp).
+const SEARCHES = 4;
+// A placement that takes longer by less is as good: nobody measures links that well.
+export const TIE = 1e-3;
 
 // What the instances report, as one search.
 export class Report {
@@ -113,66 +123,117 @@ export interface Search {
     now?: () => number; // ms
 }
 
-// null when it was stopped before there was anything to keep.
-export async function findPlacement(search: Search): Promise<Found | Refusal | null> {
-    const { placers, candidates, links, seconds, told, signal, now = () => performance.now() } = search;
-    const request = { ...search.request, ...(candidates && { candidates: [...candidates] }) };
-    const least = FIRST_MOVES * (candidates?.length ?? 1); // shared among them
-    const started = now();
-    const elapsed = (): number => (now() - started) / 1000;
-    const report = new Report(placers.length, elapsed);
-    let best: PlacedHere | null = null;
-    let ranked: RankedPlacement[] = [];
-    let refusal: Refusal | null = null;
-    const stop = (): void => {
-        for (const placer of placers) placer.stop();
-    };
-    signal.addEventListener('abort', stop, { once: true });
+// All the searches, while they run.
+class Searching {
+    best: PlacedHere | null = null;
+    ranked: RankedPlacement[] = [];
+    refusal: Refusal | null = null;
+    readonly report: Report;
+    readonly share: number; // searches of each instance
+    private readonly bests: number[]; // seconds, of each search
+    private readonly started: number;
+    private readonly now: () => number;
 
-    const work = async (placer: Placer, instance: number): Promise<void> => {
-        let moves = least;
-        for (let round = 0; !refusal && !signal.aborted; ++round) {
-            const begun = elapsed();
-            const seed = 1 + instance + round * placers.length;
-            const answer = await placer.place({ ...request, seed, moves }, links, Math.max(0, seconds - begun), (progress) => {
-                report.tell(instance, progress);
-                told(report.course());
-            });
-            if (!answer.ok) {
-                refusal = answer;
-                stop();
-                return;
-            }
-            const usual = answer.ranked.find(({ index }) => index === 0) ?? answer;
-            report.tell(instance, { ...answer, default_seconds: usual.default_seconds, index: 0, placement: null });
-            if (round === 0 && placers.length === 1 && !candidates) report.fillIn(answer.curve);
-            report.endRound(instance);
-            ranked = mergeRanked(ranked, answer.ranked);
-            if (!best || answer.best_seconds < best.best_seconds) best = answer;
-            told(report.course());
-            const left = seconds - elapsed();
+    constructor(private readonly search: Search) {
+        this.now = search.now ?? (() => performance.now());
+        this.started = this.now();
+        this.share = Math.ceil(SEARCHES / search.placers.length);
+        this.bests = Array.from({ length: this.share * search.placers.length }, () => Number.POSITIVE_INFINITY);
+        this.report = new Report(search.placers.length, this.elapsed);
+    }
+
+    elapsed = (): number => (this.now() - this.started) / 1000;
+    stop = (): void => {
+        for (const placer of this.search.placers) placer.stop();
+    };
+
+    // How many took part, and how many found nothing worse.
+    agreement(seconds: number): Pick<Found, 'searches' | 'agreed'> {
+        const searches = this.bests.filter(Number.isFinite);
+        return { searches: searches.length, agreed: searches.filter((one) => one <= seconds * (1 + TIE)).length };
+    }
+
+    private async round(placer: Placer, instance: number, id: number, round: number, moves: number, until: number) {
+        const { request, candidates, links, told } = this.search;
+        const seed = 1 + id + round * this.bests.length;
+        const asked = { ...request, ...(candidates && { candidates: [...candidates] }), seed, moves };
+        const better = (seconds: number): void => {
+            this.bests[id] = Math.min(this.bests[id] ?? seconds, seconds);
+        };
+        const answer = await placer.place(asked, links, Math.max(0, until - this.elapsed()), (progress) => {
+            better(progress.best_seconds);
+            this.report.tell(instance, progress);
+            told(this.report.course());
+        });
+        if (!answer.ok) {
+            this.refusal = answer;
+            this.stop();
+            return null;
+        }
+        better(answer.best_seconds);
+        const usual = answer.ranked.find(({ index }) => index === 0) ?? answer;
+        this.report.tell(instance, { ...answer, default_seconds: usual.default_seconds, index: 0, placement: null });
+        if (id === instance && round === 0 && this.search.placers.length === 1 && !candidates) this.report.fillIn(answer.curve);
+        this.report.endRound(instance);
+        this.ranked = mergeRanked(this.ranked, answer.ranked);
+        if (!this.best || answer.best_seconds < this.best.best_seconds) this.best = answer;
+        told(this.report.course());
+        return answer;
+    }
+
+    // One search, which has the time until then. Is there anything for another one?
+    private async one(placer: Placer, instance: number, id: number, until: number): Promise<boolean> {
+        const { candidates, signal, seconds } = this.search;
+        const least = FIRST_MOVES * (candidates?.length ?? 1); // shared among them
+        const first = this.elapsed();
+        let [moves, end] = [least, until];
+        for (let round = 0; !this.refusal && !signal.aborted; ++round) {
+            const begun = this.elapsed();
+            const answer = await this.round(placer, instance, id, round, moves, end);
+            if (!answer) return false;
             // Where links are alike no further round finds more. A gain that is small so far may grow.
-            const none = answer.nothing_to_gain && answer.best_seconds >= answer.default_seconds;
-            if (left < LEAST_SECONDS || (none && !candidates)) return;
-            const took = Math.max(elapsed() - begun, 1e-3);
+            if (answer.nothing_to_gain && answer.best_seconds >= answer.default_seconds && !candidates) return false;
+            const took = Math.max(this.elapsed() - begun, 1e-3);
+            // So slow that a part of the time is none: all of it is for this search.
+            if (round === 0 && took > (end - first) / 2) end = seconds;
+            const left = end - this.elapsed();
+            if (left < Math.min(LEAST_SECONDS, LEAST_PART * (end - first))) break;
             const rate = answer.moves_per_s ?? answer.moves / took;
             const reading = Math.max(0, took - answer.moves / rate); // of the measurement, before the first move
             const room = rate * (left - reading);
-            if (room < least) return;
+            if (room < least) break;
             // Two rounds more must both be worth it; else the next one is the last.
             moves = Math.round(room < 2 * moves * GROWTH ? room : moves * GROWTH);
         }
+        return end === until;
+    }
+
+    work = async (placer: Placer, instance: number): Promise<void> => {
+        const { placers, seconds } = this.search;
+        for (let turn = 0; turn < this.share; ++turn) {
+            const more = await this.one(placer, instance, instance + turn * placers.length, (seconds * (turn + 1)) / this.share);
+            if (!more || this.refusal || this.search.signal.aborted) return;
+        }
     };
-    const ends = await Promise.allSettled(placers.map(work));
-    signal.removeEventListener('abort', stop);
-    if (refusal) return refusal;
+}
+
+// null when it was stopped before there was anything to keep.
+export async function findPlacement(search: Search): Promise<Found | Refusal | null> {
+    const { placers, signal } = search;
+    const searching = new Searching(search);
+    signal.addEventListener('abort', searching.stop, { once: true });
+    const ends = await Promise.allSettled(placers.map(searching.work));
+    signal.removeEventListener('abort', searching.stop);
+    if (searching.refusal) return searching.refusal;
     const crashes = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
     const unexpected = crashes.find((reason) => !(reason instanceof CoreCrash));
     if (unexpected) throw unexpected;
-    const kept = await keep(search, best, report);
+    const kept = await keep(search, searching.best, searching.report);
     // One instance that fails takes nothing away from the others.
     if (!kept && !signal.aborted && crashes.length > 0) throw crashes[0];
-    return kept && { answer: { ...kept, ranked }, course: report.course(), seeds: placers.length, stopped: signal.aborted };
+    if (!kept) return null;
+    const answer = { ...kept, ranked: searching.ranked };
+    return { answer, course: searching.report.course(), ...searching.agreement(kept.best_seconds), stopped: signal.aborted };
 }
 
 // An instance that is stopped takes its best with it; what it last told of is worked out once more.

@@ -7,7 +7,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(boot|catalogue)\.|^page\.(question|description|noscript)$/, 'built'], // built pages carry them
     [/^placement\./, 'placement'],
     [/^(share|embed)\./, 'share'],
-    [/^(measured|famous)\./, 'evidence'],
+    [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
     [/^(sweep|limits|cards|compare|placement_door|card)\./, 'more'],

@@ -1,0 +1,13 @@
+// Every measured run beside its estimate, an array for each column: runs.json, in which the page looks for the runs nearest to a job.
+#pragma once
+#include <vector>
+
+#include "evidence/table.h"
+
+namespace fourfold::tests {
+
+// Runs with a measured step time, with measured memory, and those that ran or ran out of memory. Times that the source itself measured on a
+// broken network say nothing of another network: they are left out and counted (`slow_network`).
+Json columns_of(const std::vector<AnsweredRow>& rows);
+
+}  // namespace fourfold::tests

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { answeredOf, catalog } from '../shared/test-data';
+import { cellsOf, plain, show, textOf, unfold } from '../shared/test-view';
+import { Near } from './near';
+import { alikeOf, byDistance, errorOf, errorsOf, isNear, runsOf } from './runs';
+
+function shown(name?: string, job: Record<string, unknown> = {}) {
+    const { page, answer: golden } = answeredOf(name);
+    const answer = { ...golden, job: { ...golden.job, ...job } };
+    const near = byDistance(alikeOf(answer, catalog), runsOf(catalog));
+    return { answer, near, ...show(<Near page={page} answer={answer} />) };
+}
+
+test('how far the estimate was off for the runs like this one, then each of them, the worst first', () => {
+    const { box, near, one } = shown();
+    const runs = near.filter(isNear).map(({ run }) => run);
+    const errors = errorsOf(runs.map(({ seconds }) => seconds));
+    if (!errors) throw new Error('no run with a time is near the default plan');
+    const { count, mean, low, high } = errors;
+    const [from, to] = [low, high].map((error) => plain(format.off(1 + error)));
+    const line = `${count} measured runs are like this one: the estimated step time was off by ${plain(format.percent(mean))} on average`;
+    expect(textOf(one('.near > p'))).toContain(`${line} (measured: from ${from} to ${to}).`);
+    const [head, ...rows] = cellsOf(unfold(box, /^The \d+ measured runs like this one/));
+    expect(head).toHaveLength(6);
+    const worst = Math.max(
+        ...runs.map(({ seconds, gib }) => Math.max(...[seconds, gib].map((pair) => (pair ? Math.abs(errorOf(pair)) : 0)))),
+    );
+    expect(rows[0]?.[4]?.replace(/^[+−]/, '')).toContain(plain(format.off(1 + worst)).slice(1));
+    expect(rows.every(([name]) => / on \d+ H/.test(name ?? ''))).toBe(true);
+});
+
+test('every run has its source, and says in what it differs', () => {
+    const { all, box } = shown();
+    const details = unfold(box, /^The \d+ measured runs/);
+    for (const link of all('link')) expect((link as HTMLAnchorElement).href).toMatch(/^https:/);
+    const differs = cellsOf(details)
+        .slice(1)
+        .map((cells) => cells[1]);
+    expect(differs.every((text) => text && / instead of |nothing of what is compared/.test(text))).toBe(true);
+});
+
+test('where none is near the nearest is named', () => {
+    const { box, near, one } = shown('deepseek-v3-1024-h100', { sequence_length: 1_048_576 });
+    const nearest = near[0]?.run;
+    expect(textOf(one('.near > p'))).toMatch(
+        new RegExp(
+            `^No measured run is near this one. The nearest is ${nearest?.model} on ${nearest?.gpus} .*sequence length .* instead of`,
+        ),
+    );
+    expect(cellsOf(unfold(box, 'The nearest measured runs'))).toHaveLength(7);
+});
