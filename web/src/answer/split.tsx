@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { Estimate } from '../core/api';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
+import { Share } from '../share/share';
 import { besides, degreeList, leftOutText } from '../shared/plan-words';
 import { MAX_PINS, pinOf } from '../state/state';
 import { type Actions, type Page, pinLike } from '../store/page';
 import { say } from '../words/words';
-import { Share } from '../share/share';
 
 // Whose plan it is: all of it chosen, all of it the reader's, or some of each.
 export type Whose = 'all' | 'mixed' | 'yours';

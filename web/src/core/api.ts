@@ -59,6 +59,10 @@ export type FieldKey =
     | 'measured_intra_gb_s'
     | 'measured_inter_gb_s'
     | 'measured_inter_latency_s'
+    | 'time_runs'
+    | 'memory_factor'
+    | 'memory_extra'
+    | 'memory_runs'
     | 'tensor_overlap'
     | 'overlap_gradients'
     | 'overlap_parameters'
@@ -140,7 +144,12 @@ export type OpenJob = { [key in FieldKey]: string | number | boolean } & {
 // Fields of the plan, "auto" where it is allowed.
 export type PlanRequestKey = Exclude<
     FieldKey,
-    'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'grid_co2_per_kwh' | 'leave_out' | 'risk'
+    | 'token_budget'
+    | 'price_per_gpu_hour'
+    | 'watts_per_gpu'
+    | 'grid_co2_per_kwh'
+    | 'leave_out'
+    | 'risk'
 >;
 export type PlanRequest = { [key in PlanRequestKey]?: string | number | boolean };
 
@@ -890,7 +899,12 @@ export type Side = Brief & {
 // Every field of a plan.
 export type PlanFieldsKey = Exclude<
     FieldKey,
-    'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'grid_co2_per_kwh' | 'leave_out' | 'risk'
+    | 'token_budget'
+    | 'price_per_gpu_hour'
+    | 'watts_per_gpu'
+    | 'grid_co2_per_kwh'
+    | 'leave_out'
+    | 'risk'
 >;
 export type PlanFields = { [key in PlanFieldsKey]: string | number | boolean };
 
@@ -991,9 +1005,13 @@ export type Searched = {
 export type CalibrateRequest = JobRequest & {
     runs?: MeasuredRun[];
     runs_text?: string;
+    flop_convention?: FlopConvention;
 };
 
-// A run: its time, and every key of the plan in which it differs from the job.
+// What a rate in FLOP/s, and with it MFU, counts as the work of a step.
+export type FlopConvention = 'causal' | 'full' | 'parameters' | 'hardware';
+
+// A run: what was measured of its time, its memory or both, and every key of the plan in which it differs from the job.
 export type MeasuredRunKey = Exclude<
     FieldKey,
     | 'site'
@@ -1007,6 +1025,10 @@ export type MeasuredRunKey = Exclude<
     | 'time_element'
     | 'time_spanning'
     | 'time_spread'
+    | 'time_runs'
+    | 'memory_factor'
+    | 'memory_extra'
+    | 'memory_runs'
     | 'token_budget'
     | 'price_per_gpu_hour'
     | 'watts_per_gpu'
@@ -1015,7 +1037,20 @@ export type MeasuredRunKey = Exclude<
     | 'risk'
 >;
 export type MeasuredRun = { [key in MeasuredRunKey]?: string | number | boolean } & {
-    step_seconds: number;
+    step_seconds?: number;
+    step_milliseconds?: number; // ms
+    tokens_per_second?: number; // tokens/s
+    tokens_per_second_per_gpu?: number; // tokens/s
+    tflops_per_gpu?: number; // TFLOP/s
+    mfu?: number; // of the peak
+    flop_convention?: FlopConvention;
+    allocated_gib?: number;
+    allocated_mib?: number; // MiB
+    allocated_bytes?: number;
+    reserved_gib?: number;
+    reserved_mib?: number; // MiB
+    reserved_bytes?: number;
+    data_parallel?: number;
 };
 
 // A proposal, or what is wrong with the runs.
@@ -1039,6 +1074,7 @@ export type Calibration = {
     not_identifiable: string[];
     before: CalibrationErrors | null;
     after: CalibrationErrors | null;
+    memory: MemoryCalibration | null;
     warnings: Problem[];
     text: RunsText;
     remove: Settings;
@@ -1047,13 +1083,35 @@ export type Calibration = {
 // A run.
 export type CalibrationRow = {
     name: Text;
-    step_seconds: number;
+    measure: string | null;
+    step_seconds: number | null;
     estimated_seconds: number;
-    ratio: number; // times
-    after_seconds: number;
-    after_ratio: number; // times
+    ratio: number | null; // times
+    after_seconds: number | null;
+    after_ratio: number | null; // times
     outlier: boolean;
     plan: RunPlan;
+    filled: Settings;
+    memory: RowMemory | null;
+};
+
+// Measured memory of a run beside its estimate; both are allocated bytes, or both reserved ones.
+export type RowMemory = {
+    reserved: boolean;
+    bytes: number;
+    estimated_bytes: number;
+    ratio: number; // times
+    after_bytes: number;
+    after_ratio: number; // times
+};
+
+// What measured memory says about the estimate of it.
+export type MemoryCalibration = {
+    runs: number;
+    kind: 'none' | 'factor' | 'extra';
+    why: Text[];
+    before: CalibrationErrors;
+    after: CalibrationErrors;
 };
 
 // The numbers of a plan by which people tell runs apart.
@@ -1078,6 +1136,7 @@ export type CalibrationErrors = {
 export type RunsText = {
     header: string;
     line: string;
+    conventions: FlopConvention[];
 };
 
 // A measurement as text.

@@ -63,8 +63,8 @@ function timeOf({ time }: Estimate, { seconds, rows }: Reading): string {
     return rows
         .map((row) =>
             listed([
-                ['measured_seconds', row.step_seconds],
-                ['estimated_seconds', row.estimated_seconds],
+                ...(row.step_seconds === null ? [] : [['measured_seconds', row.step_seconds] as const]),
+                ...(row.estimated_seconds === null ? [] : [['estimated_seconds', row.estimated_seconds] as const]),
             ]),
         )
         .join('; ');

@@ -34,7 +34,6 @@ test('the best plan, and the plans after it with their times and memory', () => 
         'Step',
         'Tokens/s',
         'GB',
-        'of the card',
     ]);
     expect(lines.map((cells) => cells[9])).toEqual(lines.map((_, i) => format.gb(planAt(ranked, i).whole_bytes)));
     expect(lines).toHaveLength(Math.min(20, count));

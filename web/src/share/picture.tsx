@@ -113,14 +113,7 @@ function Bar({ answer, measure }: Drawn) {
             })}
             <rect x={SIDE} y={TOP} width={card * INSIDE} height={TALL} fill="none" stroke={COLOURS.ink} stroke-width="2" />
             <path d={`M${x(line)} ${TOP - 8}v${TALL + 16}`} stroke={COLOURS.ink} stroke-width="2" stroke-dasharray="7 5" />
-            <Lines
-                lines={[lineText(answer)]}
-                x={x(line)}
-                y={TOP - 14}
-                size={18}
-                fill={COLOURS.soft}
-                end={!narrow}
-            />
+            <Lines lines={[lineText(answer)]} x={x(line)} y={TOP - 14} size={18} fill={COLOURS.soft} end={!narrow} />
             <Lines
                 lines={[say('bar.card', { size: format.nominal(answer.gpu.memory_gib) })]}
                 x={narrow ? SIDE : x(card)}

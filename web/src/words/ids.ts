@@ -458,6 +458,16 @@ export interface Words {
     'calibrate.y': null;
     'calibrate.sets': { label: string; value: string };
     'calibrate.sets_unit': { label: string; value: string; unit: string };
+    'calibrate.choose': null;
+    'calibrate.memory': { after: number; before: number };
+    'calibrate.memory_measured': null;
+    'calibrate.memory_estimated': null;
+    'calibrate.memory_error': null;
+    'calibrate.memory_after_error': null;
+    'calibrate.filled': null;
+    'calibrated.time': { runs: number };
+    'calibrated.memory': { runs: number };
+    'calibrated.both': { time: number; memory: number };
     'budget.none': null;
     'map.finding': { fits: number; legal: number };
     'map.finding_impossible': null;
