@@ -170,10 +170,11 @@ void RunReader::complete_plan(const Said& said, MeasuredRun& run, Problems& foun
 
 Problems RunReader::fill(MeasuredRun& run) {
     const std::string key = key_of(run.plan);
-    if (const auto known = chosen_.find(key); known != chosen_.end()) {
-        run.plan = known->second;
-        return {};
-    }
+    for (const auto& [open, plan] : chosen_)
+        if (open == key) {
+            run.plan = plan;
+            return {};
+        }
     Problems found;
     const Plan& p = run.plan;
     if (p.tensor_parallel == kAuto || p.pipeline_parallel == kAuto || p.micro_batch == kAuto) {
@@ -193,7 +194,8 @@ Problems RunReader::fill(MeasuredRun& run) {
         report(found, "", "no_split", nullptr, "problem.run.no_plan", {});
         return found;
     }
-    run.plan = chosen_[key] = job.plan;
+    run.plan = job.plan;
+    chosen_.emplace_back(key, std::move(job.plan));
     return found;
 }
 

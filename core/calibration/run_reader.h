@@ -1,7 +1,8 @@
 // One run after the other: its fields, its plan completed, its measurements in seconds and bytes.
 #pragma once
-#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "calibration/runs.h"
 
@@ -42,10 +43,10 @@ class RunReader {
     const Plan base_;              // the job's, without any calibration
     const std::string first_key_;  // in what the table's runs are measured
     bool asks_convention_ = false;
-    const char* without_convention_ = nullptr;  // the first such measure
-    std::size_t illegal_ = 0;                   // rows so far
-    std::size_t searches_ = 0;                  // among many plans
-    std::map<std::string, Plan> chosen_;        // by the search, for plans as the runs leave them open
+    const char* without_convention_ = nullptr;          // the first such measure
+    std::size_t illegal_ = 0;                           // rows so far
+    std::size_t searches_ = 0;                          // among many plans
+    std::vector<std::pair<std::string, Plan>> chosen_;  // by the search, for plans as the runs leave them open
 };
 
 }  // namespace fourfold

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/table.h"
 #include "base/text.h"
@@ -112,20 +111,17 @@ std::vector<Given> given_runs(const Json& request, RunColumns& columns, Problems
 // ---- all together
 // The same plan measured twice must agree: each row that took much longer than the fastest of its plan is a problem.
 void find_contradictions(const std::vector<MeasuredRun>& runs, FirstProblems& problems) {
-    std::map<std::string_view, const MeasuredRun*> fastest;
     for (const MeasuredRun& one : runs) {
-        const MeasuredRun*& best = fastest[one.key];
-        if (one.has_time() && (best == nullptr || one.measured < best->measured)) best = &one;
-    }
-    for (const MeasuredRun& one : runs) {
-        const MeasuredRun* other = fastest[one.key];
-        if (!one.has_time() || one.measured <= kRepeats * other->measured) continue;
+        const MeasuredRun* fastest = &one;
+        for (const MeasuredRun& other : runs)
+            if (other.has_time() && other.key == one.key && other.measured < fastest->measured) fastest = &other;
+        if (one.measured <= kRepeats * fastest->measured) continue;
         problems.keep({under(path(one.index), one.measure), "contradictory", one.measured,
                        Text("problem.run.contradictory")
                            .with("run", one.name)
-                           .with("other", other->name)
+                           .with("other", fastest->name)
                            .with("seconds", one.measured)
-                           .with("other_seconds", other->measured),
+                           .with("other_seconds", fastest->measured),
                        "suggestion.run.contradictory", nullptr});
     }
 }

@@ -63,6 +63,11 @@ constexpr Case kRare[] = {
     {"versus", R"({"gpus": 8, "other": {"tensor_parallel": 3}})"},
     {"versus", R"({"gpus": 8, "tensor_parallel": 3})"},
     {"calibrate", R"({"gpus": 8, "tensor_parallel": 3, "runs": [{"step_seconds": 1}]})"},
+    {"calibrate",
+     R"({"gpus": 64, "global_batch": 512, "tensor_parallel": 2, "pipeline_parallel": 1, "micro_batch": 1, "flop_convention": "causal", "runs": [
+                      {"step_milliseconds": 8000, "allocated_gib": 40}, {"tokens_per_second": 524288, "allocated_mib": 40960},
+                      {"tokens_per_second_per_gpu": 8192, "allocated_bytes": 42949672960}, {"tflops_per_gpu": 421, "reserved_gib": 42},
+                      {"mfu": 0.43, "flop_convention": "full", "reserved_mib": 43008, "data_parallel": 32}, {"reserved_bytes": 45097156608}]})"},
     {"import_config", R"({"model_type": "qwen2_moe", "hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 24,
                           "intermediate_size": 5632, "vocab_size": 151936, "qkv_bias": false, "mlp_only_layers": [0],
                           "use_sliding_window": true, "sliding_window": 4096, "max_window_layers": 12})"},

@@ -289,19 +289,20 @@ TEST_CASE("nonsense is answered, finitely") {
     const auto piece = [&] { return pieces[static_cast<std::size_t>(random.from(0, static_cast<std::int64_t>(pieces.size()) - 1))]; };
     const char* keys[] = {
         "step_seconds", "tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch",    "gpus",          "site",
-        "oops",         "sequence_length", "global_batch",      "schedule",         "virtual_stages", "gpus_per_node", "expert_parallel"};
+        "oops",         "sequence_length", "global_batch",      "schedule",         "virtual_stages", "gpus_per_node", "expert_parallel",
+        "mfu",          "tflops_per_gpu",  "tokens_per_second", "allocated_gib",    "reserved_mib",   "data_parallel", "flop_convention"};
     for (int i = 0; i < 300; ++i) {
         Json runs = Json::array();
         for (std::int64_t n = random.from(0, 6); n > 0; --n) {
             Json run = json(R"({"tensor_parallel": 2, "pipeline_parallel": 1, "micro_batch": 1, "step_seconds": 9})");
-            for (std::int64_t k = random.from(0, 3); k > 0; --k) run[keys[random.from(0, 13)]] = piece();
+            for (std::int64_t k = random.from(0, 3); k > 0; --k) run[keys[random.from(0, 20)]] = piece();
             runs.push_back(random.from(0, 9) == 0 ? piece() : run);
         }
         calibrated(with_runs(runs));
     }
-    const char letters[] = "tp,pp;mb\t step_seconds\n12.5,#\"\r-e8 gpus\xC3\x28";
+    const char letters[] = "tp,pp;mb%full\t step_seconds\n12.5,#\"\r-e8 gpus\xC3\x28";
     for (int i = 0; i < 300; ++i) {
-        std::string text = random.coin() ? "tp,pp,mb,step_seconds\n" : "";
+        std::string text = random.coin() ? "tp,pp,mb,step_seconds\n" : random.coin() ? "TP;DP;MBS;MFU (%);convention;peak memory\n" : "";
         for (std::int64_t n = random.from(0, 60); n > 0; --n) text += letters[random.from(0, sizeof letters - 2)];
         Json request = kJob;
         request["runs_text"] = text;

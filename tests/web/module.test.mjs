@@ -90,7 +90,7 @@ test('calibrate: a factor from three plans is the one that the times were made w
     });
     const answer = JSON.parse(core.calibrate(JSON.stringify({ ...job, runs })));
     assert.ok(answer.ok, JSON.stringify(answer.problems));
-    assert.deepEqual(answer.set, { time_factor: 1.25 });
+    assert.deepEqual(answer.set, { time_factor: 1.25, time_runs: 3 });
     const after = estimate({ ...job, ...runs[0], step_seconds: undefined, ...answer.set }).time.step_seconds;
     assert.ok(Math.abs(after - runs[0].step_seconds) < 1e-9 * after);
     assert.equal(JSON.parse(core.calibrate(JSON.stringify({ ...job, runs: runs.slice(0, 1) }))).kind, 'none');

@@ -7,7 +7,8 @@ import { answerOfRun, ListPage, RunPage, titleOfRun } from './page';
 import type { CatalogueRun } from './runs';
 
 const find = <Profile extends { id: string }>(all: readonly Profile[], id: string): Profile => all.find((one) => one.id === id) as Profile;
-const whole = { steps: 10, days: 40, low_days: 36, high_days: 45, gpu_hours: 61_440, cost: null, energy_kwh: null };
+const none = { price_per_gpu_hour: null, cost: null, watts_per_gpu: null, energy_kwh: null, co2_kg: null, tokens: 1.4e12 };
+const whole = { steps: 10, days: 40, low_days: 36, high_days: 45, gpu_hours: 61_440, ...none };
 const fits = goodOf('estimate', 'llama-70b-64-h100');
 const tooLarge = goodOf('estimate', 'does-not-fit');
 const run: CatalogueRun = {

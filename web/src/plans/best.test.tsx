@@ -72,7 +72,6 @@ test('nothing fits: how close it comes, and where all the combinations went', ()
     const none = { ...ranked, plans: {}, ranked: 0, equally_good: 0, front: [], closest };
     const { all, text } = shown({ ranked: none });
     expect(text()).toContain('No plan fits on 64 GPUs. The plan closest to fitting');
-    expect(text()).toContain(plain(`${format.percent(1.5)} of the card`));
     expect(text()).toContain(`Of ${format.count(ranked.candidates)} combinations, ${format.count(ranked.legal)} keep all rules`);
     expect(all('table')).toEqual([]);
 });

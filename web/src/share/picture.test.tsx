@@ -25,7 +25,7 @@ test('verdict, sentence, bar with its limit, time, plan, link and date', () => {
     const text = textOf(svg);
     const used = format.headline(answer.whole_bytes, answer.card_bytes);
     expect(text).toContain('It fits.');
-    expect(text).toContain(plain(`${used} of 80 GB (${format.percent(answer.share)})`));
+    expect(text).toContain(plain(`${used} of 80 GB (${format.percent(answer.whole_bytes / answer.card_bytes)})`));
     for (const { bytes, share } of answer.groups) if (share > 0.15) expect(text).toContain(plain(format.gb(bytes)));
     expect(text).toContain(lineText(answer));
     expect(text).toContain(plain('80 GB card'));
