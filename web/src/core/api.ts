@@ -86,6 +86,7 @@ export type Problem = {
     message: Text;
     suggestion: Text | null;
     nearest: number | string | null;
+    candidates?: string[];
 };
 
 // A rule of a plan (catalog().rules), or one of these.
@@ -188,6 +189,7 @@ export type Config = {
     gated_mlp?: boolean;
     layer_norm?: boolean;
     qk_layernorm?: boolean;
+    norms_per_layer?: number;
     learned_positions?: boolean;
     num_local_experts?: number;
     num_experts?: number;
@@ -321,6 +323,7 @@ export type Site = {
 export type CatalogModel = {
     id: string;
     label: string;
+    repository: string;
     parameters: number;
     max_position_embeddings: number; // tokens
     sources: ProfileSource[];
@@ -342,7 +345,16 @@ export type FieldBase = {
     link: string;
     unit: string;
     auto?: boolean;
+    thousand?: number;
+    also?: AlsoIn;
     default_1?: number | string | boolean;
+};
+
+// Another unit of a field: its number is multiplied with the value of one field, or divided by it.
+export type AlsoIn = {
+    unit: string;
+    times?: FieldKey;
+    per?: FieldKey;
 };
 
 // A whole number.
