@@ -20,7 +20,7 @@ export function Budget({ page, act }: BudgetProps) {
                 const field = page.catalog.fields.find((one) => one.key === key);
                 if (field?.type !== 'number') return null;
                 const value = page.job[key] ?? 0;
-                const { invalid, describedBy } = problemAttributes(page, key);
+                const { invalid, describedBy, wrong, kind } = problemAttributes(page, key);
                 const large = key === 'token_budget' && typeof value === 'number' && value >= 1e6;
                 return (
                     <div key={key} class="field number">
@@ -32,6 +32,8 @@ export function Budget({ page, act }: BudgetProps) {
                             amount
                             {...(key === 'price_per_gpu_hour' && { decimals: field })}
                             placeholder={say('budget.none')}
+                            kind={kind}
+                            wrong={wrong}
                             invalid={invalid}
                             describedBy={[`field-${key}-help`, describedBy].filter(Boolean).join(' ')}
                             onChange={(next, how) => act.change({ [key]: next }, how)}
