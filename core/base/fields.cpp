@@ -223,7 +223,9 @@ void FieldReader::number(const Field& field, double& value, Bounds bounds) {
 }
 
 void FieldReader::show_example(const Field& field, std::size_t problems_before, double usual) {
-    if (problems_.size() == problems_before || !problems_.back().value.is_string()) return;
+    if (problems_.size() == problems_before) return;
+    const auto* text = problems_.back().value.get_ptr<const Json::string_t*>();
+    if (text == nullptr || (!text->empty() && text->find_first_not_of("0123456789.") == std::string::npos)) return;  // quoted digits
     const double example = field.reading.example > 0 ? field.reading.example : usual;
     problems_.back().suggestion = Text("suggestion.such_as").with("example", example);
 }
