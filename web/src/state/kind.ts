@@ -1,10 +1,9 @@
 // How people write a field's number, as the catalogue says: what "8k" means, and in which other units it may be given.
 import type { Catalog, FieldKey } from '../core/api';
 import type { Kind } from '../format/typed';
-import type { Value } from './state';
 
 // `known`: the value of another field of the job.
-export function kindOf({ fields }: Catalog, key: string, known: (key: FieldKey) => Value | undefined): Kind {
+export function kindOf({ fields }: Catalog, key: string, known: (key: FieldKey) => unknown): Kind {
     const field = fields.find((one) => one.key === key);
     if (field?.type !== 'integer' && field?.type !== 'number') return {};
     const { unit, thousand, also, type } = field;
