@@ -226,7 +226,7 @@ void FieldReader::show_example(const Field& field, std::size_t problems_before, 
     if (problems_.size() == problems_before) return;
     const auto* text = problems_.back().value.get_ptr<const Json::string_t*>();
     if (text == nullptr || (!text->empty() && text->find_first_not_of("0123456789.") == std::string::npos)) return;  // quoted digits
-    const double example = field.reading.example > 0 ? field.reading.example : usual;
+    const double example = field.reading != nullptr && field.reading->example > 0 ? field.reading->example : usual;
     problems_.back().suggestion = Text("suggestion.such_as").with("example", example);
 }
 
@@ -317,7 +317,8 @@ void FieldReader::reject_unknown(FirstProblems& unknown) {
 
 Json& FieldDescriber::begin(const Field& field, std::string_view type) {
     fields.push_back(Object().add("key", field.key).add("link", field.link).add("type", type).add("unit", field.unit));
-    const Reading& reading = field.reading;
+    if (field.reading == nullptr) return fields.back();
+    const Reading& reading = *field.reading;
     if (reading.thousand != Reading().thousand) fields.back()["thousand"] = reading.thousand;
     if (!reading.also.empty()) {
         Object also;

@@ -128,10 +128,10 @@ struct Reading {
 
 // What the page needs to draw and explain one input.
 struct Field {
-    std::string_view key;     // in JSON
-    std::string_view link{};  // in a link, short
-    std::string_view unit{};  // id of its words; "" for plain counts
-    Reading reading{};
+    std::string_view key;              // in JSON
+    std::string_view link{};           // in a link, short
+    std::string_view unit{};           // id of its words; "" for plain counts
+    const Reading* reading = nullptr;  // nullptr = as any number
 };
 struct Choice {
     std::string_view id;
