@@ -42,6 +42,7 @@ std::string catalog() {
         models.push_back(Object()
                              .add("id", m.model.id)
                              .add("label", m.model.label)
+                             .add("repository", m.repository)
                              .add("parameters", parameter_count(m.model))
                              .add("max_position_embeddings", m.model.max_positions)
                              .add("sources", m.profile["sources"]));

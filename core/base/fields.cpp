@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "base/text.h"
 
 namespace fourfold {
 
@@ -17,13 +18,15 @@ Object& Object::add(const char* key, std::int64_t value) { return add(key, Json(
 Object& Object::add(const char* key, bool value) { return add(key, Json(value)); }
 
 Json to_json(const Problem& problem) {
-    return Object()
-        .add("field", problem.field)
+    Object object;
+    object.add("field", problem.field)
         .add("rule", problem.rule)
         .add("value", problem.value)
         .add("message", problem.message)
         .add("suggestion", problem.suggestion)
         .add("nearest", problem.nearest);
+    if (!problem.candidates.is_null()) object.add("candidates", problem.candidates);
+    return object;
 }
 
 Json to_json(const Problems& problems) {
@@ -77,34 +80,6 @@ std::string grouped(std::int64_t value) {
     const std::size_t first = value < 0 ? 1 : 0;
     for (std::size_t end = digits.size(); end > first + 3; end -= 3) digits.insert(end - 3, ",");
     return digits;
-}
-
-static std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row[b.size()];
-}
-
-std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
-    if (word.size() > 64) return {};  // no key is that long, and the distance is quadratic
-    std::string_view best;
-    std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
-    for (const std::string_view candidate : candidates) {
-        const std::size_t distance = edit_distance(word, candidate);
-        if (distance < best_distance) best = candidate, best_distance = distance;
-    }
-    if (best.empty() && word.size() > 1)  // "h100" for "h100-sxm-80gb"
-        for (const std::string_view candidate : candidates)
-            if (candidate.starts_with(word)) return candidate;
-    return best;
 }
 
 // nlohmann's own builder of values, which also remembers where the text stopped being JSON.
@@ -222,6 +197,8 @@ const std::string* FieldReader::text(std::string_view key) {
     return text;
 }
 
+constexpr std::int64_t kUsualExample = 8;
+
 void FieldReader::integer(const Field& field, std::int64_t& value, Range range, bool allow_auto) {
     const Json* given = any(field.key);
     if (given == nullptr) return;
@@ -229,7 +206,10 @@ void FieldReader::integer(const Field& field, std::int64_t& value, Range range, 
         value = kAuto;
         return;
     }
+    const std::size_t before = problems_.size();
+    const auto usual = static_cast<double>(std::clamp<std::int64_t>(value == kAuto ? kUsualExample : value, range.min, range.max));
     if (const auto number = read_integer(*given, field.key, label(field), range, problems_)) value = *number;
+    show_example(field, before, usual);
 }
 
 void FieldReader::number(const Field& field, double& value, Bounds bounds, bool allow_auto) {
@@ -240,16 +220,25 @@ void FieldReader::number(const Field& field, double& value, Bounds bounds, bool 
         return;
     }
     const Json min = bounds.min, max = bounds.max;
+    const std::size_t before = problems_.size();
+    const double usual = value;
     if (const auto number = read_within(*given, field.key, label(field), min, max, false, problems_)) value = *number;
+    show_example(field, before, usual);
 }
 
-Text did_you_mean(std::string_view near) { return near.empty() ? Text() : Text("suggestion.did_you_mean").with("near", near); }
+void FieldReader::show_example(const Field& field, std::size_t problems_before, double usual) {
+    if (problems_.size() == problems_before) return;
+    const auto* text = problems_.back().value.get_ptr<const Json::string_t*>();
+    if (text == nullptr || (!text->empty() && text->find_first_not_of("0123456789.") == std::string::npos)) return;  // quoted digits
+    const double example = field.reading != nullptr && field.reading->example > 0 ? field.reading->example : usual;
+    problems_.back().suggestion = Text("suggestion.such_as").with("example", example);
+}
 
 static Problem unknown_choice(const Field& field, const Json& given, std::span<const Choice> choices) {
     std::vector<std::string_view> ids;
     for (const Choice& choice : choices) ids.push_back(choice.id);
     const auto* id = given.get_ptr<const Json::string_t*>();
-    const std::string_view near = id == nullptr ? "" : closest(*id, ids);
+    const std::string_view near = id == nullptr ? "" : closest(lower_case(*id), ids);
     return {std::string(field.key), id == nullptr ? "type" : "range",
             shown(given),           Text("problem.unknown_choice").with("name", label(field)).with("choices", Json(ids)),
             did_you_mean(near),     near.empty() ? Json() : Json(near)};
@@ -258,20 +247,31 @@ static Problem unknown_choice(const Field& field, const Json& given, std::span<c
 void FieldReader::set(const Field& field, std::uint32_t& value, std::span<const Choice> choices) {
     const std::string* given = text(field.key);
     if (given == nullptr) return;
+    const auto bit_of = [&](std::string_view id) {
+        const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& one) { return one.id == id; });
+        return known == choices.end() ? 0U : 1U << static_cast<unsigned>(known - choices.begin());
+    };
     value = 0;
-    FirstProblems unknown(field.key);
+    std::uint32_t meant = 0;  // by the parts that are wrong
+    std::vector<Problem> wrong;
+    std::size_t count = 0;
     for (std::size_t from = 0; from < given->size();) {
         const std::size_t to = std::min(given->find(',', from), given->size());
         const std::string_view id = std::string_view(*given).substr(from, to - from);
         from = to + 1;
-        const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& one) { return one.id == id; });
-        if (known != choices.end())
-            value |= 1U << static_cast<unsigned>(known - choices.begin());
-        else if (unknown.keeps_more())
-            unknown.keep(unknown_choice(field, Json(id), choices));
-        else
-            unknown.count();
+        const std::uint32_t bit = bit_of(id);
+        value |= bit;
+        if (bit != 0 || ++count > FirstProblems::kMost) continue;
+        wrong.push_back(unknown_choice(field, Json(id), choices));
+        if (const auto* near = wrong.back().nearest.get_ptr<const Json::string_t*>()) meant |= bit_of(*near);
     }
+    // The nearest to all of it: every part that is known, and what the others most likely meant.
+    FirstProblems unknown(field.key);
+    for (Problem& problem : wrong) {
+        if ((value | meant) != 0) problem.nearest = set_text(value | meant, choices);
+        unknown.keep(std::move(problem));
+    }
+    for (std::size_t more = wrong.size(); more < count; ++more) unknown.count();
     unknown.move_to(problems_);
 }
 
@@ -321,6 +321,14 @@ void FieldReader::reject_unknown(FirstProblems& unknown) {
 
 Json& FieldDescriber::begin(const Field& field, std::string_view type) {
     fields.push_back(Object().add("key", field.key).add("link", field.link).add("type", type).add("unit", field.unit));
+    if (field.reading == nullptr) return fields.back();
+    const Reading& reading = *field.reading;
+    if (reading.thousand != Reading().thousand) fields.back()["thousand"] = reading.thousand;
+    if (!reading.also.empty()) {
+        Object also;
+        also.add("unit", reading.also);
+        fields.back()["also"] = reading.per.empty() ? also.add("times", reading.times) : also.add("per", reading.per);
+    }
     return fields.back();
 }
 

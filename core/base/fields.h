@@ -43,6 +43,7 @@ struct Problem {
     Text message;
     Text suggestion;
     Json nearest;
+    Json candidates = nullptr;  // ids of a list that may have been meant, the likeliest first
 };
 using Problems = std::vector<Problem>;
 
@@ -89,6 +90,14 @@ std::string grouped(std::int64_t value);
 // starts with it, else "".
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);
 
+// Of a list of things, those that `word` may mean: all of its words are found in their id or names, in any order, whatever the case; else
+// the closest id. At most six, as texts.
+struct Named {
+    std::string_view id;
+    std::string names;
+};
+Json meant(std::string_view word, std::span<const Named> list);
+
 // What to suggest for a mistyped word; nothing when `near` is "".
 Text did_you_mean(std::string_view near);
 
@@ -108,11 +117,21 @@ struct Bounds {  // of a number that need not be whole
 };
 std::optional<bool> read_boolean(const Json& value, std::string_view field, const Text& name, Problems& problems);
 
+// How people write a field's number.
+struct Reading {
+    std::int64_t thousand = 1'000;  // what "8k" multiplies with
+    std::string_view also{};        // another unit that it may be given in, and the field whose value one of them is multiplied with
+    std::string_view times{};       // or divided by, for as many as this field counts
+    std::string_view per{};
+    double example = 0;  // 0 = the default
+};
+
 // What the page needs to draw and explain one input.
 struct Field {
-    std::string_view key;     // in JSON
-    std::string_view link{};  // in a link, short
-    std::string_view unit{};  // id of its words; "" for plain counts
+    std::string_view key;              // in JSON
+    std::string_view link{};           // in a link, short
+    std::string_view unit{};           // id of its words; "" for plain counts
+    const Reading* reading = nullptr;  // nullptr = as any number
 };
 struct Choice {
     std::string_view id;
@@ -168,6 +187,8 @@ class FieldReader {
     // Whether the field stays, or is now, the core's to choose; a field that is absent keeps its bit.
     bool is_auto(const Field& field, std::uint32_t& open, std::uint32_t bit);
     void choice_index(const Field& field, int& index, std::span<const Choice> choices);
+    // What was just read was a text: it is said how such a number looks.
+    void show_example(const Field& field, std::size_t problems_before, double usual);
     const Json& object_;
     Problems& problems_;
     std::vector<std::string_view> known_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "model/catalog.h"
 #include "plan/rules.h"
 
@@ -32,23 +33,38 @@ Budget budget_of(const Job& job) {
     return budget;
 }
 
-// The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem.
-template <class List, class IdOf>
-static auto pick(FieldReader& reader, std::string_view key, std::string_view otherwise, const List& list, IdOf id_of, Problems& problems) ->
+static Named name_of(const CatalogModel& m) { return {m.model.id, joined({m.model.label, " ", m.repository})}; }
+static Named name_of(const Gpu& gpu) { return {gpu.id, gpu.label}; }
+static Named name_of(const Cluster& cluster) { return {cluster.id, cluster.label}; }
+static Named name_of(Method method) { return {text(method).id, ""}; }
+
+static Problem not_in_list(std::string_view key, std::string_view id, std::span<const Named> names) {
+    Json candidates = meant(id, names);
+    const Json nearest = candidates.is_null() ? Json() : candidates.front();
+    const auto* only = candidates.size() == 1 ? nearest.get_ptr<const Json::string_t*>() : nullptr;
+    if (only != nullptr) candidates = nullptr;
+    const Text suggestion = only != nullptr        ? did_you_mean(*only)
+                            : candidates.is_null() ? Text("suggestion.from_the_list")
+                                                   : Text("suggestion.one_of");
+    const Text message = Text("problem.not_in_list").with("list", key).with("name", shown(Json(id)));
+    return {std::string(key), "range", shown(Json(id)), message, suggestion, nearest, std::move(candidates)};
+}
+
+// The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem that names those that
+// may have been meant.
+template <class List>
+static auto pick(FieldReader& reader, std::string_view key, std::string_view otherwise, const List& list, Problems& problems) ->
     typename List::const_pointer {
     const Json* present = reader.any(key);
     const std::string* given = reader.text(key);
     if (present != nullptr && given == nullptr) return nullptr;  // not a text: reported
     const std::string_view id = given == nullptr ? otherwise : *given;
-    std::vector<std::string_view> ids;
+    std::vector<Named> names;
     for (const auto& entry : list) {
-        if (id_of(entry) == id) return &entry;
-        ids.push_back(id_of(entry));
+        names.push_back(name_of(entry));
+        if (names.back().id == id) return &entry;
     }
-    const std::string_view near = closest(id, ids);
-    const Text message = Text("problem.not_in_list").with("list", key).with("name", shown(Json(id)));
-    problems.push_back({std::string(key), "range", shown(Json(id)), message,
-                        near.empty() ? Text("suggestion.from_the_list") : did_you_mean(near), near.empty() ? Json() : Json(near)});
+    problems.push_back(not_in_list(key, id, names));
     return nullptr;
 }
 
@@ -64,9 +80,7 @@ static void read_which_model(FieldReader& reader, Job& job, Problems& problems) 
         problems.push_back({"model", "type", shown(*given), "problem.no_model", {}, nullptr});
         return;
     }
-    const CatalogModel* known = pick(
-        reader, "model", "llama-3.1-8b", catalog().models, [](const CatalogModel& m) -> const std::string& { return m.model.id; },
-        problems);
+    const CatalogModel* known = pick(reader, "model", "llama-3.1-8b", catalog().models, problems);
     if (known != nullptr) job.model = known->model;
 }
 
@@ -146,8 +160,7 @@ static void check_measured_rates(const Plan& plan, const Gpu& gpu, const Cluster
 static void read_cluster(FieldReader& reader, Job& job, Problems& problems) {
     const Json* given = reader.any("cluster");
     if (given == nullptr || *given == "") return;
-    job.cluster = pick(
-        reader, "cluster", "", catalog().clusters, [](const Cluster& c) -> const std::string& { return c.id; }, problems);
+    job.cluster = pick(reader, "cluster", "", catalog().clusters, problems);
     if (job.cluster == nullptr || job.gpu == nullptr || job.cluster->gpu == job.gpu->id) return;
     const Text message = Text("problem.cluster_has_other_gpu").with("cluster", job.cluster->label).with("gpu", job.gpu->label);
     problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id, message, "suggestion.gpu_of_cluster", ""});
@@ -199,13 +212,10 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     FieldReader reader(request, problems);
     job.plan = open_plan(read_version(reader, problems));
     read_which_model(reader, job, problems);
-    job.gpu = pick(
-        reader, "gpu", "h100-sxm-80gb", catalog().gpus, [](const Gpu& g) -> const std::string& { return g.id; }, problems);
+    job.gpu = pick(reader, "gpu", "h100-sxm-80gb", catalog().gpus, problems);
     read_cluster(reader, job, problems);
     constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
-    if (const Method* method = pick(
-            reader, "method", fourfold::text(job.method).id, std::span(kMethodList), [](Method m) { return fourfold::text(m).id; },
-            problems))
+    if (const Method* method = pick(reader, "method", fourfold::text(job.method).id, std::span(kMethodList), problems))
         job.method = *method;
     visit_fields(job.plan, reader);
     visit_fields(job.budget, reader);

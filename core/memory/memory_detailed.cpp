@@ -193,7 +193,7 @@ class Estimate : Symbols<N> {
         const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
         const LatentAttention& l = m_.latent;
         // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
-        const N outputs = (fp8() ? 2 : 4) * split_tokens() * h();
+        const N outputs = (fp8() ? 1 : 2) * std::min(m_.norms_per_layer, 2) * split_tokens() * h();
         add(Item::norm_activations,
             (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + 4 * m_.norms_per_layer * norm_parameters() * split_tokens());
         norm_outputs(outputs);

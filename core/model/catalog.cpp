@@ -32,6 +32,18 @@ static bool is_before(const CatalogModel& a, const CatalogModel& b) {
     return order != 0 ? order < 0 : a.published_parameters < b.published_parameters;
 }
 
+static std::string repository_of(const Json& profile) {
+    constexpr std::string_view kHub = "https://huggingface.co/";
+    const auto sources = profile.find("sources");
+    if (sources == profile.end() || !sources->is_array()) return {};
+    for (const Json& source : *sources) {
+        const auto url = source.find("url");
+        const auto* text = url == source.end() ? nullptr : url->get_ptr<const Json::string_t*>();
+        if (text != nullptr && text->starts_with(kHub)) return text->substr(kHub.size());
+    }
+    return {};
+}
+
 static Catalog build() {
     Catalog c;
     for_each_profile(embedded::gpus, c.problems, [&](const Json& profile, Problems& problems) {
@@ -55,7 +67,7 @@ static Catalog build() {
         if (auto model = read_model(*config, "config.", problems, report)) {
             model->id = profile["id"];
             model->label = profile["label"];
-            insert_sorted(c.models, CatalogModel{std::move(*model), *published, profile},
+            insert_sorted(c.models, CatalogModel{std::move(*model), *published, repository_of(profile), profile},
                           [](const CatalogModel& a, const CatalogModel& b) { return is_before(a, b); });
         }
     });

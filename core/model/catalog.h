@@ -11,6 +11,7 @@ namespace fourfold {
 struct CatalogModel {
     Model model;
     std::int64_t published_parameters;
+    std::string repository;  // on Hugging Face, "meta-llama/Llama-3.1-8B"; "" where it has none
     Json profile;
 };
 

@@ -13,13 +13,16 @@ namespace fourfold {
 namespace {
 
 constexpr std::string_view kLayers[] = {"num_hidden_layers", "n_layer", "num_layers"};
-constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "d_model"};
+constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "n_embed", "d_model"};
 constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size"};
 constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head"};
 constexpr std::string_view kKvHeads[] = {"num_key_value_heads"};
+constexpr std::string_view kFalconKvHeads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
+constexpr std::string_view kNorms[] = {"norms_per_layer"};
+constexpr std::string_view kFalconNorms[] = {"num_ln_in_parallel_attn"};
 constexpr std::string_view kHeadDim[] = {"head_dim"};
 constexpr std::string_view kVocabulary[] = {"vocab_size"};
-constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positions"};
+constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positions", "seq_length"};
 constexpr std::string_view kMultiToken[] = {"num_nextn_predict_layers"};
 constexpr std::string_view kExperts[] = {"num_local_experts", "num_experts", "n_routed_experts"};
 constexpr std::string_view kPerToken[] = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token"};
@@ -28,8 +31,10 @@ constexpr std::string_view kSharedFfn[] = {"shared_expert_intermediate_size", "s
 constexpr std::string_view kSharedCount[] = {"n_shared_experts", "num_shared_experts"};
 constexpr std::string_view kLeadingDense[] = {"first_k_dense_replace", "num_dense_layers"};
 constexpr std::string_view kFrequency[] = {"moe_layer_freq"};
-constexpr std::string_view kSparseStep[] = {"decoder_sparse_step"};
+constexpr std::string_view kSparseStep[] = {"decoder_sparse_step", "interleave_moe_layer_step"};
 constexpr std::string_view kDenseLayers[] = {"mlp_only_layers"};
+constexpr std::string_view kExpertLayers[] = {"moe_layers"};
+constexpr std::string_view kDenseFfn[] = {"intermediate_size_mlp"};
 constexpr std::string_view kQueryRank[] = {"q_lora_rank"};
 
 // What a family says without a key, and the key that says otherwise. Hugging Face has the third one alone.
@@ -46,7 +51,7 @@ constexpr Override kOverrides[] = {{"gated_mlp", &Family::gated, &Model::gated},
 // Far above every published model, and small enough that no product of them leaves the exact range of a double.
 constexpr Range kLayersRange{1, 2'000}, kHiddenRange{1, 262'144}, kFfnRange{1, 2'097'152}, kHeadsRange{1, 1'024}, kHeadDimRange{1, 1'024},
     kVocabularyRange{1, 16'777'216}, kPositionsRange{1, 1'000'000'000}, kExpertsRange{0, 65'536}, kRankRange{1, 65'536},
-    kMultiTokenRange{0, 64};
+    kMultiTokenRange{0, 64}, kNormsRange{1, 8};
 constexpr double kMostExpertWeights = 2'251'799'813'685'248;  // 2^51, for the same reason
 
 // Multimodal files nest the language model, and `path` then ends in its key and a dot; a job or a plain file does not.
@@ -79,6 +84,7 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
         read.problem(one.key, "unsupported", shown(config[std::string(one.key)]),
                      Text("problem.unsupported", one.what).with("key", one.key), "suggestion.covered_model", nullptr);
     for (const auto& [key, usual, value] : kOverrides) model.*value = read.flag(key, recognised.family->*usual);
+    if (recognised.family->has(glm_keys)) model.qk_norm = read.flag("use_qk_norm", model.qk_norm);  // GLM's name for it
     return recognised;
 }
 
@@ -86,6 +92,21 @@ Text class_default(const Model& model) { return Text("import.class_default").wit
 
 std::int64_t usual_head_dim(const Family& family, const Model& model) {
     return family.head_dim_default != 0 ? family.head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
+}
+
+// Falcon's older architecture has one key/value head, whatever its key says, and one norm for both parts of a layer.
+bool is_newer_falcon(ConfigReader& read) { return read.flag("new_decoder_architecture", false); }
+
+std::int64_t falcon_kv_heads(ConfigReader& read, const Model& model) {
+    const bool one = read.flag("multi_query", true) && !is_newer_falcon(read) && !read.has(kKvHeads);
+    const std::int64_t given = read.optional(kFalconKvHeads, kHeadsRange, model.heads);
+    return one ? 1 : given;
+}
+
+std::int64_t usual_norms(ConfigReader& read, const Family& family) {
+    if (!family.has(falcon_keys)) return family.norms_per_layer;
+    const bool newer = is_newer_falcon(read);
+    return read.flag("parallel_attn", true) ? read.optional(kFalconNorms, {1, 2}, newer ? 2 : 1) : 2;
 }
 
 void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) {
@@ -98,10 +119,14 @@ void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) 
         model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))
         model.ffn = read.required(kFfn, kFfnRange);
-    const bool has_kv_heads = family.type != "gpt2" && family.type != "gpt_neox";  // others leave the key out only by default
+    const bool has_kv_heads =
+        family.type != "gpt2" && family.type != "gpt_neox" && family.type != "bloom";  // others leave the key out only by default
     const bool as_many = family.kv_heads_default == 0 || !recognised.known;
-    model.kv_heads =
-        read.optional(kKvHeads, kHeadsRange, as_many ? model.heads : family.kv_heads_default, has_kv_heads ? class_default(model) : Text());
+    if (family.has(falcon_keys))
+        model.kv_heads = falcon_kv_heads(read, model);
+    else
+        model.kv_heads = read.optional(kKvHeads, kHeadsRange, as_many ? model.heads : family.kv_heads_default,
+                                       has_kv_heads ? class_default(model) : Text());
     if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model));
     model.max_positions = read.optional(kPositions, kPositionsRange, 0);
     model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));
@@ -109,16 +134,32 @@ void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) 
 
 void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.tied = read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
-    const bool attention_bias = read.flag("attention_bias", family.out_and_mlp_bias);
+    const bool biases = family.has(falcon_keys) ? read.flag("bias", false) : family.out_and_mlp_bias;
+    const bool attention_bias = read.flag("attention_bias", biases);
     bool qkv_bias = family.qkv_bias && !family.out_and_mlp_bias;  // Qwen2's have no key
     if (family.type == "qwen2_moe") qkv_bias = read.flag("qkv_bias", qkv_bias);
     model.qkv_bias = attention_bias || qkv_bias;
-    model.attention_out_bias = attention_bias;
-    model.mlp_bias = read.flag("mlp_bias", family.out_and_mlp_bias);
-    model.norms_per_layer = family.norms_per_layer;
+    model.attention_out_bias = attention_bias && !family.has(glm_keys);
+    model.mlp_bias = read.flag("mlp_bias", biases);
+    model.norms_per_layer = static_cast<int>(read.optional(kNorms, kNormsRange, usual_norms(read, family)));
+    model.qk_norm_whole = model.qk_norm && family.has(whole_qk_norm);
+    model.attention_sinks = family.has(attention_sinks);
+    model.embedding_norm = family.has(embedding_norm);
     const std::string name = read.text("_name_or_path");
     const std::string last = name.substr(name.rfind('/') + 1);
     if (name.size() <= 120) model.label = last;
+}
+
+// Sets the layers of a config's list to `value`.
+void mark_layers(ConfigReader& read, const Json& named, std::string_view name, std::uint8_t value, std::vector<std::uint8_t>& list) {
+    if (!named.is_array())
+        return read.problem(name, "type", shown(named), Text("problem.layer_list").with("key", read.path(name)), {}, nullptr);
+    const std::int64_t most = list.empty() ? kLayersRange.max : static_cast<std::int64_t>(list.size());  // empty: not readable
+    for (std::size_t i = 0; i < named.size(); ++i) {
+        const auto layer = read.integer(named[i], std::string(name) + "[" + std::to_string(i) + "]", {0, most - 1});
+        if (!layer) break;  // the first mistake in a list is enough
+        if (*layer < static_cast<std::int64_t>(list.size())) list[static_cast<std::size_t>(*layer)] = value;
+    }
 }
 
 // Which layers have experts. Every family's rule counts, since each is neutral where its key is absent.
@@ -131,14 +172,11 @@ std::vector<std::uint8_t> read_expert_layers(ConfigReader& read, const ExpertDef
     std::vector<std::uint8_t> list(static_cast<std::size_t>(layers));
     for (std::int64_t i = 0; i < layers; ++i) list[static_cast<std::size_t>(i)] = i >= dense && i % frequency == 0 && (i + 1) % step == 0;
     std::string_view name;
-    const Json* named = read.find(kDenseLayers, name);
-    if (named != nullptr && !named->is_array())
-        read.problem(name, "type", shown(*named), Text("problem.layer_list").with("key", read.path(name)), {}, nullptr);
-    for (std::size_t i = 0; named != nullptr && named->is_array() && i < named->size(); ++i) {
-        const auto layer = read.integer((*named)[i], std::string(name) + "[" + std::to_string(i) + "]", {0, most - 1});
-        if (!layer) break;  // the first mistake in a list is enough
-        if (*layer < layers) list[static_cast<std::size_t>(*layer)] = 0;
+    if (const Json* named = read.find(kExpertLayers, name)) {
+        std::fill(list.begin(), list.end(), 0);
+        mark_layers(read, *named, name, 1, list);
     }
+    if (const Json* named = read.find(kDenseLayers, name)) mark_layers(read, *named, name, 0, list);
     return list;
 }
 
@@ -155,6 +193,7 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
                                 : read.required(kPerToken, {1, kExpertsRange.max});
         experts.ffn = read.optional(kExpertFfn, kFfnRange, usual.ffn, why(usual.ffn));
         if (experts.ffn == 0) experts.ffn = model.ffn;
+        model.ffn = read.optional(kDenseFfn, kFfnRange, model.ffn);  // Llama 4's name; intermediate_size is an expert's there
         experts.shared_ffn = read.optional_or_none(kSharedFfn, {0, kFfnRange.max}, usual.shared_ffn, why(usual.shared_ffn));
         if (experts.shared_ffn == 0)
             experts.shared_ffn =
@@ -282,8 +321,9 @@ static void write_experts(const Model& model, const ExpertFamily& family, Object
     for (std::size_t i = 0; i < model.expert_layers.size(); ++i)
         if (model.expert_layers[i] == 0) dense.push_back(i);
     const bool leading = dense.empty() || dense.back() == dense.size() - 1;
-    if (family.latent) config.add("first_k_dense_replace", leading ? static_cast<std::int64_t>(dense.size()) : 0);
-    if (!dense.empty() && !(family.latent && leading)) config.add("mlp_only_layers", std::move(dense));
+    const bool has_key = family.latent || family.usual.leading_dense > 0;
+    if (has_key) config.add("first_k_dense_replace", leading ? static_cast<std::int64_t>(dense.size()) : 0);
+    if (!dense.empty() && !(has_key && leading)) config.add("mlp_only_layers", std::move(dense));
 }
 
 Json canonical_config(const Model& model) {
@@ -299,8 +339,11 @@ Json canonical_config(const Model& model) {
     if (model.max_positions > 0) config.add("max_position_embeddings", model.max_positions);
     const Family* family = family_of(model.type);
     const bool usual_bias = family != nullptr && family->out_and_mlp_bias;
-    if (model.attention_out_bias != usual_bias) config.add("attention_bias", model.attention_out_bias);
+    const bool no_out = family != nullptr && family->has(glm_keys);
+    if (const bool bias = no_out ? model.qkv_bias : model.attention_out_bias; bias != usual_bias) config.add("attention_bias", bias);
     if (model.mlp_bias != usual_bias) config.add("mlp_bias", model.mlp_bias);
+    if (family != nullptr && model.norms_per_layer != family->norms_per_layer)
+        config.add("norms_per_layer", std::int64_t{model.norms_per_layer});
     for (const auto& [key, usual, value] : kOverrides)
         if (family != nullptr && model.*value != family->*usual) config.add(key, model.*value);
     if (model.type == "qwen2_moe" && !model.qkv_bias) config.add("qkv_bias", false);
@@ -317,48 +360,6 @@ Json canonical_config(const Model& model) {
     if (model.multi_token_layers > 0) config.add("num_nextn_predict_layers", std::int64_t{model.multi_token_layers});
     if (!model.label.empty()) config.add("_name_or_path", model.label);
     return config;
-}
-
-// Per value that a norm reads.
-static std::int64_t norm_parameters(const Model& m) { return m.layer_norm ? 2 : 1; }
-
-static std::int64_t attention_parameters(const Model& m) {
-    const std::int64_t out_bias = m.attention_out_bias ? m.hidden : 0, norm = m.qk_norm ? norm_parameters(m) : 0;
-    if (const LatentAttention& l = m.latent; l.kv_rank > 0) {
-        const std::int64_t q = m.heads * (l.nope_dim + l.rope_dim);
-        const std::int64_t query = l.q_rank > 0 ? l.q_rank * (m.hidden + q) : m.hidden * q;
-        const std::int64_t down = l.kv_rank + l.rope_dim;
-        const std::int64_t up = l.kv_rank * m.heads * (l.nope_dim + l.value_dim);
-        // biases are at the projections down to the latents, norms at their ends
-        return query + m.hidden * down + up + m.heads * l.value_dim * m.hidden + (m.qkv_bias ? l.q_rank + down : 0) + out_bias +
-               norm * (l.q_rank + l.kv_rank);
-    }
-    const std::int64_t q = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
-    return m.hidden * (q + 2 * kv) + q * m.hidden + (m.qkv_bias ? q + 2 * kv : 0) + out_bias + 2 * norm * m.head_dim;
-}
-
-static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width) {
-    return (m.gated ? 3 : 2) * m.hidden * width + (m.mlp_bias ? (m.gated ? 2 : 1) * width + m.hidden : 0);
-}
-
-static std::int64_t expert_layer_parameters(const Model& m) {
-    const Experts& e = m.experts;
-    const std::int64_t router = e.count * (m.hidden + (e.router_bias ? 1 : 0));
-    const std::int64_t shared = e.shared_ffn > 0 ? feed_forward_parameters(m, e.shared_ffn) + (e.shared_gate ? m.hidden : 0) : 0;
-    return e.count * feed_forward_parameters(m, e.ffn) + router + shared;
-}
-
-std::int64_t parameter_count(const Model& m) {
-    const std::int64_t norm = norm_parameters(m) * m.hidden;
-    const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
-    const std::int64_t with_experts = std::count(m.expert_layers.begin(), m.expert_layers.end(), 1);
-    return m.layers * (attention_parameters(m) + m.norms_per_layer * norm) + with_experts * expert_layer_parameters(m) +
-           (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) + norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
-}
-
-std::int64_t active_parameters(const Model& m) {
-    const std::int64_t with_experts = std::count(m.expert_layers.begin(), m.expert_layers.end(), 1), matrices = m.gated ? 3 : 2;
-    return parameter_count(m) - with_experts * (m.experts.count - m.experts.per_token) * m.experts.ffn * m.hidden * matrices;
 }
 
 }  // namespace fourfold

@@ -55,7 +55,10 @@ struct Model {
     bool layer_norm = false;         // LayerNorm has scale and bias, RMSNorm a scale only
     bool learned_positions = false;  // max_positions more rows of h
     bool qk_norm = false;            // a norm of d values on queries and on keys; with latent attention, on the latents
-    int norms_per_layer = 2;
+    bool qk_norm_whole = false;      // it reads all heads at once: a*d and k*d values (OLMo 2)
+    bool attention_sinks = false;    // a learned logit per head beside the scores (gpt-oss)
+    bool embedding_norm = false;     // a norm behind the embedding (BLOOM)
+    int norms_per_layer = 2;         // 1: attention and feed-forward part read one and the same (Falcon)
     Experts experts;
     std::vector<std::uint8_t> expert_layers;  // per layer, 1 = experts in the place of the dense feed-forward part; empty = none
     LatentAttention latent;

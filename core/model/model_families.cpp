@@ -12,8 +12,12 @@ static constexpr ExpertFamily kQwen3{"num_experts", {128, 8, 768, 0, 0, 0}, fals
 static constexpr ExpertFamily kDeepSeekV2{"n_routed_experts", {64, 0, 1407, 0, 2, 0}, false, false, true};
 static constexpr ExpertFamily kDeepSeekV3{"n_routed_experts", {256, 8, 2048, 0, 1, 3}, false, true, true};
 
+static constexpr ExpertFamily kGlm{"n_routed_experts", {128, 8, 1408, 0, 1, 1}, false, true, false};
+static constexpr ExpertFamily kGptOss{"num_local_experts", {128, 4, 0, 0, 0, 0}, false, true, false};
+static constexpr ExpertFamily kLlama4{"num_local_experts", {16, 1, 0, 0, 1, 0}, false, false, false};
+
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
-    kQwenWindow{4096, 0, true};
+    kQwenWindow{4096, 0, true}, kGptOssWindow{128, 2, false}, kLlama4Window{8192, 4, false}, kGivenWindow{0, 0, false};
 
 static constexpr Family kFamilies[] = {
     // type        gated  tied   kv d    qkv    o+mlp  LayerNorm pos qk   norms  experts window
@@ -31,6 +35,16 @@ static constexpr Family kFamilies[] = {
     {"qwen3_moe", true, false, 4, 0, false, false, false, false, true, 2, &kQwen3, &kQwenWindow},
     {"deepseek_v2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV2},
     {"deepseek_v3", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3},
+    {"kimi_k2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3},
+    {"phi3", true, false, 0, 0, false, false, false, false, false, 2, nullptr, &kGivenWindow},
+    {"smollm3", true, true, 4, 0, false, false, false, false, false, 2, nullptr},
+    {"nemotron", false, false, 0, 0, false, false, true, false, false, 2, nullptr},
+    {"olmo2", true, false, 0, 0, false, false, false, false, true, 2, nullptr, nullptr, whole_qk_norm},
+    {"bloom", false, true, 0, 0, true, true, true, false, false, 2, nullptr, nullptr, embedding_norm},
+    {"falcon", false, true, 0, 0, false, false, true, false, false, 1, nullptr, nullptr, falcon_keys},
+    {"gpt_oss", true, false, 8, 64, true, true, false, false, false, 2, &kGptOss, &kGptOssWindow, attention_sinks},
+    {"glm4_moe", true, false, 8, 0, false, false, false, false, false, 2, &kGlm, nullptr, glm_keys},
+    {"llama4_text", true, false, 8, 128, false, false, false, false, false, 2, &kLlama4, &kLlama4Window},
 };
 
 // Structures that the formulas do not cover: better no answer than a wrong one.
@@ -60,6 +74,9 @@ static constexpr Unsupported kExperts[] = {
     {"n_routed_experts", "experts_unlike_type"},
 };
 static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
+
+// Keys that Llama 4 alone means as they are read here.
+static constexpr std::string_view kOfLlama4[] = {"interleave_moe_layer_step", "intermediate_size_mlp"};
 
 static bool is_set(const Json& config, std::string_view key) {
     const auto value = config.find(std::string(key));
@@ -104,7 +121,9 @@ Recognised recognise(const std::string& type, const Json& config) {
 std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
     std::vector<Unsupported> found;
     const auto look = [&](const Unsupported& one) {
-        if (is_set(config, one.key)) found.push_back(one);
+        const bool own =
+            family.type == "llama4_text" && std::find(std::begin(kOfLlama4), std::end(kOfLlama4), one.key) != std::end(kOfLlama4);
+        if (!own && is_set(config, one.key)) found.push_back(one);
     };
     if (family.experts == nullptr) std::for_each(std::begin(kExperts), std::end(kExperts), look);
     if (!family.latent()) look(kLatent);

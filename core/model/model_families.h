@@ -28,6 +28,15 @@ struct WindowDefaults {
     bool needs_flag;          // only with use_sliding_window, and only in layers from max_window_layers on
 };
 
+// What one family alone has.
+enum Trait : std::uint32_t {
+    whole_qk_norm = 1,  // the norms of queries and keys read all heads at once
+    attention_sinks = 2,
+    embedding_norm = 4,
+    glm_keys = 8,     // attention_bias is of queries, keys and values alone, and use_qk_norm says whether these are normed
+    falcon_keys = 16  // keys of its own for heads, norms and biases
+};
+
 struct Family {
     std::string_view type;
     bool gated;
@@ -39,7 +48,9 @@ struct Family {
     int norms_per_layer;
     const ExpertFamily* experts;             // nullptr = every layer is dense
     const WindowDefaults* window = nullptr;  // nullptr = none without a key
+    std::uint32_t traits = 0;                // bits of Trait
 
+    bool has(Trait trait) const { return (traits & trait) != 0; }
     bool latent() const { return experts != nullptr && experts->latent; }
 };
 

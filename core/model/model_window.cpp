@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view kWindow[] = {"sliding_window"};
 constexpr std::string_view kChunk[] = {"attention_chunk_size"};
 constexpr std::string_view kTypes[] = {"layer_types"};
-constexpr std::string_view kPattern[] = {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"};
+constexpr std::string_view kPattern[] = {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers",
+                                         "no_rope_layer_interval"};
 constexpr std::string_view kFullLayers[] = {"max_window_layers"};
 constexpr Range kTokens{0, 1'000'000'000}, kLayers{0, 2'000};
 constexpr std::int64_t kQwenFullLayers = 28;  // class default of max_window_layers

@@ -37,6 +37,7 @@ class Parameters : protected Symbols<N> {
         if (stage_.has_embedding) {
             all = all + vocabulary();
             if (m_.learned_positions) all = all + as_double(m_.max_positions) * h();
+            if (m_.embedding_norm) all = all + norm_parameters() * h();
         }
         if (stage_.has_head) {
             all = all + norm_parameters() * h();
@@ -106,7 +107,11 @@ class Parameters : protected Symbols<N> {
         N all = weight(Weight::qkv, h() * columns) + weight(Weight::projection, a() * d() / t() * h());
         if (m_.qkv_bias) all = all + columns;
         if (m_.attention_out_bias) all = all + h();
-        if (m_.qk_norm) all = all + 2 * norm_parameters() * d();
+        if (m_.qk_norm_whole)
+            all = all + norm_parameters() * (a() + k()) * d() / t();
+        else if (m_.qk_norm)
+            all = all + 2 * norm_parameters() * d();
+        if (m_.attention_sinks) all = all + a() / t();
         return all;
     }
     N latent_attention() {

@@ -177,12 +177,16 @@ inline bool holds_layers(const Model& m, const Plan& p) {
 void set_notation(Plan& plan, const std::string& text, Problems& problems);
 std::string notation_of(const Plan& plan);
 
+// How people write them: 32 nodes, 8k, 4M tokens.
+inline constexpr Reading kInNodes{.also = "nodes", .times = "gpus_per_node"}, kBinary{.thousand = 1'024},
+    kInTokens{.also = "tokens", .per = "sequence_length"};
+
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
 template <class AnyPlan, class Visitor>
 void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
-    v.integer({"gpus", "gpus", "gpus"}, p.gpus, {1, 1'048'576});
-    v.integer({"sequence_length", "seq", "tokens"}, p.sequence_length, {1, 16'777'216});
-    v.integer({"global_batch", "batch", "sequences"}, p.global_batch, {1, 16'777'216});
+    v.integer({"gpus", "gpus", "gpus", &kInNodes}, p.gpus, {1, 1'048'576});
+    v.integer({"sequence_length", "seq", "tokens", &kBinary}, p.sequence_length, {1, 16'777'216});
+    v.integer({"global_batch", "batch", "sequences", &kInTokens}, p.global_batch, {1, 16'777'216});
     v.integer({"tensor_parallel", "tp", "gpus"}, p.tensor_parallel, {1, 1'024}, true);
     v.integer({"context_parallel", "cp", "gpus"}, p.context_parallel, {1, 4'096}, true);
     v.integer({"pipeline_parallel", "pp", "stages"}, p.pipeline_parallel, {1, 2'000}, true);

@@ -91,7 +91,7 @@ TEST_CASE("numbers of every wrong kind, in every field that takes fractions; and
     const auto modules = [](const char* value) { return problems_of(std::string("{\"recompute_modules\": ") + value + "}"); };
     CHECK(modules("\"\"") == "");
     CHECK(modules("\"mlp,layernorm\"") == "");
-    CHECK(modules("\"mlp,layernrm\"") == "recompute_modules range \"layernrm\" -> \"layernorm\"");
+    CHECK(modules("\"mlp,layernrm\"") == "recompute_modules range \"layernrm\" -> \"layernorm,mlp\"");
     CHECK(modules("\"mlp,\"") == "");
     CHECK(modules("\",\"") == "recompute_modules range \"\" -> null");
     CHECK(modules("[\"mlp\"]") == "recompute_modules type null -> null");

@@ -103,9 +103,9 @@ TEST_CASE("unknown types with experts or latents are read by their numbers, with
     CHECK((olmoe.assumed("model_type") == "mixtral" && olmoe.model && olmoe.model->kv_heads == 8));
     CHECK(brief(import_sizes("olmoe", R"("num_experts": 16)").problems) == "num_experts_per_tok missing null -> null");
     const Import gpt_oss =
-        import_sizes("gpt_oss", R"("num_local_experts": 32, "experts_per_token": 4, "head_dim": 64, "attention_bias": true)");
+        import_sizes("granitemoe", R"("num_local_experts": 32, "experts_per_token": 4, "head_dim": 64, "attention_bias": true)");
     CHECK((gpt_oss.model && gpt_oss.model->experts.per_token == 4 && gpt_oss.model->qkv_bias));
-    const Import glm = import_sizes("glm4_moe", R"("n_routed_experts": 16, "n_shared_experts": 2, "num_experts_per_tok": 4,
+    const Import glm = import_sizes("bailing_moe", R"("n_routed_experts": 16, "n_shared_experts": 2, "num_experts_per_tok": 4,
         "moe_intermediate_size": 96, "first_k_dense_replace": 1, "num_nextn_predict_layers": 1)");
     CHECK((glm.model && key(glm.model->experts) == key(Experts{16, 4, 96, 192, false, false}) && pattern(glm) == "DEEEEE"));
     CHECK(import_sizes("minicpm3", R"("kv_lora_rank": 64, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32)")

@@ -127,7 +127,7 @@ const offered = (page: Page, field: ChoiceField | BooleanField) => {
 };
 
 function Control({ page, field, act }: FieldProps) {
-    const { invalid, describedBy } = problemAttributes(page, field.key);
+    const { invalid, describedBy, wrong, kind } = problemAttributes(page, field.key);
     const value = currentOf(page, field);
     const id = `field-${field.key}`;
     const described = [`${id}-help`, describedBy].filter(Boolean).join(' ');
@@ -157,6 +157,8 @@ function Control({ page, field, act }: FieldProps) {
             auto={auto}
             {...(field.type === 'number' && { decimals: field })}
             placeholder={auto ? chosenText(page, field) : say('adjust.auto')}
+            kind={kind}
+            wrong={wrong}
             invalid={invalid}
             describedBy={described}
             onChange={(next, how) => act.change({ [field.key]: next }, how)}

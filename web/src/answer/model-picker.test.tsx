@@ -44,10 +44,19 @@ test('typing narrows it, arrows and Enter choose', () => {
     expect(field.getAttribute('aria-expanded')).toBe('false');
 });
 
+test('words in any order and the name of the repository find a model', () => {
+    const { all, field } = shown();
+    tap(field);
+    for (const typed of ['70b llama 3.1', 'meta-llama/Llama-3.1-70B']) {
+        write(field, typed);
+        expect(all('option').map((one) => textOf(one).split(' ').slice(0, 3).join(' '))).toEqual(['Llama 3.1 70B', 'Paste a config.json…']);
+    }
+});
+
 test('what no model is called leads to the paste dialog', () => {
     const { field, onPaste, text } = shown();
     tap(field);
-    write(field, 'gpt');
+    write(field, 'oracle of delphi');
     expect(text()).toContain('No such model here.');
     press(field, 'ArrowUp');
     press(field, 'Enter');

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CatalogModel } from '../core/api';
 import { format } from '../format/format';
 import { say } from '../words/words';
+import { search } from './model-search';
 
 interface Props {
     models: CatalogModel[];
@@ -14,7 +15,6 @@ interface Props {
 }
 
 const PASTE = '';
-const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9.]/g, '');
 
 // A list with search (the combobox pattern of the ARIA practices): the field shows the model in use, typing narrows the list, and the
 // last entry always leads to the paste dialog.
@@ -24,7 +24,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
     const input = useRef<HTMLInputElement>(null);
     const list = useRef<HTMLUListElement>(null);
     const open = query !== null;
-    const found = models.filter((model) => plain(model.label).includes(plain(query ?? '')));
+    const found = search(models, query ?? '');
     const ids = [...found.map((model) => model.id), PASTE];
     const show = () => {
         if (open) return;

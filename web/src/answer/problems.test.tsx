@@ -33,3 +33,14 @@ test('a problem without a nearest value leads to its field; an unknown key has n
     expect(names('button')).toContain('Set Model to Llama 3.1 8B');
     expect(names('button').some((name) => name.includes('tensor_paralel'))).toBe(false);
 });
+
+test('an id that may mean several things offers each of them', () => {
+    const [problem] = pageOf('bad-request').problems.filter(({ field }) => field === 'gpu');
+    const candidates = ['h100-pcie-80gb', 'h100-sxm-80gb'];
+    const page = pageOf('bad-request', { problems: problem ? [{ ...problem, candidates }] : [] });
+    const act = spies();
+    const { names, find } = show(<Problems page={page} act={act} />);
+    expect(names('button')).toEqual(['H100 PCIe 80 GB', 'H100 SXM 80 GB']);
+    tap(find('button', 'H100 SXM 80 GB'));
+    expect(act.change).toHaveBeenCalledWith({ gpu: 'h100-sxm-80gb' }, 'choose');
+});

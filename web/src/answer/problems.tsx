@@ -20,6 +20,18 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
     const offered = page.problems.findIndex((other) => other.field === problem.field && other.nearest === nearest) < index;
     if (offered || field === '' || problem.rule === 'unknown') return null;
     const label = labelOf(page.catalog.fields, field);
+    const set = (value: number | string) => act.change({ [problem.field]: value }, 'choose');
+    if (problem.candidates) {
+        return (
+            <span class="candidates">
+                {problem.candidates.map((id) => (
+                    <button key={id} type="button" onClick={() => set(id)}>
+                        {shownValue(page, id)}
+                    </button>
+                ))}
+            </span>
+        );
+    }
     if (nearest === null) {
         return (
             <button type="button" onClick={() => focusField(field)}>
@@ -28,7 +40,7 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
         );
     }
     return (
-        <button type="button" class="prime" onClick={() => act.change({ [problem.field]: nearest }, 'choose')}>
+        <button type="button" class="prime" onClick={() => set(nearest)}>
             {say('problems.use', { label, value: shownValue(page, nearest) })}
         </button>
     );

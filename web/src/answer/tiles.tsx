@@ -22,7 +22,6 @@ const IN_TILES: readonly FieldKey[] = BUDGET.filter((key) => key !== 'token_budg
 function Inline({ page, act, name, usual }: Omit<Props, 'answer'> & { name: FieldKey; usual: string }) {
     const field = page.catalog.fields.find(({ key }) => key === name);
     if (field?.type !== 'number') return null;
-    const { invalid, describedBy } = problemAttributes(page, name);
     return (
         <NumberField
             id={`field-${name}`}
@@ -32,8 +31,7 @@ function Inline({ page, act, name, usual }: Omit<Props, 'answer'> & { name: Fiel
             {...(name !== 'token_budget' && { decimals: field })}
             amount
             placeholder={usual}
-            invalid={invalid}
-            describedBy={describedBy}
+            {...problemAttributes(page, name)}
             onChange={(next, how) => act.change({ [name]: next }, how)}
         />
     );

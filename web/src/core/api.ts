@@ -94,6 +94,7 @@ export type Problem = {
     message: Text;
     suggestion: Text | null;
     nearest: number | string | null;
+    candidates?: string[];
 };
 
 // A rule of a plan (catalog().rules), or one of these.
@@ -199,6 +200,7 @@ export type Config = {
     gated_mlp?: boolean;
     layer_norm?: boolean;
     qk_layernorm?: boolean;
+    norms_per_layer?: number;
     learned_positions?: boolean;
     num_local_experts?: number;
     num_experts?: number;
@@ -340,6 +342,7 @@ export type Site = {
 export type CatalogModel = {
     id: string;
     label: string;
+    repository: string;
     parameters: number;
     max_position_embeddings: number; // tokens
     sources: ProfileSource[];
@@ -361,7 +364,16 @@ export type FieldBase = {
     link: string;
     unit: string;
     auto?: boolean;
+    thousand?: number;
+    also?: AlsoIn;
     default_1?: number | string | boolean;
+};
+
+// Another unit of a field: its number is multiplied with the value of one field, or divided by it.
+export type AlsoIn = {
+    unit: string;
+    times?: FieldKey;
+    per?: FieldKey;
 };
 
 // A whole number.

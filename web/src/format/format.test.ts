@@ -3,6 +3,7 @@ import type { TimeItem, TimeKind } from '../core/api';
 import { createFormat } from './format';
 import { localeFor, usableLocale } from './locale';
 import { kindsOf } from './sums';
+import type { Kind } from './typed';
 
 const en = createFormat('en');
 const de = createFormat('de');
@@ -130,7 +131,7 @@ test('amounts of money, energy and tokens', () => {
     expect([77290.99, 603123, 1234567, 0.5].map(en.rounded)).toEqual(['77,300', '603,000', '1.23 million', '0.5']);
     expect([412, 361600, 2.5e6].map((kwh) => plain(en.energy(kwh)))).toEqual(['412 kWh', '362 MWh', '2.5 GWh']);
     const typed = ['1,000,000,000,000', '1.000.000', '1 000', '1e12', '2.5', '2,5', '', '15000000000000', 'many', '-1', '1,000,00'];
-    expect(typed.map(en.parseAmount)).toEqual([1e12, 1e6, 1000, 1e12, 2.5, 2.5, 0, 1.5e13, 'many', '-1', '1,000,00']);
+    expect(typed.map((text) => en.read(text))).toEqual([1e12, 1e6, 1000, 1e12, 2.5, 2.5, '', 1.5e13, 'many', -1, '1,000,00']);
     expect([256, 0, 0.007675947705, 8_030_261_248, 989.4e12, 2.5e-7, -3e10].map(en.measured)).toEqual([
         '256',
         '0',
@@ -171,20 +172,20 @@ describe('what the reader types', () => {
         ['1_024', 1024],
         ['0', 0],
         ['', ''],
-        ['8,19', '8,19'],
-        ['8k', '8k'],
-        ['-8', '-8'],
-        ['8.5', '8.5'],
-        ['1,000.000', '1,000.000'],
-        ['1e3', '1e3'],
+        ['8,19', 8.19],
+        ['8k', 8000],
+        ['-8', -8],
+        ['8.5', 8.5],
+        ['1,000.000', 1000],
+        ['1e3', 1000],
         ['99999999999999999999', '99999999999999999999'],
     ])('%s', (text, value) => {
-        expect(en.parse(text)).toBe(value);
-        expect(de.parse(text)).toBe(value);
+        expect(en.read(text, { whole: true })).toBe(value);
+        expect(de.read(text, { whole: true })).toBe(value);
     });
     test('every locale reads what it writes', () => {
         for (const format of [en, de, fr, india])
-            for (const value of [1, 999, 1000, 8192, 1048576]) expect(format.parse(format.count(value))).toBe(value);
+            for (const value of [1, 999, 1000, 8192, 1048576]) expect(format.read(format.count(value), { whole: true })).toBe(value);
     });
     test.each([
         ['0.5', 0.5],
@@ -196,10 +197,73 @@ describe('what the reader types', () => {
         ['', ''],
         ['1.2.3', '1.2.3'],
         ['half', 'half'],
-        ['1e3', '1e3'],
+        ['1e3', 1000],
     ])('a fraction: %s', (text, value) => {
-        expect(en.parseDecimal(text)).toBe(value);
-        expect(de.parseDecimal(de.number(0.25))).toBe(0.25);
+        expect(en.read(text)).toBe(value);
+        expect(de.read(de.number(0.25))).toBe(0.25);
+    });
+    const sequence: Kind = { whole: true, unit: 'tokens', thousand: 1024 };
+    const gpus: Kind = { whole: true, unit: 'gpus', product: true, also: { unit: 'nodes', factor: 8, thousand: 1000 } };
+    const batch: Kind = { whole: true, unit: 'sequences', also: { unit: 'tokens', factor: 1 / 8192, thousand: 1024 } };
+    const money: Kind = { unit: 'per_hour' };
+    const tokens: Kind = { unit: 'tokens' };
+    test.each<[string, Kind, number | string]>([
+        ['8k', sequence, 8192],
+        ['8K', sequence, 8192],
+        ['８ｋ', sequence, 8192],
+        ['128k tokens', sequence, 131072],
+        ['1M', sequence, 1048576],
+        ['0.5k', sequence, 512],
+        ['1,5k', sequence, 1536],
+        ['8万', sequence, 80000],
+        ['８，１９２', sequence, 8192],
+        ['8 thousand', sequence, 8000],
+        ['8kk', sequence, '8kk'],
+        ['8k sequences', sequence, '8k sequences'],
+        ['1k', gpus, 1000],
+        ['32 nodes', gpus, 256],
+        ['32 ノード', gpus, 256],
+        ['32 x 8', gpus, 256],
+        ['4×8', gpus, 32],
+        ['４ｘ８', gpus, 32],
+        ['32 nodes x 4 GPUs', gpus, 128],
+        ['64 GPUs', gpus, 64],
+        ['64枚', gpus, 64],
+        ['1,5 nodes', gpus, 12],
+        ['32 x', gpus, '32 x'],
+        ['nodes', gpus, 'nodes'],
+        ['512 sequences', batch, 512],
+        ['4M tokens', batch, 512], // 4 x 2^20
+        ['8,192,000 tokens', batch, 1000],
+        ['5M tokens', batch, 640],
+        ['3.2M tokens', batch, 390.625], // neither divides: the core says what is nearest
+        ['2k', batch, 2000],
+        ['$2.50', money, 2.5],
+        ['US$2.50/h', money, 2.5],
+        ['2.50 USD', money, 2.5],
+        ['2.5 dollars per GPU-hour', money, 2.5],
+        ['¥300', money, 300],
+        ['300円', money, 300],
+        ['1T', tokens, 1e12],
+        ['1.4 trillion', tokens, 1.4e12],
+        ['15 trillion tokens', tokens, 1.5e13],
+        ['15T tokens', tokens, 1.5e13],
+        ['15万亿', tokens, 1.5e13],
+        ['１兆', tokens, 1e12],
+        ['３億トークン', tokens, 3e8],
+        ['300B', tokens, 3e11],
+        ['1e9', tokens, 1e9],
+        ['1,000,000.5', tokens, 1000000.5],
+        ['15 T T', tokens, '15 T T'],
+        ['0.7 kW', { unit: 'watts' }, 700],
+        ['80 GB', { unit: 'gib' }, 80],
+        ['30 days', { whole: true, unit: 'days' }, 30],
+    ])('as people write it: %s', (text, kind, value) => {
+        expect(en.read(text, kind)).toBe(value);
+    });
+    test('what a point does before three digits, the reader’s locale says', () => {
+        expect([en.read('1.400 trillion'), en.read('1,400')]).toEqual([1.4e12, 1400]);
+        expect([de.read('1,400 trillion'), de.read('1.400'), de.read('1.234.567,5')]).toEqual([1.4e12, 1400, 1234567.5]);
     });
     test('per cent', () => {
         expect(['50', '87,5 %', '100%', ' 7 ', 'half', '%'].map(en.parsePercent)).toEqual([0.5, 0.875, 1, 0.07, 'half', '']);

@@ -3,7 +3,7 @@
 import { digitsOf, type Numbers, numbersFormat } from './numbers';
 import { type Sizes, sizesFormat } from './sizes';
 import { type Times, timesFormat } from './times';
-import { type Typed, typed } from './typed';
+import { type Typed, typedFormat } from './typed';
 
 export interface Format extends Numbers, Sizes, Times, Typed {
     enumerate(names: readonly string[]): string; // A, B, and C
@@ -12,12 +12,13 @@ export interface Format extends Numbers, Sizes, Times, Typed {
 // The reader's locale writes the digits; the language of the page has the words beside them: days, millions, "and".
 export function createFormat(locale: string, language = 'en'): Format {
     const digits = digitsOf(locale);
+    const decimal = digits.exact.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
     const list = new Intl.ListFormat(language, { type: 'conjunction' });
     return {
         ...numbersFormat(locale, language, digits),
         ...sizesFormat(digits),
         ...timesFormat(language, digits),
-        ...typed,
+        ...typedFormat(decimal),
         enumerate: (names) => list.format(names),
     };
 }

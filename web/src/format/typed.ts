@@ -1,36 +1,103 @@
-// What a reader typed, as a number; what is none stays the text it is.
+// What a reader typed, as a number: 8k, 1.4 trillion, 15万亿, $2.50, 32 nodes. What is none stays the text it is.
+
+// How a field's number may be written. Where it is a field of a job, this comes from the catalogue (state/kind.ts).
+export interface Kind {
+    whole?: boolean; // a count: any one separator in it parts thousands
+    unit?: string; // may stand behind it
+    thousand?: number; // what k multiplies with, m and b and t as its powers
+    also?: { unit: string; factor: number; thousand: number }; // another unit, and how many of the field's own one of it is
+    product?: boolean; // 32 x 8
+}
+
 export interface Typed {
-    parse(text: string): number | string; // "8,192" -> 8192; what is no whole number stays the text it is
-    parseAmount(text: string): number | string; // "1,000,000,000,000", "1e12", "2.5" -> the number; "" -> 0
-    parseDecimal(text: string): number | string; // "0,5" -> 0.5
+    read(text: string, kind?: Kind): number | string;
     parsePercent(text: string): number | string; // "50", "50 %" -> 0.5
 }
 
-function parseDecimal(text: string): number | string {
-    // No such field reaches a thousand: the one separator that there may be is the decimals'.
-    const bare = text.trim().replace(',', '.');
-    return /^-?(\d{1,9}(\.\d{0,9})?|\.\d{1,9})$/.test(bare) ? Number(bare) : text.trim();
+const POWERS: Record<string, number> = { k: 1, m: 2, mn: 2, g: 3, b: 3, bn: 3, t: 4, tn: 4 };
+const NAMED: Record<string, number> = { thousand: 1e3, million: 1e6, mio: 1e6, billion: 1e9, trillion: 1e12 };
+const HAN: Record<string, number> = { 十: 10, 百: 100, 千: 1e3, 万: 1e4, 萬: 1e4, 亿: 1e8, 億: 1e8, 兆: 1e12 };
+
+// Spellings behind a number, in the languages of the page.
+const UNITS: Record<string, string> = {
+    tokens: 'tok(?:en)?s?|トークン|词元',
+    sequences: 'seq(?:uence)?s?|samples?|シーケンス|系列|序列|条',
+    gpus: 'gpus?|cards?|枚|基|卡|张',
+    nodes: 'nodes?|servers?|machines?|ノード|节点',
+    layers: 'layers?|層|层',
+    watts: 'w(?:atts?)?|ワット|瓦',
+    days: 'd|days?|日|天',
+    times: 'x|×|times|倍',
+    gbyte: 'gi?b',
+    gib: 'gi?b',
+    per_hour: '(?:us[d$]|dollars?|eur(?:os?)?|gbp|jpy|cny|rmb|[$€£¥円元])?\\s*(?:(?:/|per)\\s*(?:gpu\\s*[-/]?\\s*)?h(?:(?:ou)?rs?)?)?',
+};
+const MOST_DIGITS = 17;
+
+// The digits alone. A point or comma before three last digits parts thousands in a count; elsewhere the reader's locale says what it does.
+function digits(text: string, count: boolean, decimal: string): number | null {
+    const [, sign = '', bare = ''] = /^([-−]?)(.*)$/.exec(text) ?? [];
+    if (bare.replace(/\D/g, '').length > MOST_DIGITS) return null;
+    const number = (written: string): number => Number(written) * (sign === '' ? 1 : -1);
+    const groups = /^\d{1,3}([,.'’_\s])(?:\d{2,3}\1)*\d{3}([,.]\d*)?$/u.exec(bare);
+    const once = groups !== null && !groups[2] && bare.split(groups[1] as string).length === 2;
+    if (groups && groups[1] !== groups[2]?.[0] && (count || !once || groups[1] !== decimal)) {
+        const fraction = groups[2] ?? '';
+        return number(bare.slice(0, bare.length - fraction.length).replace(/\D/g, '') + fraction.replace(',', '.'));
+    }
+    const plain = bare.replace(',', '.');
+    return /^(\d+\.?\d*|\.\d+)$/.test(plain) ? number(plain) : null;
 }
 
-export const typed: Typed = {
-    parseDecimal,
+function scale(word: string, thousand: number): number | null {
+    if (word === '') return 1;
+    const power = POWERS[word];
+    if (power !== undefined) return thousand ** power;
+    if (/^[十百千万萬亿億兆]+$/.test(word)) return [...word].reduce((product, one) => product * (HAN[one] ?? 1), 1);
+    return NAMED[word.replace(/s$/, '')] ?? null;
+}
+
+// "m tokens" -> "m"; null: there is no such unit behind it.
+const without = (rest: string, unit: string): string | null =>
+    new RegExp(`^(.*?)\\s*(?:${UNITS[unit] ?? '(?!)'})$`).exec(rest)?.[1] ?? null;
+
+const exact = (value: number): number => Number(value.toPrecision(15));
+
+function product(text: string): number | null {
+    const pattern = `^(\\d{1,7})\\s*(?:${UNITS.nodes})?\\s*[x×*]\\s*(\\d{1,7})\\s*(?:${UNITS.gpus})?$`;
+    const [, nodes, each] = new RegExp(pattern).exec(text) ?? [];
+    return nodes && each ? Number(nodes) * Number(each) : null;
+}
+
+function read(text: string, kind: Kind, decimal: string): number | null {
+    const bare = text.normalize('NFKC').trim().toLowerCase();
+    const multiplied = kind.product ? product(bare) : null;
+    if (multiplied !== null) return multiplied;
+    const amount = kind.unit === 'per_hour' ? bare.replace(/^(?:us)?[$€£¥]\s*/, '') : bare;
+    const parts = /^([-−]?(?:\d|[,.'’_\s](?=\d))+[,.]?)(?:e\+?(\d{1,2}))?\s*(.*)$/u.exec(amount);
+    if (!parts) return null;
+    const [, written = '', power = '', rest = ''] = parts;
+    const number = (inCount: boolean): number => digits(written, inCount, decimal) ?? Number.NaN;
+    const own = scale(kind.unit ? (without(rest, kind.unit) ?? rest) : rest, kind.thousand ?? 1000);
+    if (own !== null) {
+        const value = number(kind.whole === true && own === 1 && power === '') * 10 ** Number(power) * own;
+        return Number.isNaN(value) ? null : exact(value);
+    }
+    const { also } = kind;
+    const word = also ? without(rest, also.unit) : null;
+    if (!also || word === null) return null;
+    // Tokens of a batch must divide by the sequence: 4M are four million where that does, and otherwise 4 x 1,024 x 1,024.
+    const amountIn = (thousand: number): number => number(false) * 10 ** Number(power) * (scale(word, thousand) ?? Number.NaN);
+    const values = [1000, also.thousand].map((thousand) => exact(amountIn(thousand) * also.factor));
+    const value = values.find(Number.isInteger) ?? values[0] ?? Number.NaN;
+    return Number.isNaN(value) ? null : value;
+}
+
+// `decimal`: the reader's sign before decimals.
+export const typedFormat = (decimal: string): Typed => ({
+    read: (text, kind = {}) => read(text, kind, decimal) ?? text.trim(),
     parsePercent(text) {
-        const percent = parseDecimal(text.replace(/\s*%\s*$/, ''));
-        return typeof percent === 'number' ? percent / 100 : percent;
+        const percent = read(text.replace(/\s*[%％]\s*$/, ''), {}, decimal);
+        return percent === null ? text.replace(/\s*[%％]\s*$/, '').trim() : percent / 100;
     },
-    parseAmount(text) {
-        const bare = text.trim();
-        if (bare === '') return 0;
-        // Groups of three with one and the same separator are thousands; a single other comma or point is the decimals'.
-        const digits = /^\d{1,3}([,.'’_\s])\d{3}(?:\1\d{3})*$/u.test(bare) ? bare.replace(/\D/g, '') : bare.replace(',', '.');
-        return /^\d{1,17}(\.\d{0,9})?(e\d{1,2})?$/i.test(digits) ? Number(digits) : bare;
-    },
-    parse(text) {
-        const bare = text.trim();
-        // Any one separator is taken for the thousands' one where the digits stand in its groups (three, or India's two and three):
-        // every size here is a whole number, so that "8.192" can mean nothing else.
-        const grouped = /^\d{1,3}([,.'’_\s])(?:\d{2,3}\1)*\d{3}$/u.test(bare);
-        const digits = grouped ? bare.replace(/\D/g, '') : bare;
-        return /^\d{1,15}$/.test(digits) ? Number(digits) : bare;
-    },
-};
+});

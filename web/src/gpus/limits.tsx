@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Limits as Answer, Brief, Catalog, InTime, Largest, ModelHere, WholePlan } from '../core/api';
 import { format } from '../format/format';
 import { moneyOf } from '../shared/answer-words';
+import { problemAttributes } from '../shared/field-problems';
 import { messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { wholePlan } from '../shared/plan-words';
@@ -85,7 +86,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             auto
             amount
             placeholder={usual ? format.short(usual) : say('budget.none')}
-            invalid={page.problems.some(({ field }) => field === 'token_budget')}
+            {...problemAttributes(page, 'token_budget')}
             onChange={(next, how) => act.change({ token_budget: next }, how)}
         />
     );
@@ -94,6 +95,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             id="limits-days"
             label={say('limits.days_label')}
             value={page.days}
+            kind={{ whole: true, unit: 'days' }}
             describedBy={problem && 'limits-days-problem'}
             invalid={problem !== undefined}
             onChange={(next) => act.setDays(next)}

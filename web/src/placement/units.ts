@@ -23,7 +23,7 @@ export const unitsOf = (rows: readonly UnitRow[]): UnitSaid[] =>
     filledRows(rows).map(({ name, speed, memory }) => ({
         name: name.trim(),
         ...(speed.trim() !== '' && { speed: format.parsePercent(speed) }),
-        ...(memory.trim() !== '' && { memory_gib: format.parseDecimal(memory.replace(/\s*Gi?B\s*$/, '')) }),
+        ...(memory.trim() !== '' && { memory_gib: format.read(memory, { unit: 'gib' }) }),
     }));
 
 // Lines "name speed memory", parted by tabs, semicolons, blanks or commas. null: one name, to be taken as it is.

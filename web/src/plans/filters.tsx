@@ -100,6 +100,7 @@ function MemoryFilter({ page, set }: { page: Page; set(key: keyof Only, value: V
                     label={say('filters.memory_name')}
                     value={value}
                     amount
+                    kind={{ unit: 'gbyte' }}
                     placeholder={say('map.any')}
                     invalid={problem !== undefined}
                     describedBy={problem && 'filter-memory-problem'}

@@ -1,16 +1,34 @@
 // The problems of the job, by the field that they belong to.
 import type { Problem } from '../core/api';
+import type { Kind } from '../format/typed';
+import { kindOf } from '../state/kind';
 import type { Page } from '../store/page';
+import { problemText } from './names';
 
 // A key of the request and the field on the page that holds it: all keys of a pasted model belong to the model's field.
 export const fieldOf = (problem: Problem): string => problem.field.split(/[.[]/)[0] ?? '';
 
 export const problemId = (index: number): string => `problem-${index}`;
 
-// For a field: is it wrong, and which texts of the list say why.
-export function problemAttributes(page: Page, key: string): { invalid: boolean; describedBy: string | undefined } {
-    const ids = page.problems.flatMap((problem, index) => (fieldOf(problem) === key ? [problemId(index)] : []));
-    return { invalid: ids.length > 0, describedBy: ids.join(' ') || undefined };
+interface FieldAttributes {
+    invalid: boolean;
+    describedBy: string | undefined;
+    wrong: string | undefined;
+    kind: Kind;
+}
+
+// For a field: is it wrong, which texts of the list say why, and how it may be written.
+export function problemAttributes(page: Page, key: string): FieldAttributes {
+    const { problems, catalog, job, answer } = page;
+    const ids = problems.flatMap((problem, index) => (fieldOf(problem) === key ? [problemId(index)] : []));
+    const first = problems.find((problem) => fieldOf(problem) === key);
+    return {
+        invalid: ids.length > 0,
+        describedBy: ids.join(' ') || undefined,
+        wrong: first && problemText(first),
+        // What a job leaves to the core stands in its answer.
+        kind: kindOf(catalog, key, (other) => (typeof job[other] === 'number' ? job[other] : (answer?.job[other] as number | undefined))),
+    };
 }
 
 export function focusField(key: string): void {

@@ -15,10 +15,11 @@ function shown(value: Value, props: Props = {}) {
 test('numbers stand in the reader’s way and may be typed in any', () => {
     const { field, onChange } = shown(8192);
     expect(field.value).toBe('8,192');
-    for (const text of ['16.384', '8k', '']) write(field, text);
+    for (const text of ['16.384', '8k', '8 apples', '']) write(field, text);
     expect(onChange.mock.calls).toEqual([
         [16384, 'type'],
-        ['8k', 'type'],
+        [8000, 'type'],
+        ['8 apples', 'type'],
         ['', 'type'],
     ]);
 });
@@ -30,6 +31,28 @@ test('what is typed stays while it means the value; another value shows at once'
     expect(field.value).toBe('16 384');
     set(64);
     expect(field.value).toBe('64');
+});
+
+test('the field’s kind says what k means; Enter and leaving the field show the number in its usual form', () => {
+    const { field, onChange, set } = shown(8, { kind: { whole: true, unit: 'tokens', thousand: 1024 } });
+    write(field, '128k');
+    expect(onChange).toHaveBeenCalledWith(131072, 'type');
+    set(131072);
+    expect(field.value).toBe('128k');
+    press(field, 'Enter');
+    expect(field.value).toBe('131,072');
+});
+
+test('whoever comes to the field types over what stands there', () => {
+    const { field } = shown(8192);
+    field.focus();
+    expect([field.selectionStart, field.selectionEnd]).toEqual([0, 5]);
+    field.setSelectionRange(2, 2);
+    field.click();
+    expect([field.selectionStart, field.selectionEnd]).toEqual([0, 5]);
+    field.setSelectionRange(2, 2);
+    field.click();
+    expect(field.selectionStart).toBe(2);
 });
 
 test('arrow keys double and halve, down to one', () => {
@@ -68,6 +91,7 @@ test('an amount that is zero is an empty field', () => {
 });
 
 test('a wrong one says so, and why', () => {
-    const { field } = shown('8k', { invalid: true, describedBy: 'problem-0' });
-    expect([field.value, field.getAttribute('aria-invalid'), field.getAttribute('aria-describedby')]).toEqual(['8k', 'true', 'problem-0']);
+    const { field } = shown('8kk', { invalid: true, describedBy: 'problem-0', wrong: 'Write a number, such as 8,192.' });
+    expect([field.value, field.getAttribute('aria-invalid'), field.getAttribute('aria-describedby')]).toEqual(['8kk', 'true', 'problem-0']);
+    expect(field.nextElementSibling?.textContent).toBe('Write a number, such as 8,192.');
 });

@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { format } from '../format/format';
+import type { Kind } from '../format/typed';
 import type { Value } from '../state/state';
 import type { How } from '../store/page';
 import { say } from '../words/words';
@@ -11,6 +12,8 @@ interface Props {
     auto?: boolean; // an empty field, or the word, means "auto"
     decimals?: { min: number; max: number }; // a number that need not be whole
     amount?: boolean; // any size, written with or without separators; an empty field means 0, that is: not asked for
+    kind?: Kind; // how it may be written; a count where nothing is said
+    wrong?: string | undefined; // what is wrong with it, said at the field
     placeholder?: string;
     describedBy?: string | undefined;
     invalid: boolean;
@@ -19,8 +22,7 @@ interface Props {
 
 const TENTHS = 10;
 
-// A number that may be typed with or without separators. What is no number stays as it was typed and goes to the core, which says
-// what is wrong with it.
+// A number, typed as people write it. What is no number stays as it was typed and goes to the core, which says what is wrong with it.
 export function NumberField({
     id,
     label,
@@ -28,20 +30,19 @@ export function NumberField({
     auto = false,
     decimals,
     amount = false,
+    kind = { whole: !decimals && !amount },
+    wrong,
     placeholder,
     describedBy,
     invalid,
     onChange,
 }: Props) {
     const [draft, setDraft] = useState<string | null>(null);
-    const read = (text: string): Value =>
-        auto && /^\s*(auto)?\s*$/i.test(text)
-            ? 'auto'
-            : amount
-              ? format.parseAmount(text)
-              : decimals
-                ? format.parseDecimal(text)
-                : format.parse(text);
+    const fresh = useRef(false); // a click into the field has just given it the focus
+    const read = (text: string): Value => {
+        if (auto && /^\s*(auto|自動|自动)?\s*$/i.test(text)) return 'auto';
+        return amount && text.trim() === '' ? 0 : format.read(text, kind);
+    };
     const write = decimals || amount ? format.number : format.count;
     const written = amount && value === 0 ? '' : typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
     // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
@@ -52,33 +53,50 @@ export function NumberField({
         return Math.min(decimals.max, Math.max(decimals.min, next));
     };
     const step = (event: KeyboardEvent) => {
+        if (event.key === 'Enter') setDraft(null);
         if (typeof value !== 'number' || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
         event.preventDefault();
         setDraft(null);
         onChange(stepped(value, event.key === 'ArrowUp'), 'type');
     };
     return (
-        <input
-            id={id}
-            class="number"
-            type="text"
-            inputmode={decimals ? 'decimal' : 'numeric'}
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={24}
-            size={Math.max(1, shown.length || (placeholder?.length ?? 0))}
-            aria-label={label}
-            title={decimals ? say('form.arrows_tenth') : say('form.arrows')}
-            aria-invalid={invalid}
-            aria-describedby={describedBy}
-            placeholder={placeholder}
-            value={shown}
-            onInput={(event) => {
-                setDraft(event.currentTarget.value);
-                onChange(read(event.currentTarget.value), 'type');
-            }}
-            onBlur={() => setDraft(null)}
-            onKeyDown={step}
-        />
+        <>
+            <input
+                id={id}
+                class="number"
+                type="text"
+                inputmode={decimals ? 'decimal' : 'numeric'}
+                autocomplete="off"
+                spellcheck={false}
+                maxLength={32}
+                size={Math.max(1, shown.length || (placeholder?.length ?? 0))}
+                aria-label={label}
+                title={decimals ? say('form.arrows_tenth') : say('form.arrows')}
+                aria-invalid={invalid}
+                aria-describedby={describedBy}
+                placeholder={placeholder}
+                value={shown}
+                onFocus={(event) => {
+                    fresh.current = true;
+                    event.currentTarget.select();
+                }}
+                onClick={({ currentTarget }) => {
+                    // The click's end would put the caret where it was and let the selection go.
+                    if (fresh.current && currentTarget.selectionStart === currentTarget.selectionEnd) currentTarget.select();
+                    fresh.current = false;
+                }}
+                onInput={(event) => {
+                    setDraft(event.currentTarget.value);
+                    onChange(read(event.currentTarget.value), 'type');
+                }}
+                onBlur={() => setDraft(null)}
+                onKeyDown={step}
+            />
+            {wrong && (
+                <span class="why-wrong" aria-hidden="true">
+                    {wrong}
+                </span>
+            )}
+        </>
     );
 }

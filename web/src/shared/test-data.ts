@@ -31,8 +31,9 @@ export const catalog: Catalog = {
     clusters: files('core/data/clusters/'),
     models: files('core/data/models/').map((model) => ({
         ...model,
+        repository: model.sources[0].url.replace('https://huggingface.co/', ''),
         parameters: model.published_parameters,
-        max_position_embeddings: model.config.max_position_embeddings,
+        max_position_embeddings: model.config.max_position_embeddings ?? model.config.n_positions ?? model.config.seq_length,
     })),
     methods: [
         { id: 'detailed', source: { title: 'Korthikanti et al. (2022)', url: 'https://arxiv.org/abs/2205.05198' }, limits: ['checked_on'] },

@@ -5,6 +5,8 @@
 // Links of version 1 keep their meaning: see fromVersion1.
 // A pasted model is model=custom and one model.<key> for each key of its config. Short names come from the catalogue's fields.
 import type { Catalog, Field, FieldKey, JobRequest, Json, PlanRequest } from '../core/api';
+import { typedFormat } from '../format/typed';
+import { kindOf } from './kind';
 import { VIEW_PARAMETERS } from './view';
 
 export const LINK_VERSION = 2;
@@ -70,6 +72,20 @@ export function unknownParts(unknown: readonly string[]): string {
 const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 const isDecimal = (text: string): boolean => /^-?\d{1,17}(\.\d+)?(e[-+]?\d{1,2})?$/.test(text);
+
+// A link's numbers are written with a point, wherever it is read.
+const inLinks = typedFormat('.');
+
+// As people write it: 8k, 4x8, and what needs other fields of the job, as 4M tokens of a batch. Digits and signs alone are no such text.
+function readTyped(catalog: Catalog, { key, type }: Field, job: Job): Value {
+    const value = job[key] ?? '';
+    if (typeof value !== 'string' || !/[^\d.,]/.test(value) || (type !== 'integer' && type !== 'number')) return value;
+    const number = inLinks.read(
+        value,
+        kindOf(catalog, key, (other) => job[other]),
+    );
+    return typeof number === 'number' ? number : value;
+}
 
 // A text that the field cannot hold stays a text: the core says what is wrong with it, and the reader sees what was written.
 function readField(field: Field, text: string): Value {
@@ -164,6 +180,7 @@ function readParams(params: URLSearchParams, catalog: Catalog, version: number =
         else if (custom && isConfigKey(name) && name.length > CONFIG_PREFIX.length) job[name] = readConfigValue(text);
         else if (!TRACKING.test(name)) unknown.push(name);
     }
+    for (const field of catalog.fields) if (given.has(field.key)) job[field.key] = readTyped(catalog, field, job);
     const { widened } = own === 1 ? fromVersion1(job, given, catalog) : { widened: false };
     return { job, pinned, unknown, newer: own > LINK_VERSION, widened, version: own };
 }

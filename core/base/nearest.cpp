@@ -1,0 +1,79 @@
+// What a mistyped word most likely meant.
+#include <algorithm>
+#include <numeric>
+
+#include "base/fields.h"
+#include "base/text.h"
+
+namespace fourfold {
+
+static std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
+    if (word.size() > 64) return {};  // no key is that long, and the distance is quadratic
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance < best_distance) best = candidate, best_distance = distance;
+    }
+    if (best.empty() && word.size() > 1)  // "h100" for "h100-sxm-80gb"
+        for (const std::string_view candidate : candidates)
+            if (candidate.starts_with(word)) return candidate;
+    return best;
+}
+
+// Whether `word` stands in `text`; one that begins with a digit only where a word does, or behind an x: "7b" is in "8x7b", not in "27b".
+static bool has_word(std::string_view text, std::string_view word) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto begins = [&](std::size_t at) {
+        const char before = at == 0 ? ' ' : text[at - 1];
+        return !is_digit(before) && before != '.' && (before == 'x' || before < 'a' || before > 'z');
+    };
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+        if (!is_digit(word[0]) || begins(at)) return true;
+    return false;
+}
+
+Json meant(std::string_view word, std::span<const Named> list) {
+    constexpr std::size_t kMost = 6, kLongest = 64;
+    constexpr std::string_view kBetween = " -_/,;:()";
+    if (word.size() < 2 || word.size() > kLongest) return nullptr;
+    const std::string given = lower_case(word);
+    std::vector<std::string_view> words, ids;
+    for (std::size_t from = given.find_first_not_of(kBetween); from < given.size();) {
+        const std::size_t to = std::min(given.find_first_of(kBetween, from), given.size());
+        words.push_back(std::string_view(given).substr(from, to - from));
+        from = given.find_first_not_of(kBetween, to);
+    }
+    Json found = Json::array();
+    for (const auto& [id, names] : list) {
+        std::string text = lower_case(joined({id, " ", names}));
+        std::string squeezed = text;  // "llama3" for "Llama 3"
+        squeezed.erase(std::remove_if(squeezed.begin(), squeezed.end(), [&](char c) { return kBetween.find(c) != kBetween.npos; }),
+                       squeezed.end());
+        text += " " + squeezed;
+        const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view one) { return has_word(text, one); });
+        if (all && !words.empty() && found.size() < kMost) found.push_back(id);
+        ids.push_back(id);
+    }
+    const std::string_view near = found.empty() ? closest(given, ids) : "";
+    if (!near.empty()) found.push_back(near);
+    return found.empty() ? Json() : found;
+}
+
+Text did_you_mean(std::string_view near) { return near.empty() ? Text() : Text("suggestion.did_you_mean").with("near", near); }
+
+}  // namespace fourfold

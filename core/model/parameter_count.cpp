@@ -1,0 +1,51 @@
+#include <algorithm>
+
+#include "model/model.h"
+
+namespace fourfold {
+
+// Per value that a norm reads.
+static std::int64_t norm_parameters(const Model& m) { return m.layer_norm ? 2 : 1; }
+
+static std::int64_t attention_parameters(const Model& m) {
+    const std::int64_t out_bias = m.attention_out_bias ? m.hidden : 0, norm = m.qk_norm ? norm_parameters(m) : 0;
+    if (const LatentAttention& l = m.latent; l.kv_rank > 0) {
+        const std::int64_t q = m.heads * (l.nope_dim + l.rope_dim);
+        const std::int64_t query = l.q_rank > 0 ? l.q_rank * (m.hidden + q) : m.hidden * q;
+        const std::int64_t down = l.kv_rank + l.rope_dim;
+        const std::int64_t up = l.kv_rank * m.heads * (l.nope_dim + l.value_dim);
+        // biases are at the projections down to the latents, norms at their ends
+        return query + m.hidden * down + up + m.heads * l.value_dim * m.hidden + (m.qkv_bias ? l.q_rank + down : 0) + out_bias +
+               norm * (l.q_rank + l.kv_rank);
+    }
+    const std::int64_t q = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
+    const std::int64_t normed = m.qk_norm_whole ? q + kv : 2 * m.head_dim, sinks = m.attention_sinks ? m.heads : 0;
+    return m.hidden * (q + 2 * kv) + q * m.hidden + (m.qkv_bias ? q + 2 * kv : 0) + out_bias + norm * normed + sinks;
+}
+
+static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width) {
+    return (m.gated ? 3 : 2) * m.hidden * width + (m.mlp_bias ? (m.gated ? 2 : 1) * width + m.hidden : 0);
+}
+
+static std::int64_t expert_layer_parameters(const Model& m) {
+    const Experts& e = m.experts;
+    const std::int64_t router = e.count * (m.hidden + (e.router_bias ? 1 : 0));
+    const std::int64_t shared = e.shared_ffn > 0 ? feed_forward_parameters(m, e.shared_ffn) + (e.shared_gate ? m.hidden : 0) : 0;
+    return e.count * feed_forward_parameters(m, e.ffn) + router + shared;
+}
+
+std::int64_t parameter_count(const Model& m) {
+    const std::int64_t norm = norm_parameters(m) * m.hidden;
+    const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
+    const std::int64_t with_experts = std::count(m.expert_layers.begin(), m.expert_layers.end(), 1);
+    return m.layers * (attention_parameters(m) + m.norms_per_layer * norm) + with_experts * expert_layer_parameters(m) +
+           (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) + (m.embedding_norm ? 2 : 1) * norm +
+           (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
+}
+
+std::int64_t active_parameters(const Model& m) {
+    const std::int64_t with_experts = std::count(m.expert_layers.begin(), m.expert_layers.end(), 1);
+    return parameter_count(m) - with_experts * (m.experts.count - m.experts.per_token) * feed_forward_parameters(m, m.experts.ffn);
+}
+
+}  // namespace fourfold

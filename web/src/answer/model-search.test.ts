@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { catalog } from '../shared/test-data';
+import { search } from './model-search';
+
+const ids = (typed: string): string[] => search(catalog.models, typed).map(({ id }) => id);
+
+test.each([
+    ['llama 3.1 70b', ['llama-3.1-70b']],
+    ['70b 3.1 llama', ['llama-3.1-70b']],
+    ['meta-llama/Llama-3.1-70B', ['llama-3.1-70b']],
+    ['qwen 235', ['qwen3-235b-a22b']],
+    ['235 QWEN', ['qwen3-235b-a22b']],
+    ['mistralai', ['mistral-7b', 'mistral-large-2', 'mixtral-8x7b']],
+    ['mixtral 7b', ['mixtral-8x7b']],
+    ['llama2 7b', ['llama-2-7b']],
+    ['gptoss', ['gpt-oss-120b', 'gpt-oss-20b']],
+    ['ｌｌａｍａ ４０５', ['llama-3.1-405b']],
+    ['k2', ['kimi-k2']],
+    ['llama banana', []],
+])('%s', (typed, expected) => {
+    expect(ids(typed).sort()).toEqual(expected);
+});
+
+test('a size is a size, not the end of another one', () => {
+    expect(ids('7b')).not.toContain('gemma-2-27b');
+    expect(ids('7b')).toContain('llama-2-7b');
+    expect(ids('')).toHaveLength(catalog.models.length);
+});

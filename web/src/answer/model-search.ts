@@ -1,0 +1,22 @@
+// Which models a reader may mean: all words typed are found in a model's name, id or repository, in any order.
+import type { CatalogModel } from '../core/api';
+
+const BETWEEN = /[\s\-_/,;:()]+/;
+
+const wordsOf = (text: string): string[] => text.normalize('NFKC').toLowerCase().split(BETWEEN).filter(Boolean);
+
+// A word that begins with a digit counts only where a word does, or behind an x: "7b" is in "8x7b", not in "27b".
+function has(text: string, word: string): boolean {
+    if (!/^\d/.test(word)) return text.includes(word);
+    const literal = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    return new RegExp(`(?:^|[^a-wyz\\d.])${literal}`).test(text);
+}
+
+export function search(models: CatalogModel[], typed: string): CatalogModel[] {
+    const words = wordsOf(typed);
+    return models.filter(({ id, label, repository }) => {
+        const names = wordsOf(`${id} ${label} ${repository}`);
+        const text = `${names.join(' ')} ${names.join('')}`; // "llama3" is in "Llama 3"
+        return words.every((word) => has(text, word));
+    });
+}
