@@ -21,6 +21,7 @@ interface Props {
 }
 
 const TENTHS = 10;
+const IN_WORDS = 1e6;
 
 // A number, typed as people write it. What is no number stays as it was typed and goes to the core, which says what is wrong with it.
 export function NumberField({
@@ -43,7 +44,10 @@ export function NumberField({
         if (auto && /^\s*(auto|自動|自动)?\s*$/i.test(text)) return 'auto';
         return amount && text.trim() === '' ? 0 : format.read(text, kind);
     };
-    const write = decimals || amount ? format.number : format.count;
+    // A large amount stands in words where they say it exactly: 15 trillion.
+    const amountIn = (size: number): string =>
+        size >= IN_WORDS && read(format.short(size)) === size ? format.short(size) : format.number(size);
+    const write = amount && !decimals ? amountIn : decimals ? format.number : format.count;
     const written = amount && value === 0 ? '' : typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
     // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
     const shown = draft !== null && read(draft) === value ? draft : written;
