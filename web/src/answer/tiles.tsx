@@ -42,7 +42,7 @@ export const TokenBudget = ({ page, act }: { page: Page; act: Actions }) => (
         page={page}
         act={act}
         name="token_budget"
-        usual={page.answer?.time.run ? format.short(page.answer.time.run.tokens) : say('budget.none')}
+        usual={page.answer?.time.run ? format.short(page.answer.time.run.tokens) : say('budget.usual')}
     />
 );
 

@@ -145,12 +145,7 @@ export type OpenJob = { [key in FieldKey]: string | number | boolean } & {
 // Fields of the plan, "auto" where it is allowed.
 export type PlanRequestKey = Exclude<
     FieldKey,
-    | 'token_budget'
-    | 'price_per_gpu_hour'
-    | 'watts_per_gpu'
-    | 'grid_co2_per_kwh'
-    | 'leave_out'
-    | 'risk'
+    'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'grid_co2_per_kwh' | 'leave_out' | 'risk'
 >;
 export type PlanRequest = { [key in PlanRequestKey]?: string | number | boolean };
 
@@ -911,12 +906,7 @@ export type Side = Brief & {
 // Every field of a plan.
 export type PlanFieldsKey = Exclude<
     FieldKey,
-    | 'token_budget'
-    | 'price_per_gpu_hour'
-    | 'watts_per_gpu'
-    | 'grid_co2_per_kwh'
-    | 'leave_out'
-    | 'risk'
+    'token_budget' | 'price_per_gpu_hour' | 'watts_per_gpu' | 'grid_co2_per_kwh' | 'leave_out' | 'risk'
 >;
 export type PlanFields = { [key in PlanFieldsKey]: string | number | boolean };
 

@@ -269,3 +269,21 @@ describe('what the reader types', () => {
         expect(['50', '87,5 %', '100%', ' 7 ', 'half', '%'].map(en.parsePercent)).toEqual([0.5, 0.875, 1, 0.07, 'half', '']);
     });
 });
+
+test('money is in dollars, large sums in words', () => {
+    const en = createFormat('en');
+    expect([3.99, 17_012, 96_040, 1_490_000, 12.4e6].map(en.dollars)).toEqual([
+        '$3.99',
+        '$17,000',
+        '$96,000',
+        '$1.49 million',
+        '$12.4 million',
+    ]);
+    expect(createFormat('ja', 'ja').dollars(1_490_000)).toBe('$149万');
+});
+
+test('carbon and months', () => {
+    const en = createFormat('en');
+    expect([850, 174_200, 12.34e6].map(en.mass).map((text) => text.replace(/\s/g, ' '))).toEqual(['850 kg', '174 t', '12.3 kt']);
+    expect(en.month('2026-09')).toBe('September 2026');
+});

@@ -51,17 +51,13 @@ export function numbersFormat(locale: string, language: string, { fixed, exact, 
     const oneDecimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
     const compact = new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 });
     const [three, four] = [significant(3), significant(4)];
-    const money = { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 } as const;
-    const [dollars, manyDollars] = [
-        new Intl.NumberFormat(locale, money),
-        new Intl.NumberFormat(language, { ...money, notation: 'compact', compactDisplay: 'long' }),
-    ];
+    const dollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 });
     return {
         count: (value) => fixed[0].format(value),
         number: (value) => exact.format(value),
         tenth: (value) => oneDecimal.format(value),
         short: (value) => compact.format(value),
-        dollars: (value) => (value < 1e6 ? dollars : manyDollars).format(value),
+        dollars: (value) => (value < 1e6 ? dollars.format(value) : `$${compact.format(value)}`),
         rounded: (value) => (value < 1e6 ? three : compact).format(value),
         measured(value) {
             const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));

@@ -469,6 +469,7 @@ export interface Words {
     'calibrated.memory': { runs: number };
     'calibrated.both': { time: number; memory: number };
     'budget.none': null;
+    'budget.usual': null;
     'map.finding': { fits: number; legal: number };
     'map.finding_impossible': null;
     'map.finding_none': { legal: number };

@@ -9,7 +9,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(share|embed)\./, 'share'],
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
-    [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|budget|best|why_not|layout|filters)\./, 'more'],
+    [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],
     [/^(sweep|limits|cards|compare|placement_door|card)\./, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
