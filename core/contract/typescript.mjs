@@ -38,6 +38,8 @@ function keysOf(name, { only, without }) {
     if (only) return alias(`${name}Key`, only.map(literal));
     const line = `export type ${name}Key = Exclude<FieldKey, ${without.map(literal).join(' | ')}>;`;
     if (line.length <= WIDTH) return [line];
+    const keys = `    ${without.map(literal).join(' | ')}`;
+    if (keys.length <= WIDTH) return [`export type ${name}Key = Exclude<`, '    FieldKey,', keys, '>;'];
     return [`export type ${name}Key = Exclude<`, '    FieldKey,', ...without.map((key) => `    | ${literal(key)}`), '>;'];
 }
 

@@ -81,7 +81,8 @@ constexpr Case kRare[] = {
                           "full_attention"]})"},
     {"read_links", R"({"text": "0 10 20\n10 0 30\n20 30 0", "unit": "gbyte_per_s", "format": "matrix", "units": "gpus"})"},
     {"read_links", R"({"text": "{\"nodes\": [\"a\", \"b\"], \"gbyte_per_s\": [[0, 10], [null, 0]], \"latency_us\": [[0, 1], [1, 0]]}"})"},
-    {"read_links", R"({"text": "# Collective test starting: all_reduce_perf\n# Rank 0 Group 0 Pid 1 on a device 0 [0x07] H100\n# Rank 1 Group 0 Pid 2 on a device 1 [0x08] H100\n# size count type redop root time algbw busbw\n1000000000 250000000 float sum -1 10000 100 100"})"},
+    {"read_links",
+     R"({"text": "# Collective test starting: all_reduce_perf\n# Rank 0 Group 0 Pid 1 on a device 0 [0x07] H100\n# Rank 1 Group 0 Pid 2 on a device 1 [0x08] H100\n# size count type redop root time algbw busbw\n1000000000 250000000 float sum -1 10000 100 100"})"},
     {"place", R"({"gpus": 4, "gpus_per_node": 1, "tensor_parallel": 1, "pipeline_parallel": 2, "context_parallel": 1, "global_batch": 64,
                   "units": [{"name": "b", "speed": 0.5, "memory_gib": 80}], "seed": 2, "moves": 2000, "restarts": 1, "start": [3, 2, 1, 0],
                   "objective": "step_time", "candidates": [{"micro_batch": 1}],
@@ -116,7 +117,8 @@ void check_requests() {
     for (const Json& field : catalog["fields"]) plan[field["key"].get<std::string>()] = field["default"];
     CHECK(defect(plan, "Settings") == "");
     Json job = plan;
-    for (const char* key : {"token_budget", "price_per_gpu_hour", "watts_per_gpu", "grid_co2_per_kwh", "leave_out", "risk"}) plan.erase(key);
+    for (const char* key : {"token_budget", "price_per_gpu_hour", "watts_per_gpu", "grid_co2_per_kwh", "leave_out", "risk"})
+        plan.erase(key);
     job.update(json(R"({"version": 2, "model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "cluster": "dgx-h100", "method": "detailed"})"));
     Json run = plan;
     for (const std::string_view key : kCalibrationKeys) run.erase(std::string(key));

@@ -120,7 +120,7 @@ TEST_CASE("every field of a plan refuses a wrong type by its own name") {
     CHECK(brief(plan_problems(R"({"gradients_in_fp32": 1})")) == "gradients_in_fp32 type 1 -> null");
     CHECK(brief(plan_problems(R"({"attention": true})")) == "attention type true -> null");
     CHECK(brief(plan_problems(R"({"attention": "flsh"})")) == "attention range \"flsh\" -> \"flash\"");
-    CHECK(brief(plan_problems(R"({"attention": "FLASH"})")) == "attention range \"FLASH\" -> null");
+    CHECK(brief(plan_problems(R"({"attention": "FLASH"})")) == "attention range \"FLASH\" -> \"flash\"");
     CHECK(brief(plan_problems(R"({"attention": ""})")) == "attention range \"\" -> null");
     for (const char* key : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch", "gpus_per_node"}) {
         CAPTURE(std::string(key));

@@ -58,8 +58,8 @@ TEST_CASE("ranked plans are legal, within the risk, grouped by time, and what es
             Json job = request;
             for (const char* key : {"leave_out", "risk"}) job.erase(key);
             for (const auto& [key, column] : plans.items())
-                if (key != "total_bytes" && key != "whole_bytes" && key != "share" && key != "class" && key != "probability" && key != "step_seconds" &&
-                    key != "tokens_per_s" && key != "data_parallel" && key != "tie")
+                if (key != "total_bytes" && key != "whole_bytes" && key != "share" && key != "class" && key != "probability" &&
+                    key != "step_seconds" && key != "tokens_per_s" && key != "data_parallel" && key != "tie")
                     job[key] = column[i];
             const Json estimate = Json::parse(api::estimate(job.dump()), nullptr, false);
             CHECK_MESSAGE(estimate["ok"] == true, estimate.dump().substr(0, 600));
