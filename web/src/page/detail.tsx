@@ -1,4 +1,5 @@
 import { Adjust } from '../adjust/adjust';
+import { Brief } from '../answer/brief';
 import { Items, Notes } from '../answer/items';
 import { TimeBar } from '../answer/time-bar';
 import type { Core } from '../core/client';
@@ -26,6 +27,7 @@ export function Detail({ page, act, timeline, calibrate, placing, prover, market
     const stale = page.problems.length > 0;
     return (
         <>
+            <Brief page={page} />
             <div class={stale ? 'result stale' : 'result'}>
                 {answer && !stale && <p class="takes">{timeOf(answer)}</p>}
                 {answer && <TimeBar page={page} answer={answer} act={act} Table={LaterTime} />}

@@ -78,6 +78,7 @@ export interface Words {
     'answer.other_plan': null;
     'answer.meters': { allocated: string; reserved: string; whole: string };
     'answer.evidence': null;
+    'brief.memory': { used: string; card: string };
     'sure.title': null;
     'plan.split.title': null;
     'plan.split.layer': { count: number };
