@@ -28,11 +28,11 @@ pageTest('two plans stand side by side, in the link too', async () => {
     await headsAre(page, words.planShown, words.pin(1));
     await pin(page).click();
     await headsAre(page, words.pin(1), `${words.pin(2)} ${words.shownNow}`);
-    const { total_bytes, time, job } = answerOf('default');
+    const { whole_bytes, time, job } = answerOf('default');
     await eventually(
         'memory',
         () => row(page, words.row.memory),
-        new RegExp(`^${words.row.memory} ${(total_bytes / 2 ** 30).toFixed(1)} GB ${words.best} [\\d.]+ GB$`),
+        new RegExp(`^${words.row.memory} ${(whole_bytes / 2 ** 30).toFixed(1)} GB ${words.best} [\\d.]+ GB$`),
     );
     inOrder(await row(page, words.row.step), `${words.row.step} ${minutes(time.step_seconds)} ${words.best} `);
     assert.equal(await row(page, words.tensor), `${words.tensor} ${job.tensor_parallel} 4`);

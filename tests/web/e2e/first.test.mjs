@@ -96,7 +96,7 @@ pageTest('on other GPUs: days against money, and the work can be stopped', async
     const page = await open('#cards', first);
     await page.locator('#cards').scrollIntoViewIfNeeded();
     await page.locator('#cards tbody tr').nth(3).waitFor();
-    assert.deepEqual(await page.locator('#cards .finders input').evaluateAll((all) => all.map(({ value }) => value)), ['60', '5,000,000']);
+    assert.deepEqual(await page.locator('#cards .finders input').evaluateAll((all) => all.map(({ value }) => value)), ['60', '5 million']);
     const stop = page.locator('#cards .proving button');
     if (await stop.count()) await stop.click();
     await page.locator('#cards a', { hasText: 'A100 SXM 80 GB' }).first().click();

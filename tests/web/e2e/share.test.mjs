@@ -60,8 +60,8 @@ pageTest('the picture is saved as PNG and SVG, 1200 × 630, with the numbers of 
     const svg = await saved(page, button('share.save_svg'));
     assert.equal(svg.name, 'fourfold-llama-3.1-70b-64-h100-sxm-80gb.svg');
     const text = svg.bytes.toString().replace(/<[^>]*>/g, ' ').replace(/&nbsp;|\s+/g, ' ');
-    const [, used] = /(\d+ of 80 GB \(\d+ %\))/.exec((await plain(headline(page))).replace(/\s+/g, ' '));
-    inOrder(text, say('answer.fits'), 'Llama 3.1 70B', used, 'trillion tokens', 'Cost: ', 'gpus=64');
+    const [, used] = /needs (\d+) of its 80 GB/.exec((await plain(headline(page))).replace(/\s+/g, ' '));
+    inOrder(text, say('answer.fits'), 'Llama 3.1 70B', `${used} of 80 GB`, 'trillion tokens', 'Cost: ', 'gpus=64');
     const png = await saved(page, button('share.save_png'));
     assert.match(png.name, /\.png$/);
     assert.equal(png.bytes.subarray(1, 4).toString(), 'PNG');

@@ -4,6 +4,7 @@ import { Next } from '../answer/next';
 import { Sentence } from '../answer/sentence';
 import type { Imported } from '../core/api';
 import type { Core } from '../core/client';
+import { NearRuns } from '../evidence/near-door';
 import type { Prover } from '../evidence/prove';
 import type { Asker } from '../gpus/market';
 import type { Placing } from '../placement/search';
@@ -12,7 +13,7 @@ import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { Detail } from './detail';
 import { Header } from './header';
-import { LaterCard, LaterNear, LaterPaste } from './later';
+import { LaterCard, LaterPaste } from './later';
 import { Notices } from './notices';
 
 interface Props {
@@ -36,7 +37,7 @@ export function App({ page, act, importConfig, timeline, calibrate, placing, pro
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
                 <Answer page={page} act={act} Card={LaterCard}>
-                    <LaterNear page={page} />
+                    <NearRuns page={page} />
                 </Answer>
                 {depth === 'plain' ? (
                     answer && <Next page={page} answer={answer} act={act} />

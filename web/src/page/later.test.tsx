@@ -17,18 +17,6 @@ test('a part says that it is coming, and comes', async () => {
     await expect.poll(() => all('article').length).toBe(1);
 });
 
-test('the runs like this one come after the plans, when somebody reads', { timeout: 20_000 }, async () => {
-    const { LaterNear } = await fresh(() => import('./later'));
-    const { again, find, text } = show(<LaterNear page={page} />);
-    expect(find('link', 'Measured runs like this one').getAttribute('href')).toBe('#evidence');
-    again(<LaterNear page={{ ...page, heat: heatOf() }} />);
-    const read = (): string => {
-        press(document.body, 'Tab');
-        return text();
-    };
-    await expect.poll(read, { timeout: 15_000 }).toMatch(/measured run.* like this one: /);
-});
-
 test('the stages come where there are several', async () => {
     expect(show(<LaterStages answer={answeredOf('fsdp').answer} act={act} />).text()).toBe('');
     const { names } = show(<LaterStages answer={answer} act={act} />);

@@ -97,18 +97,6 @@ export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
     );
 }
 
-// Measured runs like the plan shown. They come last: after the answer, and after the plans beside it.
-export function LaterNear({ page }: { page: Page }) {
-    const { more } = useMore(true);
-    return more ? (
-        <more.NearRuns page={page} />
-    ) : (
-        <p class="near">
-            <a href="#evidence">{say('near.title')}</a>
-        </p>
-    );
-}
-
 // What is typed outlives the part's folding.
 export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
     const [typed, setTyped] = useState<Typed>({ text: null, convention: null });

@@ -18,7 +18,6 @@ export { TimeTable } from '../answer/time-table';
 export { Compare } from '../compare/compare';
 export { Calibrate } from '../evidence/calibrate';
 export { Evidence } from '../evidence/door';
-export { NearRuns } from '../evidence/near-door';
 export { Cards } from '../gpus/cards';
 export { Limits } from '../gpus/limits';
 export { Sweep } from '../gpus/sweep';

@@ -1,6 +1,6 @@
 // What is folded away until the reader opens it.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 // The example drawn at build time leaves out what is folded away: nobody sees it, and everybody would download it.
 const IN_BROWSER = typeof document !== 'undefined';
@@ -14,8 +14,13 @@ interface Props {
 
 export function Folded({ title, mark, late = false, children }: Props) {
     const [opened, open] = useState(!late);
+    const box = useRef<HTMLDetailsElement>(null);
+    // Opened in the built page, before anything could hear of it.
+    useEffect(() => {
+        if (box.current?.open) open(true);
+    }, []);
     return (
-        <details class="more" onToggle={({ currentTarget }) => currentTarget.open && open(true)}>
+        <details ref={box} class="more" onToggle={({ currentTarget }) => currentTarget.open && open(true)}>
             <summary>
                 {title} {mark && <small>{mark}</small>}
             </summary>
