@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { answeredOf, catalog, goodOf, heatOf, searchedPage } from '../shared/test-data';
-import { fresh, press, settle, show, spies, textOf, unfold, write } from '../shared/test-view';
+import { fresh, settle, show, spies, textOf, unfold, write } from '../shared/test-view';
 import { withConfig } from '../state/state';
 import { LaterCalibrate, LaterCard, LaterLayout, LaterParts, LaterPaste, LaterStages, LaterTime } from './later';
 
