@@ -747,6 +747,25 @@ export type TimelineStage = {
     chunk: number[];
 };
 
+// A job, and whose configuration to write.
+export type ExportRequest = JobRequest & {
+    format?: ConfigFormat;
+};
+
+// "megatron-lm": a script for bash that starts Megatron-LM with torchrun.
+export type ConfigFormat = 'megatron-lm';
+
+// The configuration, and what it lacks.
+export type Exported = {
+    ok: true;
+    version: Version;
+    format: ConfigFormat;
+    text: string;
+    yours: string[];
+    needs: Text | null;
+    left_out: Text[];
+};
+
 // A job, and the numbers of GPUs to look at.
 export type SearchRequest = JobRequest & {
     gpu_counts?: number[]; // GPUs
@@ -1409,6 +1428,7 @@ export interface Requests {
     estimate: EstimateRequest;
     alternatives: EstimateRequest;
     timeline: EstimateRequest;
+    export_plan: ExportRequest;
     search: SearchRequest;
     rank: RankRequest;
     versus: VersusRequest;
@@ -1425,6 +1445,7 @@ export interface Answers {
     estimate: Estimate | JobRefusal;
     alternatives: Alternatives | JobRefusal;
     timeline: TimelineAnswer | JobRefusal;
+    export_plan: Exported | JobRefusal;
     search: SearchSummary | Refusal;
     rank: Ranked | Refusal;
     versus: Versus | VersusRefusal;
@@ -1441,6 +1462,7 @@ export interface Fourfold {
     estimate(request: string): string;
     alternatives(request: string): string;
     timeline(request: string): string;
+    export_plan(request: string): string;
     search(request: string): { summary: string; columns: SearchColumns };
     rank(request: string): string;
     versus(request: string): string;
