@@ -115,13 +115,25 @@ MegatronArguments::MegatronArguments(const Job& from) : job(from), plan(from.pla
     visit_fields(usual, FieldWriter(usual_));
 }
 
-void MegatronArguments::flag(std::string_view name, std::string_view value) {
+void MegatronArguments::flag(const char* name, std::string_view value) {
     lines.push_back(value.empty() ? std::string(name) : joined({name, " ", value}));
     const auto* const known = std::find_if(std::begin(kSince), std::end(kSince), [&](const Since& one) { return one.flag == name; });
     if (known == std::end(kSince) || known->version <= newest_) return;
     newest_ = known->version;
     newest_flag_ = name;
 }
+
+void MegatronArguments::flag(const char* name) { flag(name, std::string_view()); }
+void MegatronArguments::number(const char* name, std::int64_t value) { flag(name, std::to_string(value)); }
+void MegatronArguments::number(const char* name, std::int64_t value, std::int64_t usual) {
+    if (value != usual) number(name, value);
+}
+void MegatronArguments::when(bool on, const char* name) {
+    if (on) flag(name);
+}
+
+void MegatronArguments::leave_out(Text text) { left_out.push_back(std::move(text)); }
+void MegatronArguments::leave_out(const char* id) { left_out.emplace_back(id); }
 
 bool MegatronArguments::changes(std::string_view field) const { return fields_[std::string(field)] != usual_[std::string(field)]; }
 

@@ -18,16 +18,15 @@ class MegatronArguments {
     const Plan& plan;
     const Model& model;
 
-    void flag(std::string_view name, std::string_view value = {});
-    void flag(std::string_view name, std::int64_t value) { flag(name, std::to_string(value)); }
+    // None of these is inline: there are many calls, and the module is downloaded.
+    void flag(const char* name, std::string_view value);
+    void flag(const char* name);
+    void number(const char* name, std::int64_t value);
     // Left out where the value is what Megatron-LM takes by itself.
-    void number(std::string_view name, std::int64_t value, std::int64_t usual) {
-        if (value != usual) flag(name, value);
-    }
-    void when(bool on, std::string_view name) {
-        if (on) flag(name);
-    }
-    void leave_out(Text text) { left_out.push_back(std::move(text)); }
+    void number(const char* name, std::int64_t value, std::int64_t usual);
+    void when(bool on, const char* name);
+    void leave_out(Text text);
+    void leave_out(const char* id);
     void leave_field(std::string_view field);    // of the plan, with its value
     bool changes(std::string_view field) const;  // from what a plan usually has
 

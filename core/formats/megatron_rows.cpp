@@ -13,21 +13,21 @@ using Name = std::string_view;  // of the row's field
 // ---- the model
 static void write_attention(To& to, Name) {
     const Model& m = to.model;
-    to.flag("--num-attention-heads", m.heads);
+    to.number("--num-attention-heads", m.heads);
     if (const LatentAttention& latent = m.latent; latent.kv_rank > 0) {
         to.flag("--multi-latent-attention");
         to.number("--q-lora-rank", latent.q_rank, 0);
-        to.flag("--kv-lora-rank", latent.kv_rank);
-        to.flag("--qk-head-dim", latent.nope_dim);
-        to.flag("--qk-pos-emb-head-dim", latent.rope_dim);
-        to.flag("--v-head-dim", latent.value_dim);
+        to.number("--kv-lora-rank", latent.kv_rank);
+        to.number("--qk-head-dim", latent.nope_dim);
+        to.number("--qk-pos-emb-head-dim", latent.rope_dim);
+        to.number("--v-head-dim", latent.value_dim);
         return;
     }
     if (m.kv_heads != m.heads) {  // the number alone has no effect
         to.flag("--group-query-attention");
-        to.flag("--num-query-groups", m.kv_heads);
+        to.number("--num-query-groups", m.kv_heads);
     }
-    if (m.head_dim * m.heads != m.hidden) to.flag("--kv-channels", m.head_dim);
+    if (m.head_dim * m.heads != m.hidden) to.number("--kv-channels", m.head_dim);
 }
 
 // The linear layers have biases all or none, queries, keys and values may have them alone.
@@ -57,9 +57,9 @@ static void write_experts(To& to, Name) {
     const Experts& e = to.model.experts;
     const auto& layers = to.model.expert_layers;
     if (e.count == 0) return;
-    to.flag("--num-experts", e.count);
-    to.flag("--moe-router-topk", e.per_token);
-    to.flag("--moe-ffn-hidden-size", e.ffn);
+    to.number("--num-experts", e.count);
+    to.number("--moe-router-topk", e.per_token);
+    to.number("--moe-ffn-hidden-size", e.ffn);
     to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
     if (std::count(layers.begin(), layers.end(), 0) > 0) to.flag("--moe-layer-freq", layer_list(layers));
     if (e.shared_gate) to.leave_out("export.left_out.shared_gate");
@@ -78,13 +78,13 @@ static void write_others(To& to, Name) {
 }
 
 static constexpr MegatronRow kModelRows[] = {
-    {"layers", [](To& to, Name) { to.flag("--num-layers", to.model.layers); }},
-    {"hidden", [](To& to, Name) { to.flag("--hidden-size", to.model.hidden); }},
-    {"ffn", [](To& to, Name) { to.flag("--ffn-hidden-size", to.model.ffn); }},
+    {"layers", [](To& to, Name) { to.number("--num-layers", to.model.layers); }},
+    {"hidden", [](To& to, Name) { to.number("--hidden-size", to.model.hidden); }},
+    {"ffn", [](To& to, Name) { to.number("--ffn-hidden-size", to.model.ffn); }},
     {"heads", write_attention},
-    {"vocabulary", [](To& to, Name) { to.flag("--vocab-size", to.model.vocabulary); }},
+    {"vocabulary", [](To& to, Name) { to.number("--vocab-size", to.model.vocabulary); }},
     {"max_positions",
-     [](To& to, Name) { to.flag("--max-position-embeddings", std::max(to.model.max_positions, to.plan.sequence_length)); }},
+     [](To& to, Name) { to.number("--max-position-embeddings", std::max(to.model.max_positions, to.plan.sequence_length)); }},
     {"tied", [](To& to, Name) { to.when(!to.model.tied, "--untie-embeddings-and-output-weights"); }},
     {"gated", [](To& to, Name) { to.when(to.model.gated, "--swiglu"); }},
     {"layer_norm",
@@ -127,13 +127,13 @@ static void write_ends(To& to, Name) {
 
 // A listed layout says how many chunks there are.
 static void write_chunks(To& to, Name) {
-    if (to.plan.virtual_stages > 1 && !listed_layout(to)) to.flag("--num-virtual-stages-per-pipeline-rank", to.plan.virtual_stages);
+    if (to.plan.virtual_stages > 1 && !listed_layout(to)) to.number("--num-virtual-stages-per-pipeline-rank", to.plan.virtual_stages);
 }
 
 static void write_group(To& to, Name) {
     const Plan& p = to.plan;
     if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel)
-        to.flag("--microbatch-group-size-per-virtual-pipeline-stage", p.virtual_stage_group);
+        to.number("--microbatch-group-size-per-virtual-pipeline-stage", p.virtual_stage_group);
 }
 
 // Megatron-LM overlaps it where chunks are interleaved, and there alone; with two stages it must.
@@ -161,7 +161,7 @@ static void write_zero(To& to, Name) {
 static void write_replicas(To& to, Name field) {
     if (to.plan.shard_replicas == 1) return;
     if (to.plan.zero == Zero::optimizer)
-        to.flag("--num-distributed-optimizer-instances", to.plan.shard_replicas);
+        to.number("--num-distributed-optimizer-instances", to.plan.shard_replicas);
     else
         to.leave_field(field);
 }
@@ -183,7 +183,7 @@ static void write_recompute(To& to, Name) {
         case Recompute::block:
             to.flag("--recompute-granularity", "full");
             to.flag("--recompute-method", p.recompute == Recompute::full ? "uniform" : "block");
-            to.flag("--recompute-num-layers", p.recompute_layers);
+            to.number("--recompute-num-layers", p.recompute_layers);
     }
 }
 
@@ -288,9 +288,9 @@ static void leave(To& to, Name field) { to.leave_field(field); }
 static constexpr MegatronRow kPlanRows[] = {
     {"gpus", nullptr},  // torchrun starts them
     {"gpus_per_node", nullptr},
-    {"sequence_length", [](To& to, Name) { to.flag("--seq-length", to.plan.sequence_length); }},
-    {"micro_batch", [](To& to, Name) { to.flag("--micro-batch-size", to.plan.micro_batch); }},
-    {"global_batch", [](To& to, Name) { to.flag("--global-batch-size", to.plan.global_batch); }},
+    {"sequence_length", [](To& to, Name) { to.number("--seq-length", to.plan.sequence_length); }},
+    {"micro_batch", [](To& to, Name) { to.number("--micro-batch-size", to.plan.micro_batch); }},
+    {"global_batch", [](To& to, Name) { to.number("--global-batch-size", to.plan.global_batch); }},
     {"tensor_parallel", [](To& to, Name) { to.number("--tensor-model-parallel-size", to.plan.tensor_parallel, 1); }},
     {"sequence_parallel", [](To& to, Name) { to.when(splits_sequences(to.plan), "--sequence-parallel"); }},
     {"context_parallel", [](To& to, Name) { to.number("--context-parallel-size", to.plan.context_parallel, 1); }},
