@@ -10,6 +10,7 @@
 #include "answer/report.h"
 #include "answer/timeline.h"
 #include "calibration/calibration.h"
+#include "formats/formats.h"
 #include "job/job.h"
 #include "links/read.h"
 #include "model/catalog.h"
@@ -120,6 +121,15 @@ std::string timeline(std::string_view request) {
     if (!job) return failure(problems, nullptr);
     if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
     return dump(timeline_answer(*job));
+}
+
+// ---- export_plan
+std::string export_plan(std::string_view request) {
+    Problems problems;
+    auto job = read_job(request, Request::export_plan, problems);
+    if (!job) return failure(problems, nullptr);
+    if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
+    return dump(export_answer(*job));
 }
 
 // ---- limits

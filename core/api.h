@@ -32,6 +32,9 @@ std::string alternatives(std::string_view request);
 // The pipeline of one step: what every stage does when, and when it waits.
 std::string timeline(std::string_view request);
 
+// A plan as the configuration of a training framework, and what that cannot say.
+std::string export_plan(std::string_view request);
+
 // Every legal split for each number of GPUs, as a summary and columns.
 struct SearchAnswer {
     std::string summary;

@@ -12,6 +12,9 @@ namespace fourfold {
 constexpr std::size_t kMaxGpuCounts = 16;
 constexpr std::int64_t kMaxGpus = 1'048'576;
 
+static constexpr Choice kConfigFormats[] = {{"megatron-lm"}};
+const std::span<const Choice> kConfigFormatChoices = kConfigFormats;
+
 static double steps_of(const Budget& budget, const Plan& plan) {
     return std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));
 }
@@ -180,6 +183,9 @@ static void read_question(FieldReader& reader, Request kind, Job& job, Problems&
             break;
         case Request::limits:
             reader.number({"days", "", "days"}, job.days, {0, 36'500});
+            break;
+        case Request::export_plan:
+            reader.choice({"format"}, job.format, kConfigFormatChoices);
             break;
         case Request::versus:
             reader.any("other");  // read_other

@@ -2,6 +2,7 @@
 // JobRequest).
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ inline Plan open_plan(std::int64_t version = 2) {
     return plan;
 }
 
+// Whose configuration a plan can be written as.
+enum class ConfigFormat { megatron_lm };
+extern const std::span<const Choice> kConfigFormatChoices;
+
 struct Job {
     Model model;
     bool model_is_inline = false;  // a config object instead of an id
@@ -63,10 +68,11 @@ struct Job {
     Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node
     Budget budget;
     Exploration exploration;
-    std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
-    std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
-    PlanFilter filter;                     // rank alone
-    double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
+    std::vector<std::int64_t> gpu_counts;             // search alone; empty otherwise
+    std::int64_t stage = -1;                          // estimate alone: the stage to show, -1 = the fullest
+    PlanFilter filter;                                // rank alone
+    ConfigFormat format = ConfigFormat::megatron_lm;  // export_plan alone
+    double days = 0;                                  // limits alone: the run should be done by then; 0 = not asked
 
     SearchSpace space() const { return {model, plan, *gpu, method, cluster, exploration}; }
     // A plan of this job with its times, as long as both live.
@@ -83,7 +89,7 @@ inline constexpr double kSiteOverComputers = 1.56;
 // The job's budget without "auto": tokens by the model's parameters, price and power by the card; 0 where its profile says nothing.
 Budget budget_of(const Job& job);
 
-enum class Request { estimate, search, rank, versus, limits, calibrate, place };
+enum class Request { estimate, search, rank, versus, limits, calibrate, place, export_plan };
 
 // Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);

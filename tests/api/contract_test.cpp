@@ -132,6 +132,7 @@ void check_requests() {
     with("estimate", "stage", "auto");
     with("alternatives", "", nullptr);
     with("timeline", "", nullptr);
+    with("export_plan", "format", "megatron-lm");
     with("search", "gpu_counts", Json::array({8}));
     with("rank", "only", Json::object());
     with("versus", "other", plan);

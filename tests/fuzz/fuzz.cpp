@@ -167,6 +167,7 @@ constexpr Target kTargets[] = {
     {"alternatives", answer_to<alternatives>, "alternatives", true},
     {"versus", answer_to<versus>, "versus", true},
     {"timeline", answer_to<timeline>, "timeline", true},
+    {"export_plan", answer_to<export_plan>, "export_plan", true},
     {"limits", answer_to<limits>, "limits", true},
     {"calibrate", answer_to<calibrate>, "calibrate", true},
     {"calibrate_table", calibrate_table, "calibrate"},

@@ -141,6 +141,7 @@ function createDrawing(
                 page={page}
                 act={store().actions}
                 importConfig={estimates.importConfig}
+                exportPlan={estimates.exportPlan}
                 timeline={estimates.timeline}
                 calibrate={searches.calibrate}
                 placing={placing}

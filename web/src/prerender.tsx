@@ -69,6 +69,7 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
                 page={page}
                 act={act}
                 importConfig={never}
+                exportPlan={never}
                 timeline={never}
                 calibrate={never}
                 placing={{ measure: never, placers: [] }}

@@ -94,7 +94,7 @@ pageTest('the dialog in every look and language', async (t) => {
 for (const lang of ['ja', 'zh']) {
     pageTest(`a run that does not fit, shared in ${lang}: the lines of the picture stay inside`, async () => {
         const page = await open(`?v=2&model=llama-3.1-405b&gpus=8&tokens=1e12&lang=${lang}`, { width: 390 });
-        await page.locator('#answer [aria-haspopup=dialog]').click();
+        await page.locator('#answer .prime[aria-haspopup=dialog]').click();
         const drawing = page.locator('dialog .picture svg');
         await drawing.waitFor();
         assert.equal(await outside(drawing), 0);

@@ -6,11 +6,12 @@ import { allAuto, MAX_PINS, pinOf } from '../state/state';
 import type { Page } from '../store/page';
 import { Answer } from './answer';
 
+const never = () => new Promise<never>(() => {});
 const NoCard = () => null;
 
 function shown(page: Page) {
     const act = spies();
-    return { act, ...show(<Answer page={page} act={act} Card={NoCard} />) };
+    return { act, ...show(<Answer page={page} act={act} exportPlan={never} Card={NoCard} />) };
 }
 const buttons = (box: Element): string[] => [...box.querySelectorAll('button')].map(textOf);
 
@@ -77,12 +78,12 @@ test('the ear hears the whole answer once it rests, and that a late one is late'
     vi.useFakeTimers();
     const { page } = answeredOf();
     const act = spies();
-    const { again, one } = show(<Answer page={page} act={act} Card={NoCard} />);
+    const { again, one } = show(<Answer page={page} act={act} exportPlan={never} Card={NoCard} />);
     await later(1000);
     expect(textOf(one('[aria-live=polite].sr'))).toMatch(
         /^Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences fits: .* One step takes/,
     );
-    again(<Answer page={{ ...page, late: true }} act={act} Card={NoCard} />);
+    again(<Answer page={{ ...page, late: true }} act={act} exportPlan={never} Card={NoCard} />);
     await later(1000);
     expect(textOf(one('[aria-live=polite].sr'))).toBe('Still computing; this is the previous answer.');
     expect(one('#answer').classList).toContain('late');

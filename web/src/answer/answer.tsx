@@ -1,6 +1,7 @@
 import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, Estimate, Fit } from '../core/api';
+import type { Core } from '../core/client';
 import { entryAt, type Heat } from '../core/heat';
 import { Calibrated } from '../evidence/calibrated';
 import { format } from '../format/format';
@@ -167,11 +168,12 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
 interface AnswerProps {
     page: Page;
     act: Actions;
+    exportPlan: Core['exportPlan'];
     Card: FunctionComponent<CardProps>;
     children?: ComponentChildren; // what else is known of how sure the answer is
 }
 
-export function Answer({ page, act, Card, children }: AnswerProps) {
+export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
     const { answer, problems } = page;
     const good = problems.length === 0 && answer !== null;
     return (
@@ -203,7 +205,7 @@ export function Answer({ page, act, Card, children }: AnswerProps) {
                 </div>
                 {good && <Tiles page={page} answer={answer} act={act} />}
             </div>
-            {good && <Split page={page} answer={answer} act={act} />}
+            {good && <Split page={page} answer={answer} act={act} exportPlan={exportPlan} />}
             {good && <Changes page={page} answer={answer} act={act} />}
         </section>
     );

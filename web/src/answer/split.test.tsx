@@ -3,6 +3,8 @@ import { answeredOf } from '../shared/test-data';
 import { show, spies, tap } from '../shared/test-view';
 import { Split, splitText } from './split';
 
+const never = () => new Promise<never>(() => {});
+
 test('the plan in words: only what is split is named', () => {
     const { answer } = answeredOf();
     const plan = (degrees: object, copies: number) => splitText({ ...answer, data_parallel: copies, job: { ...answer.job, ...degrees } });
@@ -16,11 +18,11 @@ test('the plan in words: only what is split is named', () => {
 
 test('the plain depth leads to the knobs, every detail puts plans aside; both say why', () => {
     const { page, answer } = answeredOf();
-    const plain = show(<Split page={page} answer={answer} act={spies()} />);
+    const plain = show(<Split page={page} answer={answer} act={spies()} exportPlan={never} />);
     expect(plain.find('link', 'Change the plan').getAttribute('href')).toBe('#adjust');
-    expect(plain.names('button')).toEqual(['Share', 'Why this plan?']);
+    expect(plain.names('button')).toEqual(['Share', 'Launch flags', 'Why this plan?']);
     tap(plain.find('button', 'Why this plan?'));
     expect(plain.text()).toContain('A search compares all plans');
-    const detail = show(<Split page={{ ...page, depth: 'detail' }} answer={answer} act={spies()} />);
-    expect(detail.names('button')).toEqual(['Share', 'Pin this plan', 'Why this plan?']);
+    const detail = show(<Split page={{ ...page, depth: 'detail' }} answer={answer} act={spies()} exportPlan={never} />);
+    expect(detail.names('button')).toEqual(['Share', 'Launch flags', 'Pin this plan', 'Why this plan?']);
 });

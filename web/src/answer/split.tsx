@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Estimate } from '../core/api';
+import type { Core } from '../core/client';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
+import { Launch } from '../formats/launch';
 import { Share } from '../share/share';
 import { besides, degreeList, leftOutText } from '../shared/plan-words';
 import { MAX_PINS, pinOf } from '../state/state';
@@ -65,8 +67,15 @@ function Why({ page, answer }: { page: Page; answer: Estimate }) {
     );
 }
 
+interface SplitProps {
+    page: Page;
+    answer: Estimate;
+    act: Actions;
+    exportPlan: Core['exportPlan'];
+}
+
 // The plan in words and in the field's own terms, and what can be done with it.
-export function Split({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
+export function Split({ page, answer, act, exportPlan }: SplitProps) {
     const [explained, explain] = useState(false);
     const more = besides(page.catalog, answer.job);
     return (
@@ -79,6 +88,7 @@ export function Split({ page, answer, act }: { page: Page; answer: Estimate; act
                 </p>
                 <span class="acts">
                     <Share page={page} />
+                    <Launch page={page} answer={answer} exportPlan={exportPlan} />
                     {page.depth === 'plain' ? (
                         <a class="button" href="#adjust">
                             {say('plan.split.change')}

@@ -742,6 +742,25 @@ export type TimelineStage = {
     chunk: number[];
 };
 
+// A job, and whose configuration to write.
+export type ExportRequest = JobRequest & {
+    format?: ConfigFormat;
+};
+
+// "megatron-lm": a script for bash that starts Megatron-LM with torchrun.
+export type ConfigFormat = 'megatron-lm';
+
+// The configuration, and what it lacks.
+export type Exported = {
+    ok: true;
+    version: Version;
+    format: ConfigFormat;
+    text: string;
+    yours: string[];
+    needs: Text | null;
+    left_out: Text[];
+};
+
 // A job, and the numbers of GPUs to look at.
 export type SearchRequest = JobRequest & {
     gpu_counts?: number[]; // GPUs
@@ -1399,6 +1418,7 @@ export interface Requests {
     estimate: EstimateRequest;
     alternatives: EstimateRequest;
     timeline: EstimateRequest;
+    export_plan: ExportRequest;
     search: SearchRequest;
     rank: RankRequest;
     versus: VersusRequest;
@@ -1415,6 +1435,7 @@ export interface Answers {
     estimate: Estimate | JobRefusal;
     alternatives: Alternatives | JobRefusal;
     timeline: TimelineAnswer | JobRefusal;
+    export_plan: Exported | JobRefusal;
     search: SearchSummary | Refusal;
     rank: Ranked | Refusal;
     versus: Versus | VersusRefusal;
@@ -1431,6 +1452,7 @@ export interface Fourfold {
     estimate(request: string): string;
     alternatives(request: string): string;
     timeline(request: string): string;
+    export_plan(request: string): string;
     search(request: string): { summary: string; columns: SearchColumns };
     rank(request: string): string;
     versus(request: string): string;

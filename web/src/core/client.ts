@@ -62,6 +62,7 @@ export class Core {
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
     estimate = (job: Requests['estimate']): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
     timeline = (job: Requests['timeline']): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
+    exportPlan = (job: Requests['export_plan']): Promise<Answers['export_plan']> => this.read('export_plan', JSON.stringify(job));
     calibrate = (job: JobRequest, runs: string, convention: FlopConvention | null): Promise<Answers['calibrate']> =>
         this.read(
             'calibrate',

@@ -21,6 +21,7 @@ export type Call =
     | 'import_config'
     | 'estimate'
     | 'timeline'
+    | 'export_plan'
     | 'search'
     | 'alternatives'
     | 'rank'

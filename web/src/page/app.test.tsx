@@ -13,6 +13,7 @@ function shown(page: Page) {
             page={page}
             act={spies()}
             importConfig={never}
+            exportPlan={never}
             timeline={never}
             calibrate={never}
             placing={placing}

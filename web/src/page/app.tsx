@@ -20,6 +20,7 @@ interface Props {
     page: Page;
     act: Actions;
     importConfig(text: string): Promise<Imported>;
+    exportPlan: Core['exportPlan'];
     timeline: Core['timeline'];
     calibrate: Core['calibrate'];
     placing: Placing;
@@ -27,7 +28,7 @@ interface Props {
     market: Asker;
 }
 
-export function App({ page, act, importConfig, timeline, calibrate, placing, prover, market }: Props) {
+export function App({ page, act, importConfig, exportPlan, timeline, calibrate, placing, prover, market }: Props) {
     const { answer, depth } = page;
     return (
         <>
@@ -36,7 +37,7 @@ export function App({ page, act, importConfig, timeline, calibrate, placing, pro
             <main id="check" class={depth}>
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
-                <Answer page={page} act={act} Card={LaterCard}>
+                <Answer page={page} act={act} exportPlan={exportPlan} Card={LaterCard}>
                     <NearRuns page={page} />
                 </Answer>
                 {depth === 'plain' ? (

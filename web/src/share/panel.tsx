@@ -1,14 +1,16 @@
+import '../shared/dialog.css';
 import './share.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Estimate } from '../core/api';
 import { CopyButton } from '../shared/copy-button';
 import { Folded } from '../shared/folded';
+import { fileName } from '../shared/save-file';
 import type { Page } from '../store/page';
 import { say } from '../words/words';
 import { createMeasure } from './lines';
 import { HEIGHT, Picture, WIDTH } from './picture';
 import { savePng, saveSvg } from './save';
-import { chatText, embedCode, fileName, linkOf, markdown } from './texts';
+import { chatText, embedCode, linkOf, markdown } from './texts';
 
 interface Props {
     page: Page;
@@ -72,7 +74,7 @@ export function SharePanel({ page, answer, close }: Props) {
     useEffect(() => dialog.current?.showModal(), []);
     const link = linkOf(page, location.href);
     return (
-        <dialog ref={dialog} class="share-dialog" aria-labelledby="share-title" onClose={close}>
+        <dialog ref={dialog} class="dialog share-dialog" aria-labelledby="share-title" onClose={close}>
             <h2 id="share-title">{say('share.title')}</h2>
             <label>
                 {say('share.link')} <input readOnly value={link} onFocus={selectAll} />

@@ -1,18 +1,11 @@
 // A drawing of the page as a file: as it is, or as pixels.
+import { saveFile } from '../shared/save-file';
+
 const SVG = 'image/svg+xml';
 
 export const textOfSvg = (svg: SVGSVGElement): string => new XMLSerializer().serializeToString(svg);
 
-function save(blob: Blob, name: string): void {
-    const link = document.createElement('a');
-    const address = URL.createObjectURL(blob);
-    link.href = address;
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may ask where to put it
-}
-
-export const saveSvg = (svg: SVGSVGElement, name: string): void => save(new Blob([textOfSvg(svg)], { type: SVG }), `${name}.svg`);
+export const saveSvg = (svg: SVGSVGElement, name: string): void => saveFile(new Blob([textOfSvg(svg)], { type: SVG }), `${name}.svg`);
 
 // The page's policy lets a picture come from a data address, not from a blob.
 async function pixelsOf(svg: SVGSVGElement, width: number, height: number): Promise<Blob> {
@@ -29,5 +22,5 @@ async function pixelsOf(svg: SVGSVGElement, width: number, height: number): Prom
 }
 
 export async function savePng(svg: SVGSVGElement, name: string, width: number, height: number): Promise<void> {
-    save(await pixelsOf(svg, width, height), `${name}.png`);
+    saveFile(await pixelsOf(svg, width, height), `${name}.png`);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { summaryOf, timeOf } from '../shared/answer-words';
 import { answeredOf } from '../shared/test-data';
 import { formatLink, parseLink, withConfig } from '../state/state';
-import { chatText, embedCode, fileName, linkOf, markdown } from './texts';
+import { chatText, embedCode, linkOf, markdown } from './texts';
 
 const { page, answer } = answeredOf('llama-70b-64-h100');
 const HERE = 'https://example.org/fourfold/?lang=ja#best';
@@ -42,9 +42,4 @@ test('a pasted model with quotes in its name is still HTML', () => {
     const job = withConfig(page.job, { _name_or_path: 'a "b" <c>', hidden_size: 64 });
     const code = embedCode(page, linkOf({ ...page, job }, 'https://example.org/'));
     expect(code).toContain('model._name_or_path="a &quot;b&quot; &lt;c>"');
-});
-
-test('a file is named by the run', () => {
-    expect(fileName(page)).toBe('fourfold-llama-3.1-70b-64-h100-sxm-80gb');
-    expect(fileName({ ...page, job: { ...page.job, model: '../a b' } })).toBe('fourfold-..-a-b-64-h100-sxm-80gb');
 });

@@ -36,10 +36,3 @@ export function embedCode(page: Page, link: string): string {
         '</fourfold-answer>\n',
     ].join('\n');
 }
-
-// "fourfold-llama-3.1-70b-64-h100-sxm-80gb"
-export const fileName = ({ job }: Page): string =>
-    ['fourfold', job.model, job.gpus, job.gpu]
-        .join('-')
-        .replace(/[^\w.-]+/g, '-')
-        .slice(0, 80);

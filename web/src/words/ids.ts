@@ -138,6 +138,7 @@ export interface Words {
     'answer.why_tie': { count: number };
     'answer.why_alone': null;
     'answer.share': null;
+    'answer.launch': null;
     'answer.stale': null;
     'answer.late': null;
     'answer.host': { node: number; gpu: number; traffic: number };
@@ -260,6 +261,14 @@ export interface Words {
     'share.embed_code': null;
     'share.copy_code': null;
     'share.close': null;
+    'formats.title': null;
+    'formats.code': null;
+    'formats.yours': { names: readonly string[] };
+    'formats.left_out': null;
+    'formats.left_out_help': null;
+    'formats.copy': null;
+    'formats.save': null;
+    'formats.close': null;
     'copy.table': null;
     'copy.done': null;
     'copy.failed': null;

@@ -1,12 +1,13 @@
 // The words come in parts, each with the views that say them. The first rule that an id meets decides; what meets none comes with the first
 // screen. A rule is the start of an id, or its end.
-export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'evidence', 'share'] as const;
+export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'evidence', 'share', 'formats'] as const;
 export type Part = (typeof PARTS)[number];
 
 const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(boot|catalogue)\.|^page\.(question|description|noscript)$/, 'built'], // built pages carry them
     [/^placement\./, 'placement'],
     [/^(share|embed)\./, 'share'],
+    [/^(formats|export)\./, 'formats'],
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],

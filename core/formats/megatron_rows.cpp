@@ -1,0 +1,340 @@
+// Values and rules of the arguments: Megatron-LM d98e8a64dd, megatron/training/arguments.py.
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/megatron_arguments.h"
+#include "plan/framework.h"
+
+namespace fourfold {
+
+using To = MegatronArguments;
+using Name = std::string_view;  // of the row's field
+
+// ---- the model
+static void write_attention(To& to, Name) {
+    const Model& m = to.model;
+    to.number("--num-attention-heads", m.heads);
+    if (const LatentAttention& latent = m.latent; latent.kv_rank > 0) {
+        to.flag("--multi-latent-attention");
+        to.number("--q-lora-rank", latent.q_rank, 0);
+        to.number("--kv-lora-rank", latent.kv_rank);
+        to.number("--qk-head-dim", latent.nope_dim);
+        to.number("--qk-pos-emb-head-dim", latent.rope_dim);
+        to.number("--v-head-dim", latent.value_dim);
+        return;
+    }
+    if (m.kv_heads != m.heads) {  // the number alone has no effect
+        to.flag("--group-query-attention");
+        to.number("--num-query-groups", m.kv_heads);
+    }
+    if (m.head_dim * m.heads != m.hidden) to.number("--kv-channels", m.head_dim);
+}
+
+// The linear layers have biases all or none, queries, keys and values may have them alone.
+static void write_biases(To& to, Name) {
+    const Model& m = to.model;
+    if (!m.mlp_bias && !m.attention_out_bias) {
+        to.flag("--disable-bias-linear");
+        to.when(m.qkv_bias, "--add-qkv-bias");
+    } else if (!m.mlp_bias || !m.attention_out_bias || !m.qkv_bias) {
+        to.leave_out("export.left_out.biases");
+    }
+}
+
+// "([0]*3+[1]*58)": 1 for a layer of experts, in Python.
+static std::string layer_list(const std::vector<std::uint8_t>& layers) {
+    std::string text;
+    for (std::size_t i = 0; i < layers.size();) {
+        std::size_t end = i;
+        while (end < layers.size() && layers[end] == layers[i]) ++end;
+        text += joined({text.empty() ? "" : "+", layers[i] != 0 ? "[1]*" : "[0]*", std::to_string(end - i)});
+        i = end;
+    }
+    return joined({"'(", text, ")'"});
+}
+
+static void write_experts(To& to, Name) {
+    const Experts& e = to.model.experts;
+    const auto& layers = to.model.expert_layers;
+    if (e.count == 0) return;
+    to.number("--num-experts", e.count);
+    to.number("--moe-router-topk", e.per_token);
+    to.number("--moe-ffn-hidden-size", e.ffn);
+    to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
+    if (std::count(layers.begin(), layers.end(), 0) > 0) to.flag("--moe-layer-freq", layer_list(layers));
+    if (e.shared_gate) to.leave_out("export.left_out.shared_gate");
+    if (e.router_bias) to.leave_out("export.left_out.router_bias");
+}
+
+// What a model may have besides.
+static void write_others(To& to, Name) {
+    const Model& m = to.model;
+    to.leave_out("export.left_out.config");
+    if (m.qk_norm_whole) to.leave_out("export.left_out.qk_norm_whole");
+    if (m.attention_sinks) to.leave_out("export.left_out.attention_sinks");
+    if (m.embedding_norm) to.leave_out("export.left_out.embedding_norm");
+    if (m.norms_per_layer != 2) to.leave_out(Text("export.left_out.norms").with("norms", m.norms_per_layer));
+    if (m.window.tokens > 0) to.leave_out(Text("export.left_out.window").with("tokens", m.window.tokens));
+}
+
+static constexpr MegatronRow kModelRows[] = {
+    {"layers", [](To& to, Name) { to.number("--num-layers", to.model.layers); }},
+    {"hidden", [](To& to, Name) { to.number("--hidden-size", to.model.hidden); }},
+    {"ffn", [](To& to, Name) { to.number("--ffn-hidden-size", to.model.ffn); }},
+    {"heads", write_attention},
+    {"vocabulary", [](To& to, Name) { to.number("--vocab-size", to.model.vocabulary); }},
+    {"max_positions",
+     [](To& to, Name) { to.number("--max-position-embeddings", std::max(to.model.max_positions, to.plan.sequence_length)); }},
+    {"tied", [](To& to, Name) { to.when(!to.model.tied, "--untie-embeddings-and-output-weights"); }},
+    {"gated", [](To& to, Name) { to.when(to.model.gated, "--swiglu"); }},
+    {"layer_norm",
+     [](To& to, Name) {
+         if (!to.model.layer_norm) to.flag("--normalization", "RMSNorm");
+     }},
+    {"bias", write_biases},
+    {"qk_norm", [](To& to, Name) { to.when(to.model.qk_norm && !to.model.qk_norm_whole, "--qk-layernorm"); }},
+    {"experts", write_experts},
+    {"multi_token_layers", [](To& to, Name) { to.number("--mtp-num-layers", to.model.multi_token_layers, 0); }},
+    {"others", write_others},
+};
+
+// ---- the plan
+// The layers of each chunk where they are listed; nothing where all are equal or the older fields say it.
+static LayoutPointer listed_layout(const To& to) {
+    const Plan& p = to.plan;
+    if (p.chunks() == 1) return nullptr;
+    if (p.layout || p.split == Split::equal) return p.layout;
+    Layout layout = p.split == Split::front ? front_layout(to.model, p.chunks()) : weights_layout(to.model, p.chunks());
+    for (std::size_t i = 1; i < layout.chunks(); ++i)
+        if (layout.at(i) != layout.at(0)) return std::make_shared<const Layout>(std::move(layout));
+    return nullptr;
+}
+
+static void write_layout(To& to, Name) {
+    if (const LayoutPointer layout = listed_layout(to))
+        to.flag("--pipeline-model-parallel-layout", joined({"'", layout_text(*layout), "'"}));
+}
+
+// A list has its own ends.
+static void write_ends(To& to, Name) {
+    const Plan& p = to.plan;
+    if (listed_layout(to)) return;
+    to.number("--decoder-first-pipeline-num-layers", p.first_stage_layers, 0);
+    to.number("--decoder-last-pipeline-num-layers", p.last_stage_layers, 0);
+    to.when(p.count_embedding_as_layer, "--account-for-embedding-in-pipeline-split");
+    to.when(p.count_loss_as_layer, "--account-for-loss-in-pipeline-split");
+}
+
+// A listed layout says how many chunks there are.
+static void write_chunks(To& to, Name) {
+    if (to.plan.virtual_stages > 1 && !listed_layout(to)) to.number("--num-virtual-stages-per-pipeline-rank", to.plan.virtual_stages);
+}
+
+static void write_group(To& to, Name) {
+    const Plan& p = to.plan;
+    if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel)
+        to.number("--microbatch-group-size-per-virtual-pipeline-stage", p.virtual_stage_group);
+}
+
+// Megatron-LM overlaps it where chunks are interleaved, and there alone; with two stages it must.
+static void write_pipeline_overlap(To& to, Name field) {
+    const Plan& p = to.plan;
+    if (p.virtual_stages == 1 ? p.overlap_pipeline : !p.overlap_pipeline && p.pipeline_parallel <= 2)
+        to.leave_field(field);
+    else
+        to.when(p.virtual_stages > 1 && !p.overlap_pipeline, "--no-overlap-p2p-communication");
+}
+
+static void write_zero(To& to, Name) {
+    switch (to.plan.zero) {
+        case Zero::none:
+            return;
+        case Zero::optimizer:
+            return to.flag("--use-distributed-optimizer");
+        case Zero::gradients:
+        case Zero::weights:
+            to.flag("--use-megatron-fsdp");
+            to.flag("--data-parallel-sharding-strategy", to.plan.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
+    }
+}
+
+static void write_replicas(To& to, Name field) {
+    if (to.plan.shard_replicas == 1) return;
+    if (to.plan.zero == Zero::optimizer)
+        to.number("--num-distributed-optimizer-instances", to.plan.shard_replicas);
+    else
+        to.leave_field(field);
+}
+
+static void write_recompute(To& to, Name) {
+    const Plan& p = to.plan;
+    switch (p.recompute) {
+        case Recompute::none:
+            return;
+        case Recompute::selective: {
+            std::string modules = set_text(p.recompute_modules, kModuleChoices);
+            std::replace(modules.begin(), modules.end(), ',', ' ');
+            if (modules.empty()) return;
+            to.flag("--recompute-granularity", "selective");
+            if (p.recompute_modules != core_attn) to.flag("--recompute-modules", modules);
+            return;
+        }
+        case Recompute::full:
+        case Recompute::block:
+            to.flag("--recompute-granularity", "full");
+            to.flag("--recompute-method", p.recompute == Recompute::full ? "uniform" : "block");
+            to.number("--recompute-num-layers", p.recompute_layers);
+    }
+}
+
+// Which numbers of fp8, and how they are scaled, the plan leaves open.
+static void write_precision(To& to, Name) {
+    const Precision precision = to.plan.precision;
+    to.flag(precision == Precision::fp16 ? "--fp16" : "--bf16");
+    if (precision != Precision::fp8 && precision != Precision::fp8_weights) return;
+    to.flag("--fp8-format", "hybrid");
+    to.when(precision == Precision::fp8_weights, "--fp8-param-gather");
+    to.leave_out("export.left_out.fp8_recipe");
+}
+
+// In bf16 they are fp32 unless that is refused, in fp16 the other way round.
+static void write_gradients(To& to, Name) {
+    if (to.plan.precision == Precision::fp16)
+        to.when(to.plan.gradients_in_fp32, "--accumulate-allreduce-grads-in-fp32");
+    else
+        to.when(!to.plan.gradients_in_fp32, "--grad-reduce-in-bf16");
+}
+
+// The formats and the part in host memory need the same optimizer.
+static void write_optimizer(To& to, Name) {
+    const Plan& p = to.plan;
+    to.when(p.moments != Moments::fp32 || p.optimizer_offload > 0, "--use-precision-aware-optimizer");
+    if (p.moments != Moments::fp32)
+        for (const char* name : {"--exp-avg-dtype", "--exp-avg-sq-dtype"}) to.flag(name, p.moments == Moments::bits8 ? "fp8" : "bf16");
+}
+
+static void write_offload(To& to, Name) {
+    const double part = to.plan.optimizer_offload;
+    if (part <= 0) return;
+    to.flag("--optimizer-cpu-offload");
+    if (part < 1) to.flag("--optimizer-offload-fraction", Json(part).dump());
+}
+
+// Without experts neither has an effect. Where nothing is said, experts are split as the rest of a layer.
+static void write_expert_degrees(To& to, Name) {
+    if (to.model.experts.count == 0) return;
+    to.number("--expert-model-parallel-size", to.plan.expert_parallel, 1);
+    to.number("--expert-tensor-parallel-size", to.plan.expert_tensor_parallel, to.plan.tensor_parallel);
+}
+
+static void write_kernel(To& to, Name) {
+    switch (to.plan.attention) {
+        case Attention::automatic:
+            return;
+        case Attention::flash:
+            return to.flag("--attention-backend", "flash");
+        case Attention::cudnn:
+            return to.flag("--attention-backend", "fused");
+        case Attention::plain:
+            to.flag("--attention-backend", framework_of(to.plan, *to.job.gpu).transformer_engine ? "unfused" : "local");
+    }
+}
+
+static void write_loss(To& to, Name field) {
+    switch (to.plan.loss) {
+        case Loss::automatic:
+        case Loss::plain:
+            return;
+        case Loss::gathered:
+            return to.leave_field(field);
+        case Loss::native_fused:
+        case Loss::te_fused:
+            to.flag("--cross-entropy-loss-fusion");
+            to.flag("--cross-entropy-fusion-impl", to.plan.loss == Loss::te_fused ? "te" : "native");
+    }
+}
+
+static void write_grouped(To& to, Name) {
+    if (to.plan.grouped_gemm == Habit::off || to.model.experts.count == 0) return;
+    to.when(framework_of(to.plan, *to.job.gpu).grouped_gemm, "--moe-grouped-gemm");
+}
+
+static bool splits_sequences(const Plan& plan) { return plan.sequence_parallel && plan.tensor_parallel > 1; }
+
+static void write_tensor_overlap(To& to, Name field) {
+    if (!to.plan.tensor_overlap || to.plan.tensor_parallel == 1) return;
+    if (splits_sequences(to.plan))
+        to.flag("--tp-comm-overlap");
+    else
+        to.leave_field(field);
+}
+
+// Weights are gathered by the distributed optimizer alone, and under the passes only where gradients are sent under them too.
+static void write_parameter_overlap(To& to, Name field) {
+    if (!to.plan.overlap_parameters || to.plan.zero == Zero::none) return;
+    if (to.plan.overlap_gradients)
+        to.flag("--overlap-param-gather");
+    else
+        to.leave_field(field);
+}
+
+// No argument is known for it.
+static void leave_changed(To& to, Name field) {
+    if (to.changes(field)) to.leave_field(field);
+}
+// Nor for the value that is usual here, which is another one there.
+static void leave(To& to, Name field) { to.leave_field(field); }
+
+static constexpr MegatronRow kPlanRows[] = {
+    {"gpus", nullptr},  // torchrun starts them
+    {"gpus_per_node", nullptr},
+    {"sequence_length", [](To& to, Name) { to.number("--seq-length", to.plan.sequence_length); }},
+    {"micro_batch", [](To& to, Name) { to.number("--micro-batch-size", to.plan.micro_batch); }},
+    {"global_batch", [](To& to, Name) { to.number("--global-batch-size", to.plan.global_batch); }},
+    {"tensor_parallel", [](To& to, Name) { to.number("--tensor-model-parallel-size", to.plan.tensor_parallel, 1); }},
+    {"sequence_parallel", [](To& to, Name) { to.when(splits_sequences(to.plan), "--sequence-parallel"); }},
+    {"context_parallel", [](To& to, Name) { to.number("--context-parallel-size", to.plan.context_parallel, 1); }},
+    {"pipeline_parallel", [](To& to, Name) { to.number("--pipeline-model-parallel-size", to.plan.pipeline_parallel, 1); }},
+    {"virtual_stages", write_chunks},
+    {"virtual_stage_group", write_group},
+    {"layout", write_layout},
+    {"first_stage_layers", write_ends},
+    {"last_stage_layers", nullptr},
+    {"count_embedding_as_layer", nullptr},
+    {"count_loss_as_layer", nullptr},
+    {"expert_parallel", write_expert_degrees},
+    {"expert_tensor_parallel", nullptr},  // with the one before
+    {"grouped_gemm", write_grouped},
+    {"zero", write_zero},
+    {"shard_replicas", write_replicas},
+    {"recompute", write_recompute},
+    {"recompute_modules", nullptr},
+    {"recompute_layers", nullptr},
+    {"precision", write_precision},
+    {"gradients_in_fp32", write_gradients},
+    {"moments", write_optimizer},
+    {"optimizer_offload", write_offload},
+    {"attention", write_kernel},
+    {"loss", write_loss},
+    {"tensor_overlap", write_tensor_overlap},
+    {"overlap_gradients", [](To& to, Name) { to.when(to.plan.overlap_gradients, "--overlap-grad-reduce"); }},
+    {"overlap_parameters", write_parameter_overlap},
+    {"overlap_pipeline", write_pipeline_overlap},
+    {"framework", leave_changed},
+    {"schedule", leave_changed},
+    {"expert_imbalance", leave_changed},
+    {"transformer_engine", leave_changed},
+    {"gradient_fusion", leave_changed},
+    {"softmax_fusion", leave_changed},
+    {"activation_fusion", leave_changed},
+    {"large_workspaces", leave_changed},
+    {"attention_mask", leave_changed},
+    {"deferred_embedding_gradient", leave_changed},
+    {"fused_norms", leave_changed},
+    {"hidden_dropout", leave},
+    {"attention_dropout", leave},
+};
+
+const std::span<const MegatronRow> kMegatronModelRows = kModelRows, kMegatronPlanRows = kPlanRows;
+
+}  // namespace fourfold

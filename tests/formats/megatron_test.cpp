@@ -1,0 +1,315 @@
+// The script for Megatron-LM: whole texts of plans worked by hand, what is left out, and that no field of a plan is dropped unsaid.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "api.h"
+#include "calibration/calibration.h"
+#include "contract.h"
+#include "formats/formats.h"
+#include "formats/megatron_arguments.h"
+#include "support.h"
+
+using namespace fourfold;
+using tests::json;
+using tests::said;
+
+namespace {
+
+Json exported(const Json& request) {
+    Json answer = json(api::export_plan(request.dump()));
+    CHECK(tests::answer_defect(answer, "export_plan") == "");
+    CHECK(tests::request_defect(request, "export_plan") == "");
+    REQUIRE_MESSAGE(answer["ok"] == true, answer.dump());
+    return answer;
+}
+Json exported(const char* request) { return exported(json(request)); }
+
+std::string text_of(const Json& answer) { return answer["text"].get<std::string>(); }
+bool has(const Json& answer, const std::string& line) { return text_of(answer).find("    " + line + "\n") != std::string::npos; }
+
+// One line each: "export.left_out field.zero choice.zero.weights" comes with its arguments.
+std::string left_out(const Json& answer) {
+    std::string all;
+    for (const Json& text : answer["left_out"]) all += said(text) + "\n";
+    return all;
+}
+
+// Llama 3.1 8B on 16 GPUs, everything set as a plan usually has it.
+Json usual() {
+    return json(
+        R"({"model": "llama-3.1-8b", "gpus": 16, "sequence_length": 8192, "global_batch": 64, "micro_batch": 1, "tensor_parallel": 2,
+                    "pipeline_parallel": 2, "context_parallel": 1, "virtual_stages": 1, "schedule": "1f1b", "layout": "equal", "zero": "optimizer",
+                    "recompute": "none", "recompute_layers": 1, "moments": "fp32", "sequence_parallel": true, "expert_parallel": 1,
+                    "expert_tensor_parallel": 1})");
+}
+Json with(Json request, const char* changes) {
+    request.update(json(changes));
+    return request;
+}
+
+// What every script says of dropout and of the model's config.
+constexpr const char* kAlways =
+    "export.left_out.config\n"
+    "export.left_out {\"field\":{\"id\":\"field.hidden_dropout\"},\"value\":{\"id\":\"export.off\"}}\n"
+    "export.left_out {\"field\":{\"id\":\"field.attention_dropout\"},\"value\":{\"id\":\"export.off\"}}\n";
+
+}  // namespace
+
+TEST_CASE("Llama 3.1 70B on 64 H100: the whole script") {
+    const Json answer = exported(
+        R"({"model": "llama-3.1-70b", "gpus": 64, "sequence_length": 8192, "global_batch": 1024, "micro_batch": 1, "tensor_parallel": 8,
+            "pipeline_parallel": 4, "context_parallel": 1, "virtual_stages": 5, "schedule": "1f1b", "layout": "equal", "zero": "optimizer",
+            "recompute": "selective", "recompute_layers": 1, "moments": "fp32", "sequence_parallel": true, "overlap_pipeline": true,
+            "attention": "cudnn"})");
+    CHECK(text_of(answer) == R"(#!/bin/bash
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+NNODES=8
+GPUS_PER_NODE=8
+NODE_RANK=${NODE_RANK:?}
+MASTER_ADDR=${MASTER_ADDR:?}
+MASTER_PORT=${MASTER_PORT:-6000}
+DATA_ARGS=${DATA_ARGS:?}
+TRAINING_ARGS=${TRAINING_ARGS:?}
+
+MODEL_ARGS=(
+    --num-layers 80
+    --hidden-size 8192
+    --ffn-hidden-size 28672
+    --num-attention-heads 64
+    --group-query-attention
+    --num-query-groups 8
+    --vocab-size 128256
+    --max-position-embeddings 131072
+    --untie-embeddings-and-output-weights
+    --swiglu
+    --normalization RMSNorm
+    --disable-bias-linear
+)
+
+PLAN_ARGS=(
+    --seq-length 8192
+    --micro-batch-size 1
+    --global-batch-size 1024
+    --tensor-model-parallel-size 8
+    --sequence-parallel
+    --pipeline-model-parallel-size 4
+    --num-virtual-stages-per-pipeline-rank 5
+    --use-distributed-optimizer
+    --recompute-granularity selective
+    --bf16
+    --attention-backend fused
+    --overlap-grad-reduce
+    --overlap-param-gather
+)
+
+torchrun \
+    --nproc_per_node "$GPUS_PER_NODE" \
+    --nnodes "$NNODES" \
+    --node_rank "$NODE_RANK" \
+    --master_addr "$MASTER_ADDR" \
+    --master_port "$MASTER_PORT" \
+    pretrain_gpt.py \
+    "${MODEL_ARGS[@]}" \
+    "${PLAN_ARGS[@]}" \
+    $DATA_ARGS \
+    $TRAINING_ARGS
+)");
+    CHECK(answer["yours"] == json(R"(["NODE_RANK", "MASTER_ADDR", "DATA_ARGS", "TRAINING_ARGS"])"));
+    CHECK(answer["needs"] ==
+          json(R"({"id": "export.needs", "args": {"version": "0.11", "flag": "--num-virtual-stages-per-pipeline-rank"}})"));
+    CHECK(left_out(answer) == kAlways);
+}
+
+TEST_CASE("DeepSeek-V3: experts, latent attention, layers listed chunk by chunk, fp8") {
+    // ModelZoo's run, on GPUs by the full split: 61 layers and one more behind them on 8 stages of 4 chunks.
+    const Json answer = exported(
+        R"({"model": "deepseek-v3", "gpus": 1024, "sequence_length": 4096, "global_batch": 8192, "micro_batch": 1, "tensor_parallel": 2,
+            "pipeline_parallel": 8, "context_parallel": 1, "virtual_stages": 4, "schedule": "1f1b", "layout": "Et|(tt|)*30mL",
+            "expert_parallel": 64, "expert_tensor_parallel": 1, "zero": "optimizer", "recompute": "selective",
+            "recompute_modules": "mlp,mla_up_proj", "recompute_layers": 1, "moments": "16-bit", "sequence_parallel": true,
+            "precision": "fp8_weights", "gradients_in_fp32": false})");
+    for (const char* line : {"--num-layers 61",
+                             "--ffn-hidden-size 18432",
+                             "--multi-latent-attention",
+                             "--q-lora-rank 1536",
+                             "--kv-lora-rank 512",
+                             "--qk-head-dim 128",
+                             "--qk-pos-emb-head-dim 64",
+                             "--v-head-dim 128",
+                             "--qk-layernorm",
+                             "--num-experts 256",
+                             "--moe-router-topk 8",
+                             "--moe-ffn-hidden-size 2048",
+                             "--moe-shared-expert-intermediate-size 2048",
+                             "--moe-layer-freq '([0]*3+[1]*58)'",
+                             "--mtp-num-layers 1",
+                             "--pipeline-model-parallel-layout 'Et|(tt|)*30mL'",
+                             "--expert-model-parallel-size 64",
+                             "--expert-tensor-parallel-size 1",
+                             "--moe-grouped-gemm",
+                             "--recompute-modules mlp mla_up_proj",
+                             "--fp8-format hybrid",
+                             "--fp8-param-gather",
+                             "--grad-reduce-in-bf16",
+                             "--use-precision-aware-optimizer",
+                             "--exp-avg-dtype bf16",
+                             "--exp-avg-sq-dtype bf16",
+                             "--no-overlap-p2p-communication"})
+        CHECK_MESSAGE(has(answer, line), line);
+    // the layout counts the chunks; latent attention has no groups
+    for (const char* flag : {"--num-virtual-stages", "--group-query-attention", "--num-query-groups", "--kv-channels"})
+        CHECK_MESSAGE(text_of(answer).find(flag) == std::string::npos, flag);
+    CHECK(answer["needs"]["args"]["version"] == "0.13");
+    CHECK(left_out(answer).starts_with("export.left_out.router_bias\nexport.left_out.config\nexport.left_out.fp8_recipe\n"));
+}
+
+TEST_CASE("experts are split as the layer where Megatron-LM is told nothing") {
+    const char* experts = R"({"model": "mixtral-8x7b", "gpus": 16, "expert_parallel": 4, "expert_tensor_parallel": 2})";
+    const Json same = exported(with(usual(), experts));
+    CHECK(has(same, "--expert-model-parallel-size 4"));
+    CHECK(text_of(same).find("--expert-tensor-parallel-size") == std::string::npos);
+    CHECK(text_of(same).find("--moe-layer-freq") == std::string::npos);  // every layer has experts
+    CHECK(has(exported(with(usual(), R"({"model": "mixtral-8x7b", "expert_parallel": 4})")), "--expert-tensor-parallel-size 1"));
+}
+
+TEST_CASE("a rounded split is listed where it is not even") {
+    CHECK(has(exported(with(usual(), R"({"pipeline_parallel": 3, "gpus": 12, "layout": "front"})")),
+              "--pipeline-model-parallel-layout 'Et*11|t*11|t*10L'"));
+    CHECK(text_of(exported(with(usual(), R"({"layout": "front"})"))).find("layout") == std::string::npos);
+}
+
+TEST_CASE("one node needs no address; GPUs that do not fill their nodes are the reader's to count") {
+    const Json one = exported(with(usual(), R"({"gpus": 4})"));
+    CHECK(text_of(one).find("NNODES=1\nGPUS_PER_NODE=4\nNODE_RANK=0\nMASTER_ADDR=localhost\n") != std::string::npos);
+    CHECK(one["yours"] == json(R"(["DATA_ARGS", "TRAINING_ARGS"])"));
+    const Json odd = exported(with(usual(), R"({"gpus": 12, "global_batch": 48})"));
+    CHECK(odd["yours"] == json(R"(["NNODES", "GPUS_PER_NODE", "NODE_RANK", "MASTER_ADDR", "DATA_ARGS", "TRAINING_ARGS"])"));
+}
+
+TEST_CASE("ZeRO-2 and 3 are Megatron-FSDP, which refuses a single connection") {
+    const Json weights = exported(with(usual(), R"({"zero": "weights", "pipeline_parallel": 1})"));
+    CHECK(has(weights, "--use-megatron-fsdp"));
+    CHECK(has(weights, "--data-parallel-sharding-strategy optim_grads_params"));
+    CHECK(text_of(weights).find("CUDA_DEVICE_MAX_CONNECTIONS") == std::string::npos);
+    CHECK(
+        has(exported(with(usual(), R"({"zero": "gradients", "pipeline_parallel": 1})")), "--data-parallel-sharding-strategy optim_grads"));
+}
+
+TEST_CASE("what Megatron-LM cannot say is left out by name") {
+    const auto leaves = [](const char* changes) { return left_out(exported(with(usual(), changes))); };
+    const auto contains = [&](const char* changes, const char* text) {
+        const std::string all = leaves(changes);
+        CHECK_MESSAGE(all.find(text) != std::string::npos, all);
+    };
+    contains(R"({"framework": "pytorch"})", R"({"field":{"id":"field.framework"},"value":{"id":"choice.framework.pytorch"}})");
+    contains(R"({"schedule": "dualpipe"})", R"({"field":{"id":"field.schedule"},"value":{"id":"choice.schedule.dualpipe"}})");
+    contains(R"({"expert_imbalance": 1.5})", R"(export.left_out.number {"field":{"id":"field.expert_imbalance"},"value":1.5})");
+    contains(R"({"loss": "gathered"})", R"({"field":{"id":"field.loss"},"value":{"id":"choice.loss.gathered"}})");
+    contains(R"({"overlap_gradients": false})", R"("field.overlap_parameters"},"value":{"id":"export.on"}})");
+    contains(R"({"virtual_stages": 2})", R"("field.overlap_pipeline"},"value":{"id":"export.off"}})");
+    contains(R"({"sequence_parallel": false, "tensor_overlap": true})", R"("field.tensor_overlap"},"value":{"id":"export.on"}})");
+    contains(R"({"zero": "none", "shard_replicas": 2})", R"(export.left_out.number {"field":{"id":"field.shard_replicas"},"value":2})");
+    CHECK(leaves("{}") == kAlways);
+}
+
+TEST_CASE("an unknown format is a problem, and so is a job that is none") {
+    const Json answer = json(api::export_plan(R"({"format": "megatron"})"));
+    CHECK(tests::answer_defect(answer, "export_plan") == "");
+    CHECK(tests::brief(answer["problems"]) == "format range \"megatron\" -> \"megatron-lm\"");
+    CHECK(tests::brief(json(api::export_plan(R"({"gpus": 0})"))["problems"]) == "gpus range 0 -> 1");
+}
+
+// ---- law
+namespace {
+
+// Keys of the plan that are of this estimate alone.
+std::set<std::string> ours_alone() {
+    std::set<std::string> keys = {"site", "measured_intra_gb_s", "measured_inter_gb_s", "measured_inter_latency_s"};
+    for (const std::string_view key : kCalibrationKeys) keys.emplace(key);
+    return keys;
+}
+
+// Where a field has an effect, and another value of it.
+struct Changed {
+    const char *field, *where, *value;
+};
+constexpr Changed kChanged[] = {
+    {"gpus", "{}", "32"},
+    {"gpus_per_node", "{}", "4"},
+    {"sequence_length", "{}", "4096"},
+    {"global_batch", "{}", "128"},
+    {"tensor_parallel", "{}", "4"},
+    {"context_parallel", "{}", "2"},
+    {"pipeline_parallel", "{}", "4"},
+    {"micro_batch", "{}", "2"},
+    {"virtual_stages", "{}", "2"},
+    {"virtual_stage_group", R"({"virtual_stages": 2})", "4"},
+    {"schedule", "{}", R"("zb-h1")"},
+    {"layout", "{}", R"("Et*15|t*17L")"},
+    {"first_stage_layers", "{}", "15"},
+    {"last_stage_layers", "{}", "15"},
+    {"count_embedding_as_layer", R"({"pipeline_parallel": 1, "gpus": 16})", "true"},
+    {"count_loss_as_layer", R"({"pipeline_parallel": 1, "gpus": 16})", "true"},
+    {"zero", "{}", R"("none")"},
+    {"shard_replicas", "{}", "2"},
+    {"recompute", "{}", R"("full")"},
+    {"recompute_modules", R"({"recompute": "selective"})", R"("mlp")"},
+    {"recompute_layers", R"({"recompute": "block"})", "2"},
+    {"precision", "{}", R"("fp16")"},
+    {"gradients_in_fp32", "{}", "false"},
+    {"moments", "{}", R"("8-bit")"},
+    {"optimizer_offload", "{}", "0.5"},
+    {"expert_parallel", R"({"model": "mixtral-8x7b"})", "2"},
+    {"expert_tensor_parallel", R"({"model": "mixtral-8x7b"})", "2"},
+    {"expert_imbalance", "{}", "2"},
+    {"framework", "{}", R"("megatron-2024")"},
+    {"attention", "{}", R"("plain")"},
+    {"loss", "{}", R"("te_fused")"},
+    {"transformer_engine", "{}", R"("off")"},
+    {"gradient_fusion", "{}", R"("off")"},
+    {"softmax_fusion", "{}", R"("off")"},
+    {"activation_fusion", "{}", R"("off")"},
+    {"grouped_gemm", R"({"model": "mixtral-8x7b"})", R"("off")"},
+    {"large_workspaces", "{}", R"("off")"},
+    {"attention_mask", "{}", R"("on")"},
+    {"deferred_embedding_gradient", "{}", R"("on")"},
+    {"sequence_parallel", "{}", "false"},
+    {"tensor_overlap", "{}", "true"},
+    {"overlap_gradients", "{}", "false"},
+    {"overlap_parameters", "{}", "false"},
+    {"overlap_pipeline", R"({"virtual_stages": 2})", "true"},
+    {"fused_norms", "{}", "false"},
+    {"hidden_dropout", "{}", "true"},
+    {"attention_dropout", "{}", "true"},
+};
+
+}  // namespace
+
+TEST_CASE("law: every field of a plan is written or listed, or of this estimate alone") {
+    Json fields = Json::object();
+    const Plan plan;
+    visit_fields(plan, FieldWriter(fields));
+    const std::set<std::string> ours = ours_alone();
+    std::set<std::string> changed, rows;
+    for (const Changed& one : kChanged) {
+        changed.insert(one.field);
+        const Json before = with(usual(), one.where);
+        Json after = before;
+        after[one.field] = json(one.value);
+        const Json first = exported(before), second = exported(after);
+        CHECK_MESSAGE((text_of(first) != text_of(second) || left_out(first) != left_out(second)), one.field);
+    }
+    for (const MegatronRow& row : kMegatronPlanRows) CHECK_MESSAGE(rows.emplace(row.field).second, std::string(row.field));
+    for (const auto& [key, value] : fields.items()) {
+        CHECK_MESSAGE(rows.contains(key) != ours.contains(key), key);
+        CHECK_MESSAGE(changed.contains(key) == rows.contains(key), key);
+    }
+    for (const std::string& key : rows) CHECK_MESSAGE(fields.contains(key), key);
+}
+
+TEST_CASE("a calibration changes no argument") {
+    const Json first = exported(usual()), second = exported(with(usual(), R"({"time_factor": 1.2, "memory_extra": 2, "site": "shared"})"));
+    CHECK(first == second);
+}

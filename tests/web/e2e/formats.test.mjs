@@ -1,0 +1,61 @@
+// The plan shown as a script that starts it: by keyboard, on a narrow screen, as a file.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { load, open, pageTest } from './browser.mjs';
+import { catchCopies, inOrder } from './find.mjs';
+import { everyLook, fitsScreens } from './looks.mjs';
+import { fourStages } from './numbers.mjs';
+import { say } from './said.mjs';
+
+const launchButton = (page) => page.locator('#answer').getByRole('button', { name: say('answer.launch'), exact: true });
+
+async function opened(query = fourStages, options = {}) {
+    const page = await open(query, options);
+    await launchButton(page).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    return { page, dialog, button: (id) => dialog.getByRole('button', { name: say(id), exact: true }) };
+}
+
+pageTest('what the button opens is not part of the first load', async () => {
+    const { page } = await load();
+    const files = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+    assert.ok(!files.some((name) => /panel/.test(name)));
+});
+
+pageTest('the script holds the plan shown; what is copied and what is saved is what stands there, and a shell reads it', async () => {
+    const { page, dialog, button } = await opened();
+    const shown = await dialog.locator('pre').textContent();
+    inOrder(shown, '--num-layers 80', '--tensor-model-parallel-size 8', '--pipeline-model-parallel-size 4', 'torchrun');
+    const copy = await catchCopies(page);
+    assert.equal(await copy(button('formats.copy')), shown);
+    const download = page.waitForEvent('download');
+    await button('formats.save').click();
+    const file = await download;
+    assert.equal(file.suggestedFilename(), 'fourfold-llama-3.1-70b-64-h100-sxm-80gb.sh');
+    assert.equal(readFileSync(await file.path(), 'utf8'), shown);
+    execFileSync('bash', ['-n'], { input: shown });
+});
+
+pageTest('by keyboard: the script scrolls, Escape leaves, and the focus is back on the button', async () => {
+    const { page, dialog } = await opened();
+    await dialog.getByRole('region', { name: say('formats.code') }).focus();
+    assert.ok(await page.evaluate(() => document.activeElement.scrollHeight > document.activeElement.clientHeight));
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), say('answer.launch'));
+});
+
+pageTest('a plan whose layers and fp8 numbers need more: said by name', async () => {
+    const { dialog } = await opened(`${fourStages}&dtype=fp8&sched=zb-h1`);
+    await dialog.getByText(/Zero bubble H1/).waitFor();
+    await dialog.getByText(/recipe/).waitFor();
+});
+
+pageTest('the dialog in every look and language', async (t) => {
+    const { page } = await opened();
+    await everyLook(t, page, 'launching', { part: 'dialog' });
+    await fitsScreens(page, 'launching');
+});

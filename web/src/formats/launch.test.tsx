@@ -1,0 +1,30 @@
+import { expect, test, vi } from 'vitest';
+import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
+import { settle, show, tap } from '../shared/test-view';
+import { Launch } from './launch';
+
+const { page, answer } = answeredOf('llama-70b-64-h100');
+
+test('the plan shown is asked for, and its script opens', async () => {
+    const exportPlan = vi.fn(async () => goodOf('export_plan', 'export-70b'));
+    const { all, find } = show(<Launch page={page} answer={answer} exportPlan={exportPlan} />);
+    const button = find('button', 'Launch flags');
+    tap(button);
+    await settle();
+    await settle();
+    expect(exportPlan).toHaveBeenCalledWith(answer.job);
+    expect(find('heading', 'Launch flags for Megatron-LM')).toBeTruthy();
+    tap(find('button', 'Close'));
+    expect(all('dialog')).toEqual([]);
+    expect(document.activeElement).toBe(button);
+});
+
+test('a refusal opens nothing and is said', async () => {
+    const refused = { ...refusalOf('bad-request'), job: null };
+    const { all, find } = show(<Launch page={page} answer={answer} exportPlan={async () => refused} />);
+    tap(find('button', 'Launch flags'));
+    await settle();
+    await settle();
+    expect(find('alert').textContent).toBeTruthy();
+    expect(all('dialog')).toEqual([]);
+});

@@ -1,0 +1,27 @@
+import type { Estimate, Exported } from '../core/api';
+import type { Core } from '../core/client';
+import { DialogDoor } from '../shared/dialog-door';
+import type { Page } from '../store/page';
+import { fetchWords, say } from '../words/words';
+
+interface Props {
+    page: Page;
+    answer: Estimate;
+    exportPlan: Core['exportPlan'];
+}
+
+// The button that shows the plan as a script. What it opens comes in a file of its own, with the first press.
+export function Launch({ page, answer, exportPlan }: Props) {
+    const fetch = async () => {
+        const [panel, script] = await Promise.all([import('./panel'), exportPlan(answer.job), fetchWords('formats')]);
+        if (!script.ok) throw new Error('the plan is no plan');
+        return { ...panel, script: script satisfies Exported };
+    };
+    return (
+        <DialogDoor
+            label={say('answer.launch')}
+            fetch={fetch}
+            draw={({ ScriptPanel, script }, close) => <ScriptPanel page={page} script={script} close={close} />}
+        />
+    );
+}
