@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
-import { settle, show, tap } from '../shared/test-view';
+import { show, tap } from '../shared/test-view';
 import { Launch } from './launch';
 
 const { page, answer } = answeredOf('llama-70b-64-h100');
@@ -10,8 +10,7 @@ test('the plan shown is asked for, and its script opens', async () => {
     const { all, find } = show(<Launch page={page} answer={answer} exportPlan={exportPlan} />);
     const button = find('button', 'Launch flags');
     tap(button);
-    await settle();
-    await settle();
+    await expect.poll(() => all('dialog').length).toBe(1);
     expect(exportPlan).toHaveBeenCalledWith(answer.job);
     expect(find('heading', 'Launch flags for Megatron-LM')).toBeTruthy();
     tap(find('button', 'Close'));
@@ -23,8 +22,7 @@ test('a refusal opens nothing and is said', async () => {
     const refused = { ...refusalOf('bad-request'), job: null };
     const { all, find } = show(<Launch page={page} answer={answer} exportPlan={async () => refused} />);
     tap(find('button', 'Launch flags'));
-    await settle();
-    await settle();
+    await expect.poll(() => all('alert').length).toBe(1);
     expect(find('alert').textContent).toBeTruthy();
     expect(all('dialog')).toEqual([]);
 });
