@@ -93,7 +93,7 @@ test('after the first visit all works without a network: another run, another la
         assert.ok((await plain(headline(page))).includes(used(answerOf('llama-70b-64-h100'))));
         await later(page, words.timeTable).click();
         await page.locator('.time-items').waitFor();
-        await page.locator('#answer [aria-haspopup=dialog]').click();
+        await page.locator('#answer .prime[aria-haspopup=dialog]').click();
         await page.getByRole('dialog').waitFor();
         await page.keyboard.press('Escape');
         const placed = page.locator('#placement .acts button');

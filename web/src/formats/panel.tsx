@@ -36,7 +36,7 @@ export function ScriptPanel({ page, script, close }: Props) {
                 <>
                     <h3>{say('formats.left_out')}</h3>
                     <p class="note">{say('formats.left_out_help')}</p>
-                    <ul>
+                    <ul class="lacks">
                         {left_out.map((one) => (
                             <li key={JSON.stringify(one)}>{tell(one)}</li>
                         ))}
