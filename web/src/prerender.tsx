@@ -16,7 +16,7 @@ interface Prerendered {
     example: Example;
 }
 
-const IN_SENTENCE = ['gpus', 'sequence_length', 'global_batch'];
+const IN_SENTENCE = ['gpus', 'sequence_length', 'global_batch', 'token_budget'];
 
 // What is said before the page's words are there, in every language.
 async function bootWords(): Promise<Record<Language, BootWords>> {
@@ -31,6 +31,7 @@ async function bootWords(): Promise<Record<Language, BootWords>> {
             failed: say('boot.failed'),
             ownModel: say('form.own_model'),
             unknownGpu: say('form.unknown_gpu', { id: '%' }),
+            usualTokens: say('budget.usual'),
         };
     }
     await speak('en');

@@ -6,7 +6,7 @@ const data: Pick<BootData, 'models' | 'numbers'> = {
     models: { small: 'Small 8B' },
     numbers: { gpus: 'gpus', seq: 'sequence_length' },
 };
-const words = { name: '', working: '', taken: '', failed: '', ownModel: 'Your model', unknownGpu: '%?' };
+const words = { name: '', working: '', taken: '', failed: '', ownModel: 'Your model', unknownGpu: '%?', usualTokens: '' };
 const read = (query: string) => readLink(query, data, words, 'en');
 
 test('the fields of a link as the page will write them', () => {

@@ -39,6 +39,12 @@ function fill(shown: Record<string, string>, words: BootWords): void {
             field.size = Math.max(key === MODEL ? 6 : 1, text.length);
         }
     }
+    // The example's number of tokens is not this model's.
+    const tokens = document.getElementById('field-token_budget');
+    if (tokens instanceof HTMLInputElement && !tokens.value) {
+        tokens.placeholder = words.usualTokens;
+        tokens.size = words.usualTokens.length;
+    }
 }
 
 function sayWorking(sentence: Element, words: BootWords): void {

@@ -18,6 +18,7 @@ export interface BootWords {
     failed: string;
     ownModel: string;
     unknownGpu: string; // % stands for its id
+    usualTokens: string; // in the place of a number that only the core knows
 }
 
 // The run that the page shows before any other, worked out when it was built.
