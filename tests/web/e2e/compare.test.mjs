@@ -6,7 +6,7 @@ import { answerOf, llama, minutes, used } from './numbers.mjs';
 import { words } from './words.mjs';
 
 // Beside the answer; it goes when no more plans can be pinned, and unpins what is pinned.
-const pin = (page) => page.locator('#answer .plan .acts button:not([aria-controls]):not(.prime)');
+const pin = (page) => page.locator('#answer .plan .acts button:not([aria-controls]):not([aria-haspopup])');
 const table = (page) => page.locator('#compare section.scroll table');
 const heads = (page) => plainAll(table(page).locator('thead .name'));
 const headsAre = (page, ...wanted) => eventually('the heads', async () => (await heads(page)).join(), wanted.join());
