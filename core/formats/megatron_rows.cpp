@@ -86,7 +86,11 @@ static constexpr MegatronRow kModelRows[] = {
     {"max_positions",
      [](To& to, Name) { to.number("--max-position-embeddings", std::max(to.model.max_positions, to.plan.sequence_length)); }},
     {"tied", [](To& to, Name) { to.when(!to.model.tied, "--untie-embeddings-and-output-weights"); }},
-    {"gated", [](To& to, Name) { to.when(to.model.gated, "--swiglu"); }},
+    {"gated",
+     [](To& to, Name) {
+         to.when(to.model.gated && !to.model.gelu_gate, "--swiglu");
+         if (to.model.gelu_gate) to.leave_out("export.left_out.gelu_gate");
+     }},
     {"layer_norm",
      [](To& to, Name) {
          if (!to.model.layer_norm) to.flag("--normalization", "RMSNorm");

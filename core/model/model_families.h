@@ -33,8 +33,9 @@ enum Trait : std::uint32_t {
     whole_qk_norm = 1,  // the norms of queries and keys read all heads at once
     attention_sinks = 2,
     embedding_norm = 4,
-    glm_keys = 8,     // attention_bias is of queries, keys and values alone, and use_qk_norm says whether these are normed
-    falcon_keys = 16  // keys of its own for heads, norms and biases
+    glm_keys = 8,      // attention_bias is of queries, keys and values alone, and use_qk_norm says whether these are normed
+    falcon_keys = 16,  // keys of its own for heads, norms and biases
+    gelu_gate = 32     // the feed-forward part's gate is GELU, not SiLU
 };
 
 struct Family {

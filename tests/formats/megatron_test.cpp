@@ -214,6 +214,13 @@ TEST_CASE("what Megatron-LM cannot say is left out by name") {
     CHECK(leaves("{}") == kAlways);
 }
 
+TEST_CASE("a gate that is not SiLU is not written as one") {
+    const Json gemma = exported(with(usual(), R"({"model": "gemma-2-9b"})"));
+    CHECK(text_of(gemma).find("--swiglu") == std::string::npos);
+    CHECK(left_out(gemma).find("export.left_out.gelu_gate\n") != std::string::npos);
+    CHECK(has(exported(usual()), "--swiglu"));
+}
+
 TEST_CASE("an unknown format is a problem, and so is a job that is none") {
     const Json answer = json(api::export_plan(R"({"format": "megatron"})"));
     CHECK(tests::answer_defect(answer, "export_plan") == "");
