@@ -72,38 +72,26 @@ function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalo
 function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: Catalog }) {
     const [days, setDays] = useState<Value>(START_DAYS);
     const [money, setMoney] = useState<Value>(START_MONEY);
-    const field = (id: string, label: string, value: Value, set: (value: Value) => void) => (
-        <NumberField id={id} label={label} value={value} amount invalid={typeof value !== 'number'} onChange={(next) => set(next)} />
-    );
+    const finder = (id: 'days' | 'money', value: Value, set: (value: Value) => void, find: (most: number) => Fitting | undefined) => ({
+        [id]: (
+            <NumberField
+                id={`cards-${id}`}
+                label={say(`cards.${id}_label`)}
+                value={value}
+                amount
+                invalid={typeof value !== 'number'}
+                onChange={set}
+            />
+        ),
+        found: typeof value === 'number' ? <Found found={find(value)} catalog={catalog} /> : say('cards.no_number'),
+    });
     return (
         <ul class="finders">
             <li>
-                <Words
-                    id="cards.cheapest"
-                    slots={{
-                        days: field('cards-days', say('cards.days_label'), days, setDays),
-                        found:
-                            typeof days === 'number' ? (
-                                <Found found={cheapestWithin(fitting, days)} catalog={catalog} />
-                            ) : (
-                                say('cards.no_number')
-                            ),
-                    }}
-                />
+                <Words id="cards.cheapest" slots={finder('days', days, setDays, (most) => cheapestWithin(fitting, most))} />
             </li>
             <li>
-                <Words
-                    id="cards.fastest"
-                    slots={{
-                        money: field('cards-money', say('cards.money_label'), money, setMoney),
-                        found:
-                            typeof money === 'number' ? (
-                                <Found found={fastestFor(fitting, money)} catalog={catalog} />
-                            ) : (
-                                say('cards.no_number')
-                            ),
-                    }}
-                />
+                <Words id="cards.fastest" slots={finder('money', money, setMoney, (most) => fastestFor(fitting, most))} />
             </li>
         </ul>
     );

@@ -5,7 +5,16 @@ import { answeredOf, catalog } from '../shared/test-data';
 import { defaults, type Job } from '../state/state';
 import { cardsOf, cheapestWithin, fastestFor, fittingOf, frontOf, type Progress, type Worked, workOut } from './market';
 
-const job: Job = { ...defaults(catalog), gpus: 8, price_per_gpu_hour: 2, time_factor: 1.2, tensor_parallel: 4, cluster: 'dgx-h100' };
+const job: Job = {
+    ...defaults(catalog),
+    gpus: 8,
+    price_per_gpu_hour: 2,
+    time_factor: 1.2,
+    measured_inter_gb_s: 90,
+    memory_extra: 3,
+    tensor_parallel: 4,
+    cluster: 'dgx-h100',
+};
 
 test('every card at the same number of GPUs first, then at fewer and more; the plan is left to the search', () => {
     const cards = cardsOf(job, catalog);
@@ -18,8 +27,9 @@ test('every card at the same number of GPUs first, then at fewer and more; the p
 
 test('what was measured on the own cluster holds for the own card alone', () => {
     const [own, other] = ['h100-sxm-80gb', 'a100-sxm-80gb'].map((id) => cardsOf(job, catalog).find(({ gpu }) => gpu === id)?.job);
-    expect([own?.price_per_gpu_hour, own?.time_factor, own?.cluster]).toEqual([2, 1.2, 'dgx-h100']);
-    expect([other?.price_per_gpu_hour, other?.time_factor, other?.cluster]).toEqual(['auto', 1, '']);
+    const measured = ['price_per_gpu_hour', 'time_factor', 'measured_inter_gb_s', 'memory_extra', 'cluster'] as const;
+    expect(measured.map((key) => own?.[key])).toEqual([2, 1.2, 90, 3, 'dgx-h100']);
+    expect(measured.map((key) => other?.[key])).toEqual(['auto', 1, 0, 0, '']);
 });
 
 // Days and dollars of cards that fit

@@ -5,9 +5,9 @@ import { allAuto, defaults, type Job, request } from '../state/state';
 
 export type Asker = Pick<Core, 'estimate' | 'stop' | 'end'>;
 
-// What was measured on the reader's own cluster says nothing of another's cards.
+// What was measured on the reader's own cluster, its links and its cards, says nothing of another's.
 const OF_THE_CLUSTER: readonly FieldKey[] = ['price_per_gpu_hour', 'watts_per_gpu', 'gpus_per_node'];
-const isCalibration = (key: string): boolean => /^(site|time)_|^site$/.test(key);
+const isMeasured = (key: string): boolean => /^(site|time|memory|measured)_|^site$/.test(key);
 
 const TIMES = [1, 1 / 8, 1 / 4, 1 / 2, 2, 4, 8]; // the run's own number first: its rows stand soonest
 const MOST_GPUS = 131_072;
@@ -21,7 +21,7 @@ export interface Card {
 export function cardsOf(job: Job, catalog: Catalog): Card[] {
     const usual = defaults(catalog);
     const elsewhere = Object.fromEntries(
-        catalog.fields.filter(({ key }) => isCalibration(key) || OF_THE_CLUSTER.includes(key)).map(({ key }) => [key, usual[key]]),
+        catalog.fields.filter(({ key }) => isMeasured(key) || OF_THE_CLUSTER.includes(key)).map(({ key }) => [key, usual[key]]),
     );
     const now = Number(job.gpus);
     const counts = TIMES.map((times) => now * times).filter((gpus) => Number.isInteger(gpus) && gpus >= 1 && gpus <= MOST_GPUS);
