@@ -215,7 +215,7 @@ async function start(): Promise<void> {
     takeDrops(store.actions);
     // A link into what the first screen does not show.
     addEventListener('hashchange', () => {
-        if (location.hash.length > 1 && !document.getElementById(location.hash.slice(1))) store.actions.deepen('detail');
+        if (location.hash.length > 1 && !document.getElementById(location.hash.slice(1))) store.actions.deepen('detail', false);
     });
     // The example is there without the module, an answer is not: who says so must come after what the words let draw.
     const module = boot.module();

@@ -49,6 +49,15 @@ interface PartProps {
 function Part({ id, title, small, opened, children }: PartProps) {
     const [chosen, choose] = useState<boolean | null>(null);
     const open = chosen ?? opened;
+    // A link to a folded part opens it.
+    useEffect(() => {
+        const look = (): void => {
+            if (id && location.hash === `#${id}`) choose(true);
+        };
+        look();
+        addEventListener('hashchange', look);
+        return () => removeEventListener('hashchange', look);
+    }, [id]);
     const { more, failed } = useMore(open);
     return (
         <details

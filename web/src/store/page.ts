@@ -72,7 +72,7 @@ export interface Actions {
     notify(id: NoticeId, details?: string, reload?: () => void): void;
     dismiss(id: NoticeId): void;
     speak(language: Language): void;
-    deepen(depth: Depth): void;
+    deepen(depth: Depth, chosen?: boolean): void; // a choice is kept; a link into a section is none
 }
 
 export const emptyPage = (catalog: Catalog, job: Job): Page => ({

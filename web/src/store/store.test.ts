@@ -352,4 +352,7 @@ test('the depth is drawn at once, closes what is open, and is told', async () =>
     store.actions.open({ group: 'weights', item: '', at: 'bar' });
     store.actions.deepen('detail');
     expect([store.current().depth, store.current().open, depths]).toEqual(['detail', null, ['detail']]);
+    store.actions.deepen('plain');
+    store.actions.deepen('detail', false); // a link into a section
+    expect([store.current().depth, depths]).toEqual(['detail', ['detail', 'plain']]);
 });

@@ -91,9 +91,9 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak, deepened
         notify: (id, details = '', reload) =>
             update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details, ...(reload && { reload }) }] }),
         dismiss: (id) => update({ notices: page().notices.filter((notice) => notice.id !== id) }),
-        deepen(depth) {
+        deepen(depth, chosen = true) {
             update({ depth, open: null });
-            deepened(depth);
+            if (chosen) deepened(depth);
         },
         speak(language) {
             speak(language).then(
