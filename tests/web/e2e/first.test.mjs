@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually, load, open, pageTest, settled } from './browser.mjs';
 import { addressHas, addressLacks, field, headline, holds, inOrder, part, plain, verdictIs } from './find.mjs';
+import { violations } from './looks.mjs';
 import { answerOf } from './numbers.mjs';
 
 const first = { depth: 'plain' };
@@ -28,6 +29,41 @@ pageTest('one answer on one screen, at both widths: nothing else is drawn', asyn
         const across = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(across <= 0, `${across} px too wide`);
     }
+});
+
+pageTest('nothing for axe to find, light and dark, wide and narrow', async () => {
+    for (const [width, colorScheme] of [
+        [1280, 'light'],
+        [390, 'dark'],
+    ]) {
+        const page = await open('?model=llama-3.1-70b&gpus=64', { ...first, width, colorScheme });
+        assert.deepEqual(await violations(page), []);
+    }
+});
+
+pageTest('by keyboard alone: past the bar to the plan’s first button, which opens and closes', async () => {
+    const page = await open('', first);
+    await page.locator('#answer').focus();
+    const reached = () => page.evaluate(() => document.activeElement.closest('.plan') !== null);
+    let presses = 0;
+    while (presses < 15 && !(await reached())) {
+        await page.keyboard.press('Tab');
+        ++presses;
+    }
+    assert.ok(await reached(), `${presses} presses from the answer`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    assert.ok(await reached(), 'the focus is back');
+});
+
+pageTest('a question opens what it leads to, and the next visit is plain again', async () => {
+    const page = await open('', first);
+    await page.locator('.next a[href="#calibrate"]').click();
+    await page.locator('#calibrate textarea').waitFor();
+    await page.goto(page.url().replace(/#.*/, ''));
+    await settled(page);
+    assert.equal(await page.locator('main.plain').count(), 1);
 });
 
 pageTest('one number for the memory: in the headline, at the end of the bar, and in the title', async () => {
