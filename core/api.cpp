@@ -11,6 +11,7 @@
 #include "answer/timeline.h"
 #include "calibration/calibration.h"
 #include "formats/formats.h"
+#include "formats/import_plan.h"
 #include "job/job.h"
 #include "links/read.h"
 #include "model/catalog.h"
@@ -130,6 +131,14 @@ std::string export_plan(std::string_view request) {
     if (!job) return failure(problems, nullptr);
     if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
     return dump(export_answer(*job));
+}
+
+// ---- import_plan
+std::string import_plan(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxRequestBytes, problems);
+    Json answer = object ? import_answer(*object, problems) : Json();
+    return problems.empty() ? dump(std::move(answer)) : failure(problems);
 }
 
 // ---- limits

@@ -35,6 +35,9 @@ std::string timeline(std::string_view request);
 // A plan as the configuration of a training framework, and what that cannot say.
 std::string export_plan(std::string_view request);
 
+// A launch script as the jobs that it describes, argument by argument.
+std::string import_plan(std::string_view request);
+
 // Every legal split for each number of GPUs, as a summary and columns.
 struct SearchAnswer {
     std::string summary;

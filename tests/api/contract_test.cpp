@@ -133,6 +133,8 @@ void check_requests() {
     with("alternatives", "", nullptr);
     with("timeline", "", nullptr);
     with("export_plan", "format", "megatron-lm");
+    CHECK(at(checked("import_plan", json(R"({"text": "run --num-layers 2 --seq-length 8 --micro-batch-size 1", "set": {"A": "1"}})")),
+             "ok") == true);
     with("search", "gpu_counts", Json::array({8}));
     with("rank", "only", Json::object());
     with("versus", "other", plan);

@@ -155,6 +155,8 @@ std::string catalog_fields(std::string_view data) {
     return answer;
 }
 
+std::string import_script(std::string_view data) { return import_plan(dump(Json{{"text", std::string(data)}})); }
+
 struct Target {
     const char* name;
     std::string (*answer)(std::string_view data);
@@ -170,6 +172,8 @@ constexpr Target kTargets[] = {
     {"versus", answer_to<versus>, "versus", true},
     {"timeline", answer_to<timeline>, "timeline", true},
     {"export_plan", answer_to<export_plan>, "export_plan", true},
+    {"import_plan", answer_to<import_plan>, "import_plan", true},
+    {"import_script", import_script, "import_plan"},
     {"limits", answer_to<limits>, "limits", true},
     {"calibrate", answer_to<calibrate>, "calibrate", true},
     {"calibrate_table", calibrate_table, "calibrate"},

@@ -21,6 +21,7 @@ inline Json golden_answer(const Json& golden) {
     if (function == "rank") response = api::rank(request);
     if (function == "versus") response = api::versus(request);
     if (function == "timeline") response = api::timeline(request);
+    if (function == "import_plan") response = api::import_plan(request);
     if (function == "export_plan") response = api::export_plan(request);
     if (function == "limits") response = api::limits(request);
     if (function == "place") response = api::place(request);

@@ -742,6 +742,61 @@ export type TimelineStage = {
     chunk: number[];
 };
 
+// The text of a script.
+export type ImportPlanRequest = {
+    text: string;
+    set?: NamesSet;
+};
+
+// Values by name: of names that are set before the script starts, or of asked arguments.
+export type NamesSet = { [key: string]: string };
+
+// What the script would start.
+export type ImportedPlans = {
+    ok: true;
+    version: Version;
+    format: ConfigFormat;
+    complete: boolean;
+    jobs: ImportedPlan[];
+    questions: ImportQuestion[];
+};
+
+// One start of the program.
+export type ImportedPlan = {
+    title: string;
+    line: number;
+    job: ImportedJob;
+    keys: ImportedKey[];
+    asked: AskedKey[];
+    refused: Text[];
+    notes: Text[];
+};
+
+// Fields of a job.
+export type ImportedJob = { [key: string]: number | string | boolean | { [key: string]: Json } };
+
+// A field of the job, or the size of the vocabulary.
+export type AskedKey = 'gpus' | 'sequence_length' | 'micro_batch' | 'vocab_size';
+
+// What was made of an argument.
+export type ImportedKey = {
+    key: string;
+    value: string;
+    line: number;
+    fate: KeyFate;
+    fields: string[];
+    names: string[];
+};
+
+// "used"; "no_number": known, and it changes no number here; "contradicted": a later one of the same name counts; "open": it hangs on a name that the script does not set; "unknown": not understood.
+export type KeyFate = 'used' | 'no_number' | 'contradicted' | 'open' | 'unknown';
+
+// A name that the script does not set.
+export type ImportQuestion = {
+    name: string;
+    choices: string[];
+};
+
 // A job, and whose configuration to write.
 export type ExportRequest = JobRequest & {
     format?: ConfigFormat;
@@ -1418,6 +1473,7 @@ export interface Requests {
     estimate: EstimateRequest;
     alternatives: EstimateRequest;
     timeline: EstimateRequest;
+    import_plan: ImportPlanRequest;
     export_plan: ExportRequest;
     search: SearchRequest;
     rank: RankRequest;
@@ -1435,6 +1491,7 @@ export interface Answers {
     estimate: Estimate | JobRefusal;
     alternatives: Alternatives | JobRefusal;
     timeline: TimelineAnswer | JobRefusal;
+    import_plan: ImportedPlans | Refusal;
     export_plan: Exported | JobRefusal;
     search: SearchSummary | Refusal;
     rank: Ranked | Refusal;
@@ -1452,6 +1509,7 @@ export interface Fourfold {
     estimate(request: string): string;
     alternatives(request: string): string;
     timeline(request: string): string;
+    import_plan(request: string): string;
     export_plan(request: string): string;
     search(request: string): { summary: string; columns: SearchColumns };
     rank(request: string): string;

@@ -1,0 +1,174 @@
+#include "formats/entries.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/decimal.h"
+#include "base/text.h"
+#include "formats/shell.h"
+
+namespace fourfold {
+
+// "8", "1_024", "1e6", 8
+static std::optional<double> number_of(const Json& value) {
+    if (value.is_number()) return value.get<double>();
+    const auto* given = value.get_ptr<const Json::string_t*>();
+    if (given == nullptr) return std::nullopt;
+    std::string text = *given;
+    std::erase(text, '_');
+    if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string::npos) return std::nullopt;
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    return end == text.c_str() + text.size() && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+static bool is_off(const Json& value) {
+    if (value.is_boolean()) return !value.get<bool>();
+    if (value.is_null()) return true;
+    const auto* text = value.get_ptr<const Json::string_t*>();
+    if (text == nullptr) return value == Json(0);
+    const std::string lower = lower_case(*text);
+    return lower == "false" || lower == "0" || lower == "no" || lower == "off" || lower == "none" || lower == "null";
+}
+
+const Entry* Import::last(std::string_view key) const {
+    const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& one) { return one.key == key; });
+    return found == entries.rend() ? nullptr : &*found;
+}
+
+bool Import::hangs(std::string_view field) const {
+    return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+        return entry.fate == Fate::open && std::find(entry.fields.begin(), entry.fields.end(), field) != entry.fields.end();
+    });
+}
+
+Entry* Import::take(std::string_view key, std::string_view field) {
+    auto* entry = const_cast<Entry*>(last(key));
+    if (entry == nullptr) return nullptr;
+    if (!field.empty() && std::find(entry->fields.begin(), entry->fields.end(), field) == entry->fields.end())
+        entry->fields.emplace_back(field);
+    entry->fate = entry->open.empty() ? Fate::used : Fate::open;
+    for (const std::string& name : entry->open)
+        if (std::find(touched.begin(), touched.end(), name) == touched.end()) touched.push_back(name);
+    return entry->open.empty() ? entry : nullptr;
+}
+
+std::optional<double> Import::number(std::string_view key, std::string_view field) {
+    Entry* entry = take(key, field);
+    if (entry == nullptr || entry->value.is_null()) return std::nullopt;
+    const auto number = number_of(entry->value);
+    if (!number) entry->fate = Fate::unknown;
+    return number;
+}
+
+std::optional<std::int64_t> Import::whole(std::string_view key, std::string_view field) {
+    constexpr double kExact = 9'007'199'254'740'992;  // 2^53
+    const auto value = number(key, field);
+    if (!value) return std::nullopt;
+    if (*value == std::floor(*value) && std::abs(*value) <= kExact) return static_cast<std::int64_t>(*value);
+    mark(key, Fate::unknown);
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> Import::whole(std::initializer_list<std::string_view> keys, std::string_view field) {
+    std::optional<std::int64_t> found;
+    for (const std::string_view key : keys)
+        if (!found) found = whole(key, field);
+    return found;
+}
+
+std::optional<std::string> Import::text(std::string_view key, std::string_view field) {
+    const Entry* entry = take(key, field);
+    if (entry == nullptr || entry->value.is_null()) return std::nullopt;
+    if (const auto* text = entry->value.get_ptr<const Json::string_t*>()) return *text;
+    if (!entry->value.is_array()) return entry->value.dump();
+    std::string all;
+    for (const Json& part : entry->value) all += (all.empty() ? "" : " ") + (part.is_string() ? part.get<std::string>() : part.dump());
+    return all;
+}
+
+bool Import::on(std::string_view key, std::string_view field) {
+    const Entry* entry = take(key, field);
+    return entry != nullptr && !is_off(entry->value);
+}
+
+void Import::mark(std::string_view key, Fate fate) {
+    if (auto* entry = const_cast<Entry*>(last(key))) entry->fate = fate;
+}
+
+void Import::settle() {
+    for (Entry& entry : entries) {
+        const Entry* winner = last(entry.key);
+        if (winner == &entry || winner->value == entry.value) continue;
+        if (winner->fate == Fate::used || winner->fate == Fate::open) entry.fate = Fate::contradicted;
+    }
+}
+
+bool matches(std::string_view pattern, std::string_view text) {
+    std::size_t p = 0, t = 0, star = std::string_view::npos, after = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            after = t;
+        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++after;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+static const char* id_of(Fate fate) {
+    switch (fate) {
+        case Fate::used:
+            return "used";
+        case Fate::no_number:
+            return "no_number";
+        case Fate::contradicted:
+            return "contradicted";
+        case Fate::open:
+            return "open";
+        case Fate::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+static Json texts(const std::vector<Text>& list) {
+    Json all = Json::array();
+    for (const Text& text : list) all.push_back(text.json());
+    return all;
+}
+
+Json to_json(const Import& import) {
+    constexpr std::size_t kMost = 1'000, kLongest = 200;
+    Json keys = Json::array();
+    for (const Entry& entry : import.entries) {
+        if (keys.size() == kMost) break;
+        std::string value = entry.value.is_string() ? entry.value.get<std::string>() : entry.value.is_null() ? "" : entry.value.dump();
+        value = without_marks(value);
+        if (value.size() > kLongest) value.resize(kLongest);
+        keys.push_back(Object()
+                           .add("key", entry.shown.substr(0, kLongest))
+                           .add("value", value)
+                           .add("line", entry.line)
+                           .add("fate", id_of(entry.fate))
+                           .add("fields", Json(entry.fields))
+                           .add("names", Json(entry.open)));
+    }
+    return Object()
+        .add("job", import.job)
+        .add("keys", std::move(keys))
+        .add("asked", Json(import.asked))
+        .add("refused", texts(import.refused))
+        .add("notes", texts(import.notes));
+}
+
+}  // namespace fourfold

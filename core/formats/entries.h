@@ -1,0 +1,68 @@
+// The settings of a configuration, whatever its format, and what was made of each.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace fourfold {
+
+enum class Fate { unknown, used, no_number, contradicted, open };
+
+struct Entry {
+    std::string key;                  // as the reader looks for it: "tensor_model_parallel_size"
+    std::string shown;                // as it is written: "--tensor-model-parallel-size"
+    Json value;                       // a text, a number, true or false, a list, or null
+    std::int64_t line = 0;            // 0 = not known
+    std::vector<std::string> open{};  // names that its value hangs on, which the text does not say
+    Fate fate = Fate::unknown;
+    std::vector<std::string> fields{};  // of the job that it sets
+};
+
+// A job as a configuration describes it, while it is read.
+class Import {
+ public:
+    std::vector<Entry> entries;
+    Json job = Json::object();         // what a request takes
+    Json config = Json::object();      // its model, as a config.json
+    std::vector<Text> refused;         // what the format's own program would refuse
+    std::vector<Text> notes;           // what cannot be counted, or was taken from elsewhere
+    std::vector<std::string> asked;    // what must be known and is not there
+    std::vector<std::string> touched;  // names that some entry hangs on
+
+    // Readers of the last entry of that key; `field` is what it sets. They mark it as used, or as open.
+    bool has(std::string_view key) const { return last(key) != nullptr; }
+    std::optional<std::int64_t> whole(std::string_view key, std::string_view field);
+    std::optional<double> number(std::string_view key, std::string_view field);
+    std::optional<std::string> text(std::string_view key, std::string_view field);
+    // Whether it is there and not switched off.
+    bool on(std::string_view key, std::string_view field);
+    // The same for the first of several names.
+    std::optional<std::int64_t> whole(std::initializer_list<std::string_view> keys, std::string_view field);
+
+    // Whether a field of the job hangs on an open name.
+    bool hangs(std::string_view field) const;
+    // Sets a field of the job where there is a value.
+    template <class Value>
+    void set(const char* field, const std::optional<Value>& value) {
+        if (value) job[field] = *value;
+    }
+    void mark(std::string_view key, Fate fate);
+    const Entry* last(std::string_view key) const;
+    // Earlier entries of a key with another value lose against its last one.
+    void settle();
+
+ private:
+    Entry* take(std::string_view key, std::string_view field);
+};
+
+// Whether a pattern with "*" for anything matches.
+bool matches(std::string_view pattern, std::string_view text);
+
+// The answer for one job: what it says, entry by entry.
+Json to_json(const Import& import);
+
+}  // namespace fourfold

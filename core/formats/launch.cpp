@@ -1,0 +1,198 @@
+// torchrun and torch.distributed.launch; srun and sbatch; PBS; Age (rt_AF: a node of 8 GPUs); mpirun; deepspeed.
+#include "formats/launch.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+#include "base/text.h"
+
+namespace fourfold {
+
+namespace {
+
+bool is_flag(std::string_view word) {
+    return word.size() > 2 && word.starts_with("--") && std::isalpha(static_cast<unsigned char>(word[2])) != 0;
+}
+
+// A quoted text with several arguments in it counts as these.
+ShellWords separate(const ShellWords& words) {
+    ShellWords all;
+    for (const ShellWord& word : words) {
+        const bool holds_several =
+            word.text.find(' ') != std::string::npos && (is_flag(word.text) || word.text.find(" --") != std::string::npos);
+        if (!holds_several) {
+            all.push_back(word);
+            continue;
+        }
+        std::string part;
+        for (const char c : word.text + " ") {
+            if (std::isspace(static_cast<unsigned char>(c)) == 0)
+                part += c;
+            else if (!part.empty())
+                all.push_back({std::exchange(part, {}), word.line});
+        }
+    }
+    return all;
+}
+
+void add_open(Entry& entry, std::string_view text) {
+    for (std::string& name : open_names(text))
+        if (std::find(entry.open.begin(), entry.open.end(), name) == entry.open.end()) entry.open.push_back(std::move(name));
+}
+
+std::string bare(std::string_view text) {  // without marks and what stands in them
+    std::string plain;
+    int depth = 0;
+    for (const char c : text) {
+        if (c == kOpen) ++depth;
+        if (depth == 0) plain += c;
+        if (c == kClose) --depth;
+    }
+    return plain;
+}
+
+// The number in "4", "h100:8", "gpu:a100:8" or "1:4" (of which the last is the most).
+std::optional<std::int64_t> last_number(std::string_view text) {
+    const std::size_t cut = text.rfind(':');
+    if (cut != std::string_view::npos) text.remove_prefix(cut + 1);
+    text = text.substr(0, text.find('('));
+    if (text.empty() || text.size() > 7 || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+    return std::stoll(std::string(text));
+}
+
+struct Size {
+    std::optional<std::int64_t> nodes, per_node, all;
+    bool known() const { return all || (nodes && per_node); }
+};
+
+// "--nodes=4", "--nodes 4", "-N 4", "-N4"
+std::string option(const ShellWords& words, std::initializer_list<std::string_view> names) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+        for (const std::string_view name : names) {
+            const std::string& word = words[i].text;
+            if (word == name && i + 1 < words.size()) return words[i + 1].text;
+            if (name.starts_with("--") && word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=')
+                return word.substr(name.size() + 1);
+            if (!name.starts_with("--") && word.size() > 2 && word.starts_with(name) &&
+                std::isdigit(static_cast<unsigned char>(word[2])) != 0)
+                return word.substr(2);
+        }
+    return "";
+}
+
+void fill(std::optional<std::int64_t>& into, std::string_view text) {
+    if (!into) into = last_number(text);
+}
+
+Size of_scheduler(const ShellWords& words) {
+    Size size;
+    fill(size.nodes, option(words, {"--nodes", "-N"}));
+    fill(size.per_node, option(words, {"--gpus-per-node", "--gres", "--ntasks-per-node"}));
+    if (!size.per_node) fill(size.per_node, option(words, {"--gres"}));
+    fill(size.all, option(words, {"--gpus", "-G"}));
+    if (!size.known() && !size.per_node) fill(size.all, option(words, {"--ntasks", "-n"}));
+    for (const ShellWord& word : words) {
+        // PBS: "select=16:ngpus=8:…"; Age: "rt_AF=32", "rt_F=4" (nodes of 8 and of 4 GPUs)
+        std::size_t at = word.text.find("select=");
+        if (at != std::string::npos) fill(size.nodes, word.text.substr(at + 7, word.text.find(':', at) - at - 7));
+        at = word.text.find("ngpus=");
+        if (at != std::string::npos) fill(size.per_node, word.text.substr(at + 6, word.text.find_first_of(":,", at) - at - 6));
+        for (const auto& [name, gpus] : {std::pair{"rt_AF=", 8}, std::pair{"rt_HF=", 8}, std::pair{"rt_F=", 4}}) {
+            at = word.text.find(name);
+            if (at == std::string::npos || (at > 0 && word.text[at - 1] == 'A')) continue;
+            fill(size.nodes, word.text.substr(word.text.find('=', at) + 1));
+            size.per_node = gpus;
+        }
+    }
+    return size;
+}
+
+Size of_launcher(const ShellWords& words) {
+    Size size;
+    fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines"}));
+    fill(size.per_node, option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node"}));
+    fill(size.all, option(words, {"--num_processes", "--world_size"}));
+    if (!words.empty() && (words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun")))
+        fill(size.all, option(words, {"-np", "-n", "--np"}));
+    if (size.per_node && !size.nodes && option(words, {"--nnodes"}).empty()) size.nodes = 1;  // torchrun's own default
+    return size;
+}
+
+Size of_names(const std::function<std::string(std::string_view)>& value) {
+    Size size;
+    for (const char* name : {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "NODE_COUNT", "WORKER_NUM"})
+        fill(size.nodes, value(name));
+    for (const char* name :
+         {"GPUS_PER_NODE", "NUM_GPUS_PER_NODE", "NPROC_PER_NODE", "N_GPUS_PER_NODE", "GPU_PER_NODE", "NGPUS_PER_NODE", "NGPU_PER_NODE"})
+        fill(size.per_node, value(name));
+    for (const char* name : {"WORLD_SIZE", "NUM_GPUS", "N_GPUS", "NGPUS", "TOTAL_GPUS", "NGPU"}) fill(size.all, value(name));
+    return size;
+}
+
+void put(Import& in, const Size& size) {
+    // On one node a part of its GPUs may be used.
+    if (size.per_node && size.nodes.value_or(1) > 1 && !in.job.contains("gpus_per_node")) in.job["gpus_per_node"] = *size.per_node;
+    if (in.job.contains("gpus") || !size.known()) return;
+    in.job["gpus"] = size.nodes && size.per_node ? *size.nodes * *size.per_node : *size.all;
+}
+
+}  // namespace
+
+std::vector<Entry> arguments_of(const ShellCommand& command) {
+    std::vector<Entry> entries;
+    const ShellWords words = separate(command.words);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (!is_flag(words[i].text)) continue;
+        Entry entry;
+        entry.line = words[i].line;
+        add_open(entry, words[i].text);
+        std::string name = bare(words[i].text);
+        Json values = Json::array();
+        if (const std::size_t cut = words[i].text.find('='); cut != std::string::npos && name.find('=') != std::string::npos) {
+            values.push_back(words[i].text.substr(cut + 1));
+            name.resize(name.find('='));
+        }
+        entry.shown = name;
+        entry.key = name.substr(2);
+        std::replace(entry.key.begin(), entry.key.end(), '-', '_');
+        for (; i + 1 < words.size() && !is_flag(words[i + 1].text); ++i) {
+            const std::string& value = words[i + 1].text;
+            if (value.size() > 1 && value[0] == '-' && std::isalpha(static_cast<unsigned char>(value[1])) != 0) break;
+            add_open(entry, value);
+            values.push_back(value);
+        }
+        // A program's own arguments end what a launcher was told: "torchrun --nnodes 4 pretrain_gpt.py".
+        if (values.size() > 1 && values.back().get<std::string>().ends_with(".py")) values.erase(values.end() - 1);
+        entry.value = values.empty() ? Json(true) : values.size() == 1 ? values[0] : values;
+        entries.push_back(std::move(entry));
+    }
+    return entries;
+}
+
+void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
+    const ShellWords words = separate(command.words);
+    put(in, of_launcher(words));
+    const std::size_t program = static_cast<std::size_t>(
+        std::find_if(words.begin(), words.end(),
+                     [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "python" || word.text == "torchrun"; }) -
+        words.begin());
+    const bool slurm = !words.empty() && (words[0].text == "srun" || words[0].text == "sbatch" || words[0].text == "salloc");
+    if (slurm) put(in, of_scheduler({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(program)}));
+    ShellWords asked;
+    for (const ShellCommand& directive : script.directives) asked.insert(asked.end(), directive.words.begin() + 1, directive.words.end());
+    put(in, of_scheduler(asked));
+    put(in, of_names([&](std::string_view name) {
+            for (const auto& [key, value] : command.settings)
+                if (key == name) return value;
+            return std::string();
+        }));
+    put(in, of_names([&](std::string_view name) {
+            const auto found = script.variables.find(std::string(name));
+            return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
+        }));
+    for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines"})
+        if (in.has(key)) in.text(key, "gpus");
+}
+
+}  // namespace fourfold

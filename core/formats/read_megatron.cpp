@@ -1,0 +1,255 @@
+// Arguments, their defaults and what they exclude: Megatron-LM d98e8a64dd, megatron/training/arguments.py (line numbers below), and its
+// tags v2.0 to core_v0.19.0 for older names.
+#include "formats/read_megatron.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "plan/plan.h"
+
+namespace fourfold {
+
+// An argument that is a field of the job under another name.
+struct Renamed {
+    const char* key;
+    const char* field;
+};
+static constexpr Renamed kWhole[] = {
+    {"seq_length", "sequence_length"},
+    {"encoder_seq_length", "sequence_length"},
+    {"micro_batch_size", "micro_batch"},
+    {"global_batch_size", "global_batch"},
+    {"tensor_model_parallel_size", "tensor_parallel"},
+    {"model_parallel_size", "tensor_parallel"},
+    {"intra_layer_model_parallel_size", "tensor_parallel"},
+    {"pipeline_model_parallel_size", "pipeline_parallel"},
+    {"inter_layer_model_parallel_size", "pipeline_parallel"},
+    {"context_parallel_size", "context_parallel"},
+    {"expert_model_parallel_size", "expert_parallel"},
+    {"num_distributed_optimizer_instances", "shard_replicas"},
+    {"microbatch_group_size_per_virtual_pipeline_stage", "virtual_stage_group"},
+    {"decoder_first_pipeline_num_layers", "first_stage_layers"},
+    {"num_layers_in_first_pipeline_stage", "first_stage_layers"},
+    {"decoder_last_pipeline_num_layers", "last_stage_layers"},
+    {"num_layers_in_last_pipeline_stage", "last_stage_layers"},
+};
+static constexpr Renamed kSwitches[] = {
+    {"sequence_parallel", "sequence_parallel"},
+    {"overlap_grad_reduce", "overlap_gradients"},
+    {"overlap_param_gather", "overlap_parameters"},
+    {"tp_comm_overlap", "tensor_overlap"},
+    {"account_for_embedding_in_pipeline_split", "count_embedding_as_layer"},
+    {"account_for_loss_in_pipeline_split", "count_loss_as_layer"},
+};
+
+int megatron_likeness(const std::vector<Entry>& entries) {
+    constexpr std::string_view kTelling[] = {"num_layers", "hidden_size", "num_attention_heads", "transformer_impl",
+                                             "use_distributed_optimizer"};
+    int count = 0;
+    for (const Entry& entry : entries) {
+        const auto is = [&](const Renamed& one) { return entry.key == one.key; };
+        count += std::any_of(std::begin(kWhole), std::end(kWhole), is) ||
+                 std::find(std::begin(kTelling), std::end(kTelling), entry.key) != std::end(kTelling);
+    }
+    return count;
+}
+
+static Text refusal(const char* id) { return Text("import_plan.refused", id); }
+
+// Three ways to say it, of which one may be used (928-938).
+static void read_chunks(Import& in) {
+    const auto layout = in.text("pipeline_model_parallel_layout", "layout");
+    const auto per_chunk = in.whole("num_layers_per_virtual_pipeline_stage", "virtual_stages");
+    const auto chunks = in.whole({"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}, "virtual_stages");
+    if (static_cast<int>(layout.has_value()) + static_cast<int>(per_chunk.has_value()) + static_cast<int>(chunks.has_value()) > 1)
+        in.refused.push_back(refusal("two_virtual"));
+    const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    in.job["virtual_stages"] = chunks.value_or(1);
+    if (per_chunk && *per_chunk > 0) {
+        const std::int64_t extra = static_cast<int>(in.job.value("count_embedding_as_layer", false)) +
+                                   static_cast<int>(in.job.value("count_loss_as_layer", false));
+        const std::int64_t layers = in.whole("num_layers", "").value_or(0) + extra;
+        if (layers % (stages * *per_chunk) == 0 && layers > 0)
+            in.job["virtual_stages"] = layers / (stages * *per_chunk);
+        else
+            in.refused.push_back(
+                Text(refusal("layers_per_virtual")).with("layers", layers).with("stages", stages).with("each", *per_chunk));
+    }
+    if (!layout) return;
+    Problems problems;
+    const auto listed = read_layout(*layout, problems);
+    if (!listed) return in.mark("pipeline_model_parallel_layout", Fate::unknown);
+    in.job["layout"] = *layout;
+    if (static_cast<std::int64_t>(listed->chunks()) % stages == 0)
+        in.job["virtual_stages"] = static_cast<std::int64_t>(listed->chunks()) / stages;
+}
+
+static void read_recompute(Import& in) {
+    const bool old_full = in.on("checkpoint_activations", "recompute");
+    const auto granularity = in.has("recompute_granularity") ? in.text("recompute_granularity", "recompute")
+                                                             : in.text("activations_checkpoint_granularity", "recompute");
+    const auto method =
+        in.has("recompute_method") ? in.text("recompute_method", "recompute") : in.text("activations_checkpoint_method", "recompute");
+    const auto layers =
+        in.whole({"recompute_num_layers", "activations_checkpoint_num_layers", "checkpoint_num_layers"}, "recompute_layers");
+    auto modules = in.text("recompute_modules", "recompute_modules");
+    const bool selective = in.on("recompute_activations", "recompute") || granularity == "selective";  // 607
+    in.job["recompute"] = "none";
+    if (granularity == "full" || old_full || (!granularity && method && !selective)) {
+        in.job["recompute"] = method == "block" ? "block" : "full";
+        if (layers && *layers > 0) in.job["recompute_layers"] = *layers;
+        if (method == "block" && layers == 0) in.job["recompute"] = "none";
+    } else if (selective) {
+        in.job["recompute"] = "selective";
+        if (method) in.refused.push_back(refusal("selective_method"));  // 1425
+        std::string known;
+        std::string word;
+        for (const char c : modules.value_or("core_attn") + " ") {
+            const bool part = c != ' ' && c != ',' && c != '[' && c != ']' && c != '"' && c != '\'';
+            if (part) {
+                word += c;
+            } else if (!word.empty()) {
+                const bool ours =
+                    std::any_of(kModuleChoices.begin(), kModuleChoices.end(), [&](const Choice& one) { return one.id == word; });
+                if (ours)
+                    known += (known.empty() ? "" : ",") + word;
+                else
+                    in.notes.push_back(Text("import_plan.note.module").with("module", word));
+                word.clear();
+            }
+        }
+        in.job["recompute_modules"] = known;
+    }
+}
+
+static void read_zero(Import& in) {
+    in.job["zero"] = in.on("use_distributed_optimizer", "zero") ? "optimizer" : "none";
+    const bool fsdp = in.on("use_megatron_fsdp", "zero") || in.on("use_custom_fsdp", "zero");
+    const bool torch_fsdp = in.on("use_torch_fsdp2", "zero");
+    const auto strategy = in.text("data_parallel_sharding_strategy", "zero");
+    if (!fsdp && !torch_fsdp) return;
+    const std::string what = strategy.value_or("optim_grads_params");
+    in.job["zero"] = what == "no_shard" ? "none" : what == "optim" ? "optimizer" : what == "optim_grads" ? "gradients" : "weights";
+    if (torch_fsdp && in.job.value("pipeline_parallel", std::int64_t{1}) > 1) in.refused.push_back(refusal("fsdp2_pipeline"));
+}
+
+static void read_precision(Import& in) {
+    const bool bf16 = in.on("bf16", "precision"), fp16 = in.on("fp16", "precision");
+    const auto format = in.text("fp8_format", "precision"), old_format = in.text("fp8", "precision"),
+               fp4 = in.text("fp4_format", "precision");
+    const bool fp8 = (format && *format != "None" && *format != "null") ||
+                     (old_format && (*old_format == "e4m3" || *old_format == "hybrid")) || in.on("fp8_e4m3", "precision") ||
+                     in.on("fp8_hybrid", "precision");
+    const bool weights = in.on("fp8_param_gather", "precision") || in.on("fp8_param", "precision");
+    in.job["precision"] = fp8 ? (weights ? "fp8_weights" : "fp8") : fp16 ? "fp16" : "bf16";
+    if (fp4 && *fp4 != "None") in.notes.emplace_back("import_plan.note.fp4");
+    if (fp4 && fp8) in.refused.push_back(refusal("fp8_and_fp4"));  // 1100
+    if (!bf16 && !fp16) in.notes.emplace_back("import_plan.note.fp32");
+    const bool reduces_in_bf16 = in.on("grad_reduce_in_bf16", "gradients_in_fp32");
+    const bool accumulates = in.on("accumulate_allreduce_grads_in_fp32", "gradients_in_fp32");
+    const auto main_grads = in.text("main_grads_dtype", "gradients_in_fp32");
+    in.job["gradients_in_fp32"] = main_grads == "bf16" ? false : accumulates || (!fp16 && !reduces_in_bf16);
+}
+
+// Without the precision-aware optimizer the types have no effect, and nothing may lie in host memory (1884).
+static void read_optimizer(Import& in) {
+    const bool aware = in.on("use_precision_aware_optimizer", "moments");
+    const auto first = in.text("exp_avg_dtype", "moments"), second = in.text("exp_avg_sq_dtype", "moments");
+    const auto bytes = [](const std::optional<std::string>& type) { return !type || *type == "fp32" ? 4 : *type == "fp8" ? 1 : 2; };
+    in.job["moments"] = "fp32";
+    if (aware && bytes(first) == 1 && bytes(second) == 1) in.job["moments"] = "8-bit";
+    if (aware && bytes(first) == 2 && bytes(second) == 2) in.job["moments"] = "16-bit";
+    if (aware && bytes(first) != bytes(second)) in.notes.emplace_back("import_plan.note.two_moments");
+    const auto part = in.number("optimizer_offload_fraction", "optimizer_offload");
+    if (!in.on("optimizer_cpu_offload", "optimizer_offload")) return;
+    in.job["optimizer_offload"] = part.value_or(1.0);
+    if (!aware) in.refused.push_back(refusal("offload"));
+}
+
+static void read_kernels(Import& in) {
+    const auto backend = in.text("attention_backend", "attention");
+    const bool flash = in.on("use_flash_attn", "attention") || in.on("use_flash_attn_v2", "attention");
+    if (backend == "flash" || (!backend && flash)) in.job["attention"] = "flash";
+    if (backend == "fused") in.job["attention"] = "cudnn";
+    if (backend == "unfused" || backend == "local") in.job["attention"] = "plain";
+    const bool fused = in.on("cross_entropy_loss_fusion", "loss");
+    const auto kind = in.text("cross_entropy_fusion_impl", "loss");
+    if (fused) in.job["loss"] = kind == "te" ? "te_fused" : "native_fused";
+    const auto layers = in.text("transformer_impl", "transformer_engine");
+    if (layers == "local") in.job["transformer_engine"] = "off";
+    if (in.on("moe_grouped_gemm", "grouped_gemm")) in.job["grouped_gemm"] = "on";
+    for (const auto& [key, field] : {std::pair{"hidden_dropout", "hidden_dropout"}, std::pair{"attention_dropout", "attention_dropout"}})
+        in.job[field] = in.number(key, field).value_or(0.1) > 0;
+    if (in.on("no_overlap_p2p_communication", "overlap_pipeline"))
+        in.job["overlap_pipeline"] = false;
+    else
+        in.job["overlap_pipeline"] = in.job.value("virtual_stages", std::int64_t{1}) > 1;
+}
+
+static void read_batch(Import& in) {
+    if (const auto ramp = in.text("rampup_batch_size", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
+    if (const auto ramp = in.text("step_batch_size_schedule", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
+    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
+    const std::int64_t parallel = in.job.value("tensor_parallel", std::int64_t{1}) * in.job.value("pipeline_parallel", std::int64_t{1}) *
+                                  in.job.value("context_parallel", std::int64_t{1});
+    if (gpus > 0 && parallel > 0 && gpus % parallel != 0)
+        in.refused.push_back(Text(refusal("world")).with("gpus", gpus).with("product", parallel));  // 424-448
+    const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0}), copies = gpus > 0 && parallel > 0 ? gpus / parallel : 0;
+    if (!in.job.contains("global_batch") && !in.has("global_batch_size") && micro > 0 && copies > 0)
+        in.job["global_batch"] = micro * copies;  // 702
+    const std::int64_t batch = in.job.value("global_batch", std::int64_t{0});
+    if (batch > 0 && micro > 0 && copies > 0 && batch % (micro * copies) != 0)
+        in.refused.push_back(Text(refusal("batch")).with("batch", batch).with("micro", micro).with("copies", copies));
+}
+
+static void check_rest(Import& in) {
+    if (in.on("overlap_param_gather", "overlap_parameters") && in.job["zero"] == "none") in.refused.push_back(refusal("gather"));  // 1024
+    const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    const std::int64_t layers = in.whole("num_layers", "").value_or(0);
+    const std::int64_t extra =
+        static_cast<int>(in.job.value("count_embedding_as_layer", false)) + static_cast<int>(in.job.value("count_loss_as_layer", false));
+    const bool ends = in.job.contains("first_stage_layers") || in.job.contains("last_stage_layers") || in.job.contains("layout");
+    if (!ends && layers > 0 && stages > 0 && (layers + extra) % stages != 0)
+        in.refused.push_back(Text(refusal("layers")).with("layers", layers + extra).with("stages", stages));
+}
+
+void read_megatron(Import& in) {
+    for (const auto& [key, field] : kWhole)
+        if (!in.job.contains(field)) in.set(field, in.whole(key, field));
+    for (const auto& [key, field] : kSwitches) {
+        const bool on = in.on(key, field);
+        const Entry* entry = in.last(key);
+        if (entry == nullptr || entry->open.empty()) in.job[field] = on;
+    }
+    for (const char* field : {"tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"}) {
+        if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;
+    }
+    read_megatron_model(in);
+    const auto expert_tensor = in.whole("expert_tensor_parallel_size", "expert_tensor_parallel");
+    if (in.whole("num_experts", "").value_or(0) <= 1)
+        in.job["expert_parallel"] = in.job["expert_tensor_parallel"] = 1;
+    else if (expert_tensor)
+        in.job["expert_tensor_parallel"] = *expert_tensor;
+    else if (in.job.contains("tensor_parallel"))
+        in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
+    read_chunks(in);
+    read_recompute(in);
+    read_zero(in);
+    read_precision(in);
+    read_optimizer(in);
+    read_kernels(in);
+    read_batch(in);
+    check_rest(in);
+    mark_without_number(in);
+    // Of no effect there (1434, 1024).
+    if (in.job.value("tensor_parallel", std::int64_t{0}) == 1) in.job.erase("sequence_parallel");
+    if (in.job["zero"] == "none") in.job.erase("overlap_parameters");
+    for (const Entry& entry : in.entries)
+        if (entry.fate == Fate::open)
+            for (const std::string& field : entry.fields) in.job.erase(field);
+    for (const char* field : {"sequence_length", "micro_batch", "gpus"})
+        if (!in.job.contains(field) && !in.hangs(field)) in.asked.emplace_back(field);
+    in.settle();
+}
+
+}  // namespace fourfold

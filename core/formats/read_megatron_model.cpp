@@ -1,0 +1,194 @@
+// The model that Megatron-LM's arguments describe, as a config.json: arguments.py and transformer_config.py at d98e8a64dd.
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/read_megatron.h"
+#include "model/catalog.h"
+#include "model/model.h"
+
+namespace fourfold {
+
+// Vocabularies that an argument names without their size (megatron/training/tokenizer/tokenizer.py; the files that it downloads).
+static std::optional<std::int64_t> vocabulary_of(const std::string& tokenizer) {
+    if (tokenizer == "GPT2BPETokenizer") return 50'257;
+    if (tokenizer == "Llama2Tokenizer") return 32'000;
+    return std::nullopt;
+}
+
+static void read_width(Import& in, Json& config) {
+    const auto hidden = in.whole("hidden_size", "model"), heads = in.whole("num_attention_heads", "model");
+    const bool gated = in.on("swiglu", "model");
+    if (hidden) config["hidden_size"] = *hidden;
+    if (heads) config["num_attention_heads"] = *heads;
+    if (const auto layers = in.whole("num_layers", "model")) config["num_hidden_layers"] = *layers;
+    // Absent: four times as wide, or with a gate two thirds of that in steps of 64 (1320).
+    const auto ffn = in.whole("ffn_hidden_size", "model");
+    const bool open = in.has("ffn_hidden_size") && !ffn;
+    if (ffn)
+        config["intermediate_size"] = *ffn;
+    else if (hidden && !open)
+        config["intermediate_size"] = gated ? *hidden * 4 * 2 / 3 / 64 * 64 : 4 * *hidden;
+    const bool grouped = in.on("group_query_attention", "model");
+    const auto groups = in.whole("num_query_groups", "model");  // alone it has no effect
+    if (grouped && groups)
+        config["num_key_value_heads"] = *groups;
+    else if (heads)
+        config["num_key_value_heads"] = *heads;
+    if (const auto dim = in.whole("kv_channels", "model")) config["head_dim"] = *dim;
+    if (const auto length = in.whole("max_position_embeddings", "model")) config["max_position_embeddings"] = *length;
+}
+
+static void read_shape(Import& in, Json& config) {
+    const bool gated = in.on("swiglu", "model");
+    config["gated_mlp"] = gated;
+    const auto norm = in.text("normalization", "model");
+    config["layer_norm"] = !norm || *norm == "LayerNorm";
+    const auto positions = in.text("position_embedding_type", "model");
+    const bool rotary = in.on("use_rotary_position_embeddings", "model");
+    config["learned_positions"] = (!positions || *positions == "learned_absolute") && !rotary;
+    const bool bias = !in.on("disable_bias_linear", "model");
+    config["attention_bias"] = bias;
+    config["mlp_bias"] = bias;
+    config["tie_word_embeddings"] = !in.on("untie_embeddings_and_output_weights", "model");
+    config["qk_layernorm"] = in.on("qk_layernorm", "model");
+    in.on("squared_relu", "model");
+    if (!bias && in.on("add_qkv_bias", "model")) config["model_type"] = "qwen2";
+    if (in.has("window_size")) in.notes.emplace_back("import_plan.note.window");
+}
+
+static void read_latent(Import& in, Json& config) {
+    if (!in.on("multi_latent_attention", "model")) return;
+    config["model_type"] = "deepseek_v3";
+    const auto set = [&](const char* ours, const char* theirs, Json usual) {
+        const auto value = in.whole(theirs, "model");
+        config[ours] = value ? Json(*value) : std::move(usual);
+    };
+    set("q_lora_rank", "q_lora_rank", nullptr);  // usual values: transformer_config.py, MLATransformerConfig
+    set("kv_lora_rank", "kv_lora_rank", 32);
+    set("qk_nope_head_dim", "qk_head_dim", 128);
+    set("qk_rope_head_dim", "qk_pos_emb_head_dim", 64);
+    set("v_head_dim", "v_head_dim", 128);
+    config.erase("head_dim");
+    config["qk_layernorm"] = true;
+}
+
+// "([0]*3+[1]*58)", "1" or [0, 1, 1]: the layers that are dense.
+static std::optional<Json> dense_layers(const Json& value, std::int64_t layers) {
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')' || c == '\'' || c == '"'; });
+    Json dense = Json::array();
+    constexpr std::int64_t kMost = 2'000;
+    std::int64_t at = 0;
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) {  // every so many layers has experts
+        const std::int64_t every = text.size() < 5 ? std::stoll(text) : 0;
+        if (every <= 0) return std::nullopt;
+        for (; at < std::min(layers, kMost); ++at)
+            if (at % every != 0) dense.push_back(at);
+        return dense;
+    }
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t end = text.find(']', i);
+        if (text[i] != '[' || end == std::string::npos) return std::nullopt;
+        std::string inside = text.substr(i + 1, end - i - 1);
+        std::erase(inside, ',');
+        std::int64_t times = 1;
+        i = end + 1;
+        if (i < text.size() && text[i] == '*') {
+            std::size_t stop = i + 1;
+            while (stop < text.size() && std::isdigit(static_cast<unsigned char>(text[stop])) != 0) ++stop;
+            if (stop == i + 1 || stop - i > 5) return std::nullopt;
+            times = std::stoll(text.substr(i + 1, stop - i - 1));
+            i = stop;
+        }
+        if (i < text.size() && text[i] == '+') ++i;
+        for (std::int64_t k = 0; k < times; ++k)
+            for (const char c : inside) {
+                if ((c != '0' && c != '1') || at >= kMost) return std::nullopt;
+                if (c == '0') dense.push_back(at);
+                ++at;
+            }
+    }
+    return at == layers ? std::optional(dense) : std::nullopt;
+}
+
+static void read_experts(Import& in, Json& config) {
+    const auto count = in.whole("num_experts", "model");
+    if (!count || *count <= 1) return;
+    const bool latent = config.value("model_type", "") == "deepseek_v3";
+    if (!latent) config["model_type"] = config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";
+    config[latent ? "n_routed_experts" : "num_local_experts"] = *count;
+    config["num_experts_per_tok"] = in.whole("moe_router_topk", "model").value_or(2);
+    const auto ffn = in.whole("moe_ffn_hidden_size", "model");
+    if (const std::int64_t width = ffn.value_or(config.value("intermediate_size", std::int64_t{0})); width > 0)
+        config["moe_intermediate_size"] = width;  // 1650
+    config["shared_expert_intermediate_size"] = in.whole("moe_shared_expert_intermediate_size", "model").value_or(0);
+    if (latent) config["n_shared_experts"] = 0;
+    if (latent) config["first_k_dense_replace"] = 0;
+    const Entry* list = in.last("moe_layer_freq");
+    if (list == nullptr || !in.text("moe_layer_freq", "model")) return;
+    const auto dense = dense_layers(list->value, config.value("num_hidden_layers", std::int64_t{0}));
+    if (!dense)
+        in.mark("moe_layer_freq", Fate::unknown);
+    else if (!dense->empty())
+        config["mlp_only_layers"] = *dense;
+}
+
+// Everything but the vocabulary, which many files leave to the tokenizer, and positions, which change nothing with rotary ones.
+static bool same_shape(const Model& a, const Model& b) {
+    return a.layers == b.layers && a.hidden == b.hidden && a.heads == b.heads && a.kv_heads == b.kv_heads && a.gated == b.gated &&
+           (a.ffn == b.ffn || a.experts.count > 0) && a.experts.count == b.experts.count && a.experts.per_token == b.experts.per_token &&
+           a.experts.ffn == b.experts.ffn && a.experts.shared_ffn == b.experts.shared_ffn && a.expert_layers == b.expert_layers &&
+           a.latent.kv_rank == b.latent.kv_rank && a.layer_norm == b.layer_norm && a.tied == b.tied;
+}
+
+// The models of the catalogue with these sizes, whose vocabulary (padded or not) is the given one, if any.
+static std::vector<const CatalogModel*> known_models(const Model& model, std::optional<std::int64_t> vocabulary) {
+    constexpr std::int64_t kPadding = 1'024;
+    std::vector<const CatalogModel*> found;
+    for (const CatalogModel& one : catalog().models)
+        if (same_shape(one.model, model) &&
+            (!vocabulary || (*vocabulary >= one.model.vocabulary && *vocabulary <= one.model.vocabulary + kPadding)))
+            found.push_back(&one);
+    return found;
+}
+
+void read_megatron_model(Import& in) {
+    Json& config = in.config;
+    if (!config.contains("model_type")) config["model_type"] = "llama";
+    read_width(in, config);
+    read_shape(in, config);
+    read_latent(in, config);
+    read_experts(in, config);
+    if (const auto depth = in.whole("mtp_num_layers", "model")) config["num_nextn_predict_layers"] = *depth;
+    auto vocabulary = in.whole({"padded_vocab_size", "vocab_size"}, "model");
+    if (const auto tokenizer = in.text("tokenizer_type", ""); !vocabulary && tokenizer) {
+        vocabulary = vocabulary_of(*tokenizer);
+        if (vocabulary)
+            in.notes.push_back(Text("import_plan.note.tokenizer").with("tokenizer", *tokenizer).with("vocabulary", *vocabulary));
+    }
+    config["vocab_size"] = vocabulary.value_or(1'024);  // to read the other sizes by
+    if (config["learned_positions"] == true && !config.contains("max_position_embeddings"))
+        config["max_position_embeddings"] = in.job.value("sequence_length", std::int64_t{2'048});
+    for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads"})
+        if (!config.contains(key)) return;
+    Problems problems;
+    ImportReport report;
+    const auto model = read_model(config, "", problems, report);
+    if (!model) return;
+    const auto known = known_models(*model, vocabulary);
+    const bool one_vocabulary = !known.empty() && std::all_of(known.begin(), known.end(), [&](const CatalogModel* one) {
+        return one->model.vocabulary == known[0]->model.vocabulary;
+    });
+    if (one_vocabulary || (vocabulary && !known.empty())) {
+        const Model& first = known[0]->model;
+        in.job["model"] = first.id;
+        if (!vocabulary)
+            in.notes.push_back(Text("import_plan.note.vocabulary_of").with("model", first.label).with("vocabulary", first.vocabulary));
+    } else if (vocabulary) {
+        in.job["model"] = canonical_config(*model);
+    } else {
+        in.asked.emplace_back("vocab_size");
+    }
+}
+
+}  // namespace fourfold

@@ -1,0 +1,396 @@
+#include "formats/shell.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+#include "formats/entries.h"
+#include "formats/shell_parts.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr int kMostSteps = 100'000;
+constexpr int kDeepestCalls = 12;
+
+// "NAME=" or "NAME+=" at the start of a word: the length of the name, 0 where there is none.
+std::size_t assigned_name(std::string_view word) {
+    std::size_t i = 0;
+    while (i < word.size() && (std::isalnum(static_cast<unsigned char>(word[i])) != 0 || word[i] == '_')) ++i;
+    if (i == 0 || std::isdigit(static_cast<unsigned char>(word[0])) != 0) return 0;
+    const std::string_view rest = word.substr(i);
+    return rest.starts_with('=') || rest.starts_with("+=") ? i : 0;
+}
+
+bool one_of(std::string_view word, std::initializer_list<std::string_view> list) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+class Run {
+ public:
+    Run(ShellScript& script, const std::map<std::string, std::string>& set) : script_(script), values_(variables_, script.choices) {
+        for (const auto& [name, value] : set) {
+            variables_[name] = {{{value}}};
+            fixed_.push_back(name);
+        }
+    }
+
+    void text(std::string_view text, std::int64_t line) {
+        ShellTokens tokens = tokens_of(text, line);
+        for (ShellCommand& directive : tokens.directives) {
+            learn(directive);
+            script_.directives.push_back(std::move(directive));
+        }
+        for (std::string& document : tokens.documents) script_.documents.push_back(std::move(document));
+        run(nodes_of(tokens.list, script_.complete));
+    }
+
+    void finish() {
+        script_.complete = script_.complete && !values_.overflowed && steps_ < kMostSteps;
+        for (const auto& [name, variable] : variables_) script_.variables[name] = variable.words;
+    }
+
+ private:
+    // What a scheduler tells the script about itself.
+    void learn(const ShellCommand& directive) {
+        const auto set = [&](std::initializer_list<const char*> names, const std::string& value) {
+            for (const char* name : names) variables_.try_emplace(name, ShellVariable{{{value, directive.line}}});
+        };
+        for (std::size_t i = 1; i < directive.words.size(); ++i) {
+            std::string word = directive.words[i].text, value;
+            if (const std::size_t cut = word.find('='); cut != std::string::npos) {
+                value = word.substr(cut + 1);
+                word.resize(cut);
+            } else if (i + 1 < directive.words.size()) {
+                value = directive.words[i + 1].text;
+            }
+            if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos) continue;
+            if (word == "--nodes" || word == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, value);
+            if (word == "--ntasks-per-node") set({"SLURM_NTASKS_PER_NODE"}, value);
+            if (word == "--ntasks" || word == "-n") set({"SLURM_NTASKS", "SLURM_NPROCS"}, value);
+            if (word == "--gpus-per-node") set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}, value);
+        }
+    }
+
+    void run(const ShellNodes& nodes) {
+        Truth last = Truth::yes;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            if (++steps_ > kMostSteps) return;
+            const ShellNode& node = nodes[i];
+            if (node.link != ShellNode::and_then && node.link != ShellNode::or_else) {
+                last = run(node);
+                continue;
+            }
+            const Truth needed = node.link == ShellNode::and_then ? last : !last;
+            if (needed == Truth::no) continue;
+            if (needed == Truth::yes)
+                last = run(node);
+            else
+                maybe({[&] { run(node); }, [] {}});
+        }
+    }
+
+    // A list of commands as a question.
+    Truth answer(const ShellNodes& nodes) {
+        Truth truth = Truth::yes;
+        for (const ShellNode& node : nodes) {
+            const Truth before = truth;
+            const Truth now = run(node);
+            if (node.link == ShellNode::and_then)
+                truth = before == Truth::no || now == Truth::no ? Truth::no : before == Truth::yes ? now : Truth::unknown;
+            else if (node.link == ShellNode::or_else)
+                truth = before == Truth::yes || now == Truth::yes ? Truth::yes : before == Truth::no ? now : Truth::unknown;
+            else
+                truth = now;
+        }
+        return truth;
+    }
+
+    Truth run(const ShellNode& node) {
+        switch (node.kind) {
+            case ShellNode::simple:
+                return command(node);
+            case ShellNode::test:
+                return asked(node.words[0].text);
+            case ShellNode::sum: {
+                const std::string value = assignment_or_sum(node.words[0].text);
+                return is_open(value) ? Truth::unknown : value == "0" ? Truth::no : Truth::yes;
+            }
+            case ShellNode::condition:
+                condition(node, 0);
+                break;
+            case ShellNode::choice:
+                choice(node);
+                break;
+            case ShellNode::loop:
+                loop(node);
+                break;
+            case ShellNode::function:
+                functions_[node.name] = node.clauses;
+                break;
+            case ShellNode::group:
+                run(node.clauses[0].body);
+                break;
+        }
+        return Truth::yes;
+    }
+
+    Truth asked(std::string_view expression) {
+        const Truth truth = values_.test(expression);
+        if (truth == Truth::unknown) reason_ = why(expression);
+        return truth;
+    }
+    // The name that a question hangs on.
+    std::string why(std::string_view expression) {
+        const std::vector<std::string> names = open_names(values_.text(expression));
+        return names.empty() ? std::string(expression.substr(0, 60)) : names[0];
+    }
+
+    std::string assignment_or_sum(const std::string& text) {
+        const std::size_t begin = text.find_first_not_of(" \t"), cut = text.find('=');
+        const bool assigns = begin != std::string::npos && cut != std::string::npos && text.substr(cut, 2) != "==" &&
+                             text.find_first_of("!<>=", begin) == cut && assigned_name(text.substr(begin)) > 0;
+        if (!assigns) return values_.sum(text);
+        const std::string name = text.substr(begin, assigned_name(text.substr(begin)));
+        const std::string value = values_.sum(text.substr(cut + 1));
+        set(name, {{{value}}});
+        return value;
+    }
+
+    void condition(const ShellNode& node, std::size_t i) {
+        if (i >= node.clauses.size()) return;
+        const ShellClause& clause = node.clauses[i];
+        const Truth truth = clause.condition.empty() ? Truth::yes : answer(clause.condition);
+        if (truth == Truth::yes) return run(clause.body);
+        if (truth == Truth::no) return condition(node, i + 1);
+        maybe({[&] { run(clause.body); }, [&] { condition(node, i + 1); }});
+    }
+
+    void choice(const ShellNode& node) {
+        const std::string value = node.words.empty() ? "" : values_.text(node.words[0].text);
+        std::vector<std::function<void()>> ways;
+        for (const ShellClause& clause : node.clauses)
+            for (const RawWord& raw : clause.patterns) {
+                const std::string pattern = values_.text(raw.text);
+                if (is_open(value)) {
+                    if (pattern != "*") values_.compared(value, pattern);
+                } else if (matches(pattern, value)) {
+                    return run(clause.body);
+                }
+            }
+        if (!is_open(value)) return;
+        reason_ = why(value);
+        for (const ShellClause& clause : node.clauses) ways.emplace_back([&] { run(clause.body); });
+        maybe(ways);
+    }
+
+    void loop(const ShellNode& node) {
+        const ShellClause& clause = node.clauses[0];
+        if (node.name.empty()) {
+            const Truth truth = node.until ? !answer(clause.condition) : answer(clause.condition);
+            if (truth != Truth::no) maybe({[&] { run(clause.body); }, [] {}});
+            return;
+        }
+        ShellWords words;
+        for (const RawWord& raw : node.words)
+            for (ShellWord& word : values_.words(raw)) words.push_back(std::move(word));
+        if (words.size() == 1)
+            set(node.name, {{words[0]}});
+        else
+            set(node.name, {{{open_mark(node.name), node.line}}});
+        for (const ShellWord& word : words) values_.compared(open_mark(node.name), word.text);
+        run(clause.body);
+    }
+
+    // Several ways to go on, of which the text does not say which: what differs afterwards is open.
+    void maybe(const std::vector<std::function<void()>>& ways) {
+        const std::string reason = reason_;
+        const ShellVariables before = variables_;
+        std::vector<ShellVariables> after;
+        steps_ += static_cast<int>(before.size() * ways.size() / 16);
+        if (steps_ > kMostSteps) return;
+        reasons_.push_back(reason);
+        for (const auto& way : ways) {
+            variables_ = before;
+            way();
+            after.push_back(variables_);
+        }
+        reasons_.pop_back();
+        variables_ = after.empty() ? before : after[0];
+        for (std::size_t i = 1; i < after.size(); ++i)
+            for (const auto& [name, value] : after[i]) {
+                const auto known = variables_.find(name);
+                if (known == variables_.end())
+                    variables_[name] = merged({}, value, reason);
+                else if (!(known->second == value))
+                    known->second = merged(known->second, value, reason);
+            }
+        for (auto& [name, value] : variables_)
+            for (const ShellVariables& one : after)
+                if (one.find(name) == one.end() && !value.words.empty()) {
+                    value = merged({}, value, reason);
+                    break;
+                }
+    }
+
+    void set(const std::string& name, ShellVariable value) {
+        if (std::find(fixed_.begin(), fixed_.end(), name) == fixed_.end()) variables_[name] = std::move(value);
+    }
+
+    // Whether the word is NAME=value; then it is set.
+    bool assign(const RawWord& raw) {
+        const std::size_t length = assigned_name(raw.text);
+        if (length == 0) return false;
+        const std::string name = raw.text.substr(0, length);
+        const bool adds = raw.text[length] == '+';
+        ShellVariable value = adds ? variables_[name] : ShellVariable{};
+        if (raw.is_list) {
+            value.is_list = true;
+            for (const RawWord& part : raw.list)
+                for (ShellWord& word : values_.words(part)) value.words.push_back(std::move(word));
+        } else {
+            const std::string text = values_.text(std::string_view(raw.text).substr(length + (adds ? 2 : 1)));
+            if (adds && !value.words.empty())
+                value.words[0].text += text;
+            else
+                value.words = {{text, raw.line}};
+        }
+        constexpr std::size_t kLongestList = 20'000;
+        if (value.words.size() > kLongestList || (!value.words.empty() && value.words[0].text.size() > kLongestList * 10))
+            values_.overflowed = true;
+        else
+            set(name, std::move(value));
+        return true;
+    }
+
+    Truth command(const ShellNode& node) {
+        std::size_t i = 0;
+        bool negated = false;
+        if (i < node.words.size() && node.words[i].text == "!") {
+            negated = true;
+            ++i;
+        }
+        const std::size_t first = i;
+        while (i < node.words.size() && assigned_name(node.words[i].text) > 0) ++i;
+        if (i == node.words.size()) {
+            for (std::size_t k = first; k < i; ++k) assign(node.words[k]);
+            return Truth::yes;
+        }
+        ShellCommand found{{}, {}, node.line};
+        for (std::size_t k = first; k < i; ++k) {
+            const std::size_t length = assigned_name(node.words[k].text);
+            found.settings.emplace_back(node.words[k].text.substr(0, length), values_.text(node.words[k].text.substr(length + 1)));
+        }
+        const std::string& name = node.words[i].text;
+        if (one_of(name, {"export", "declare", "local", "readonly", "typeset"})) {
+            for (std::size_t k = i + 1; k < node.words.size(); ++k) assign(node.words[k]);
+            return Truth::yes;
+        }
+        for (std::size_t k = i; k < node.words.size(); ++k)
+            for (ShellWord& word : values_.words(node.words[k])) found.words.push_back(std::move(word));
+        if (found.words.empty()) return Truth::yes;
+        const Truth truth = start(found);
+        return negated ? !truth : truth;
+    }
+
+    Truth start(ShellCommand& found) {
+        const std::string name = found.words[0].text;
+        if (name == "[" || name == "test") return asked_words(found.words, name == "[" ? 1 : 0);
+        if (one_of(name, {"true", ":"})) return Truth::yes;
+        if (name == "false") return Truth::no;
+        if (one_of(name, {"echo", "printf", "cd",   "mkdir",  "rm",    "cp",       "cat",   "sleep", "module", "ulimit",
+                          "pip",  "git",    "exit", "return", "shift", "set",      "trap",  "wait",  "unset",  "source",
+                          ".",    "sed",    "awk",  "tee",    "break", "continue", "which", "ls",    "date",   "let"}))
+            return Truth::yes;
+        if (name == "eval") {
+            again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);
+            return Truth::yes;
+        }
+        if (const auto function = functions_.find(name); function != functions_.end()) {
+            call(function->second, found.words);
+            return Truth::yes;
+        }
+        // A shell inside of it: "srun … bash -c '…'".
+        for (std::size_t i = 0; i + 2 < found.words.size() + 1 && i + 1 < found.words.size(); ++i) {
+            const std::string& shell = found.words[i].text;
+            const std::string& flag = found.words[i + 1].text;
+            const bool is_shell = shell == "bash" || shell == "sh" || shell.ends_with("/bash") || shell.ends_with("/sh");
+            if (!is_shell || flag.size() > 4 || flag[0] != '-' || !flag.ends_with('c') || i + 2 >= found.words.size()) continue;
+            const std::size_t before = script_.commands.size();
+            again(found.words[i + 2].text, found.words[i + 2].line);
+            for (std::size_t k = before; k < script_.commands.size(); ++k) {
+                ShellWords& words = script_.commands[k].words;
+                words.insert(words.begin(), found.words.begin(), found.words.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+            return Truth::yes;
+        }
+        // A flag where a program should stand: the line before it ended without a backslash.
+        if (name.starts_with("--") && !script_.commands.empty()) {
+            ShellWords& words = script_.commands.back().words;
+            words.insert(words.end(), found.words.begin(), found.words.end());
+            return Truth::yes;
+        }
+        constexpr std::size_t kMostCommands = 500;
+        if (script_.commands.size() < kMostCommands) {
+            for (const std::string& reason : reasons_) found.settings.emplace_back("", open_mark(reason));
+            script_.commands.push_back(std::move(found));
+        }
+        return Truth::unknown;
+    }
+
+    Truth asked_words(const ShellWords& words, std::size_t brackets) {
+        std::string expression;
+        for (std::size_t i = 1; i < words.size() - (words.back().text == "]" ? brackets : 0); ++i) {
+            const std::string& text = words[i].text;
+            const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$`&|;<>()#") == std::string::npos;
+            expression += (plain ? text : "'" + text + "'") + " ";
+        }
+        return asked(expression);
+    }
+
+    // What a word holds, read once more.
+    void again(const std::string& text, std::int64_t line) {
+        if (++calls_ <= kDeepestCalls && (steps_ += 10) < kMostSteps) this->text(text, line);
+        --calls_;
+    }
+
+    void call(const std::vector<ShellClause>& body, const ShellWords& words) {
+        if (++calls_ <= kDeepestCalls && !body.empty()) {
+            const ShellVariables before = variables_;
+            for (std::size_t i = 1; i < words.size(); ++i) variables_[std::to_string(i)] = {{words[i]}};
+            variables_["@"] = variables_["*"] = {{words.begin() + 1, words.end()}, true};
+            variables_["#"] = {{{std::to_string(words.size() - 1)}}};
+            const std::vector<ShellClause> copy = body;  // it may define itself anew
+            run(copy[0].body);
+            for (auto it = variables_.begin(); it != variables_.end();) {
+                const bool of_call = !it->first.empty() &&
+                                     (std::isdigit(static_cast<unsigned char>(it->first[0])) != 0 || one_of(it->first, {"@", "*", "#"}));
+                it = of_call ? variables_.erase(it) : std::next(it);
+            }
+            for (const auto& [name, value] : before)
+                if (one_of(name, {"@", "*", "#"}) || std::isdigit(static_cast<unsigned char>(name[0])) != 0) variables_[name] = value;
+        }
+        --calls_;
+    }
+
+    ShellScript& script_;
+    ShellVariables variables_;
+    ShellValues values_;
+    std::map<std::string, std::vector<ShellClause>> functions_;
+    std::vector<std::string> fixed_, reasons_;
+    std::string reason_;
+    int steps_ = 0, calls_ = 0;
+};
+
+}  // namespace
+
+ShellScript read_shell(std::string_view text, const std::map<std::string, std::string>& set) {
+    ShellScript script;
+    Run run(script, set);
+    run.text(text, 1);
+    run.finish();
+    return script;
+}
+
+}  // namespace fourfold

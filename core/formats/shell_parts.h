@@ -1,0 +1,109 @@
+// The parts of a shell script: words as they are written, and what they are put together to.
+#pragma once
+#include <memory>
+
+#include "formats/shell.h"
+
+namespace fourfold {
+
+// A word as it is written, with its quotes; or the words of NAME=( … ).
+struct RawWord {
+    std::string text;
+    std::int64_t line = 0;
+    bool is_list = false;         // `text` is then "NAME=" or "NAME+="
+    std::vector<RawWord> list{};  // initialised here: most words have none
+};
+
+struct ShellToken {
+    enum Kind { word, sign, end_of_line, test, sum };  // test: inside of [[ ]]; sum: inside of (( ))
+    Kind kind;
+    RawWord raw;  // a sign has its text
+};
+
+struct ShellTokens {
+    std::vector<ShellToken> list;
+    std::vector<ShellCommand> directives;
+    std::vector<std::string> documents;
+};
+ShellTokens tokens_of(std::string_view text, std::int64_t first_line = 1);
+
+// A command, or several of them under a condition.
+struct ShellNode;
+using ShellNodes = std::vector<ShellNode>;
+struct ShellClause {
+    ShellNodes condition;           // of if and while
+    std::vector<RawWord> patterns;  // of case
+    ShellNodes body;
+};
+struct ShellNode {
+    enum Kind { simple, test, sum, condition, choice, loop, function, group };
+    enum Link { first, and_then, or_else, piped };  // to the one before
+    Kind kind = simple;
+    Link link = first;
+    bool until = false;  // of a loop
+    std::int64_t line = 0;
+    std::vector<RawWord> words;  // simple; what a choice looks at; the values of a loop
+    std::string name;            // of a function, of a loop's variable
+    std::vector<ShellClause> clauses;
+};
+
+// `complete` becomes false where it is nested too deep.
+ShellNodes nodes_of(const std::vector<ShellToken>& tokens, bool& complete);
+
+// The end of the name that begins at `at`.
+std::size_t name_end(std::string_view text, std::size_t at);
+
+// ---- values
+struct ShellVariable {
+    ShellWords words;
+    bool is_list = false;
+    friend bool operator==(const ShellVariable& a, const ShellVariable& b);
+};
+bool operator==(const ShellVariable& a, const ShellVariable& b);
+// A variable after one of two ways, of which the text does not say which: what both begin with stays; behind it each flag is open, with the
+// value that it has on its way.
+ShellVariable merged(const ShellVariable& a, const ShellVariable& b, const std::string& reason);
+std::string joined_words(const ShellWords& words);
+
+using ShellVariables = std::map<std::string, ShellVariable>;
+
+enum class Truth { no, yes, unknown };
+inline Truth operator!(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }
+
+// Replaces names by their values.
+class ShellValues {
+ public:
+    ShellValues(ShellVariables& variables, std::map<std::string, std::vector<std::string>>& choices)
+        : variables_(variables), choices_(choices) {}
+    // As the words of a command; as one word where values are not split.
+    ShellWords words(const RawWord& raw, bool splits = true);
+    // As one text, as on the right of NAME=.
+    std::string text(std::string_view raw);
+    // Of an arithmetic expression; open where a name in it is.
+    std::string sum(std::string_view expression);
+    // Of [ a = b ], without its brackets.
+    Truth test(std::string_view expression);
+    std::string join(const std::string& name);
+    void compared(const std::string& open, const std::string& with);
+    void set(const std::string& name, ShellVariable value) { variables_[name] = std::move(value); }
+    bool overflowed = false;  // a value grew beyond every measure
+
+ private:
+    struct Found {
+        ShellWords words;
+        bool separate = false;  // "${list[@]}": each word stays one
+    };
+    Found dollar(std::string_view raw, std::size_t& at);
+    Found braces(std::string_view inside);
+    Found value_of(std::string_view name);
+    std::string substitution(std::string_view inside);
+    static std::string trimmed(const std::string& value, std::string_view operation);
+    ShellVariables& variables_;
+    std::map<std::string, std::vector<std::string>>& choices_;
+    int depth_ = 0;
+};
+
+// The place behind the closing one of what opens at `at`: (, {, ", ' or `.
+std::size_t behind_closing(std::string_view text, std::size_t at);
+
+}  // namespace fourfold

@@ -1,0 +1,125 @@
+// Arithmetic of $(( … )): whole numbers, and the operators that scripts use.
+#include <cctype>
+#include <optional>
+
+#include "base/text.h"
+#include "formats/shell_parts.h"
+
+namespace fourfold {
+
+namespace {
+
+class Sum {
+ public:
+    Sum(std::string_view text, ShellValues& values) : text_(text), values_(values) {}
+    std::string result() {
+        const std::optional<std::int64_t> value = level(0);
+        skip();
+        if (open_.empty() && value && at_ == text_.size()) return std::to_string(*value);
+        return open_.empty() ? open_mark(joined({"$((", text_, "))"})) : open_;
+    }
+
+ private:
+    void skip() {
+        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+    }
+    bool take(std::string_view sign) {
+        skip();
+        if (!text_.substr(at_).starts_with(sign)) return false;
+        at_ += sign.size();
+        return true;
+    }
+    using Number = std::optional<std::int64_t>;
+
+    // The loosest operators first.
+    Number level(std::size_t which) {
+        static constexpr std::string_view kSigns[][4] = {{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
+        if (which == std::size(kSigns)) return single();
+        Number left = level(which + 1);
+        for (bool found = true; found;) {
+            found = false;
+            for (const std::string_view sign : kSigns[which])
+                if (!sign.empty() && take(sign)) {
+                    const Number right = level(which + 1);
+                    left = left && right ? apply(sign, *left, *right) : std::nullopt;
+                    found = true;
+                    break;
+                }
+        }
+        return left;
+    }
+
+    static Number apply(std::string_view sign, std::int64_t a, std::int64_t b) {
+        std::int64_t result = 0;
+        if (sign == "+") return __builtin_add_overflow(a, b, &result) ? Number() : result;
+        if (sign == "-") return __builtin_sub_overflow(a, b, &result) ? Number() : result;
+        if (sign == "*") return __builtin_mul_overflow(a, b, &result) ? Number() : result;
+        if (sign == "/" || sign == "%") {
+            if (b == 0 || b == -1) return std::nullopt;
+            return sign == "/" ? a / b : a % b;
+        }
+        if (sign == "==") return a == b;
+        if (sign == "!=") return a != b;
+        if (sign == "<=") return a <= b;
+        if (sign == ">=") return a >= b;
+        if (sign == "<") return a < b;
+        if (sign == ">") return a > b;
+        return sign == "&&" ? (a != 0 && b != 0) : (a != 0 || b != 0);
+    }
+
+    Number single() {
+        constexpr int kDeepestSum = 100;
+        if (++depth_ > kDeepestSum) return std::nullopt;
+        Number value;
+        if (take("(")) {
+            value = level(0);
+            if (!take(")")) value = std::nullopt;
+        } else if (take("-")) {
+            value = single();
+            if (value) value = apply("-", 0, *value);
+        } else if (take("+")) {
+            value = single();
+        } else if (take("!")) {
+            value = single();
+            if (value) value = *value == 0;
+        } else {
+            value = leaf();
+        }
+        --depth_;
+        return value;
+    }
+
+    Number leaf() {
+        skip();
+        if (at_ < text_.size() && text_[at_] == kOpen) {
+            const std::size_t end = std::min(text_.find(kClose, at_), text_.size() - 1) + 1;
+            open_ += text_.substr(at_, end - at_);
+            at_ = end;
+            return std::nullopt;
+        }
+        const std::size_t end = name_end(text_, at_);
+        const std::string word(text_.substr(at_, end - at_));
+        at_ = end;
+        if (word.empty()) return std::nullopt;
+        const std::string value = std::isdigit(static_cast<unsigned char>(word[0])) != 0 ? word : values_.text(joined({"${", word, "}"}));
+        if (is_open(value)) {
+            open_ += value;
+            return std::nullopt;
+        }
+        if (value.empty()) return 0;
+        if (value.size() > 18 || value.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+        return std::stoll(value);
+    }
+
+    std::string_view text_;
+    ShellValues& values_;
+    std::size_t at_ = 0;
+    int depth_ = 0;
+    std::string open_;
+};
+
+}  // namespace
+
+std::string ShellValues::sum(std::string_view expression) { return Sum(text(expression), *this).result(); }
+
+}  // namespace fourfold

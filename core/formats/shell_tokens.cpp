@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <cctype>
+
+#include "formats/shell_parts.h"
+
+namespace fourfold {
+
+std::string open_mark(std::string_view name) { return kOpen + std::string(name) + kClose; }
+bool is_open(std::string_view text) { return text.find(kOpen) != std::string_view::npos; }
+
+std::vector<std::string> open_names(std::string_view text) {
+    std::vector<std::string> names;
+    for (std::size_t at = text.find(kOpen); at != std::string_view::npos; at = text.find(kOpen, at + 1)) {
+        std::string name(text.substr(at + 1, text.find(kClose, at) - at - 1));
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+    return names;
+}
+
+std::string without_marks(std::string_view text) {
+    std::string plain;
+    for (const char c : text)
+        if (c == kOpen)
+            plain += "${";
+        else if (c == kClose)
+            plain += '}';
+        else
+            plain += c;
+    return plain;
+}
+
+// The place of the closing sign is the last one where there is none.
+static std::size_t behind_closing_within(std::string_view text, std::size_t at, int depth) {
+    constexpr int kDeepest = 100;
+    if (depth > kDeepest) return text.size();
+    const char open = text[at];
+    const char close = open == '(' ? ')' : open == '{' ? '}' : open;
+    for (std::size_t i = at + 1; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == close) return i + 1;
+        if (open == '\'') continue;
+        if (c == '\\')
+            ++i;
+        else if (c == '$' && i + 1 < text.size() && (text[i + 1] == '(' || text[i + 1] == '{') && open != '`')
+            i = behind_closing_within(text, i + 1, depth + 1) - 1;
+        else if (open != '"' && open != '`' && (c == '"' || c == '\'' || c == '`' || c == open))
+            i = behind_closing_within(text, i, depth + 1) - 1;
+    }
+    return text.size();
+}
+std::size_t behind_closing(std::string_view text, std::size_t at) { return behind_closing_within(text, at, 0); }
+
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool ends_word(char c) {
+    return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' || c == '(' || c == ')';
+}
+
+class Lexer {
+ public:
+    Lexer(std::string_view text, std::int64_t line) : text_(text), line_(line) {}
+
+    ShellTokens read() {
+        while (at_ < text_.size()) step();
+        return std::move(found_);
+    }
+
+ private:
+    char now(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+    bool starts(std::string_view with) const { return text_.substr(at_).starts_with(with); }
+    bool at_line_start() const { return at_ == 0 || text_[at_ - 1] == '\n'; }
+    bool at_command_start() const {
+        if (found_.list.empty()) return true;
+        const ShellToken& last = found_.list.back();
+        if (last.kind == ShellToken::end_of_line || last.kind == ShellToken::sign) return true;
+        constexpr std::string_view kBefore[] = {"if", "elif", "while", "until", "then", "do", "else", "!", "{"};
+        return last.kind == ShellToken::word && std::find(std::begin(kBefore), std::end(kBefore), last.raw.text) != std::end(kBefore);
+    }
+
+    void step() {
+        if (skip_blanks()) return;
+        const char c = now();
+        if (c == '\n') return end_line();
+        if (c == '#') return comment();
+        if (at_command_start() && starts("[[") && (is_blank(now(2)) || now(2) == '\n')) return whole(ShellToken::test, "[[", "]]");
+        if (at_command_start() && starts("((")) return whole(ShellToken::sum, "((", "))");
+        if (c == '<' || c == '>' || (c == '&' && now(1) == '>')) return redirection();
+        for (const char* sign : {";;", "&&", "||", "|&", ";", "&", "|", "(", ")"})
+            if (starts(sign)) {
+                add(ShellToken::sign, {sign, line_});
+                at_ += std::string_view(sign).size();
+                return;
+            }
+        RawWord word = read_word();
+        const bool digits = !word.text.empty() && word.text.size() < 3 && word.text.find_first_not_of("0123456789") == std::string::npos;
+        if (digits && (now() == '<' || now() == '>')) return;  // 2>&1
+        add(ShellToken::word, std::move(word));
+    }
+
+    // Blanks, and a backslash that continues the line. People leave blanks behind it.
+    bool skip_blanks() {
+        if (is_blank(now())) return ++at_, true;
+        if (now() != '\\') return false;
+        std::size_t end = at_ + 1;
+        while (end < text_.size() && is_blank(text_[end])) ++end;
+        if (end < text_.size() && text_[end] != '\n') return false;
+        at_ = end + 1;
+        ++line_;
+        return true;
+    }
+
+    void end_line() {
+        add(ShellToken::end_of_line, {"", line_});
+        ++at_;
+        ++line_;
+        for (const auto& [end, indented] : std::exchange(waiting_, {})) read_document(end, indented);
+    }
+
+    void comment() {
+        const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+        const std::string_view text = text_.substr(at_, end - at_);
+        if (at_line_start())
+            for (const char* scheduler : {"#SBATCH", "#PBS", "#$", "#BSUB", "#PJM"})
+                if (text.starts_with(scheduler)) directive(text, std::string_view(scheduler).size());
+        at_ = end;
+    }
+
+    void directive(std::string_view text, std::size_t length) {
+        ShellCommand found{{{std::string(text.substr(1, length - 1)), line_}}, {}, line_};
+        std::string word;
+        for (const char c : std::string(text.substr(length)) + " ") {
+            if (c == '#' && word.empty()) break;
+            if (!is_blank(c)) {
+                if (c != '"' && c != '\'') word += c;
+            } else if (!word.empty()) {
+                found.words.push_back({std::exchange(word, {}), line_});
+            }
+        }
+        found_.directives.push_back(std::move(found));
+    }
+
+    void whole(ShellToken::Kind kind, std::string_view open, std::string_view close) {
+        const std::size_t begin = at_ + open.size(), end = std::min(text_.find(close, begin), text_.size());
+        const std::string_view inside = text_.substr(begin, end - begin);
+        add(kind, {std::string(inside), line_});
+        line_ += std::count(inside.begin(), inside.end(), '\n');
+        at_ = std::min(end + close.size(), text_.size());
+    }
+
+    // Where output goes is passed over, here-documents are kept.
+    void redirection() {
+        const bool document = starts("<<") && !starts("<<<");
+        at_ += document && now(2) == '-' ? 3 : 0;
+        const bool indented = document && text_[at_ - 1] == '-';
+        while (now() == '<' || now() == '>' || now() == '&') ++at_;
+        while (is_blank(now())) ++at_;
+        if (ends_word(now())) return;
+        const RawWord target = read_word();
+        if (!document) return;
+        std::string end;
+        std::copy_if(target.text.begin(), target.text.end(), std::back_inserter(end),
+                     [](char c) { return c != '"' && c != '\'' && c != '\\'; });
+        waiting_.emplace_back(std::move(end), indented);
+    }
+
+    void read_document(const std::string& end, bool indented) {
+        std::string content;
+        while (at_ < text_.size()) {
+            const std::size_t stop = std::min(text_.find('\n', at_), text_.size());
+            std::string_view line = text_.substr(at_, stop - at_);
+            at_ = std::min(stop + 1, text_.size());
+            ++line_;
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            std::string_view bare = line;
+            while (indented && bare.starts_with('\t')) bare.remove_prefix(1);
+            if (bare == end) break;
+            content.append(bare).push_back('\n');
+        }
+        found_.documents.push_back(std::move(content));
+    }
+
+    RawWord read_word(bool may_be_list = true) {
+        RawWord word{"", line_};
+        while (at_ < text_.size()) {
+            const char c = now();
+            if (may_be_list && c == '(' && word.text.ends_with('=') && name_length(word.text) > 0) return read_list(std::move(word));
+            if (ends_word(c)) break;
+            if (c == '\\') {
+                if (now(1) == '\n')
+                    ++line_;
+                else
+                    word.text.append(text_.substr(at_, 2));
+                at_ += 2;
+                continue;
+            }
+            std::size_t end = at_ + 1;
+            if (c == '"' || c == '\'' || c == '`')
+                end = behind_closing(text_, at_);
+            else if (c == '$' && (now(1) == '(' || now(1) == '{'))
+                end = behind_closing(text_, at_ + 1);
+            const std::string_view part = text_.substr(at_, end - at_);
+            line_ += std::count(part.begin(), part.end(), '\n');
+            word.text += part;
+            at_ = end;
+        }
+        at_ = std::min(at_, text_.size());
+        return word;
+    }
+
+    // Of "NAME=" or "NAME+=".
+    static std::size_t name_length(std::string_view text) {
+        std::size_t i = 0;
+        while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_')) ++i;
+        const std::string_view rest = text.substr(i);
+        return rest == "=" || rest == "+=" ? i : 0;
+    }
+
+    RawWord read_list(RawWord word) {
+        word.is_list = true;
+        ++at_;
+        while (at_ < text_.size() && now() != ')') {
+            if (skip_blanks()) continue;
+            if (now() == '\n') {
+                ++at_;
+                ++line_;
+            } else if (now() == '#') {
+                at_ = std::min(text_.find('\n', at_), text_.size());
+            } else if (ends_word(now())) {
+                ++at_;
+            } else {
+                word.list.push_back(read_word(false));
+            }
+        }
+        at_ = std::min(at_ + 1, text_.size());
+        return word;
+    }
+
+    void add(ShellToken::Kind kind, RawWord raw) { found_.list.push_back({kind, std::move(raw)}); }
+
+    std::string_view text_;
+    std::int64_t line_;
+    std::size_t at_ = 0;
+    std::vector<std::pair<std::string, bool>> waiting_;  // here-documents of this line: their last line, and whether tabs before it go
+    ShellTokens found_;
+};
+
+}  // namespace
+
+ShellTokens tokens_of(std::string_view text, std::int64_t first_line) { return Lexer(text, first_line).read(); }
+
+}  // namespace fourfold

@@ -1,0 +1,293 @@
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "base/text.h"
+#include "formats/entries.h"
+#include "formats/shell_parts.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr std::size_t kLongest = 200'000;  // bytes of one value
+constexpr int kDeepest = 20;               // of names inside of names
+
+// Splits where the shell would: at blanks that are not in quotes.
+void split(std::string_view text, std::int64_t line, ShellWords& words) {
+    std::string word;
+    int marks = 0;
+    for (const char c : text) {
+        marks += c == kOpen ? 1 : c == kClose ? -1 : 0;
+        if (marks > 0 || std::isspace(static_cast<unsigned char>(c)) == 0)
+            word += c;
+        else if (!word.empty())
+            words.push_back({std::exchange(word, {}), line});
+    }
+    if (!word.empty()) words.push_back({word, line});
+}
+
+}  // namespace
+
+static bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::size_t name_end(std::string_view text, std::size_t at) {
+    while (at < text.size() && is_name(text[at])) ++at;
+    return at;
+}
+
+bool operator==(const ShellVariable& a, const ShellVariable& b) {
+    return a.is_list == b.is_list && std::equal(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
+                                                [](const ShellWord& x, const ShellWord& y) { return x.text == y.text; });
+}
+
+std::string ShellValues::join(const std::string& name) {
+    std::string text;
+    for (const ShellWord& word : variables_[name].words) text += (text.empty() ? "" : " ") + word.text;
+    return text;
+}
+
+void ShellValues::compared(const std::string& open, const std::string& with) {
+    for (const std::string& name : open_names(open)) {
+        auto& list = choices_[name];
+        if (!with.empty() && !is_open(with) && list.size() < 40 && std::find(list.begin(), list.end(), with) == list.end())
+            list.push_back(with);
+    }
+}
+
+ShellValues::Found ShellValues::value_of(std::string_view name) {
+    if (const auto known = variables_.find(std::string(name)); known != variables_.end()) return {known->second.words};
+    if (name == "#") return {{{"0"}}};  // it is started without words of its own
+    if (name == "@" || name == "*") return {};
+    return {{{open_mark(name)}}};
+}
+
+// "%" and "#" cut a pattern off, with "*" for anything.
+std::string ShellValues::trimmed(const std::string& value, std::string_view operation) {
+    const bool front = operation[0] == '#', longest = operation.size() > 1 && operation[1] == operation[0];
+    const std::string_view pattern = operation.substr(longest ? 2 : 1);
+    const std::size_t n = value.size();
+    for (std::size_t i = 0; i <= n; ++i) {
+        const std::size_t cut = longest ? n - i : i;  // so many bytes go
+        const std::string_view part = front ? std::string_view(value).substr(0, cut) : std::string_view(value).substr(n - cut);
+        if (matches(pattern, part)) return front ? value.substr(cut) : value.substr(0, n - cut);
+    }
+    return value;
+}
+
+ShellValues::Found ShellValues::braces(std::string_view inside) {
+    const bool length = inside.size() > 1 && inside[0] == '#';
+    std::size_t at = length || (!inside.empty() && inside[0] == '!') ? 1 : 0;
+    const std::size_t begin = at;
+    at = name_end(inside, at);
+    if (at == begin && at < inside.size()) ++at;  // ${@}
+    const std::string name(inside.substr(begin, at - begin));
+    Found found = value_of(name);
+    if (at < inside.size() && inside[at] == '[') {
+        const std::size_t end = std::min(inside.find(']', at), inside.size());
+        const std::string index = text(inside.substr(at + 1, end - at - 1));
+        at = std::min(end + 1, inside.size());
+        found.separate = index == "@";
+        if (index != "@" && index != "*") {
+            const std::string number = sum(index);
+            const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
+            const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
+            if (!known)
+                found.words = {{is_open(number) ? number : open_mark(name + "[" + index + "]")}};
+            else
+                found.words = i < found.words.size() ? ShellWords{found.words[i]} : ShellWords{};
+        }
+    }
+    if (name == "@") found.separate = true;
+    if (begin == 1 && !length) return {{{open_mark(inside)}}};  // ${!name}
+    if (length) return {{{std::to_string(found.separate ? found.words.size() : found.words.empty() ? 0 : found.words[0].text.size())}}};
+    std::string_view operation = inside.substr(at);
+    if (operation.empty()) return found;
+    const auto text_of = [&] {
+        std::string value;
+        for (const ShellWord& word : found.words) value += (value.empty() ? "" : " ") + word.text;
+        return value;
+    };
+    const std::string value = text_of();
+    const bool unset = variables_.find(name) == variables_.end();
+    const bool none = operation[0] == ':' ? unset || value.empty() : unset;
+    if (operation[0] == ':' && operation.size() > 1 && std::string_view("-=?+").find(operation[1]) != std::string_view::npos)
+        operation.remove_prefix(1);
+    switch (operation[0]) {
+        case '-':
+        case '=': {
+            if (!none) return found;
+            Found usual;
+            usual.words = {{text(operation.substr(1))}};
+            if (operation[0] == '=') set(name, {usual.words});
+            return usual;
+        }
+        case '?':
+            return none && !unset ? Found{{{open_mark(name)}}} : found;
+        case '+':
+            return none ? Found{} : Found{{{text(operation.substr(1))}}};
+        case '%':
+        case '#':
+            if (is_open(value)) return found;
+            return {{{trimmed(value, text(operation))}}};
+        case '^':
+        case ',': {
+            std::string changed = value;
+            for (char& c : changed)
+                c = static_cast<char>(operation[0] == '^' ? std::toupper(static_cast<unsigned char>(c))
+                                                          : std::tolower(static_cast<unsigned char>(c)));
+            return is_open(value) ? found : Found{{{changed}}};
+        }
+        case '/': {
+            const std::size_t cut = operation.find('/', 2);
+            const bool every = operation.starts_with("//");
+            const std::string from =
+                text(operation.substr(every ? 2 : 1, (cut == std::string_view::npos ? operation.size() : cut) - (every ? 2 : 1)));
+            const std::string to = cut == std::string_view::npos ? "" : text(operation.substr(cut + 1));
+            if (is_open(value) || from.empty()) return found;
+            std::string changed;
+            std::size_t last = 0;
+            for (std::size_t i = value.find(from); i != std::string::npos; i = every ? value.find(from, last) : std::string::npos) {
+                changed += value.substr(last, i - last) + to;
+                last = i + from.size();
+            }
+            return {{{changed + value.substr(last)}}};
+        }
+        default:
+            return {{{open_mark(inside)}}};
+    }
+}
+
+// What a command inside of another one would print, for those that only calculate.
+std::string ShellValues::substitution(std::string_view inside) {
+    bool complete = true;
+    const ShellNodes nodes = nodes_of(tokens_of(inside).list, complete);
+    const auto unknown = [&] { return open_mark(joined({"$(", inside.substr(0, 40), ")"})); };
+    if (nodes.empty() || nodes.front().kind != ShellNode::simple || !complete) return unknown();
+    ShellWords words;
+    for (const RawWord& raw : nodes.front().words)
+        for (ShellWord& word : this->words(raw)) words.push_back(std::move(word));
+    if (words.empty()) return unknown();
+    std::string rest;
+    for (std::size_t i = 1; i < words.size(); ++i)
+        if (!words[i].text.starts_with("-") || words[i].text == "-") rest += (rest.empty() ? "" : " ") + words[i].text;
+    const bool to_bc = nodes.size() == 2 && nodes[1].link == ShellNode::piped && !nodes[1].words.empty() && nodes[1].words[0].text == "bc";
+    if (words[0].text == "expr" && nodes.size() == 1) {
+        std::erase(rest, '\\');
+        return sum(rest);
+    }
+    if (words[0].text != "echo") return unknown();
+    if (to_bc) return sum(rest);
+    return nodes.size() == 1 ? rest : unknown();
+}
+
+// From the sign behind "$" on; `at` goes behind it.
+ShellValues::Found ShellValues::dollar(std::string_view raw, std::size_t& at) {
+    if (++depth_ > kDeepest) {
+        --depth_;
+        at = raw.size();
+        return {};
+    }
+    Found found;
+    const std::size_t begin = at;
+    if (begin < raw.size() && raw[begin] == '(') {
+        at = behind_closing(raw, begin);
+        const std::string_view inside = raw.substr(begin + 1, at - begin - (raw[at - 1] == ')' && at > begin + 1 ? 2 : 1));
+        if (inside.starts_with('(') && inside.ends_with(')') && inside.size() > 1)
+            found.words = {{sum(inside.substr(1, inside.size() - 2))}};
+        else
+            found.words = {{substitution(inside)}};
+    } else if (begin < raw.size() && raw[begin] == '{') {
+        at = behind_closing(raw, begin);
+        found = braces(raw.substr(begin + 1, at - begin - (raw[at - 1] == '}' && at > begin + 1 ? 2 : 1)));
+    } else {
+        at = name_end(raw, begin);
+        if (begin < raw.size() && (std::isdigit(static_cast<unsigned char>(raw[begin])) != 0 || at == begin)) at = begin + 1;  // $1, $@
+        if (at > raw.size() || at == begin) {
+            found.words = {{"$"}};
+            at = begin;
+        } else {
+            found = value_of(raw.substr(begin, at - begin));
+            found.separate = raw[begin] == '@';
+        }
+    }
+    --depth_;
+    return found;
+}
+
+std::string ShellValues::text(std::string_view raw) {
+    const ShellWords whole = words({std::string(raw), 0}, false);
+    return whole.empty() ? "" : whole[0].text;
+}
+
+ShellWords ShellValues::words(const RawWord& raw, bool splits) {
+    ShellWords words;
+    std::string word;
+    std::int64_t line = raw.line;  // of the value where the word is nothing else
+    const std::string& text = raw.text;
+    bool quoted = false, in_quotes = false;
+    const auto finish = [&] {
+        if (!word.empty() || quoted) words.push_back({std::exchange(word, {}), line, quoted});
+        line = raw.line;
+        quoted = in_quotes;
+    };
+    const auto take = [&](const Found& found) {
+        for (std::size_t i = 0; i < found.words.size(); ++i) {
+            if (i > 0 && splits && (found.separate || !in_quotes))
+                finish();
+            else if (i > 0)
+                word += ' ';
+            const std::int64_t own = found.words[i].line;
+            if (word.empty() && own > 0) line = own;
+            if (in_quotes || !splits) {
+                word += found.words[i].text;
+                continue;
+            }
+            ShellWords parts;
+            const std::string& value = found.words[i].text;
+            if (!value.empty() && std::isspace(static_cast<unsigned char>(value.front())) != 0) finish();
+            split(value, raw.line, parts);
+            for (std::size_t k = 0; k < parts.size(); ++k) {
+                if (k > 0) finish();
+                if (word.empty() && own > 0) line = own;
+                word += parts[k].text;
+            }
+            if (!value.empty() && std::isspace(static_cast<unsigned char>(value.back())) != 0) finish();
+        }
+    };
+    for (std::size_t i = 0; i < text.size() && word.size() < kLongest && words.size() < kLongest;) {
+        const char c = text[i];
+        if (c == '"') {
+            in_quotes = !in_quotes;
+            quoted = true;
+            ++i;
+        } else if (c == '\'' && !in_quotes) {
+            const std::size_t end = behind_closing(text, i);
+            word += text.substr(i + 1, end - i - (end > i + 1 && text[end - 1] == '\'' ? 2 : 1));
+            quoted = true;
+            i = end;
+        } else if (c == '\\' && i + 1 < text.size()) {
+            if (text[i + 1] != '\n') {
+                if (in_quotes && std::string_view("$`\"\\").find(text[i + 1]) == std::string_view::npos) word += c;
+                word += text[i + 1];
+            }
+            i += 2;
+        } else if (c == '$' && i + 1 < text.size()) {
+            take(dollar(text, ++i));
+        } else if (c == '`') {
+            const std::size_t end = behind_closing(text, i);
+            const Found found{{{substitution(std::string_view(text).substr(i + 1, end - i - 2 + (end - i < 2 ? 1 : 0)))}}};
+            take(found);
+            i = end;
+        } else {
+            word += c;
+            ++i;
+        }
+    }
+    in_quotes = false;
+    finish();
+    overflowed = overflowed || word.size() >= kLongest || words.size() >= kLongest;
+    return words;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,103 @@
+// What a shell script would start: each idiom once, the words worked by hand; and texts that are no scripts.
+#include "formats/shell.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "random_cases.h"
+
+using namespace fourfold;
+
+namespace {
+
+// The words of the last command, joined; open names as ${NAME}.
+std::string started(std::string_view script, const std::map<std::string, std::string>& set = {}) {
+    const ShellScript read = read_shell(script, set);
+    if (read.commands.empty()) return "";
+    std::string all;
+    for (const ShellWord& word : read.commands.back().words) all += (all.empty() ? "" : "|") + without_marks(word.text);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a shell script: words, quotes, lines") {
+    CHECK(started("run --a 1 'b c' \"d e\" f\\ g") == "run|--a|1|b c|d e|f g");
+    CHECK(started("run --a \\\n  1 \\  \n --b 2 # --c 3\n") == "run|--a|1|--b|2");
+    CHECK(started("run --a 1 \\\n  # --b 2 \\\n  --c 3") == "run|--a|1|--c|3");  // a comment among the lines
+    CHECK(started("run --a 1 > log 2>&1 | tee x") == "run|--a|1");
+    CHECK(started("#!/bin/bash\r\nA=1\r\nrun --a $A\r\n") == "run|--a|1");
+    CHECK(started("srun -N 2 bash -c 'run --a 1'") == "srun|-N|2|run|--a|1");
+    CHECK(started("C=\"run --a 1\"\neval $C") == "run|--a|1");
+}
+
+TEST_CASE("a shell script: names and their defaults") {
+    CHECK(started("A=8\nrun $A ${A} \"${A}x\" '$A'") == "run|8|8|8x|$A");
+    CHECK(started("run ${A:-8} ${B:-\"1\"} ${C-2} ${D:=3} $D ${1:-x}") == "run|8|1|2|3|3|x");
+    CHECK(started("A=a/b/c.sh\nrun ${A##*/} ${A%.sh} ${A%%/*} ${A/b/x} ${#A}") == "run|c.sh|a/b/c|a|a/x/c.sh|8");
+    CHECK(started("O=\"--a 1\"\nO+=\" --b 2\"\nrun $O") == "run|--a|1|--b|2");
+    CHECK(started("X=(--a 1  # one\n \"b c\"\n)\nX+=(d)\nrun \"${X[@]}\" ${X[1]} ${#X[@]}") == "run|--a|1|b c|d|1|4");
+    CHECK(started("run $A --b ${C}") == "run|${A}|--b|${C}");
+    CHECK(started("A=1 B=2 run --c") == "run|--c");
+    CHECK(started("run $A", {{"A", "7"}}) == "run|7");
+    CHECK(started("A=1\nrun $A", {{"A", "7"}}) == "run|7");  // what is set from outside stays
+}
+
+TEST_CASE("a shell script: arithmetic") {
+    CHECK(started("A=4\nB=$((A*8))\nrun $B $(( ${A} / 2 + 1 )) $(($B%3)) $((-(A-6)))") == "run|32|3|2|2");
+    CHECK(started("run $(echo \"4*8\" | bc) `expr 6 / 2` $(echo 5)") == "run|32|3|5");
+    CHECK(started("run $((A*2))") == "run|${A}");
+    CHECK(started("run $((1/0))") == "run|${$((1/0))}");
+    CHECK(started("run $((9223372036854775807+1))") == "run|${$((9223372036854775807+1))}");
+}
+
+TEST_CASE("a shell script: a known condition is followed, an open one leaves open what differs") {
+    const char* script = "S=${S:-70b}\nif [ $S = 7b ]; then L=32; elif [[ $S == 70* ]]; then L=80; else L=1; fi\nrun --layers $L";
+    CHECK(started(script) == "run|--layers|80");
+    CHECK(started(script, {{"S", "7b"}}) == "run|--layers|32");
+    CHECK(started("case $S in a|b) L=1;; c) L=2;; esac\nrun $L", {{"S", "c"}}) == "run|2");
+    CHECK(started("L=1\ncase $S in a) L=1;; c) L=2;; esac\nrun $L") == "run|${S}");
+    CHECK(started("O=\"--a 1\"\nif [ $F = 1 ]; then O=\"$O --f x\"; fi\nrun $O") == "run|--a|1|--f${F}|x");
+    CHECK(started("if [ -z \"$A\" ]; then A=3; fi\nrun $A") == "run|3");  // nobody set it: as ${A:-3}
+    CHECK(started("[ 2 -gt 1 ] && B=1 || B=2\nrun $B") == "run|1");
+    CHECK(started("f() { run --x $1; }\nf 5") == "run|--x|5");
+    CHECK(started("for i in 1; do run $i; done") == "run|1");
+    CHECK(started("for i in 1 2; do run $i; done") == "run|${i}");
+    CHECK(started("while [[ $# -gt 0 ]]; do A=1; shift; done\nrun $A") == "run|${A}");
+    const ShellScript read = read_shell("if [ \"$S\" = a ]; then L=1; elif [ \"$S\" = b ]; then L=2; fi\nrun $L");
+    CHECK(read.choices.at("S") == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("a shell script: schedulers and documents") {
+    const ShellScript read = read_shell("#SBATCH --nodes=4\n#SBATCH -J x\ncat <<EOF > a.json\n{\"a\": 1}\nEOF\nrun $SLURM_NNODES\n");
+    CHECK(read.directives.size() == 2);
+    CHECK(read.documents == std::vector<std::string>{"{\"a\": 1}\n"});
+    CHECK(read.commands.back().words[1].text == "4");
+}
+
+TEST_CASE("a shell script: whatever stands there, it ends soon, and what grows without end is said") {
+    CHECK(read_shell("A=xx\nfor i in 1; do A=$A$A; done").complete);
+    std::string doubling = "A=xxxxxxxx\n";
+    for (int i = 0; i < 40; ++i) doubling += "A=$A$A\n";
+    CHECK_FALSE(read_shell(doubling).complete);
+    CHECK(read_shell("f() { f; f; }\nf").commands.empty());
+    for (const char* piece : {"$(", "${", "(", "if ", "\"$(", "X=(", "[[ ", "((", "case x in ", "f() {", "`", "$((", "<<A\n"}) {
+        std::string text;
+        while (text.size() < 100'000) text += piece;
+        read_shell(text);
+    }
+    std::string branches;
+    for (int i = 0; i < 3'000; ++i) branches += "if [ $X" + std::to_string(i) + " = 1 ]; then A" + std::to_string(i) + "=1; fi\n";
+    read_shell(branches);
+    constexpr std::string_view kPieces[] = {
+        "$",  "{",  "}",  "(",  ")",    "A",  "=",    "\"", "'",   "`",  "\\", "\n",  " ",   "if", "then", "fi",
+        "[",  "]",  "[[", "]]", "case", "in", "esac", ";;", "&&",  "||", "|",  "<<",  "E",   "#",  "1",    "*",
+        "-z", ":-", "@",  "+=", "for",  "do", "done", ";",  "$((", "))", "$A", "--a", "f()", "!",  "%",    "/"};
+    tests::Random random(1);
+    for (int i = 0; i < (tests::kSlowBuild ? 2'000 : 20'000); ++i) {
+        std::string text;
+        for (std::int64_t k = random.from(1, 40); k > 0; --k) text += kPieces[random.from(0, std::size(kPieces) - 1)];
+        read_shell(text);
+    }
+}
