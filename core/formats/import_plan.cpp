@@ -19,7 +19,7 @@ constexpr std::pair<const char*, const char*> kSettings[] = {
     {"MBS", "micro_batch_size"},          {"GBS", "global_batch_size"},           {"SEQ_LEN", "seq_length"}};
 
 // What a reader is asked for where a script does not say it.
-constexpr std::string_view kAsked[] = {"gpus", "vocab_size", "seq_length", "micro_batch_size"};
+constexpr const char* kAsked[] = {"gpus", "sequence_length", "micro_batch"};
 
 void add_settings(const ShellCommand& command, Import& in) {
     for (const auto& [name, key] : kSettings)
@@ -47,12 +47,12 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     in.entries = arguments_of(command);
     add_settings(command, in);
     for (const auto& [name, value] : set)
-        if (std::find(std::begin(kAsked), std::end(kAsked), name) != std::end(kAsked) && !in.has(name))
+        if ((name == "vocab_size" || std::find(std::begin(kAsked), std::end(kAsked), name) != std::end(kAsked)) && !in.has(name))
             in.entries.push_back({name, name, value});
+    for (const char* field : kAsked) in.set(field, in.whole(field, field));
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) in.touched.push_back(open);
-    in.set("gpus", in.whole("gpus", "gpus"));
     read_launch(script, command, in);
     read_megatron(in);
     return in;

@@ -170,7 +170,10 @@ void read_megatron_model(Import& in) {
     if (config["learned_positions"] == true && !config.contains("max_position_embeddings"))
         config["max_position_embeddings"] = in.job.value("sequence_length", std::int64_t{2'048});
     for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads"})
-        if (!config.contains(key)) return;
+        if (!config.contains(key)) {
+            if (!in.hangs("model")) in.notes.emplace_back("import_plan.note.no_model");
+            return;
+        }
     Problems problems;
     ImportReport report;
     const auto model = read_model(config, "", problems, report);

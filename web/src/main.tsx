@@ -140,7 +140,7 @@ function createDrawing(
             <App
                 page={page}
                 act={store().actions}
-                importConfig={estimates.importConfig}
+                importing={estimates}
                 exportPlan={estimates.exportPlan}
                 timeline={estimates.timeline}
                 calibrate={searches.calibrate}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { load, open, pageTest } from './browser.mjs';
-import { catchCopies, inOrder } from './find.mjs';
+import { addressHas, catchCopies, inOrder, pasteDialog, verdictIs } from './find.mjs';
 import { everyLook, fitsScreens } from './looks.mjs';
 import { fourStages } from './numbers.mjs';
 import { say } from './said.mjs';
@@ -58,4 +58,49 @@ pageTest('the dialog in every look and language', async (t) => {
     const { page } = await opened();
     await everyLook(t, page, 'launching', { part: 'dialog' });
     await fitsScreens(page, 'launching');
+});
+
+const script = `#!/bin/bash
+#SBATCH --nodes=8
+NNODES=$SLURM_NNODES
+TP=\${TP:-8}
+MODEL=(
+    --num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 --num-attention-heads 64
+    --group-query-attention --num-query-groups 8 --swiglu --normalization RMSNorm --disable-bias-linear
+    --untie-embeddings-and-output-weights --position-embedding-type rope --seq-length 8192 --max-position-embeddings 131072
+)
+torchrun --nproc_per_node 8 --nnodes $NNODES pretrain_gpt.py "\${MODEL[@]}" --bf16 --use-distributed-optimizer \\
+    --tensor-model-parallel-size $TP --pipeline-model-parallel-size \${PP} --sequence-parallel --micro-batch-size 1 --global-batch-size 512 \\
+    --hidden-dropout 0 --attention-dropout 0 --no-such-flag
+`.replaceAll('\\$', '$');
+
+pageTest('a launch script: what it leaves open is asked, and it becomes the run of the page', async (t) => {
+    const page = await open();
+    const { dialog, text, use } = await pasteDialog(page);
+    await text.fill(script);
+    await dialog.getByText(say('paste.script.ask')).waitFor();
+    const words = dialog.getByLabel(say('paste.script.vocabulary'));
+    await words.fill('128256');
+    await words.press('Tab');
+    const stages = dialog.getByLabel('$PP');
+    await stages.fill('4');
+    await stages.press('Tab');
+    await dialog.getByText('--no-such-flag').waitFor();
+    await everyLook(t, page, 'a script is read', { part: 'dialog' });
+    await fitsScreens(page, 'a script is read');
+    await use.click();
+    for (const part of ['tp=8', 'pp=4', 'gpus=64', 'batch=512', 'model=llama-3.1-70b']) await addressHas(page, part);
+    await verdictIs(page, 'fits');
+});
+
+pageTest('what is written as a script is read as the same run', async () => {
+    const { page, dialog, button } = await opened();
+    const shown = await dialog.locator('pre').textContent();
+    await button('formats.close').click();
+    const paste = await pasteDialog(page);
+    await paste.text.fill(shown);
+    await paste.dialog.getByLabel('$NODE_RANK').waitFor({ state: 'detached' });
+    await paste.use.click();
+    for (const part of ['tp=8', 'pp=4', 'gpus=64']) await addressHas(page, part);
+    await verdictIs(page, 'fits');
 });

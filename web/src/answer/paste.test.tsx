@@ -5,19 +5,23 @@ import { settle, show, tap, write } from '../shared/test-view';
 import { PasteDialog } from './paste';
 
 const imported = goodOf('import_config', 'import-llama');
+const script = goodOf('import_plan', 'import-script');
 
 function shown(answer: Imported, start = '') {
     const use = vi.fn();
     const close = vi.fn();
     const importConfig = vi.fn(async (_: string) => answer);
-    return { use, close, importConfig, ...show(<PasteDialog start={start} importConfig={importConfig} use={use} close={close} />) };
+    const importPlan = vi.fn(async (_: unknown) => script);
+    const run = vi.fn();
+    const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan }} use={use} run={run} close={close} />;
+    return { use, run, close, importConfig, importPlan, ...show(dialog) };
 }
 
 test('it waits for a config, reads what is typed, and hands the model on', async () => {
     const { find, importConfig, text, use } = shown(imported);
-    expect(text()).toContain('Waiting for a config.');
+    expect(text()).toContain('Waiting for a text.');
     expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
-    write(find('textbox', 'Contents of config.json'), '{}');
+    write(find('textbox', 'The text of the file'), '{}');
     await settle();
     expect(importConfig).toHaveBeenCalledWith('{}');
     expect(text()).toContain(`${imported.label}: `);
@@ -52,4 +56,35 @@ test('closing it is told', () => {
     expect(one<HTMLDialogElement>('dialog').open).toBe(true);
     tap(find('button', 'Cancel'));
     expect(close).toHaveBeenCalledTimes(1);
+});
+
+test('a launch script is read as a run; what it leaves open is asked, and the answer is read with it', async () => {
+    const { find, importPlan, run, text } = shown(imported);
+    write(find('textbox', 'The text of the file'), 'torchrun pretrain_gpt.py');
+    await settle();
+    expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: {} });
+    expect(text()).toContain('This script starts pretrain_gpt.py');
+    expect(text()).toContain('The script does not say it. What is it?');
+    write(find('textbox', 'Words in the vocabulary'), '128256');
+    find('textbox', 'Words in the vocabulary').dispatchEvent(new Event('change', { bubbles: true }));
+    await settle();
+    expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: { vocab_size: '128256' } });
+    find('button', 'Use this run')
+        .closest('form')
+        ?.dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(run).not.toHaveBeenCalled(); // this answer still asks
+});
+
+test('a launch script that asks nothing more is handed on', async () => {
+    const [plan] = script.jobs;
+    if (!plan) throw new Error('no run');
+    const ready = { ...plan, asked: [], keys: plan.keys.filter(({ fate }) => fate === 'used') };
+    const run = vi.fn();
+    const importing = { importConfig: async () => imported, importPlan: async () => ({ ...script, jobs: [ready] }) };
+    const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} use={vi.fn()} run={run} close={vi.fn()} />);
+    await settle();
+    find('button', 'Use this run')
+        .closest('form')
+        ?.dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(run).toHaveBeenCalledWith(ready);
 });

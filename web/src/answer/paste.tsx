@@ -1,18 +1,31 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Imported } from '../core/api';
+import type { Answers, Imported, ImportedPlan } from '../core/api';
+import type { Core } from '../core/client';
 import { format } from '../format/format';
+import { type Script, ScriptReport } from '../formats/script';
 import { problemText } from '../shared/names';
 import { MAX_CONFIG } from '../state/state';
 import { say, tell } from '../words/words';
 
+export type Importing = Pick<Core, 'importConfig' | 'importPlan'>;
+type Config = Extract<Imported, { ok: true }>;
+
 interface Props {
     start: string;
-    importConfig(text: string): Promise<Imported>;
-    use(model: Extract<Imported, { ok: true }>): void;
+    importing: Importing;
+    use(model: Config): void;
+    run(plan: ImportedPlan): void;
     close(): void;
 }
 
 const isEmpty = (text: string): boolean => text.trim() === '';
+// A model's config is JSON; a launch script is not.
+const isConfig = (text: string): boolean => /^\s*[{["]/.test(text);
+// Without these it would be another run.
+const NEEDED = ['model', 'gpus', 'sequence_length'];
+const isWhole = ({ asked, keys }: ImportedPlan): boolean =>
+    asked.length === 0 && !keys.some(({ fate, fields }) => fate === 'open' && fields.some((field) => NEEDED.includes(field)));
+const isScript = (result: Imported | Answers['import_plan']): result is Script => 'jobs' in result;
 
 function Names({ title, names }: { title: string; names: string[] }) {
     if (names.length === 0) return null;
@@ -28,7 +41,7 @@ function Names({ title, names }: { title: string; names: string[] }) {
     );
 }
 
-function Report({ result }: { result: Imported }) {
+function Report({ result }: { result: Exclude<Imported | Answers['import_plan'], Script> }) {
     if (!result.ok) {
         return (
             <div class="wrong">
@@ -67,11 +80,13 @@ function Report({ result }: { result: Imported }) {
     );
 }
 
-export function PasteDialog({ start, importConfig, use, close }: Props) {
+export function PasteDialog({ start, importing, use, run, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     const [text, setText] = useState(start);
     const [refused, setRefused] = useState('');
-    const [result, setResult] = useState<Imported | null>(null);
+    const [set, setSet] = useState<{ [name: string]: string }>({});
+    const [chosen, choose] = useState(0);
+    const [result, setResult] = useState<Imported | Answers['import_plan'] | null>(null);
     useEffect(() => dialog.current?.showModal(), []);
     useEffect(() => {
         setText(start);
@@ -79,14 +94,23 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
     useEffect(() => {
         if (isEmpty(text)) return setResult(null);
         let stale = false;
-        importConfig(text).then(
+        const given = Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value)));
+        const asked = isConfig(text) ? importing.importConfig(text) : importing.importPlan({ text, set: given });
+        asked.then(
             (answer) => !stale && setResult(answer),
             () => !stale && setResult(null), // the page says so: a crash has its own notice
         );
         return () => {
             stale = true;
         };
-    }, [text]);
+    }, [text, set]);
+    const script = result !== null && isScript(result) ? result : null;
+    const plan = script?.jobs[chosen] ?? script?.jobs[0];
+    const usable = plan ? isWhole(plan) : result?.ok === true;
+    const submit = (): void => {
+        if (plan && usable) run(plan);
+        else if (result?.ok && !isScript(result)) use(result);
+    };
 
     // True when the text is small enough to be taken into the field.
     const accept = (size: number): boolean => {
@@ -108,7 +132,7 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                 method="dialog"
                 onSubmit={(event) => {
                     event.preventDefault();
-                    if (result?.ok) use(result);
+                    submit();
                 }}
             >
                 <h2 id="paste-title">{say('paste.title')}</h2>
@@ -130,20 +154,29 @@ export function PasteDialog({ start, importConfig, use, close }: Props) {
                     {say('paste.file')}
                     <input
                         type="file"
-                        accept=".json,application/json,text/plain"
+                        accept=".json,.sh,.bash,.slurm,.sbatch,.txt,application/json,text/plain"
                         onChange={(event) => readFile(event.currentTarget.files?.[0])}
                     />
                 </label>
                 <div id="paste-result" class="report" role="status">
                     {message && <p class={refused ? 'wrong' : 'note'}>{message}</p>}
-                    {result && <Report result={result} />}
+                    {result && !isScript(result) && <Report result={result} />}
+                    {script && (
+                        <ScriptReport
+                            script={script}
+                            chosen={chosen}
+                            choose={choose}
+                            set={set}
+                            answer={(name, value) => setSet({ ...set, [name]: value })}
+                        />
+                    )}
                 </div>
                 <p class="acts">
                     <button type="button" onClick={() => dialog.current?.close()}>
                         {say('paste.cancel')}
                     </button>
-                    <button type="submit" class="prime" aria-disabled={!result?.ok}>
-                        {say('paste.use')}
+                    <button type="submit" class="prime" aria-disabled={!usable}>
+                        {say(script ? 'paste.script.use' : 'paste.use')}
                     </button>
                 </p>
             </form>

@@ -5,7 +5,7 @@ import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
 import { Launch } from '../formats/launch';
 import { Share } from '../share/share';
-import { besides, degreeList, leftOutText } from '../shared/plan-words';
+import { leftOutText, wholePlan } from '../shared/plan-words';
 import { MAX_PINS, pinOf } from '../state/state';
 import { type Actions, type Page, pinLike } from '../store/page';
 import { say } from '../words/words';
@@ -77,13 +77,12 @@ interface SplitProps {
 // The plan in words and in the field's own terms, and what can be done with it.
 export function Split({ page, answer, act, exportPlan }: SplitProps) {
     const [explained, explain] = useState(false);
-    const more = besides(page.catalog, answer.job);
     return (
         <>
             <div class="plan">
                 <p>
                     <b>{say('plan.split.title')}</b> {splitText(answer)}{' '}
-                    <span class="terms">{degreeList(answer.job, answer.data_parallel)}</span> {more && <small>{more}</small>}{' '}
+                    <span class="terms">{wholePlan(page.catalog, answer.job, answer.data_parallel)}</span>{' '}
                     <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
                 </p>
                 <span class="acts">

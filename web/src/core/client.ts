@@ -60,6 +60,7 @@ export class Core {
 
     catalog = (): Promise<Answers['catalog']> => this.read('catalog', '');
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
+    importPlan = (request: Requests['import_plan']): Promise<Answers['import_plan']> => this.read('import_plan', JSON.stringify(request));
     estimate = (job: Requests['estimate']): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
     timeline = (job: Requests['timeline']): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
     exportPlan = (job: Requests['export_plan']): Promise<Answers['export_plan']> => this.read('export_plan', JSON.stringify(job));

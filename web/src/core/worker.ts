@@ -21,6 +21,7 @@ export type Call =
     | 'import_config'
     | 'estimate'
     | 'timeline'
+    | 'import_plan'
     | 'export_plan'
     | 'search'
     | 'alternatives'

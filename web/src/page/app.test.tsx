@@ -12,7 +12,7 @@ function shown(page: Page) {
         <App
             page={page}
             act={spies()}
-            importConfig={never}
+            importing={{ importConfig: never, importPlan: never }}
             exportPlan={never}
             timeline={never}
             calibrate={never}

@@ -1,8 +1,8 @@
 // The page from top to bottom. It is drawn twice: at build time into index.html, and in the browser over that same markup.
 import { Answer } from '../answer/answer';
 import { Next } from '../answer/next';
+import type { Importing } from '../answer/paste';
 import { Sentence } from '../answer/sentence';
-import type { Imported } from '../core/api';
 import type { Core } from '../core/client';
 import { NearRuns } from '../evidence/near-door';
 import type { Prover } from '../evidence/prove';
@@ -19,7 +19,7 @@ import { Notices } from './notices';
 interface Props {
     page: Page;
     act: Actions;
-    importConfig(text: string): Promise<Imported>;
+    importing: Importing;
     exportPlan: Core['exportPlan'];
     timeline: Core['timeline'];
     calibrate: Core['calibrate'];
@@ -28,7 +28,7 @@ interface Props {
     market: Asker;
 }
 
-export function App({ page, act, importConfig, exportPlan, timeline, calibrate, placing, prover, market }: Props) {
+export function App({ page, act, importing, exportPlan, timeline, calibrate, placing, prover, market }: Props) {
     const { answer, depth } = page;
     return (
         <>
@@ -65,7 +65,7 @@ export function App({ page, act, importConfig, exportPlan, timeline, calibrate, 
                     ))}
                 </p>
             </footer>
-            <LaterPaste page={page} act={act} importConfig={importConfig} />
+            <LaterPaste page={page} act={act} importing={importing} />
         </>
     );
 }

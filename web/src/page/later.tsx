@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Estimate, Imported } from '../core/api';
+import type { Importing } from '../answer/paste';
+import type { Estimate } from '../core/api';
 import type { Core } from '../core/client';
 import type { Typed } from '../evidence/calibrate';
 import type { Prover } from '../evidence/prove';
@@ -170,10 +171,10 @@ export function LaterLayout(props: Parameters<More['Layout']>[0]) {
 interface PasteProps {
     page: Page;
     act: Actions;
-    importConfig(text: string): Promise<Imported>;
+    importing: Importing;
 }
 
-export function LaterPaste({ page, act, importConfig }: PasteProps) {
+export function LaterPaste({ page, act, importing }: PasteProps) {
     const { more, failed } = useMore(page.pasting !== null);
     useEffect(() => {
         if (failed) act.notify('missing');
@@ -182,7 +183,11 @@ export function LaterPaste({ page, act, importConfig }: PasteProps) {
     return (
         <more.PasteDialog
             start={page.pasting.text}
-            importConfig={importConfig}
+            importing={importing}
+            run={(plan) => {
+                act.paste(null);
+                act.replaceJob(more.jobOfScript(page.job, page.catalog, plan), 'choose');
+            }}
             close={() => act.paste(null)}
             use={(imported) => {
                 act.paste(null);

@@ -12,6 +12,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],
     [/^(sweep|limits|cards|compare|placement_door|card)\./, 'more'],
+    [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
     [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],

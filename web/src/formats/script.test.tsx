@@ -1,0 +1,43 @@
+import { expect, test, vi } from 'vitest';
+import { catalog, goodOf, pageOf } from '../shared/test-data';
+import { show, write } from '../shared/test-view';
+import { ScriptReport } from './script';
+import { jobOfScript } from './script-job';
+
+const script = goodOf('import_plan', 'import-script');
+const [plan] = script.jobs;
+if (!plan) throw new Error('the golden script starts nothing');
+
+test('every argument stands under what became of it, with its line', () => {
+    const { all, text } = show(<ScriptReport script={script} chosen={0} choose={vi.fn()} set={{}} answer={vi.fn()} />);
+    expect(all('row').length).toBeGreaterThanOrEqual(plan.keys.length);
+    for (const { key } of plan.keys) expect(text()).toContain(key);
+});
+
+test('several starts: one is chosen; what would be refused is said', () => {
+    const choose = vi.fn();
+    const refused = [{ id: 'import_plan.refused.gather' }];
+    const several = { ...script, jobs: [plan, { ...plan, line: 99, refused }] };
+    const { find, text, again } = show(<ScriptReport script={several} chosen={0} choose={choose} set={{}} answer={vi.fn()} />);
+    expect(text()).toContain('This script starts 2 runs');
+    write(find('combobox', 'Which of them?'), '1');
+    find('combobox', 'Which of them?').dispatchEvent(new Event('change', { bubbles: true }));
+    expect(choose).toHaveBeenCalledWith(1);
+    again(<ScriptReport script={several} chosen={1} choose={choose} set={{}} answer={vi.fn()} />);
+    expect(text()).toContain('--overlap-param-gather needs --use-distributed-optimizer.');
+});
+
+test('the job of the page takes what the script says; the rest is searched; GPU and price stay', () => {
+    const before = { ...pageOf().job, gpu: 'b200-sxm-180gb', price_per_gpu_hour: 3, recompute: 'full' };
+    const job = jobOfScript(before, catalog, { ...plan, job: { gpus: 32, tensor_parallel: 2, model: 'llama-3.1-70b' } });
+    expect([job.gpu, job.price_per_gpu_hour, job.gpus, job.tensor_parallel, job.model]).toEqual([
+        'b200-sxm-180gb',
+        3,
+        32,
+        2,
+        'llama-3.1-70b',
+    ]);
+    expect(job.recompute).toBe('auto');
+    const own = jobOfScript(before, catalog, { ...plan, job: { model: { model_type: 'llama', hidden_size: 64 } } });
+    expect([own.model, own['model.hidden_size']]).toEqual(['custom', 64]);
+});

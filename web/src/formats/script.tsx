@@ -1,0 +1,153 @@
+import './script.css';
+import type { Answers, ImportedKey, ImportedPlan, KeyFate } from '../core/api';
+import { say, tell } from '../words/words';
+
+export type Script = Extract<Answers['import_plan'], { ok: true }>;
+
+interface Props {
+    script: Script;
+    chosen: number; // of its jobs
+    choose(job: number): void;
+    set: { readonly [name: string]: string };
+    answer(name: string, value: string): void;
+}
+
+const fieldLabel = (key: string): string => tell({ id: `field.${key}` });
+const FATES: readonly KeyFate[] = ['used', 'open', 'contradicted', 'unknown', 'no_number'];
+
+const meaning = ({ fate, fields, names }: ImportedKey): string =>
+    fate === 'used' && fields.length > 0
+        ? fields.map((field) => (field === 'model' ? say('paste.script.of_model') : fieldLabel(field))).join(', ')
+        : names.join(', ');
+
+function Keys({ fate, keys }: { fate: KeyFate; keys: ImportedKey[] }) {
+    if (keys.length === 0) return null;
+    return (
+        <details open={fate === 'open' || fate === 'unknown'}>
+            <summary>
+                {say(`paste.script.fate.${fate}`)} ({keys.length})
+            </summary>
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">{say('paste.script.line')}</th>
+                        <th scope="col">{say('paste.script.argument')}</th>
+                        <th scope="col">{say('paste.script.means')}</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {keys.map((key, i) => (
+                        <tr key={i}>
+                            <td>{key.line || ''}</td>
+                            <td>
+                                <code>
+                                    {key.key} {key.value === 'true' ? '' : key.value}
+                                </code>
+                            </td>
+                            <td>{meaning(key)}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </details>
+    );
+}
+
+interface AskProps {
+    name: string;
+    label: string;
+    choices: string[];
+    value: string;
+    answer(value: string): void;
+}
+
+function Ask({ name, label, choices, value, answer }: AskProps) {
+    return (
+        <label>
+            {label}{' '}
+            <input
+                value={value}
+                list={choices.length > 0 ? `choices-${name}` : undefined}
+                onChange={(event) => answer(event.currentTarget.value)}
+            />
+            {choices.length > 0 && (
+                <datalist id={`choices-${name}`}>
+                    {choices.map((choice) => (
+                        <option key={choice} value={choice} />
+                    ))}
+                </datalist>
+            )}
+        </label>
+    );
+}
+
+// What the reader can say where the script does not. Whatever was answered stays there to be changed.
+function Questions({ script, job, set, answer }: Omit<Props, 'chosen' | 'choose'> & { job: ImportedPlan }) {
+    const names = new Set(job.keys.flatMap((key) => key.names));
+    const open = script.questions.filter(({ name }) => names.has(name) && !name.startsWith('$('));
+    const asked = job.asked.map((name) => ({ name, choices: [] as string[] }));
+    const answered = Object.keys(set)
+        .filter((name) => ![...open, ...asked].some((one) => one.name === name))
+        .map((name) => ({ name, choices: [] as string[] }));
+    const all = [...asked, ...open, ...answered];
+    if (all.length === 0) return null;
+    const label = (name: string) =>
+        name === 'vocab_size' ? say('paste.script.vocabulary') : job.asked.some((one) => one === name) ? fieldLabel(name) : `$${name}`;
+    return (
+        <fieldset>
+            <legend>{say('paste.script.ask')}</legend>
+            {all.map(({ name, choices }) => (
+                <Ask
+                    key={name}
+                    name={name}
+                    label={label(name)}
+                    choices={choices}
+                    value={set[name] ?? ''}
+                    answer={(value) => answer(name, value)}
+                />
+            ))}
+        </fieldset>
+    );
+}
+
+// What a launch script would start, argument by argument.
+export function ScriptReport({ script, chosen, choose, set, answer }: Props) {
+    const job = script.jobs[chosen] ?? script.jobs[0];
+    if (!job) return null;
+    return (
+        <div class="imported">
+            <h3>{say('paste.script.found', { title: job.title, count: script.jobs.length })}</h3>
+            {script.jobs.length > 1 && (
+                <label>
+                    {say('paste.script.which')}{' '}
+                    <select value={String(chosen)} onChange={(event) => choose(Number(event.currentTarget.value))}>
+                        {script.jobs.map(({ title, line }, i) => (
+                            <option key={line} value={String(i)}>
+                                {say('paste.script.start', { title, line: String(line) })}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+            )}
+            {job.refused.length > 0 && (
+                <div class="wrong">
+                    <h4>{say('paste.script.refused')}</h4>
+                    <ul>
+                        {job.refused.map((text) => (
+                            <li key={text.id}>{tell(text)}</li>
+                        ))}
+                    </ul>
+                </div>
+            )}
+            <Questions script={script} job={job} set={set} answer={answer} />
+            {[...(script.complete ? [] : [say('paste.script.incomplete')]), ...job.notes.map(tell)].map((note) => (
+                <p key={note} class="note">
+                    {note}
+                </p>
+            ))}
+            {FATES.map((fate) => (
+                <Keys key={fate} fate={fate} keys={job.keys.filter((key) => key.fate === fate)} />
+            ))}
+        </div>
+    );
+}
