@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { serveFolder } from '../../.ci/static-server.mjs';
+import { openPage, startChromium } from './chromium.mjs';
 import { loadModule, root } from './module.mjs';
 
 const top = fileURLToPath(root);
@@ -112,20 +114,35 @@ test('its types are those of the contract, for Node and for bundlers', () => {
     }
 });
 
-test('a bundler builds it for a page: the module stays a file of its own', async () => {
-    mkdirSync(join(folder, 'page'), { recursive: true });
-    writeFileSync(join(folder, 'page/main.js'), "import { estimate } from 'fourfold';\nglobalThis.ask = estimate;\n");
+test('a bundler builds it for a page: the module stays a file of its own, and a browser gets the same answer', async () => {
+    const page = join(folder, 'page');
+    mkdirSync(page);
+    writeFileSync(join(page, 'index.html'), '<!doctype html><title>page</title><link rel="icon" href="data:," /><script type="module" src="./main.js"></script>');
+    writeFileSync(
+        join(page, 'main.js'),
+        `import { estimate, speak, tell } from 'fourfold';
+        await speak('en');
+        const answer = await estimate(${JSON.stringify(JOB)});
+        globalThis.answered = { answer, verdict: tell(answer.verdict) };`,
+    );
     const { build } = await import(new URL('web/node_modules/vite/dist/node/index.js', root));
-    const built = await build({
-        configFile: false,
-        root: join(folder, 'page'),
-        logLevel: 'silent',
-        build: { write: false, target: 'es2022', rolldownOptions: { input: join(folder, 'page/main.js') } },
-    });
-    const { output } = built;
-    assert.ok(output.some(({ fileName }) => /fourfold-.*\.wasm$/.test(fileName)), output.map(({ fileName }) => fileName).join(' '));
-    const code = output.filter(({ type }) => type === 'chunk').map(({ code: text }) => text).join('\n');
-    assert.ok(!/["'`]node:/.test(code), 'nothing of Node in it');
+    const built = await build({ configFile: false, root: page, base: './', logLevel: 'silent', build: { target: 'es2022' } });
+    const names = built.output.map(({ fileName }) => fileName);
+    assert.equal(names.filter((name) => name.endsWith('.wasm')).length, 1, names.join(' '));
+    const { server, url } = await serveFolder(join(page, 'dist'), 0);
+    const { browser, stop } = await startChromium();
+    try {
+        const { page: tab, faults } = await openPage(browser, url);
+        await tab.waitForFunction(() => globalThis.answered);
+        const { answer, verdict } = await tab.evaluate(() => globalThis.answered);
+        assert.deepEqual(answer, JSON.parse(core.estimate(JSON.stringify(JOB))));
+        assert.match(verdict, /^[A-Z].*\.$/);
+        assert.deepEqual(faults, []);
+    } finally {
+        await stop();
+        server.closeAllConnections();
+        server.close();
+    }
 });
 
 test('fit: exit status 0 and the numbers of the answer', () => {

@@ -1,5 +1,5 @@
 // What was typed behind the name of the program, taken apart. Nothing is refused here but an option without its value.
-import { FLAGS, type Flag, keyOf } from './options';
+import { type Flag, isFlag, keyOf } from './options';
 
 // An option with a value; which of them are known is a later question. null: none was given.
 export interface Given {
@@ -14,7 +14,6 @@ export interface Typed {
 }
 
 const SHORT: Record<string, string> = { '-h': '--help', '-V': '--version' };
-const isFlag = (key: string): key is Flag => (FLAGS as readonly string[]).includes(key);
 const isOption = (text: string): boolean => /^--?[A-Za-z]/.test(text); // "-" is a file, "-2" is a number
 const BOOLEAN = /^(true|false|auto|[01])$/;
 

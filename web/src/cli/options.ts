@@ -15,6 +15,7 @@ export const commands = Object.keys(COMMANDS) as Command[];
 type OwnValue = 'top' | 'days' | 'to' | 'links' | 'seconds' | 'file';
 export const FLAGS = ['json', 'help', 'version'] as const;
 export type Flag = (typeof FLAGS)[number];
+export const isFlag = (key: string): key is Flag => (FLAGS as readonly string[]).includes(key);
 export type Own = OwnValue | 'lang';
 
 export const takesJob = (command: Command): boolean => (COMMANDS[command] as readonly string[]).includes('job');

@@ -100,6 +100,12 @@ test('problems stand under the option as it was typed', async () => {
     expect(err).toContain('\n--tensor-paralel: “tensor_paralel” is not a field that Fourfold knows. Did you mean tensor_parallel?\n');
 });
 
+test('a flag takes no value, an option needs one', async () => {
+    expect((await call('fit --json=no --gpus')).err).toBe(
+        '--json takes no value. Leave the value out.\n--gpus: a value is missing. Write it behind the option.\n',
+    );
+});
+
 test('a link that knows more than this version says so and is used', async () => {
     const { status, err } = await call('fit ?v=9&gpus=16&other=1');
     expect(status).toBe(0);
@@ -116,5 +122,6 @@ test('the language of the option, else of the system; help and version', async (
     expect((await call('fit --lang xx')).status).toBe(2);
     expect(await call('--version')).toEqual({ status: 0, out: '1.2.3\n', err: '' });
     expect((await call('best --help')).out).toContain('\n  --top      How many plans to list (10).\n');
+    expect((await call('help best')).out).toBe((await call('best --help')).out);
     expect((await call('')).status).toBe(2);
 });

@@ -16,7 +16,7 @@ import { isBooleanField, jobKey, withOptions } from './job';
 import { limits } from './limits';
 import { clusters, gpus, models } from './lists';
 import { nearestName } from './nearest';
-import { COMMANDS, type Command, commands, FLAGS, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
+import { COMMANDS, type Command, commands, FLAGS, isFlag, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
 import { place } from './place';
 import { erased } from './progress';
 import { plain } from './table';
@@ -40,6 +40,10 @@ function sorted(command: Command, given: readonly Given[], catalog: Catalog): So
     const result: Sorted = { own: {}, job: [], complaints: [] };
     for (const one of given) {
         const { option, key, text } = one;
+        if (isFlag(key)) {
+            result.complaints.push(say('cli.no_value_wanted', { option }));
+            continue;
+        }
         const own = known.find((name) => name === key);
         const near = nearestName(key, [...known, ...FLAGS]);
         const ofJob = takesJob(command) && (jobKey(key, catalog) !== null || (near === null && !elsewhere.includes(key)));
@@ -159,7 +163,8 @@ export async function run(args: readonly string[], io: Io, core: Fourfold): Prom
     const typed = readArguments(args, (key) => isBooleanField(key, catalog));
     const { language, complaint } = languageIn(typed.given, io);
     await speakAll(language);
-    const [name] = typed.words;
+    const asksHelp = typed.flags.has('help') || typed.words[0] === 'help';
+    const [name] = typed.words[0] === 'help' ? typed.words.slice(1) : typed.words;
     if (complaint) {
         io.err(line(say('cli.option.lang', { ids: Object.keys(LANGUAGES) })));
         return WRONG;
@@ -168,10 +173,10 @@ export async function run(args: readonly string[], io: Io, core: Fourfold): Prom
         io.out(`${io.version}\n`);
         return 0;
     }
-    if (typed.flags.has('help') || name === undefined) {
+    if (asksHelp || name === undefined) {
         const help = isCommand(name) ? helpOf(name, catalog) : overview();
-        (typed.flags.has('help') ? io.out : io.err)(line(help));
-        return typed.flags.has('help') ? 0 : WRONG;
+        (asksHelp ? io.out : io.err)(line(help));
+        return asksHelp ? 0 : WRONG;
     }
     if (!isCommand(name)) {
         io.err(line(say('cli.unknown_command', { name }) + didYouMean(nearestName(keyOf(name), commands))));

@@ -1083,6 +1083,7 @@ export interface Words {
     'cli.unknown_command': { name: string };
     'cli.unknown_option': { command: string; option: string };
     'cli.no_value': { option: string };
+    'cli.no_value_wanted': { option: string };
     'cli.whole': { most: number };
     'cli.above_zero': null;
     'cli.no_file': { name: string };
