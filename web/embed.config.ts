@@ -7,7 +7,7 @@ import { wordsPlugin } from './plugins/words.ts';
 
 export default defineConfig({
     ...shared,
-    plugins: [bareGlue, wordsPlugin(), ...fillEmbed()],
+    plugins: [bareGlue, wordsPlugin({ without: ['cli'] }), ...fillEmbed()],
     build: {
         ...shared.build,
         emptyOutDir: false,

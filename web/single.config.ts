@@ -13,7 +13,7 @@ const alias = [
 
 export default defineConfig({
     ...shared,
-    plugins: [bareGlue, wordsPlugin(), ...fillPage(alias), oneFile('fourfold.html')],
+    plugins: [bareGlue, wordsPlugin({ without: ['cli'] }), ...fillPage(alias), oneFile('fourfold.html')],
     resolve: { alias: [...shared.resolve.alias, ...alias] },
     worker: { format: 'iife', plugins: () => [bareGlue] }, // a page from a file takes no worker that is a module
     build: {

@@ -11,7 +11,7 @@ const evidenceFolder = fileURLToPath(new URL('../tests/evidence/', import.meta.u
 
 export default defineConfig(({ mode }) => ({
     ...shared,
-    plugins: [bareGlue, wordsPlugin({ strict: mode === 'test' }), ...fillPage(), offline()],
+    plugins: [bareGlue, wordsPlugin({ strict: mode === 'test', without: mode === 'test' ? [] : ['cli'] }), ...fillPage(), offline()],
     server: { fs: { allow: ['.', coreFolder, evidenceFolder] } },
     test: {
         projects: [

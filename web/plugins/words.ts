@@ -98,9 +98,12 @@ const ENGLISH = '?english'; // of a part: what its language lacks
 interface Options {
     strict?: boolean; // a sentence that lacks an argument throws
     eager?: boolean; // all parts at once: a page that is drawn in Node asks for none later
+    whole?: boolean; // a file for each language: where nothing is fetched over a line
+    without?: readonly Part[]; // parts that nothing built here says
 }
 
-export function wordsPlugin({ strict = false, eager = false }: Options = {}): Plugin {
+export function wordsPlugin({ strict = false, eager = false, whole = false, without = [] }: Options = {}): Plugin {
+    const kept = PARTS.filter((part) => !without.includes(part));
     const inPart = (words: Catalogue, part: string): Catalogue =>
         Object.fromEntries(Object.entries(words).filter(([id]) => partOf(id) === part));
     const sourceOf = (name: string): string => {
@@ -112,12 +115,14 @@ export function wordsPlugin({ strict = false, eager = false }: Options = {}): Pl
         const compiled = compileWords(language, own, strict).replace('export default', 'const own =');
         return `import english from '${NAME}/${name}${ENGLISH}';\n${compiled};\nexport default { ...english, ...own };`;
     };
+    const allOf = (language: string): string => kept.map((part) => `export * as ${part} from '${NAME}/${language}/${part}';`).join('\n');
     const languages = Object.keys(LANGUAGES) as Language[];
     const index = (): string => {
         const imports: string[] = [];
         const entries = languages.map((language) => {
-            const parts = PARTS.map((part) => {
+            const parts = kept.map((part) => {
                 const from = `'${NAME}/${language}/${part}'`;
+                if (whole) return `${part}: () => import('${NAME}/${language}').then((all) => all.${part})`;
                 if (!eager) return `${part}: () => import(${from})`;
                 imports.push(`import * as ${language}_${part} from ${from};`);
                 return `${part}: async () => ${language}_${part}`;
@@ -133,7 +138,9 @@ export function wordsPlugin({ strict = false, eager = false }: Options = {}): Pl
             if (!id.startsWith(`\0${NAME}`)) return null;
             for (const language of languages)
                 for (const file of [`${OWN}${language}.json`, ...coreFiles(language)]) if (existsSync(file)) this.addWatchFile(file);
-            return id === `\0${NAME}` ? index() : sourceOf(id.slice(NAME.length + 2));
+            if (id === `\0${NAME}`) return index();
+            const name = id.slice(NAME.length + 2);
+            return name.includes('/') ? sourceOf(name) : allOf(name);
         },
     };
 }

@@ -1,6 +1,5 @@
 // One instance of the core in a thread of its own. One message brings the compiled module; every other one is a question, answered under
 // the same id. Questions may come before the module.
-import createModule from 'fourfold-core';
 import type {
     CollectivesRead,
     Fourfold,
@@ -14,6 +13,7 @@ import type {
     SearchSummary,
 } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
+import { instantiate } from './instantiate';
 import type { LinkColumns, LinksSaid, Measured } from './types';
 
 export type Call =
@@ -48,19 +48,6 @@ const core = new Promise<WebAssembly.Module>((resolve) => {
     start = resolve;
 }).then(instantiate);
 core.catch(() => {}); // every question meets it
-
-function instantiate(module: WebAssembly.Module): Promise<Fourfold> {
-    return new Promise((resolve, reject) => {
-        const instantiateWasm = (
-            imports: WebAssembly.Imports,
-            done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-        ) => {
-            WebAssembly.instantiate(module, imports).then((instance) => done(instance, module), reject);
-            return {};
-        };
-        createModule({ instantiateWasm }).then(resolve, reject);
-    });
-}
 
 function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const all = fourfold.search(text);

@@ -88,7 +88,7 @@ function readTyped(catalog: Catalog, { key, type }: Field, job: Job): Value {
 }
 
 // A text that the field cannot hold stays a text: the core says what is wrong with it, and the reader sees what was written.
-function readField(field: Field, text: string): Value {
+export function readField(field: Field, text: string): Value {
     if (field.type === 'integer' && isWhole(text)) return Number(text);
     if (field.type === 'number' && isDecimal(text)) return Number(text);
     if (field.type === 'boolean' && (text === 'true' || text === '1')) return true;

@@ -1,6 +1,6 @@
 // The words come in parts, each with the views that say them. The first rule that an id meets decides; what meets none comes with the first
 // screen. A rule is the start of an id, or its end.
-export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'evidence', 'share', 'formats'] as const;
+export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'evidence', 'share', 'formats', 'cli'] as const;
 export type Part = (typeof PARTS)[number];
 
 const RULES: readonly [rule: RegExp, part: Part][] = [
@@ -8,6 +8,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^placement\./, 'placement'],
     [/^(share|embed)\./, 'share'],
     [/^(formats|export)\./, 'formats'],
+    [/^cli\./, 'cli'], // of the command line alone
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],

@@ -1,0 +1,302 @@
+// The package "fourfold" as somebody else uses it: packed, installed without a network, imported, typed, and run as a command line.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { serveFolder } from '../../.ci/static-server.mjs';
+import { openPage, startChromium } from './chromium.mjs';
+import { loadModule, root } from './module.mjs';
+
+const top = fileURLToPath(root);
+const JOB = { model: 'llama-3.1-8b', gpu: 'h100-sxm-80gb', gpus: 8 };
+const TOO_LARGE = { ...JOB, model: 'llama-3.1-70b' };
+const options = (job) => Object.entries(job).flatMap(([key, value]) => [`--${key}`, String(value)]);
+
+let folder;
+let core;
+const npm = (args, cwd) => execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const run = (command, args, { input = '', env = {} } = {}) => {
+    const { status, stdout, stderr } = spawnSync(command, args, {
+        cwd: folder,
+        encoding: 'utf8',
+        input,
+        env: { ...process.env, LANG: 'C', LC_ALL: 'C', ...env },
+    });
+    return { status, stdout, stderr };
+};
+const fourfold = (args, more) => run(join(folder, 'node_modules/.bin/fourfold'), args, more);
+const script = (text) => {
+    writeFileSync(join(folder, 'use.mjs'), text);
+    return run(process.execPath, ['use.mjs']);
+};
+
+before(async () => {
+    core = await loadModule();
+    folder = mkdtempSync(join(tmpdir(), 'fourfold-npm-'));
+    const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], join(top, 'build/package')));
+    writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+    npm(['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], folder);
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const installed = (name) => readFileSync(join(folder, 'node_modules/fourfold', name));
+
+test('it holds the very module of the page, and needs no other package', () => {
+    for (const name of ['fourfold.mjs', 'fourfold.wasm']) {
+        assert.ok(installed(name).equals(readFileSync(join(top, 'build/wasm/wasm', name))), name);
+    }
+    const { dependencies, version, license } = JSON.parse(installed('package.json'));
+    assert.equal(dependencies, undefined);
+    assert.equal(license, 'MIT');
+    assert.match(readFileSync(join(top, 'CMakeLists.txt'), 'utf8'), new RegExp(`project\\(fourfold VERSION ${version} `));
+    assert.equal(fourfold(['--version']).stdout, `${version}\n`);
+});
+
+test('a program imports it and gets the answers of the module, and their words', () => {
+    const { stdout, stderr, status } = script(`
+        import { core, estimate, importConfig, limits, problem, rank, readLink, search, speak, tell, writeLink } from 'fourfold';
+        const job = ${JSON.stringify(JOB)};
+        const answer = await estimate(job);
+        const refusal = await estimate({ ...job, gpus: 0 });
+        await speak('en');
+        const english = refusal.problems.map(problem);
+        await speak('ja');
+        const link = await writeLink(answer.job);
+        console.log(JSON.stringify({
+            answer, english, japanese: refusal.problems.map(problem), verdict: tell(answer.verdict),
+            same: (await core()) === (await core()),
+            again: await estimate(await readLink('https://example.org/' + link + '#best')),
+            plans: (await rank(job)).plans.step_seconds.length, fewest: (await limits(job)).fewest_gpus.gpus,
+            columns: (await search({ ...job, gpu_counts: [8] })).columns.gpus.constructor.name,
+            config: (await importConfig('{}')).ok,
+        }));
+    `);
+    assert.equal(status, 0, stderr);
+    const said = JSON.parse(stdout);
+    assert.deepEqual(said.answer, JSON.parse(core.estimate(JSON.stringify(JOB))));
+    assert.deepEqual(said.english, ['GPUs must be a whole number from 1 to 1,048,576. 0 is too small.']);
+    assert.match(said.japanese[0], /整数/);
+    assert.match(said.verdict, /[ぁ-ん]/);
+    assert.equal(said.same, true);
+    assert.deepEqual(said.again.job, said.answer.job);
+    assert.equal(said.again.whole_bytes, said.answer.whole_bytes);
+    assert.equal(said.plans, JSON.parse(core.rank(JSON.stringify(JOB))).plans.step_seconds.length);
+    assert.equal(said.fewest, JSON.parse(core.limits(JSON.stringify(JOB))).fewest_gpus.gpus);
+    assert.equal(said.columns, 'Int32Array');
+    assert.equal(said.config, false);
+});
+
+test('its types are those of the contract, for Node and for bundlers', () => {
+    writeFileSync(
+        join(folder, 'use.ts'),
+        `import { estimate, type Estimate, type JobRequest, rank } from 'fourfold';
+        const job: JobRequest = { model: 'llama-3.1-8b', gpus: 8 };
+        const answer = await estimate(job);
+        export const seconds: number | undefined = answer.ok ? answer.time.step_seconds : undefined;
+        export const size = (one: Estimate): number => one.whole_bytes;
+        // @ts-expect-error: no such key
+        await rank({ gpuss: 8 });
+        // @ts-expect-error: may be a refusal
+        export const wrong: number = answer.whole_bytes;`,
+    );
+    const tsc = join(top, 'web/node_modules/typescript/bin/tsc');
+    for (const kind of [['nodenext', 'nodenext'], ['esnext', 'bundler']]) {
+        const [module, resolution] = kind;
+        const checked = run(process.execPath, [
+            tsc, '--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--lib', 'es2022,dom',
+            '--module', module, '--moduleResolution', resolution, 'use.ts',
+        ]);
+        assert.equal(checked.stdout + checked.stderr.replace(/^npm .*\n/gm, ''), '');
+        assert.equal(checked.status, 0);
+    }
+});
+
+test('a bundler builds it for a page: the module stays a file of its own, and a browser gets the same answer', async () => {
+    const page = join(folder, 'page');
+    mkdirSync(page);
+    writeFileSync(join(page, 'index.html'), '<!doctype html><title>page</title><link rel="icon" href="data:," /><script type="module" src="./main.js"></script>');
+    writeFileSync(
+        join(page, 'main.js'),
+        `import { estimate, speak, tell } from 'fourfold';
+        await speak('en');
+        const answer = await estimate(${JSON.stringify(JOB)});
+        globalThis.answered = { answer, verdict: tell(answer.verdict) };`,
+    );
+    const { build } = await import(new URL('web/node_modules/vite/dist/node/index.js', root));
+    const built = await build({ configFile: false, root: page, base: './', logLevel: 'silent', build: { target: 'es2022' } });
+    const names = built.output.map(({ fileName }) => fileName);
+    assert.equal(names.filter((name) => name.endsWith('.wasm')).length, 1, names.join(' '));
+    const { server, url } = await serveFolder(join(page, 'dist'), 0);
+    const { browser, stop } = await startChromium();
+    try {
+        const { page: tab, faults } = await openPage(browser, url);
+        await tab.waitForFunction(() => globalThis.answered);
+        const { answer, verdict } = await tab.evaluate(() => globalThis.answered);
+        assert.deepEqual(answer, JSON.parse(core.estimate(JSON.stringify(JOB))));
+        assert.match(verdict, /^[A-Z].*\.$/);
+        assert.deepEqual(faults, []);
+    } finally {
+        await stop();
+        server.closeAllConnections();
+        server.close();
+    }
+});
+
+test('fit: exit status 0 and the numbers of the answer', () => {
+    const { status, stdout, stderr } = fourfold(['fit', ...options(JOB)]);
+    assert.equal(status, 0, stderr);
+    assert.equal(stderr, '');
+    const answer = JSON.parse(core.estimate(JSON.stringify(JOB)));
+    const gib = (bytes) => (bytes / 2 ** 30).toFixed(1);
+    assert.ok(stdout.startsWith('Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences fits: '), stdout);
+    assert.ok(stdout.includes(`${gib(answer.whole_bytes)} of 80 GB on the fullest GPU; up to ${gib(answer.line_share * answer.card_bytes)} GB fit\n`), stdout);
+    for (const head of ['Memory ', 'Step ', 'Training ', 'Cost ', 'Energy ', 'Plan ', 'Link ']) assert.ok(stdout.includes(`\n${head}`), head);
+    assert.ok(!/\u001b|\u00a0|\u202f| $/m.test(stdout), 'plain text');
+});
+
+test('fit: exit status 1 where it does not fit, and what would help', () => {
+    const { status, stdout } = fourfold(['fit', ...options(TOO_LARGE)]);
+    assert.equal(status, 1);
+    assert.match(stdout, /^Llama 3\.1 70B on 8 × H100 SXM 80 GB with 8,192-token sequences does not fit: /);
+    assert.match(stdout, /\nChange this first\n {2}\S/);
+});
+
+test('--json is what the module answers, byte by byte', () => {
+    const cases = [
+        ['fit', 'estimate', JOB, []],
+        ['fit', 'estimate', TOO_LARGE, []],
+        ['best', 'rank', TOO_LARGE, []],
+        ['limits', 'limits', { ...JOB, days: 30 }, []],
+        ['export', 'export_plan', JOB, []],
+        ['export', 'export_plan', { ...JOB, format: 'megatron-lm' }, ['--to', 'megatron']],
+        ['fit', 'estimate', { ...JOB, tensor_parallel: 3.5 }, []],
+    ];
+    for (const [command, name, request, more] of cases) {
+        const { format: _, ...job } = request;
+        const { stdout } = fourfold([command, ...options(job), ...more, '--json']);
+        assert.equal(stdout, `${core[name](JSON.stringify(request))}\n`, `${command} ${JSON.stringify(request)}`);
+    }
+    assert.equal(fourfold(['gpus', '--json']).stdout, `${core.catalog()}\n`);
+});
+
+test('a job, a link and a config come as a file, on stdin or as they are', () => {
+    const config = JSON.parse(readFileSync(join(top, 'core/data/models/llama-3.1-8b.json'), 'utf8')).config;
+    writeFileSync(join(folder, 'job.json'), JSON.stringify(JOB));
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+    const json = (args, more) => JSON.parse(fourfold([...args, '--json'], more).stdout);
+    const wanted = json(['fit', ...options(JOB)]);
+    const link = '?v=2&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8';
+    assert.deepEqual(json(['fit', 'job.json']), wanted);
+    assert.deepEqual(json(['fit', '-'], { input: JSON.stringify(JOB) }), wanted);
+    assert.deepEqual(json(['fit', `https://example.org/${link}#best`]), wanted);
+    assert.deepEqual(json(['fit', '-'], { input: `${link}\n` }), wanted);
+    assert.equal(json(['fit', 'config.json', '--gpus', '8']).whole_bytes, wanted.whole_bytes);
+    assert.equal(json(['fit', 'job.json', '--gpus', '16']).job.gpus, 16);
+    assert.equal(json(['fit', 'job.json', '--gpus', '2 nodes', '--batch', '4M tokens']).job.global_batch, 512);
+    assert.equal(json(['fit', 'job.json', '--gpus', '2 nodes']).job.gpus, 16);
+});
+
+test('wrong input: all that is wrong at once, what was meant, exit status 2', () => {
+    const wrong = (args, more) => {
+        const { status, stdout, stderr } = fourfold(args, more);
+        assert.equal(status, 2, stderr);
+        assert.equal(stdout, '');
+        return stderr;
+    };
+    assert.equal(
+        wrong(['fit', '--model', 'lama-3.1-8b', '--gpus', '0', '--tensor-paralel', '8', '--attention', 'flsh', '--micro-batch']),
+        [
+            '--micro-batch: a value is missing. Write it behind the option.',
+            '--model: There is no model “lama-3.1-8b” here. Did you mean llama-3.1-8b?',
+            '--gpus: GPUs must be a whole number from 1 to 1,048,576. 0 is too small.',
+            '--attention: Attention must be one of: auto, flash, cudnn, and plain. Did you mean flash?',
+            '--tensor-paralel: “tensor_paralel” is not a field that Fourfold knows. Did you mean tensor_parallel?',
+            '',
+        ].join('\n'),
+    );
+    assert.equal(wrong(['fit', '--jsn']), '“fourfold fit” has no option --jsn. Did you mean --json?\n');
+    assert.equal(wrong(['fit', '--top', '3']), '“fourfold fit” has no option --top.\n');
+    assert.equal(wrong(['fit', 'missing.json']), 'The file “missing.json” cannot be read. Check its name.\n');
+    assert.equal(wrong(['gpus', 'job.json']), '“fourfold gpus” reads no file: leave out “job.json”.\n');
+    assert.match(wrong(['fit', '-'], { input: '{"gpus": 8' }), /^This is not valid JSON: /);
+    assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page and no config\.json\./);
+    assert.match(wrong(['fit', '--tp', '3']), /^--tp: /);
+    assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron-lm\.\n$/);
+    assert.match(wrong(['best', '--top', 'many']), /^--top: Give a whole number from 1 to 200\.\n$/);
+    assert.match(wrong(['fti']), /^There is no command “fti”\. Did you mean fit\?\n/);
+    assert.match(wrong([]), /\nUsage: fourfold COMMAND /);
+});
+
+test('best lists the first plans of the ranking', () => {
+    const { status, stdout } = fourfold(['best', ...options({ ...TOO_LARGE, gpus: 64 }), '--top', '3']);
+    const { plans } = JSON.parse(core.rank(JSON.stringify({ ...TOO_LARGE, gpus: 64 })));
+    assert.equal(status, 0);
+    const rows = stdout.split('\n').filter((line) => /^[1-9] /.test(line));
+    assert.equal(rows.length, 3);
+    rows.forEach((row, i) => {
+        const [rank, tensor, pipeline] = row.split(/ +/).map(Number);
+        assert.deepEqual([rank, tensor, pipeline], [i + 1, plans.tensor_parallel[i], plans.pipeline_parallel[i]]);
+    });
+    assert.equal(fourfold(['best', ...options(TOO_LARGE)]).status, 1);
+});
+
+test('export writes the script to stdout, what it lacks to stderr', () => {
+    const { status, stdout, stderr } = fourfold(['export', '--to', 'megatron', ...options(JOB)]);
+    assert.equal(status, 0);
+    assert.equal(stdout.trimEnd(), JSON.parse(core.export_plan(JSON.stringify(JOB))).text.trimEnd());
+    assert.match(stderr, /^Fill in before you start: .*\n[\s\S]*Not in the script:\n/);
+});
+
+test('place orders nodes by their links, as a table or as the file of a launcher', () => {
+    const names = ['a', 'b', 'c', 'd'];
+    // a and c are near each other, as b and d are.
+    const rates = names.map((_, i) => names.map((__, j) => (i === j ? null : i % 2 === j % 2 ? 100 : 1)));
+    writeFileSync(join(folder, 'links.json'), JSON.stringify({ nodes: names, gbyte_per_s: rates }));
+    const job = { ...TOO_LARGE, gpus: 32, tensor_parallel: 8, pipeline_parallel: 2, context_parallel: 1 };
+    const table = fourfold(['place', '--links', 'links.json', '--seconds', '1', ...options(job)]);
+    assert.equal(table.status, 0, table.stderr);
+    assert.match(table.stdout, /shorter steps/);
+    const file = fourfold(['place', '--links', 'links.json', '--seconds', '1', '--file', 'hostfile', ...options(job)]);
+    assert.equal(file.status, 0, file.stderr);
+    assert.deepEqual(file.stdout.match(/\b[a-d]\b/g).sort(), names);
+    assert.equal(fourfold(['place', ...options(job)]).stderr, 'Give the measured links: --links FILE.\n');
+});
+
+test('what there is to choose from, and help from the fields of the catalogue', () => {
+    const { models, gpus, clusters, fields } = JSON.parse(core.catalog());
+    for (const [name, list] of Object.entries({ models, gpus, clusters })) {
+        const { stdout } = fourfold([name]);
+        for (const { id } of list) assert.ok(stdout.includes(`\n${id} `), id);
+    }
+    const { stdout, status } = fourfold(['fit', '--help']);
+    assert.equal(status, 0);
+    for (const { key, link } of fields) {
+        assert.ok(stdout.includes(`  --${key.replaceAll('_', '-')}`), key);
+        assert.ok(stdout.includes(`--${link}`), link);
+    }
+    assert.ok(!/undefined|NaN|\bfield\.|choice\./.test(stdout));
+});
+
+test('the language of the option, else of the system', () => {
+    assert.match(fourfold(['fit', ...options(JOB), '--lang', 'ja']).stdout, /メモリ/);
+    assert.match(fourfold(['fit', ...options(JOB)], { env: { LC_ALL: 'zh_CN.UTF-8' } }).stdout, /显存/);
+    assert.match(fourfold(['fit', ...options(JOB), '--lang', 'xx']).stderr, /en, ja, and zh/);
+});
+
+test('the action fails the job where the run does not fit', () => {
+    const action = readFileSync(join(top, '.github/actions/fit/action.yml'), 'utf8');
+    const code = action.slice(action.indexOf('run: |\n') + 7).replace(/^ {8}/gm, '');
+    const act = (args) => {
+        const env = { INPUT_FILE: '', INPUT_ARGUMENTS: args, INPUT_PACKAGE: 'fourfold', GITHUB_STEP_SUMMARY: join(folder, 'summary.md') };
+        return run('bash', ['-e', '-o', 'pipefail', '-c', code], { env: { ...env, npm_config_offline: 'true' } });
+    };
+    assert.equal(act(options(JOB).join(' ')).status, 0);
+    assert.equal(act(options(TOO_LARGE).join(' ')).status, 1);
+    assert.equal(act("--gpus '2 nodes' --model none").status, 2);
+    const summary = readFileSync(join(folder, 'summary.md'), 'utf8');
+    assert.match(summary, /fits: /);
+    assert.match(summary, /does not fit: /);
+});

@@ -1,0 +1,73 @@
+// Does it fit, and what does it come to?
+import type { Alternatives, Catalog, Estimate, Fit, JobRefusal, Refusal } from '../core/api';
+import { format } from '../format/format';
+import { lineOf, moneyOf, summaryOf } from '../shared/answer-words';
+import { problemText } from '../shared/names';
+import { wholePlan } from '../shared/plan-words';
+import { formatLink, type Job, pinOf } from '../state/state';
+import { emptyPage } from '../store/page';
+import { say, tell } from '../words/words';
+import { type Asked, DOES_NOT_FIT, type Done, FITS, type Io, refused } from './asked';
+import { table } from './table';
+
+const MOST_CHANGES = 3;
+const COLOURS: Record<Fit, string> = { fits: '32', at_risk: '33', does_not_fit: '31' }; // green, yellow, red
+
+const coloured = (text: string, fit: Fit, { colours }: Io): string => (colours ? `\u001b[${COLOURS[fit]}m${text}\u001b[0m` : text);
+
+function rowsOf(answer: Estimate, catalog: Catalog, job: Job): string[][] {
+    const { card_bytes: card, whole_bytes: used, gpu, time } = answer;
+    const { step_seconds, low_seconds: low, high_seconds: high, run } = time;
+    const speed = format.rounded(time.tokens_per_s);
+    const rows = [
+        [
+            say('cli.row.memory'),
+            say('cli.memory', { used: format.gb(used), card: format.nominal(gpu.memory_gib), line: format.gb(lineOf(answer) * card) }),
+        ],
+        [say('cli.row.step'), say('cli.step', { time: step_seconds, low, high, speed })],
+    ];
+    if (run) {
+        const [days, least, most] = format.training(run.days, run.low_days, run.high_days);
+        rows.push([say('cli.row.training'), say('cli.training', { days, least, most, tokens: format.short(run.tokens) })]);
+        const { cost, price_per_gpu_hour: price, energy_kwh: energy } = run;
+        if (cost !== null && price !== null) {
+            const [whole, each] = [moneyOf(answer.job, cost), moneyOf(answer.job, price)];
+            rows.push([say('cli.row.cost'), say('cli.cost', { whole, each, hours: format.rounded(run.gpu_hours) })]);
+        }
+        if (energy !== null) rows.push([say('cli.row.energy'), format.energy(energy)]);
+    }
+    rows.push([say('cli.row.plan'), wholePlan(catalog, answer.job, answer.data_parallel)]);
+    rows.push([say('cli.row.link'), formatLink(job, catalog)]);
+    return rows;
+}
+
+// What would help most, as the page has it.
+function changesOf({ core, request }: Asked): string[] {
+    const others = JSON.parse(core.alternatives(JSON.stringify(request))) as Alternatives | Refusal;
+    if (!others.ok || others.changes.length === 0) return [];
+    const rows = others.changes
+        .slice(0, MOST_CHANGES)
+        .map((change) => ['', tell(change.label), say('counting.other', { used: change.whole_bytes, fit: say(`fit.${change.class}`) })]);
+    return ['', say('changes.title'), table(rows)];
+}
+
+export function fit(asked: Asked): Done {
+    const { core, catalog, request, io } = asked;
+    const text = core.estimate(JSON.stringify(request));
+    const answer = JSON.parse(text) as Estimate | JobRefusal;
+    if (!answer.ok) return refused(text);
+    const { job } = pinOf(answer.job, catalog);
+    const fits = answer.class === 'fits';
+    const page = { ...emptyPage(catalog, job), answer };
+    return {
+        status: fits ? FITS : DOES_NOT_FIT,
+        answer: text,
+        text: [
+            coloured(summaryOf(page), answer.class, io),
+            '',
+            table(rowsOf(answer, catalog, job)),
+            ...(fits ? [] : changesOf(asked)),
+        ].join('\n'),
+        notes: answer.warnings.map(problemText),
+    };
+}

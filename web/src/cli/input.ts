@@ -1,0 +1,66 @@
+// What a file, standard input or an argument holds, and the part of a job that it gives.
+import type { Catalog, Fourfold, Imported, JobRequest, Json } from '../core/api';
+import { parseLink, request, unknownParts } from '../state/state';
+import { say } from '../words/words';
+
+export type Input =
+    | { kind: 'link'; query: string }
+    | { kind: 'job'; text: string }
+    | { kind: 'config'; text: string }
+    | { kind: 'import'; text: string };
+
+const OF_A_CONFIG = ['model_type', 'architectures', 'hidden_size', 'n_embd', 'text_config'];
+
+export const isLink = (text: string): boolean => /^(https?:\/\/\S*)?\?\S+=\S*$/.test(text.trim());
+
+// The one place that decides what a text is. What is none of the others is a file of another program.
+export function inputOf(text: string): Input {
+    const bare = text.trim();
+    if (isLink(bare)) return { kind: 'link', query: bare.replace(/^[^?]*/, '').replace(/#.*$/, '') };
+    if (!bare.startsWith('{')) return { kind: 'import', text };
+    try {
+        const parsed = JSON.parse(bare) as { [key: string]: Json };
+        return { kind: OF_A_CONFIG.some((key) => key in parsed) ? 'config' : 'job', text };
+    } catch {
+        return { kind: 'job', text }; // the core says where it stops being JSON
+    }
+}
+
+export interface Read {
+    job: JobRequest;
+    refusal: string | null; // of the core, as it is
+    complaints: string[]; // our own
+    notes: string[];
+}
+const nothing: Read = { job: {}, refusal: null, complaints: [], notes: [] };
+
+function readJob(text: string, core: Fourfold): Read {
+    try {
+        return { ...nothing, job: JSON.parse(text) };
+    } catch {
+        return { ...nothing, refusal: core.estimate(text) };
+    }
+}
+
+function readConfig(text: string, core: Fourfold): Read {
+    const answer = core.import_config(text);
+    const imported = JSON.parse(answer) as Imported;
+    return imported.ok ? { ...nothing, job: { model: imported.model } } : { ...nothing, refusal: answer };
+}
+
+function readQuery(query: string, catalog: Catalog): Read {
+    const { job, unknown, newer } = parseLink(query, catalog);
+    const notes = [unknown.length > 0 && say('cli.link_parts', { details: unknownParts(unknown) }), newer && say('cli.link_newer')].filter(
+        (note) => note !== false,
+    );
+    return { ...nothing, job: request(job), notes };
+}
+
+// `name`: of the file, for what is said about it.
+export function readInput(name: string, text: string, core: Fourfold, catalog: Catalog): Read {
+    const input = inputOf(text);
+    if (input.kind === 'link') return readQuery(input.query, catalog);
+    if (input.kind === 'job') return readJob(input.text, core);
+    if (input.kind === 'config') return readConfig(input.text, core);
+    return { ...nothing, complaints: [say('cli.not_understood', { name })] };
+}

@@ -1,0 +1,49 @@
+// Options as the fields of a job: by their names, or by the short ones of a link; numbers as people write them.
+import type { Catalog, Estimate, FieldKey, Fourfold, JobRefusal, JobRequest } from '../core/api';
+import { typedFormat } from '../format/typed';
+import { kindOf } from '../state/kind';
+import { readField, type Value } from '../state/state';
+import type { Given } from './arguments';
+
+export const NAMED = ['model', 'gpu', 'cluster', 'method'] as const;
+
+// The key of a job that an option names; null: it is none.
+export function jobKey(key: string, { fields }: Catalog): string | null {
+    if ((NAMED as readonly string[]).includes(key)) return key;
+    return fields.find((field) => field.key === key || field.link === key)?.key ?? null;
+}
+export const isBooleanField = (key: string, { fields }: Catalog): boolean =>
+    fields.some((field) => field.type === 'boolean' && (field.key === key || field.link === key));
+
+const typed = typedFormat('.');
+
+// An option that no field has goes to the core under its name: it says so, and which field may have been meant.
+export function withOptions(base: JobRequest, given: readonly Given[], catalog: Catalog, core: Fourfold): JobRequest {
+    const job: Record<string, unknown> = { ...base };
+    for (const { key, text } of given) {
+        const name = jobKey(key, catalog) ?? key;
+        const field = catalog.fields.find((one) => one.key === name);
+        job[name] = field ? readField(field, text ?? '') : (text ?? '');
+    }
+    readNumbers(job as Record<string, Value>, given, catalog, core);
+    return job as JobRequest;
+}
+
+// "4M tokens" of a batch need the length of a sequence, "32 nodes" how many GPUs one has: from the job, its default, or the core.
+function readNumbers(job: Record<string, Value>, given: readonly Given[], catalog: Catalog, core: Fourfold): void {
+    const keys = [...new Set(given.map(({ key }) => jobKey(key, catalog)))];
+    const numbers = catalog.fields.filter(({ key, type }) => keys.includes(key) && (type === 'integer' || type === 'number'));
+    const read = (known: (key: FieldKey) => unknown): boolean => {
+        for (const { key } of numbers) {
+            const value = job[key];
+            if (typeof value === 'string') job[key] = typed.read(value, kindOf(catalog, key, known));
+        }
+        return numbers.every(({ key }) => typeof job[key] === 'number' || job[key] === 'auto');
+    };
+    const said = (key: FieldKey): unknown => job[key] ?? catalog.fields.find((field) => field.key === key)?.default;
+    if (read(said) || read(said)) return; // the second time with the numbers of the first
+    const { gpus: _, ...others } = job;
+    const answer = JSON.parse(core.estimate(JSON.stringify(others))) as Estimate | JobRefusal;
+    const chosen = answer.job;
+    if (chosen) read((key) => (typeof said(key) === 'number' ? said(key) : chosen[key]));
+}

@@ -1,0 +1,29 @@
+// The commands, and the options of the command line itself. All other options are fields of a job, as the catalogue lists them.
+export const COMMANDS = {
+    fit: ['job'],
+    best: ['job', 'top'],
+    limits: ['job', 'days'],
+    export: ['job', 'to'],
+    place: ['job', 'links', 'seconds', 'file'],
+    models: [],
+    gpus: [],
+    clusters: [],
+} as const satisfies Record<string, readonly (OwnValue | 'job')[]>;
+export type Command = keyof typeof COMMANDS;
+export const commands = Object.keys(COMMANDS) as Command[];
+
+type OwnValue = 'top' | 'days' | 'to' | 'links' | 'seconds' | 'file';
+export const FLAGS = ['json', 'help', 'version'] as const;
+export type Flag = (typeof FLAGS)[number];
+export const isFlag = (key: string): key is Flag => (FLAGS as readonly string[]).includes(key);
+export type Own = OwnValue | 'lang';
+
+export const takesJob = (command: Command): boolean => (COMMANDS[command] as readonly string[]).includes('job');
+export const ownOf = (command: Command): Own[] => [
+    ...(COMMANDS[command] as readonly (Own | 'job')[]).filter((one) => one !== 'job'),
+    'lang',
+];
+
+// --tensor-parallel and --tensor_parallel are one.
+export const keyOf = (option: string): string => option.replace(/^--?/, '').replaceAll('-', '_');
+export const optionOf = (key: string): string => `--${key.replaceAll('_', '-')}`;

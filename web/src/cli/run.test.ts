@@ -1,0 +1,127 @@
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import type { Fourfold } from '../core/api';
+import { formatFor } from '../format/format';
+import { catalog, goodOf, refusalOf } from '../shared/test-data';
+import { speak } from '../words/words';
+import type { Io } from './asked';
+import { run } from './run';
+
+afterAll(async () => {
+    await speak('en');
+    formatFor('en', 'en');
+});
+
+let asked: [string, string][] = [];
+let answers: Record<string, unknown> = {};
+const core = new Proxy({} as Fourfold, {
+    get: (_, name: string) => (text: string) => {
+        if (name === 'catalog') return JSON.stringify(catalog);
+        asked.push([name, text]);
+        return JSON.stringify(answers[name]);
+    },
+});
+const files: Record<string, string> = { 'job.json': '{"gpus": 16, "zero": "none"}', 'odd.txt': 'x' };
+
+beforeEach(() => {
+    asked = [];
+    answers = {
+        estimate: goodOf('estimate', 'default'),
+        rank: goodOf('rank', 'rank-70b'),
+        export_plan: goodOf('export_plan', 'export-70b'),
+    };
+});
+
+async function call(line: string, more: Partial<Io> = {}) {
+    let [out, err] = ['', ''];
+    const io: Io = {
+        out: (text) => {
+            out += text;
+        },
+        err: (text) => {
+            err += text;
+        },
+        read: (name) => {
+            const text = files[name];
+            if (text === undefined) throw new Error(name);
+            return text;
+        },
+        colours: false,
+        live: false,
+        language: 'C',
+        version: '1.2.3',
+        ...more,
+    };
+    const status = await run(line.split(' ').filter(Boolean), io, core);
+    return { status, out, err };
+}
+
+test('an option counts more than the file, and only what was given is asked', async () => {
+    const { status } = await call('fit job.json --gpus 8 --seq 8k --tensor-parallel 2');
+    expect(status).toBe(0);
+    expect(asked).toEqual([['estimate', '{"gpus":8,"zero":"none","sequence_length":8192,"tensor_parallel":2}']]);
+});
+
+test('JSON is the answer of the core as it is', async () => {
+    expect(await call('fit --json')).toEqual({ status: 0, out: `${JSON.stringify(answers.estimate)}\n`, err: '' });
+    answers.estimate = refusalOf('bad-request');
+    expect(await call('fit --json')).toEqual({ status: 2, out: `${JSON.stringify(answers.estimate)}\n`, err: '' });
+});
+
+test('what does not fit, and what is at risk, ends with 1', async () => {
+    for (const fit of ['does_not_fit', 'at_risk']) {
+        answers = { estimate: { ...goodOf('estimate', 'default'), class: fit }, alternatives: refusalOf('bad-request') };
+        expect((await call('fit')).status).toBe(1);
+    }
+});
+
+test('colours only in a terminal, and beside words', async () => {
+    const plain = (await call('fit')).out;
+    const [first = '', ...rest] = plain.split('\n');
+    expect(plain).not.toContain('\u001b');
+    expect(first).toContain(' fits: ');
+    expect((await call('fit', { colours: true })).out).toBe([`\u001b[32m${first}\u001b[0m`, ...rest].join('\n'));
+});
+
+test('who watches sees that it works, and nothing of it stays', async () => {
+    expect((await call('best')).err).toBe('');
+    expect((await call('best', { live: true })).err).toBe('\r\u001b[KComputing…\r\u001b[K');
+});
+
+test('problems stand under the option as it was typed', async () => {
+    answers.estimate = refusalOf('bad-request');
+    const { status, out, err } = await call('fit --mb 1.5 --tensor-paralel 2 missing.json odd.txt');
+    expect([status, out]).toEqual([2, '']);
+    expect(err.split('\n').slice(0, 3)).toEqual([
+        'The file “missing.json” cannot be read. Check its name.',
+        '“odd.txt” is no job as JSON, no link of the page and no config.json. Give one of these.',
+        '--model: There is no model “lama-3.1-8b” here. Did you mean llama-3.1-8b?',
+    ]);
+    expect(err).toContain('\n--mb: ');
+    expect(err).toContain('\n--tensor-paralel: “tensor_paralel” is not a field that Fourfold knows. Did you mean tensor_parallel?\n');
+});
+
+test('a flag takes no value, an option needs one', async () => {
+    expect((await call('fit --json=no --gpus')).err).toBe(
+        '--json takes no value. Leave the value out.\n--gpus: a value is missing. Write it behind the option.\n',
+    );
+});
+
+test('a link that knows more than this version says so and is used', async () => {
+    const { status, err } = await call('fit ?v=9&gpus=16&other=1');
+    expect(status).toBe(0);
+    expect(err).toBe(
+        'The link has parts that Fourfold does not know. They are ignored: other.\n' +
+            'A newer version of the page made this link. Some of it may be missing here.\n',
+    );
+    expect(JSON.parse(asked[0]?.[1] ?? '')).toMatchObject({ gpus: 16 });
+});
+
+test('the language of the option, else of the system; help and version', async () => {
+    expect((await call('fit', { language: 'ja_JP.UTF-8' })).out).toContain('メモリ');
+    expect((await call('fit --lang zh', { language: 'ja_JP.UTF-8' })).out).toContain('显存');
+    expect((await call('fit --lang xx')).status).toBe(2);
+    expect(await call('--version')).toEqual({ status: 0, out: '1.2.3\n', err: '' });
+    expect((await call('best --help')).out).toContain('\n  --top      How many plans to list (10).\n');
+    expect((await call('help best')).out).toBe((await call('best --help')).out);
+    expect((await call('')).status).toBe(2);
+});

@@ -1,0 +1,187 @@
+// One call of the command line, from what was typed to the exit status.
+import type { Catalog, Fourfold, Problem, Refusal } from '../core/api';
+import { speakAll } from '../package/words';
+import { fieldOf } from '../shared/field-problems';
+import { problemText } from '../shared/names';
+import { LANGUAGES, type Language, languageOf } from '../words/language';
+import { listed, say, sentences, tell } from '../words/words';
+import { type Given, readArguments, type Typed } from './arguments';
+import { type Asked, type Done, type Io, WRONG } from './asked';
+import { best } from './best';
+import { exportPlan } from './export';
+import { fit } from './fit';
+import { helpOf, overview } from './help';
+import { isLink, type Read, readInput } from './input';
+import { isBooleanField, jobKey, withOptions } from './job';
+import { limits } from './limits';
+import { clusters, gpus, models } from './lists';
+import { nearestName } from './nearest';
+import { COMMANDS, type Command, commands, FLAGS, isFlag, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
+import { place } from './place';
+import { erased } from './progress';
+import { plain } from './table';
+
+const ANSWERS: Record<Command, (asked: Asked) => Done> = { fit, best, limits, export: exportPlan, place, models, gpus, clusters };
+const LISTED = ['model', 'gpu', 'cluster'];
+
+const didYouMean = (near: string | null): string => (near === null ? '' : ` ${tell({ id: 'suggestion.did_you_mean', args: { near } })}`);
+const isCommand = (name: string | undefined): name is Command => commands.some((one) => one === name);
+
+// ---- what belongs to the command, what to the job, and what to neither
+interface Sorted {
+    own: Partial<Record<Own, string>>;
+    job: Given[];
+    complaints: string[];
+}
+
+function sorted(command: Command, given: readonly Given[], catalog: Catalog): Sorted {
+    const known = ownOf(command);
+    const elsewhere = Object.values(COMMANDS).flat() as string[];
+    const result: Sorted = { own: {}, job: [], complaints: [] };
+    for (const one of given) {
+        const { option, key, text } = one;
+        if (isFlag(key)) {
+            result.complaints.push(say('cli.no_value_wanted', { option }));
+            continue;
+        }
+        const own = known.find((name) => name === key);
+        const near = nearestName(key, [...known, ...FLAGS]);
+        const ofJob = takesJob(command) && (jobKey(key, catalog) !== null || (near === null && !elsewhere.includes(key)));
+        if (!own && !ofJob) {
+            const meant = didYouMean(near === null ? null : optionOf(near));
+            result.complaints.push(say('cli.unknown_option', { option, command }) + meant);
+        } else if (text === null) result.complaints.push(say('cli.no_value', { option }));
+        else if (own) result.own[own] = text;
+        else result.job.push(one);
+    }
+    return result;
+}
+
+// ---- what files say
+function gathered(files: readonly string[], io: Io, core: Fourfold, catalog: Catalog): Read {
+    const all: Read = { job: {}, refusal: null, complaints: [], notes: [] };
+    for (const name of files) {
+        let text: string;
+        try {
+            text = isLink(name) ? name : io.read(name);
+        } catch {
+            all.complaints.push(say('cli.no_file', { name }));
+            continue;
+        }
+        const { job, refusal, complaints, notes } = readInput(name, text, core, catalog);
+        all.job = { ...all.job, ...job };
+        all.refusal ??= refusal;
+        all.complaints.push(...complaints);
+        all.notes.push(...notes);
+    }
+    return all;
+}
+
+// ---- what is wrong
+// The option that gave a field, as it was typed.
+function optionFor(field: string, given: readonly Given[], command: Command, catalog: Catalog): string {
+    const typed = given.findLast(({ key }) => (jobKey(key, catalog) ?? key) === field);
+    if (typed) return typed.option;
+    const own = field === 'format' ? 'to' : field;
+    return jobKey(field, catalog) || ownOf(command).some((name) => name === own) ? optionOf(own) : field;
+}
+
+// The ids that may be meant stand behind it; where none is near, which command lists them all.
+function problemLine(problem: Problem, option: string): string {
+    const { candidates, nearest, rule } = problem;
+    const field = fieldOf(problem);
+    const ids = candidates ? listed(candidates) : null;
+    const list =
+        rule === 'range' && nearest === null && LISTED.includes(field) ? say('cli.lists', { command: `fourfold ${field}s` }) : null;
+    const text = sentences(problemText(problem), ids, list);
+    return option === '' ? text : say('cli.problem', { option, text });
+}
+
+const line = (text: string): string => `${plain(text)}\n`;
+
+// ---- one call
+interface Call {
+    command: Command;
+    typed: Typed;
+    io: Io;
+    core: Fourfold;
+    catalog: Catalog;
+}
+
+function show({ command, typed, io }: Call, { own }: Sorted, { answer, text, notes }: Done): void {
+    if (typed.flags.has('json') && answer !== '') {
+        io.out(`${answer}\n`);
+        return;
+    }
+    const isFile = command === 'export' || own.file !== undefined;
+    if (text !== '') io.out(isFile ? `${text.trimEnd()}\n` : line(text));
+    for (const note of notes) io.err(line(note));
+}
+
+// All that is wrong, at once: with the command line, with a file, with the job that they come to.
+function refuse({ command, typed, io, catalog }: Call, { job }: Sorted, answers: readonly string[], complaints: readonly string[]): number {
+    const problems = answers.flatMap((answer) => (JSON.parse(answer) as Partial<Refusal>).problems ?? []);
+    const [only] = answers;
+    if (typed.flags.has('json') && complaints.length === 0 && only !== undefined) io.out(`${only}\n`);
+    else {
+        const lines = problems.map((one) => problemLine(one, optionFor(fieldOf(one), job, command, catalog)));
+        for (const text of [...complaints, ...lines]) io.err(line(text));
+    }
+    return WRONG;
+}
+
+function answered(call: Call): number {
+    const { command, typed, io, core, catalog } = call;
+    const parts = sorted(command, typed.given, catalog);
+    const files = typed.words.slice(1);
+    const ofJob = takesJob(command);
+    const from = gathered(ofJob ? files : [], io, core, catalog);
+    const unread = ofJob ? [] : files.map((name) => say('cli.no_file_wanted', { name, command }));
+    const complaints = [...parts.complaints, ...unread, ...from.complaints];
+    const request = withOptions(from.job, parts.job, catalog, core);
+    if (complaints.length > 0 || from.refusal !== null) {
+        const refusal = from.refusal === null ? [] : [from.refusal];
+        return refuse(call, parts, [...refusal, ...(ofJob ? [core.estimate(JSON.stringify(request))] : [])], complaints);
+    }
+    for (const note of from.notes) io.err(line(note));
+    if (io.live) io.err(erased(say('boot.working')));
+    const done = ANSWERS[command]({ core, catalog, request, own: parts.own, io });
+    if (io.live) io.err(erased());
+    if (done.status === WRONG) return refuse(call, parts, done.answer === '' ? [] : [done.answer], done.complaints ?? []);
+    show(call, parts, done);
+    return done.status;
+}
+
+function languageIn(given: Given[], io: Io): { language: Language; complaint: boolean } {
+    const said = given.findLast(({ key }) => key === 'lang')?.text;
+    const language = languageOf('', said ?? null, [io.language]);
+    return { language, complaint: said !== undefined && said !== null && !Object.keys(LANGUAGES).includes(said) };
+}
+
+export async function run(args: readonly string[], io: Io, core: Fourfold): Promise<number> {
+    const catalog = JSON.parse(core.catalog()) as Catalog;
+    const typed = readArguments(args, (key) => isBooleanField(key, catalog));
+    const { language, complaint } = languageIn(typed.given, io);
+    await speakAll(language);
+    const asksHelp = typed.flags.has('help') || typed.words[0] === 'help';
+    const [name] = typed.words[0] === 'help' ? typed.words.slice(1) : typed.words;
+    if (complaint) {
+        io.err(line(say('cli.option.lang', { ids: Object.keys(LANGUAGES) })));
+        return WRONG;
+    }
+    if (typed.flags.has('version')) {
+        io.out(`${io.version}\n`);
+        return 0;
+    }
+    if (asksHelp || name === undefined) {
+        const help = isCommand(name) ? helpOf(name, catalog) : overview();
+        (asksHelp ? io.out : io.err)(line(help));
+        return asksHelp ? 0 : WRONG;
+    }
+    if (!isCommand(name)) {
+        io.err(line(say('cli.unknown_command', { name }) + didYouMean(nearestName(keyOf(name), commands))));
+        io.err(line(overview()));
+        return WRONG;
+    }
+    return answered({ command: name, typed, io, core, catalog });
+}
