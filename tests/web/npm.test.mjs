@@ -222,7 +222,7 @@ test('wrong input: all that is wrong at once, what was meant, exit status 2', ()
     assert.equal(wrong(['fit', 'missing.json']), 'The file “missing.json” cannot be read. Check its name.\n');
     assert.equal(wrong(['gpus', 'job.json']), '“fourfold gpus” reads no file: leave out “job.json”.\n');
     assert.match(wrong(['fit', '-'], { input: '{"gpus": 8' }), /^This is not valid JSON: /);
-    assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page and no config\.json\./);
+    assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page, no config\.json and no launch script\./);
     assert.match(wrong(['fit', '--tp', '3']), /^--tp: /);
     assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron-lm\.\n$/);
     assert.match(wrong(['best', '--top', 'many']), /^--top: Give a whole number from 1 to 200\.\n$/);
@@ -299,4 +299,25 @@ test('the action fails the job where the run does not fit', () => {
     const summary = readFileSync(join(folder, 'summary.md'), 'utf8');
     assert.match(summary, /fits: /);
     assert.match(summary, /does not fit: /);
+});
+
+const LAUNCH = `TP=\${TP:-8}
+torchrun --nproc_per_node 8 --nnodes 8 pretrain_gpt.py --num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 --num-attention-heads 64 \\
+    --group-query-attention --num-query-groups 8 --swiglu --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights \\
+    --position-embedding-type rope --vocab-size 128256 --seq-length 8192 --micro-batch-size 1 --global-batch-size 512 --bf16 --hidden-dropout 0 \\
+    --attention-dropout 0 --use-distributed-optimizer --tensor-model-parallel-size $TP --sequence-parallel --pipeline-model-parallel-size $PP
+`.replaceAll('\\$', '$');
+
+test('a launch script: a gate for what it starts, as the same plan by options', () => {
+    const job = { model: 'llama-3-70b', gpus: 64, seq: 8192, batch: 512, mb: 1, tp: 8, cp: 1, vp: 1, zero: 'optimizer', rc: 'none', adam: 'fp32', node: 8 };
+    const { status, stdout } = fourfold(['fit', '-', '--set', 'PP=4', '--json'], { input: LAUNCH });
+    assert.equal(status, 0, stdout);
+    const plan = { ...job, pp: 4, ovg: false, ovp: false };
+    const same = JSON.parse(fourfold(['fit', ...options(plan), '--json']).stdout);
+    const { whole_bytes, time } = JSON.parse(stdout);
+    assert.deepEqual([whole_bytes, time.step_seconds], [same.whole_bytes, same.time.step_seconds]);
+    assert.equal(fourfold(['fit', '-', '--set', 'PP=1', '--set', 'TP=1'], { input: LAUNCH }).status, 1);
+    const idle = fourfold(['fit', '-'], { input: LAUNCH.replaceAll('--nnodes 8', '').replaceAll('--nproc_per_node 8', '') });
+    assert.equal(idle.status, 2);
+    assert.match(idle.stderr, /does not say gpus\. Give it with --gpus\./);
 });

@@ -2,6 +2,7 @@
 import type { Catalog, Fourfold, Imported, JobRequest, Json } from '../core/api';
 import { parseLink, request, unknownParts } from '../state/state';
 import { say } from '../words/words';
+import { readScript, type Said } from './script';
 
 export type Input =
     | { kind: 'link'; query: string }
@@ -57,10 +58,10 @@ function readQuery(query: string, catalog: Catalog): Read {
 }
 
 // `name`: of the file, for what is said about it.
-export function readInput(name: string, text: string, core: Fourfold, catalog: Catalog): Read {
+export function readInput(name: string, text: string, core: Fourfold, catalog: Catalog, said: Said): Read {
     const input = inputOf(text);
     if (input.kind === 'link') return readQuery(input.query, catalog);
     if (input.kind === 'job') return readJob(input.text, core);
     if (input.kind === 'config') return readConfig(input.text, core);
-    return { ...nothing, complaints: [say('cli.not_understood', { name })] };
+    return readScript(name, input.text, core, catalog, said);
 }

@@ -1,9 +1,9 @@
 // The commands, and the options of the command line itself. All other options are fields of a job, as the catalogue lists them.
 export const COMMANDS = {
-    fit: ['job'],
-    best: ['job', 'top'],
-    limits: ['job', 'days'],
-    export: ['job', 'to'],
+    fit: ['job', 'set', 'start'],
+    best: ['job', 'top', 'set', 'start'],
+    limits: ['job', 'days', 'set', 'start'],
+    export: ['job', 'to', 'set', 'start'],
     place: ['job', 'links', 'seconds', 'file'],
     models: [],
     gpus: [],
@@ -12,7 +12,7 @@ export const COMMANDS = {
 export type Command = keyof typeof COMMANDS;
 export const commands = Object.keys(COMMANDS) as Command[];
 
-type OwnValue = 'top' | 'days' | 'to' | 'links' | 'seconds' | 'file';
+type OwnValue = 'set' | 'start' | 'top' | 'days' | 'to' | 'links' | 'seconds' | 'file';
 export const FLAGS = ['json', 'help', 'version'] as const;
 export type Flag = (typeof FLAGS)[number];
 export const isFlag = (key: string): key is Flag => (FLAGS as readonly string[]).includes(key);

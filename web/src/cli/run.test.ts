@@ -89,11 +89,12 @@ test('who watches sees that it works, and nothing of it stays', async () => {
 
 test('problems stand under the option as it was typed', async () => {
     answers.estimate = refusalOf('bad-request');
+    answers.import_plan = { ok: false, version: 2, problems: [] };
     const { status, out, err } = await call('fit --mb 1.5 --tensor-paralel 2 missing.json odd.txt');
     expect([status, out]).toEqual([2, '']);
     expect(err.split('\n').slice(0, 3)).toEqual([
         'The file “missing.json” cannot be read. Check its name.',
-        '“odd.txt” is no job as JSON, no link of the page and no config.json. Give one of these.',
+        '“odd.txt” is no job as JSON, no link of the page, no config.json and no launch script. Give one of these.',
         '--model: There is no model “lama-3.1-8b” here. Did you mean llama-3.1-8b?',
     ]);
     expect(err).toContain('\n--mb: ');

@@ -19,6 +19,7 @@ import { nearestName } from './nearest';
 import { COMMANDS, type Command, commands, FLAGS, isFlag, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
 import { place } from './place';
 import { erased } from './progress';
+import { saidOf } from './script';
 import { plain } from './table';
 
 const ANSWERS: Record<Command, (asked: Asked) => Done> = { fit, best, limits, export: exportPlan, place, models, gpus, clusters };
@@ -51,6 +52,8 @@ function sorted(command: Command, given: readonly Given[], catalog: Catalog): So
             const meant = didYouMean(near === null ? null : optionOf(near));
             result.complaints.push(say('cli.unknown_option', { option, command }) + meant);
         } else if (text === null) result.complaints.push(say('cli.no_value', { option }));
+        else if (own === 'set')
+            result.own.set = `${result.own.set ?? ''}\n${text}`; // may be given several times
         else if (own) result.own[own] = text;
         else result.job.push(one);
     }
@@ -58,7 +61,7 @@ function sorted(command: Command, given: readonly Given[], catalog: Catalog): So
 }
 
 // ---- what files say
-function gathered(files: readonly string[], io: Io, core: Fourfold, catalog: Catalog): Read {
+function gathered(files: readonly string[], { io, core, catalog }: Call, { own, job: given }: Sorted): Read {
     const all: Read = { job: {}, refusal: null, complaints: [], notes: [] };
     for (const name of files) {
         let text: string;
@@ -68,7 +71,7 @@ function gathered(files: readonly string[], io: Io, core: Fourfold, catalog: Cat
             all.complaints.push(say('cli.no_file', { name }));
             continue;
         }
-        const { job, refusal, complaints, notes } = readInput(name, text, core, catalog);
+        const { job, refusal, complaints, notes } = readInput(name, text, core, catalog, saidOf(own, given, catalog));
         all.job = { ...all.job, ...job };
         all.refusal ??= refusal;
         all.complaints.push(...complaints);
@@ -135,7 +138,7 @@ function answered(call: Call): number {
     const parts = sorted(command, typed.given, catalog);
     const files = typed.words.slice(1);
     const ofJob = takesJob(command);
-    const from = gathered(ofJob ? files : [], io, core, catalog);
+    const from = gathered(ofJob ? files : [], call, parts);
     const unread = ofJob ? [] : files.map((name) => say('cli.no_file_wanted', { name, command }));
     const complaints = [...parts.complaints, ...unread, ...from.complaints];
     const request = withOptions(from.job, parts.job, catalog, core);

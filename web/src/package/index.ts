@@ -23,7 +23,17 @@ export type * from '../core/api';
 export type { Language } from '../words/language';
 export { core };
 
-type Asked = 'estimate' | 'alternatives' | 'timeline' | 'export_plan' | 'rank' | 'versus' | 'limits' | 'calibrate' | 'read_links';
+type Asked =
+    | 'estimate'
+    | 'alternatives'
+    | 'timeline'
+    | 'import_plan'
+    | 'export_plan'
+    | 'rank'
+    | 'versus'
+    | 'limits'
+    | 'calibrate'
+    | 'read_links';
 
 const ask =
     <Name extends Asked>(name: Name) =>
@@ -37,6 +47,7 @@ export const importConfig = async (config: string | Requests['import_config']): 
 export const estimate: (request: Requests['estimate']) => Promise<Answers['estimate']> = ask('estimate');
 export const alternatives: (request: Requests['alternatives']) => Promise<Answers['alternatives']> = ask('alternatives');
 export const timeline: (request: Requests['timeline']) => Promise<Answers['timeline']> = ask('timeline');
+export const importPlan: (request: Requests['import_plan']) => Promise<Answers['import_plan']> = ask('import_plan');
 export const exportPlan: (request: Requests['export_plan']) => Promise<Answers['export_plan']> = ask('export_plan');
 export const rank: (request: Requests['rank']) => Promise<Answers['rank']> = ask('rank');
 export const versus: (request: Requests['versus']) => Promise<Answers['versus']> = ask('versus');

@@ -1111,4 +1111,14 @@ export interface Words {
     'cli.no_links': null;
     'cli.no_single_links': null;
     'cli.no_such_file': { name: string; ids: readonly string[] };
+    'cli.option.set': null;
+    'cli.option.start': null;
+    'cli.script.refused': { text: string };
+    'cli.script.asked': { name: string; option: string };
+    'cli.script.choices': { choices: string };
+    'cli.script.unknown': { keys: string };
+    'cli.script.open': { keys: string };
+    'cli.script.incomplete': null;
+    'cli.script.several': { name: string; count: number; start: number };
+    'cli.script.no_start': { name: string; count: number };
 }
