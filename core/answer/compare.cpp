@@ -9,7 +9,6 @@ namespace fourfold {
 
 namespace {
 
-constexpr auto kGroups = static_cast<std::size_t>(Group::count);
 constexpr auto kTimes = static_cast<std::size_t>(TimeItem::count);
 
 struct Parts {

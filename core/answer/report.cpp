@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kNoDifference = 0.002;  // of the whole: chosen, less is not worth a row
 
-constexpr auto kGroups = static_cast<std::size_t>(Group::count);
 using GroupBytes = std::array<double, kGroups>;
 
 template <class N>

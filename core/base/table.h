@@ -30,7 +30,8 @@ void split_words(std::string_view line, std::vector<std::string_view>& words, st
 // What separates the cells of a line: a tab, else a semicolon, else a comma, else blanks.
 char separator_of(std::string_view line);
 // The cells of a line, trimmed and without quotation marks, at most so many, into `cells`, which keeps its memory.
-void split_cells(std::string_view line, char separator, std::vector<std::string_view>& cells, std::size_t most);
+inline constexpr std::size_t kAllCells = SIZE_MAX;
+void split_cells(std::string_view line, char separator, std::vector<std::string_view>& cells, std::size_t most = kAllCells);
 
 // "12,5" as "12.5" where commas do not separate cells; "1,024" may mean either and stays.
 std::string with_point(std::string_view number, char separator);

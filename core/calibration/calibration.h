@@ -29,6 +29,9 @@ struct FittedConstant {
 extern const std::array<FittedConstant, kFittedConstants> kFitted;  // the site's first
 using FittedValues = std::array<double, kFittedConstants>;
 
+// Into how many parts the runs are divided, each predicted from the others.
+inline constexpr std::size_t kMostFolds = 10;
+
 // One plan and its time: the mean of its repetitions.
 struct FitRow {
     Plan plan;

@@ -11,9 +11,8 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostColumns = 200;    // more than there are keys: such a header is wrong, and it is not given back
-constexpr std::size_t kAllCells = SIZE_MAX;  // of a line: how many there are is said
-constexpr std::size_t kLongestName = 64;     // no name of a column is longer
+constexpr std::size_t kMostColumns = 200;  // more than there are keys: such a header is wrong, and it is not given back
+constexpr std::size_t kLongestName = 64;   // no name of a column is longer
 
 // The columns of runs where nobody names others: keys, and their short names in a link.
 constexpr std::pair<const char*, const char*> kUsualColumns[] = {
@@ -109,7 +108,7 @@ RunColumns read_header(std::string_view line, std::size_t number, Problems& prob
     FirstProblems found("runs_text");
     RunColumns columns{{}, {}, separator_of(line)};
     std::vector<std::string_view> cells;
-    split_cells(line, columns.separator, cells, kAllCells);
+    split_cells(line, columns.separator, cells);
     for (const std::string_view cell : cells) read_column(cell, number, known, columns, found);
     found.move_to(problems);
     const bool measures = std::any_of(std::begin(kMeasures), std::end(kMeasures), [&](const Measure& one) { return columns.has(one.key); });

@@ -15,7 +15,6 @@ using Kind = Correction::Kind;
 
 namespace {
 
-constexpr std::size_t kMostFolds = 10;
 // The simplex: its steps at most, its first sides (as logarithms), the difference of costs at which it has converged, and where a corner
 // goes as J. A. Nelder and R. Mead chose: mirrored at the middle of the others, twice as far, or halfway.
 constexpr int kSimplexSteps = 160;

@@ -8,19 +8,19 @@
 
 namespace fourfold {
 
-using Kind = MemoryCorrection::Kind;
+using MemoryKind = MemoryCorrection::Kind;
 
 namespace {
 
-constexpr std::size_t kMostFolds = 10;
 constexpr double kMostExtra = 32, kMostFactor = 2;  // ranges of memory_extra, in GiB, and of memory_factor
 
 void fit(const std::vector<FitRow>& rows, const std::vector<std::size_t>& used, MemoryCorrection& what) {
     std::vector<double> values;
     values.reserve(used.size());
     for (const std::size_t i : used)
-        values.push_back(what.kind == Kind::factor ? rows[i].measured / rows[i].estimated : (rows[i].measured - rows[i].estimated) / kGibi);
-    if (what.kind != Kind::none) (what.kind == Kind::factor ? what.factor : what.extra) = median(std::move(values));
+        values.push_back(what.kind == MemoryKind::factor ? rows[i].measured / rows[i].estimated
+                                                         : (rows[i].measured - rows[i].estimated) / kGibi);
+    if (what.kind != MemoryKind::none) (what.kind == MemoryKind::factor ? what.factor : what.extra) = median(std::move(values));
 }
 
 // Every run once, in at most kMostFolds parts, predicted from those of the other parts.
@@ -53,8 +53,8 @@ std::vector<MemoryCorrection> memory_corrections(const std::vector<FitRow>& rows
     std::vector<MemoryCorrection> all;
     std::vector<std::size_t> every(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) every[i] = i;
-    for (const Kind kind : {Kind::none, Kind::factor, Kind::extra}) {
-        if (kind != Kind::none && rows.size() < kFewestForFactor) break;
+    for (const MemoryKind kind : {MemoryKind::none, MemoryKind::factor, MemoryKind::extra}) {
+        if (kind != MemoryKind::none && rows.size() < kFewestForFactor) break;
         MemoryCorrection one{kind};
         fit(rows, every, one);
         one.factor = significant(one.factor, kProposedDigits);
@@ -75,12 +75,12 @@ MemoryProposal propose_memory(const std::vector<FitRow>& rows, std::size_t runs)
     }
     const std::vector<MemoryCorrection> all = memory_corrections(rows);
     p.how = best_of(all, layouts_of(rows));
-    if (p.how.kind == Kind::none) {
+    if (p.how.kind == MemoryKind::none) {
         p.why = {of_runs("calibration.memory.differs").with("none", all[0].held_out)};
         return p;
     }
-    p.why = {p.how.kind == Kind::factor ? of_runs("calibration.memory.factor").with("factor", p.how.factor)
-                                        : of_runs("calibration.memory.extra").with("bytes", p.how.extra * kGibi),
+    p.why = {p.how.kind == MemoryKind::factor ? of_runs("calibration.memory.factor").with("factor", p.how.factor)
+                                              : of_runs("calibration.memory.extra").with("bytes", p.how.extra * kGibi),
              Text("calibration.memory.predicts").with("corrected", p.how.held_out).with("none", all[0].held_out)};
     return p;
 }

@@ -20,10 +20,6 @@ constexpr std::size_t kFully = 20;   // rows whose broken rules are looked at fo
 constexpr std::size_t kMostSearches = 50;
 constexpr std::int64_t kMostGpus = 1'048'576;
 
-void report(Problems& problems, std::string_view field, const char* rule, const Json& value, Text message, Text suggestion) {
-    problems.push_back({std::string(field), rule, value, std::move(message), std::move(suggestion), nullptr});
-}
-
 std::string key_of(const Plan& plan) {
     Json fields = Json::object();
     visit_fields(plan, FieldWriter(fields));
@@ -66,6 +62,10 @@ std::string first_measure(const RunColumns& columns) {
 }
 
 }  // namespace
+
+void report(Problems& problems, std::string_view field, const char* rule, const Json& value, Text message, Text suggestion) {
+    problems.push_back({std::string(field), rule, value, std::move(message), std::move(suggestion), nullptr});
+}
 
 RunReader::RunReader(const Job& job, CountedFlop convention, const RunColumns& columns)
     : job_(job), convention_(convention), base_(uncalibrated(job.plan)), first_key_(first_measure(columns)) {

@@ -8,6 +8,9 @@
 
 namespace fourfold {
 
+// Adds a problem without a nearest value.
+void report(Problems& problems, std::string_view field, const char* rule, const Json& value, Text message, Text suggestion);
+
 class RunReader {
  public:
     // Keeps references. `convention`: of runs that name none.

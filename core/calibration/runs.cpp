@@ -15,11 +15,6 @@ namespace {
 
 constexpr double kRepeats =
     1.2;  // repeated runs of a plan differ by 0.1 to 2 % in the published tables; by a fifth, something else differs
-constexpr std::size_t kAllCells = SIZE_MAX;  // of a line: how many there are is said
-
-void report(Problems& problems, std::string_view field, const char* rule, const Json& value, Text message, Text suggestion) {
-    problems.push_back({std::string(field), rule, value, std::move(message), std::move(suggestion), nullptr});
-}
 
 // ---- text
 // "1,024" may mean either and stays a text, which the reader is asked about.
@@ -52,7 +47,7 @@ struct Given {
 };
 
 Given given_line(std::string_view line, std::size_t number, const RunColumns& columns, std::vector<std::string_view>& cells) {
-    split_cells(line, columns.separator, cells, kAllCells);
+    split_cells(line, columns.separator, cells);
     Given given{Text("row.line").with("number", number), Json::object(), {}};
     if (cells.size() != columns.keys.size())
         report(given.wrong, "", "type", nullptr,

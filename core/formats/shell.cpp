@@ -153,7 +153,7 @@ class Run {
                              text.find_first_of("!<>=", begin) == cut && assigned_name(text.substr(begin)) > 0;
         if (!assigns) return values_.sum(text);
         const std::string name = text.substr(begin, assigned_name(text.substr(begin)));
-        const std::string value = values_.sum(text.substr(cut + 1));
+        std::string value = values_.sum(text.substr(cut + 1));
         set(name, {{{value}}});
         return value;
     }
@@ -361,8 +361,8 @@ class Run {
             for (std::size_t i = 1; i < words.size(); ++i) variables_[std::to_string(i)] = {{words[i]}};
             variables_["@"] = variables_["*"] = {{words.begin() + 1, words.end()}, true};
             variables_["#"] = {{{std::to_string(words.size() - 1)}}};
-            const std::vector<ShellClause> copy = body;  // it may define itself anew
-            run(copy[0].body);
+            const ShellNodes nodes(body[0].body);  // it may define itself anew
+            run(nodes);
             for (auto it = variables_.begin(); it != variables_.end();) {
                 const bool of_call = !it->first.empty() &&
                                      (std::isdigit(static_cast<unsigned char>(it->first[0])) != 0 || one_of(it->first, {"@", "*", "#"}));

@@ -1,6 +1,7 @@
 // [ … ], [[ … ]] and test.
 #include <algorithm>
 
+#include "base/text.h"
 #include "formats/entries.h"
 #include "formats/shell_parts.h"
 
@@ -75,7 +76,7 @@ class Test {
             {"-eq", "=="}, {"-ne", "!="}, {"-lt", "<"}, {"-le", "<="}, {"-gt", ">"}, {"-ge", ">="}, {"<", "<"}, {">", ">"}};
         for (const auto& [name, operation] : kSigns)
             if (sign == name) {
-                const std::string value = values_.sum(left + " " + std::string(operation) + " " + right);
+                const std::string value = values_.sum(joined({left, " ", operation, " ", right}));
                 return is_open(value) ? Truth::unknown : truth(value != "0");
             }
         return Truth::unknown;

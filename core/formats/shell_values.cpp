@@ -11,7 +11,7 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kLongest = 200'000;  // bytes of one value
-constexpr int kDeepest = 20;               // of names inside of names
+constexpr int kDeepestName = 20;           // of names inside of names
 
 // Splits where the shell would: at blanks that are not in quotes.
 void split(std::string_view text, std::int64_t line, ShellWords& words) {
@@ -183,7 +183,7 @@ std::string ShellValues::substitution(std::string_view inside) {
 
 // From the sign behind "$" on; `at` goes behind it.
 ShellValues::Found ShellValues::dollar(std::string_view raw, std::size_t& at) {
-    if (++depth_ > kDeepest) {
+    if (++depth_ > kDeepestName) {
         --depth_;
         at = raw.size();
         return {};

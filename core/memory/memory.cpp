@@ -6,7 +6,7 @@
 
 namespace fourfold {
 
-static constexpr std::array<GroupText, static_cast<std::size_t>(Group::count)> kGroups = {{
+static constexpr std::array<GroupText, static_cast<std::size_t>(Group::count)> kGroupTexts = {{
     {"weights"},
     {"gradients"},
     {"optimizer"},
@@ -15,7 +15,7 @@ static constexpr std::array<GroupText, static_cast<std::size_t>(Group::count)> k
     {"workspaces"},
     {"outside"},
 }};
-const GroupText& text(Group group) { return kGroups[static_cast<std::size_t>(group)]; }
+const GroupText& text(Group group) { return kGroupTexts[static_cast<std::size_t>(group)]; }
 
 static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSources = {{
     {"Fujii, Watanabe, Yokota: Accelerating Large Language Model Training with 4D Parallelism and Memory Consumption Estimator (2024)",

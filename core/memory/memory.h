@@ -20,6 +20,7 @@ struct Source {
 
 // ---- what can fill a GPU
 enum class Group { weights, gradients, optimizer, activations, temporaries, workspaces, outside, count };
+inline constexpr auto kGroups = static_cast<std::size_t>(Group::count);
 struct GroupText {
     std::string_view id;
 };

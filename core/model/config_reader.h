@@ -13,6 +13,9 @@ namespace fourfold {
 // Keys that mean one quantity, the usual name first (attribute_map of the configuration classes).
 using Names = std::span<const std::string_view>;
 
+// Why a key that is absent has a value.
+inline Text class_default(const Model& model) { return Text("import.class_default").with("type", model.type); }
+
 class ConfigReader {
  public:
     ConfigReader(const Json& config, std::string_view prefix, Problems& problems, ImportReport& report)

@@ -88,8 +88,6 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
     return recognised;
 }
 
-Text class_default(const Model& model) { return Text("import.class_default").with("type", model.type); }
-
 std::int64_t usual_head_dim(const Family& family, const Model& model) {
     return family.head_dim_default != 0 ? family.head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
 }

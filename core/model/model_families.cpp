@@ -68,7 +68,7 @@ static constexpr Unsupported kUnsupported[] = {
 // Attention to a selection of tokens that no formula here describes.
 static constexpr std::string_view kCountedAsFull[] = {"index_topk", "attention_types", "blocksparse_block_size", "sparse_config"};
 // In a family without them.
-static constexpr Unsupported kExperts[] = {
+static constexpr Unsupported kExpertKeys[] = {
     {"num_local_experts", "experts_unlike_type"},
     {"num_experts", "experts_unlike_type"},
     {"n_routed_experts", "experts_unlike_type"},
@@ -104,7 +104,7 @@ Recognised recognise(const std::string& type, const Json& config) {
     const bool plain = !type.starts_with("gemma") && (name.find("gelu") != std::string::npos || name.find("relu") != std::string::npos);
     const bool latent = is_set(config, kLatent.key);
     const bool experts =
-        std::any_of(std::begin(kExperts), std::end(kExperts), [&](const Unsupported& one) { return is_set(config, one.key); });
+        std::any_of(std::begin(kExpertKeys), std::end(kExpertKeys), [&](const Unsupported& one) { return is_set(config, one.key); });
     // Read by that family; `key`: what told it, "" where it was the numbers alone.
     const auto like = [&](const char* family, std::string_view key) {
         Text why(key.empty() ? (type.empty() ? "import.no_type" : "import.unknown_type")
@@ -125,7 +125,7 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
             family.type == "llama4_text" && std::find(std::begin(kOfLlama4), std::end(kOfLlama4), one.key) != std::end(kOfLlama4);
         if (!own && is_set(config, one.key)) found.push_back(one);
     };
-    if (family.experts == nullptr) std::for_each(std::begin(kExperts), std::end(kExperts), look);
+    if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
     if (!family.latent()) look(kLatent);
     std::for_each(std::begin(kUnsupported), std::end(kUnsupported), look);
     return found;

@@ -14,10 +14,8 @@ constexpr std::string_view kTypes[] = {"layer_types"};
 constexpr std::string_view kPattern[] = {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers",
                                          "no_rope_layer_interval"};
 constexpr std::string_view kFullLayers[] = {"max_window_layers"};
-constexpr Range kTokens{0, 1'000'000'000}, kLayers{0, 2'000};
+constexpr Range kTokens{0, 1'000'000'000}, kLayerRange{0, 2'000};
 constexpr std::int64_t kQwenFullLayers = 28;  // class default of max_window_layers
-
-Text class_default(const Model& model) { return Text("import.class_default").with("type", model.type); }
 
 // From layer_types: 1 = with the window.
 std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, const Model& model) {
@@ -42,10 +40,10 @@ std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, cons
 
 // Without layer_types.
 std::vector<std::uint8_t> usual_types(ConfigReader& read, const WindowDefaults* usual, const Model& model, ImportReport& report) {
-    const std::int64_t every = read.optional(kPattern, kLayers, usual == nullptr ? 0 : usual->full_every,
+    const std::int64_t every = read.optional(kPattern, kLayerRange, usual == nullptr ? 0 : usual->full_every,
                                              usual != nullptr && usual->full_every > 0 ? class_default(model) : Text());
     const bool qwen = usual != nullptr && usual->needs_flag;
-    const std::int64_t full = read.optional(kFullLayers, kLayers, qwen ? kQwenFullLayers : 0, qwen ? class_default(model) : Text());
+    const std::int64_t full = read.optional(kFullLayers, kLayerRange, qwen ? kQwenFullLayers : 0, qwen ? class_default(model) : Text());
     if (usual == nullptr && every == 0 && full == 0)
         report.assumed.push_back({std::string(kTypes[0]), "sliding_attention", "import.window_everywhere"});
     std::vector<std::uint8_t> list;

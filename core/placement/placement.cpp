@@ -15,7 +15,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr double kGiga = 1e9, kWorthIt = 0.01;
+constexpr double kGiga = 1e9;
 
 struct Found {
     PlacementShape shape;

@@ -12,8 +12,6 @@ namespace fourfold {
 
 namespace {
 
-constexpr double kWorthIt = 0.01;
-
 // Every split that Megatron-LM can be told, but those with ends more than twice as heavy as an even share.
 std::vector<Plan> splits(const Model& model, const Plan& given) {
     std::vector<Plan> list;

@@ -6,6 +6,8 @@
 
 namespace fourfold {
 
+inline constexpr double kWorthIt = 0.01;  // of a step: less is not worth a change
+
 struct UnevenSplit {
     Plan plan;
     double seconds = 0;  // of a step on the placement that was tried with it: a search with this plan does no worse

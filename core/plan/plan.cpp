@@ -61,7 +61,7 @@ static constexpr Choice kSites[] = {
     {"shared"},
     {"own"},
 };
-static constexpr Choice kHabits[] = {
+static constexpr Choice kHabitNames[] = {
     {"auto"},
     {"on"},
     {"off"},
@@ -69,7 +69,7 @@ static constexpr Choice kHabits[] = {
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
                               kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
-                              kSiteChoices = kSites, kHabitChoices = kHabits;
+                              kSiteChoices = kSites, kHabitChoices = kHabitNames;
 
 // ---- the layout's text
 void set_notation(Plan& plan, const std::string& text, Problems& problems) {

@@ -16,7 +16,7 @@ struct MachineSymbol {
     double Machine::*number;
     Symbol symbol;
 };
-constexpr MachineSymbol kSymbols[] = {
+constexpr MachineSymbol kMachineSymbols[] = {
     {&Machine::peak, {"R", "peak", "flop_per_s"}},
     {&Machine::peak_16, {"R_16", "peak_16", "flop_per_s"}},
     {&Machine::memory, {"H_0", "memory_bandwidth", "bytes_per_s"}},
@@ -55,7 +55,8 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
 }
 
 const Symbol& symbol_of(double Machine::*number) {
-    return std::find_if(std::begin(kSymbols), std::end(kSymbols), [&](const auto& row) { return row.number == number; })->symbol;
+    return std::find_if(std::begin(kMachineSymbols), std::end(kMachineSymbols), [&](const auto& row) { return row.number == number; })
+        ->symbol;
 }
 
 }  // namespace fourfold
