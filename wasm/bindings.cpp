@@ -61,8 +61,6 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("timeline", emscripten::optional_override([](const std::string& request) { return api::timeline(request); }));
     emscripten::function("export_plan",
                          emscripten::optional_override([](const std::string& request) { return api::export_plan(request); }));
-    emscripten::function("import_plan",
-                         emscripten::optional_override([](const std::string& request) { return api::import_plan(request); }));
     emscripten::function("limits", emscripten::optional_override([](const std::string& request) { return api::limits(request); }));
     emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
     emscripten::function("read_links", emscripten::optional_override([](const std::string& request) { return api::read_links(request); }));

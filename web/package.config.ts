@@ -7,7 +7,12 @@ const WORDS = /virtual:words\/(\w+)$/;
 
 export default defineConfig({
     // The glue is a file of the package, as it is.
-    resolve: { alias: [{ find: /^fourfold-core$/, replacement: '#core' }] },
+    resolve: {
+        alias: [
+            { find: /^fourfold-core$/, replacement: '#core' },
+            { find: /^fourfold-formats$/, replacement: '#formats' },
+        ],
+    },
     plugins: [wordsPlugin({ whole: true }), npmPackage()],
     define: { PACKAGE_VERSION: JSON.stringify(coreVersion()) },
     ssr: { noExternal: true },

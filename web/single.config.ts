@@ -3,17 +3,18 @@ import { defineConfig } from 'vite';
 import { bareGlue, root } from './plugins/core.ts';
 import { fillPage } from './plugins/page.ts';
 import { shared } from './plugins/shared.ts';
-import { oneFile } from './plugins/single.ts';
+import { oneFile, readerInside } from './plugins/single.ts';
 import { wordsPlugin } from './plugins/words.ts';
 
 const alias = [
     { find: /^\.\/load$/, replacement: `${root}src/single/load.ts` },
     { find: /^.*\/core\/thread$/, replacement: `${root}src/single/thread.ts` },
+    { find: /^.*\/reader-thread$/, replacement: `${root}src/single/reader-thread.ts` },
 ];
 
 export default defineConfig({
     ...shared,
-    plugins: [bareGlue, wordsPlugin({ without: ['cli'] }), ...fillPage(alias), oneFile('fourfold.html')],
+    plugins: [bareGlue, wordsPlugin({ without: ['cli'] }), ...fillPage(alias), readerInside, oneFile('fourfold.html')],
     resolve: { alias: [...shared.resolve.alias, ...alias] },
     worker: { format: 'iife', plugins: () => [bareGlue] }, // a page from a file takes no worker that is a module
     build: {

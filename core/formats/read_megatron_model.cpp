@@ -183,7 +183,10 @@ void read_megatron_model(Import& in) {
         return one->model.vocabulary == known[0]->model.vocabulary;
     });
     if (one_vocabulary || (vocabulary && !known.empty())) {
-        const Model& first = known[0]->model;
+        // Models of one shape differ in how long a sequence may be.
+        const auto same = std::find_if(known.begin(), known.end(),
+                                       [&](const CatalogModel* one) { return one->model.max_positions == model->max_positions; });
+        const Model& first = (same == known.end() ? known[0] : *same)->model;
         in.job["model"] = first.id;
         if (!vocabulary)
             in.notes.push_back(Text("import_plan.note.vocabulary_of").with("model", first.label).with("vocabulary", first.vocabulary));

@@ -6,9 +6,9 @@ export const root = new URL('../../', import.meta.url);
 const folder = new URL('build/wasm/wasm/', root);
 export const wasmFile = new URL('fourfold.wasm', folder);
 
-export async function loadModule() {
-    const { default: create } = await import(new URL('fourfold.mjs', folder));
-    const code = new WebAssembly.Module(readFileSync(wasmFile));
+async function load(name) {
+    const { default: create } = await import(new URL(`${name}.mjs`, folder));
+    const code = new WebAssembly.Module(readFileSync(new URL(`${name}.wasm`, folder)));
     return create({
         instantiateWasm(imports, done) {
             const instance = new WebAssembly.Instance(code, imports);
@@ -16,4 +16,10 @@ export async function loadModule() {
             return instance.exports;
         },
     });
+}
+
+// With the functions of the second module, so that a test finds all of api.h in one place.
+export async function loadModule() {
+    const [core, { import_plan }] = await Promise.all([load('fourfold'), load('fourfold_formats')]);
+    return Object.assign(core, { import_plan });
 }

@@ -9,6 +9,9 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 export const coreFolder = fileURLToPath(new URL('../../build/wasm/wasm/', import.meta.url));
 export const glue = `${coreFolder}fourfold.mjs`;
 export const wasm = `${coreFolder}fourfold.wasm`;
+// The second module, which reads the configurations of others.
+export const formatsGlue = `${coreFolder}fourfold_formats.mjs`;
+export const formatsWasm = `${coreFolder}fourfold_formats.wasm`;
 
 export async function loadCore(): Promise<Fourfold> {
     const { default: create } = await import(pathToFileURL(glue).href);
@@ -26,8 +29,8 @@ export async function loadCore(): Promise<Fourfold> {
 export const bareGlue: Plugin = {
     name: 'bare-glue',
     transform(code, id) {
-        if (id !== glue) return null;
-        return code.replace(/new URL\("fourfold\.wasm",\s*import\.meta\.url\)(\.toString\(\)|\.href)/, '""');
+        if (id !== glue && id !== formatsGlue) return null;
+        return code.replace(/new URL\("fourfold(_formats)?\.wasm",\s*import\.meta\.url\)(\.toString\(\)|\.href)/, '""');
     },
 };
 

@@ -1,10 +1,10 @@
 // What the package has beside its scripts: the module as the page gets it, types from the contract, package.json, README, licence.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
-import { glue, root, wasm } from './core.ts';
+import { formatsGlue, formatsWasm, glue, root, wasm } from './core.ts';
 
 const top = fileURLToPath(new URL('../../', import.meta.url));
 const emitted = `${top}build/package-types/`;
@@ -25,10 +25,14 @@ const description = (version: string): object => ({
     engines: { node: '>=20' },
     exports: { '.': { types: './types/package/index.d.ts', default: './index.js' }, './fourfold.wasm': './fourfold.wasm' },
     types: './types/package/index.d.ts',
-    imports: { '#core': './fourfold.mjs', '#code': { node: './code-node.js', default: './code-web.js' } },
+    imports: {
+        '#core': './fourfold.mjs',
+        '#formats': './fourfold_formats.mjs',
+        '#code': { node: './code-node.js', default: './code-web.js' },
+    },
     bin: { fourfold: 'cli.js' },
     sideEffects: false,
-    files: ['*.js', 'lib', 'types', 'fourfold.mjs', 'fourfold.wasm'],
+    files: ['*.js', 'lib', 'types', 'fourfold*.mjs', 'fourfold*.wasm'],
 });
 
 // ---- types
@@ -63,9 +67,10 @@ export const npmPackage = (): Plugin => ({
     writeBundle({ dir }) {
         if (!dir) return;
         const to = (name: string): string => join(dir, name);
-        copyFileSync(glue, to('fourfold.mjs'));
-        copyFileSync(wasm, to('fourfold.wasm'));
-        chmodSync(to('fourfold.wasm'), 0o644);
+        for (const file of [glue, wasm, formatsGlue, formatsWasm]) {
+            copyFileSync(file, to(basename(file)));
+            chmodSync(to(basename(file)), 0o644);
+        }
         copyFileSync(`${top}LICENSE`, to('LICENSE'));
         copyFileSync(`${root}src/package/README.md`, to('README.md'));
         writeFileSync(to('cli.js'), `#!/usr/bin/env node\n${readFileSync(to('cli.js'), 'utf8')}`);

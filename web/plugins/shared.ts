@@ -1,6 +1,6 @@
 // What the pages that are built have in common (vite.config.ts and its siblings).
 import type { UserConfig } from 'vite';
-import { bareGlue, glue } from './core.ts';
+import { bareGlue, formatsGlue, formatsWasm, glue } from './core.ts';
 
 // What the page loads first comes in one file: two would compress worse.
 interface Modules {
@@ -19,7 +19,13 @@ function firstLoad(id: string, modules: Modules): string | null {
 
 export const shared = {
     base: './',
-    resolve: { alias: [{ find: /^fourfold-core$/, replacement: glue }] },
+    resolve: {
+        alias: [
+            { find: /^fourfold-core$/, replacement: glue },
+            { find: /^fourfold-formats$/, replacement: formatsGlue },
+            { find: /^fourfold-formats\.wasm/, replacement: formatsWasm },
+        ],
+    },
     worker: { format: 'es', plugins: () => [bareGlue] },
     build: {
         target: 'es2022',

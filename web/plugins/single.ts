@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Plugin, Rolldown } from 'vite';
-import { root } from './core.ts';
+import { formatsWasm, root } from './core.ts';
 import { policyTag } from './policy.ts';
 
 const MODULE = 'fourfold-module';
@@ -65,6 +65,13 @@ function joined({ html, boot, main, styles, module, example }: Parts): string {
     // Functions: a text that is put in may have a $ in it.
     return replacements.reduce((text, [old, now]) => text.replace(old, () => now), html);
 }
+
+const READER = 'virtual:reader-code';
+export const readerInside: Plugin = {
+    name: 'reader-inside',
+    resolveId: (id) => (id === READER ? `\0${READER}` : null),
+    load: (id) => (id === `\0${READER}` ? `export default '${readFileSync(formatsWasm, 'base64')}';` : null),
+};
 
 export const oneFile = (name: string): Plugin => ({
     name: 'one-file',

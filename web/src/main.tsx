@@ -140,7 +140,7 @@ function createDrawing(
             <App
                 page={page}
                 act={store().actions}
-                importing={estimates}
+                importConfig={estimates.importConfig}
                 exportPlan={estimates.exportPlan}
                 timeline={estimates.timeline}
                 calibrate={searches.calibrate}

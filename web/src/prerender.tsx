@@ -69,7 +69,7 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
             <App
                 page={page}
                 act={act}
-                importing={{ importConfig: never, importPlan: never }}
+                importConfig={never}
                 exportPlan={never}
                 timeline={never}
                 calibrate={never}

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Core, CoreCrash, latestOnly, PATIENCE_MS } from './client';
-import type { Question, Reply } from './worker';
+import type { Question, Reply } from './serve';
 
 // A worker that answers when the test says so.
 class FakeWorker extends EventTarget {

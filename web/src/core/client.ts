@@ -16,8 +16,8 @@ import type {
     Requests,
 } from './api';
 import type { Heat, HeatFilter } from './heat';
+import type { Call, Question, Reply } from './serve';
 import type { AsTyped, LinkColumns, LinksSaid, Measured, PlacedHere, UnitSaid } from './types';
-import type { Call, Question, Reply } from './worker';
 
 // `reason`: an id of the page's words, or what the browser said.
 export class CoreCrash extends Error {

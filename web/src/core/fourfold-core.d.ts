@@ -1,12 +1,16 @@
-// The module that CMake builds (see coreFolder in vite.config.ts).
+// The modules that CMake builds (see plugins/core.ts).
 declare module 'fourfold-core' {
-    import type { Fourfold } from './api';
-
-    interface Options {
-        instantiateWasm(
-            imports: WebAssembly.Imports,
-            done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-        ): WebAssembly.Exports | Record<string, never>;
-    }
-    export default function create(options: Options): Promise<Fourfold>;
+    export default function create(options: import('./instantiate').Options): Promise<import('./api').Fourfold>;
+}
+declare module 'fourfold-formats' {
+    export default function create(options: import('./instantiate').Options): Promise<Pick<import('./api').Fourfold, 'import_plan'>>;
+}
+declare module 'fourfold-formats.wasm?url' {
+    const address: string;
+    export default address;
+}
+// Its code in base64, for the page in one file (plugins/single.ts).
+declare module 'virtual:reader-code' {
+    const code: string;
+    export default code;
 }

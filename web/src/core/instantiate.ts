@@ -1,16 +1,19 @@
-// An instance of the compiled module. The glue is told the code, so that it never looks for the file itself.
-import createModule from 'fourfold-core';
-import type { Fourfold } from './api';
+// An instance of a compiled module. Its glue is told the code, so that it never looks for the file itself.
+type Instantiate = (
+    imports: WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+) => WebAssembly.Exports | Record<string, never>;
+export interface Options {
+    instantiateWasm: Instantiate;
+}
+export type Create<Functions> = (options: Options) => Promise<Functions>;
 
-export function instantiate(module: WebAssembly.Module): Promise<Fourfold> {
+export function instantiate<Functions>(create: Create<Functions>, module: WebAssembly.Module): Promise<Functions> {
     return new Promise((resolve, reject) => {
-        const instantiateWasm = (
-            imports: WebAssembly.Imports,
-            done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-        ) => {
+        const instantiateWasm: Instantiate = (imports, done) => {
             WebAssembly.instantiate(module, imports).then((instance) => done(instance, module), reject);
             return {};
         };
-        createModule({ instantiateWasm }).then(resolve, reject);
+        create({ instantiateWasm }).then(resolve, reject);
     });
 }

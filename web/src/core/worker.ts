@@ -1,53 +1,9 @@
-// One instance of the core in a thread of its own. One message brings the compiled module; every other one is a question, answered under
-// the same id. Questions may come before the module.
-import type {
-    CollectivesRead,
-    Fourfold,
-    LinksGiven,
-    LinksRead,
-    LinksRequest,
-    Placed,
-    PlaceProgress,
-    Refusal,
-    SearchColumns,
-    SearchSummary,
-} from './api';
+// The core in a thread of its own.
+import createModule from 'fourfold-core';
+import type { CollectivesRead, Fourfold, LinksGiven, LinksRead, LinksRequest, Placed, PlaceProgress, Refusal, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
-import { instantiate } from './instantiate';
-import type { LinkColumns, LinksSaid, Measured } from './types';
-
-export type Call =
-    | 'catalog'
-    | 'import_config'
-    | 'estimate'
-    | 'timeline'
-    | 'import_plan'
-    | 'export_plan'
-    | 'search'
-    | 'alternatives'
-    | 'rank'
-    | 'versus'
-    | 'limits'
-    | 'calibrate'
-    | 'read_links'
-    | 'measure'
-    | 'place';
-export interface Question {
-    id: number;
-    call: Call;
-    text: string;
-    filter?: HeatFilter;
-    said?: LinksSaid; // of a measurement
-    links?: LinkColumns; // a measurement that is not in the text
-    seconds?: number; // when a placement must be done
-}
-export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string } | { lock: string }; // held as long as this thread lives
-
-let start = (_: WebAssembly.Module): void => {};
-const core = new Promise<WebAssembly.Module>((resolve) => {
-    start = resolve;
-}).then(instantiate);
-core.catch(() => {}); // every question meets it
+import { type Question, type Reply, serve } from './serve';
+import type { LinksSaid, Measured } from './types';
 
 function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const all = fourfold.search(text);
@@ -106,43 +62,12 @@ function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_
     return { ...answer, moves_per_s: (answer.moves - begun.moves) / Math.max((performance.now() - begun.at) / 1000, 1e-3) };
 }
 
-async function answer(question: Question): Promise<unknown> {
+function answer(fourfold: Fourfold, question: Question): unknown {
     const { call, text, filter = {}, said } = question;
-    const fourfold = await core;
     if (call === 'search') return search(fourfold, text, filter);
     if (call === 'measure') return measure(fourfold, text, said);
     if (call === 'place') return place(fourfold, question);
     return call === 'catalog' ? fourfold.catalog() : fourfold[call](text);
 }
 
-// Large columns change hands instead of being copied.
-const transferable = (value: unknown): Transferable[] => {
-    const { columns, rates, latencies } = value as Partial<LinkColumns> & { columns?: SearchColumns };
-    if (rates) return [rates, latencies].flatMap((column) => (column ? [column.buffer as ArrayBuffer] : []));
-    return columns ? Object.values(columns as unknown as Record<string, { buffer: ArrayBuffer }>).map((column) => column.buffer) : [];
-};
-
-addEventListener('message', async ({ data }: MessageEvent<WebAssembly.Module | Question | null>) => {
-    if (data instanceof WebAssembly.Module) return start(data);
-    if (typeof data?.id !== 'number') return; // not from the page's own side
-    try {
-        const value = await answer(data);
-        postMessage({ id: data.id, value } satisfies Reply, { transfer: transferable(value) });
-    } catch (error) {
-        postMessage({ id: data.id, crash: String(error) } satisfies Reply);
-    }
-});
-
-// The browser gives the lock to the page, which waits for it, when this thread has ended, however that came about: see alive.ts. Without
-// locks (an insecure address, a frame of no origin) the page has to go by how long nothing is heard.
-function holdLock(): void {
-    const lock = `fourfold-${crypto.randomUUID()}`;
-    const forever = new Promise<never>(() => {});
-    navigator.locks
-        .request(lock, () => {
-            postMessage({ lock } satisfies Reply);
-            return forever;
-        })
-        .catch(() => {});
-}
-if ('locks' in navigator && 'randomUUID' in crypto) holdLock();
+serve(createModule, answer);

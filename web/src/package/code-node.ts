@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-export const compiled = async (): Promise<WebAssembly.Module> =>
-    WebAssembly.compile(await readFile(new URL('./fourfold.wasm', import.meta.url)));
+const compile = async (address: URL): Promise<WebAssembly.Module> => WebAssembly.compile(await readFile(address));
+
+export const compiled = (): Promise<WebAssembly.Module> => compile(new URL('./fourfold.wasm', import.meta.url));
+export const compiledFormats = (): Promise<WebAssembly.Module> => compile(new URL('./fourfold_formats.wasm', import.meta.url));

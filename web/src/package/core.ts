@@ -1,12 +1,20 @@
-import { compiled } from '#code';
+import createModule from 'fourfold-core';
+import createFormats from 'fourfold-formats';
+import { compiled, compiledFormats } from '#code';
 import type { Fourfold } from '../core/api';
 import { instantiate } from '../core/instantiate';
 
 let loaded: Promise<Fourfold> | undefined;
 
-// The module itself, JSON text in and out. It is loaded with the first question, once.
+async function load(): Promise<Fourfold> {
+    const [code, formats] = await Promise.all([compiled(), compiledFormats()]);
+    const [core, { import_plan }] = await Promise.all([instantiate(createModule, code), instantiate(createFormats, formats)]);
+    return Object.assign(core, { import_plan });
+}
+
+// The modules themselves, JSON text in and out. They are loaded with the first question, once.
 export function core(): Promise<Fourfold> {
-    loaded ??= compiled().then(instantiate);
+    loaded ??= load();
     loaded.catch(() => {
         loaded = undefined; // the next question tries again
     });

@@ -12,7 +12,7 @@ function shown(page: Page) {
         <App
             page={page}
             act={spies()}
-            importing={{ importConfig: never, importPlan: never }}
+            importConfig={never}
             exportPlan={never}
             timeline={never}
             calibrate={never}

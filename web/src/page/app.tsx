@@ -1,7 +1,6 @@
 // The page from top to bottom. It is drawn twice: at build time into index.html, and in the browser over that same markup.
 import { Answer } from '../answer/answer';
 import { Next } from '../answer/next';
-import type { Importing } from '../answer/paste';
 import { Sentence } from '../answer/sentence';
 import type { Core } from '../core/client';
 import { NearRuns } from '../evidence/near-door';
@@ -19,7 +18,7 @@ import { Notices } from './notices';
 interface Props {
     page: Page;
     act: Actions;
-    importing: Importing;
+    importConfig: Core['importConfig'];
     exportPlan: Core['exportPlan'];
     timeline: Core['timeline'];
     calibrate: Core['calibrate'];
@@ -28,7 +27,7 @@ interface Props {
     market: Asker;
 }
 
-export function App({ page, act, importing, exportPlan, timeline, calibrate, placing, prover, market }: Props) {
+export function App({ page, act, importConfig, exportPlan, timeline, calibrate, placing, prover, market }: Props) {
     const { answer, depth } = page;
     return (
         <>
@@ -65,7 +64,7 @@ export function App({ page, act, importing, exportPlan, timeline, calibrate, pla
                     ))}
                 </p>
             </footer>
-            <LaterPaste page={page} act={act} importing={importing} />
+            <LaterPaste page={page} act={act} importConfig={importConfig} />
         </>
     );
 }

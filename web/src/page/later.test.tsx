@@ -80,7 +80,7 @@ test('the dialog opens with its text, and what it found becomes the job', async 
     const imported = goodOf('import_config', 'import-llama');
     const doing = spies();
     const drawn = (pasting: { text: string } | null) => (
-        <LaterPaste page={{ ...page, pasting }} act={doing} importing={{ importConfig: async () => imported, importPlan: never }} />
+        <LaterPaste page={{ ...page, pasting }} act={doing} importConfig={async () => imported} />
     );
     const { again, all, find } = show(drawn(null));
     expect(all('dialog')).toEqual([]);

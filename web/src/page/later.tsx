@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Importing } from '../answer/paste';
 import type { Estimate } from '../core/api';
 import type { Core } from '../core/client';
 import type { Typed } from '../evidence/calibrate';
@@ -171,10 +170,10 @@ export function LaterLayout(props: Parameters<More['Layout']>[0]) {
 interface PasteProps {
     page: Page;
     act: Actions;
-    importing: Importing;
+    importConfig: Core['importConfig'];
 }
 
-export function LaterPaste({ page, act, importing }: PasteProps) {
+export function LaterPaste({ page, act, importConfig }: PasteProps) {
     const { more, failed } = useMore(page.pasting !== null);
     useEffect(() => {
         if (failed) act.notify('missing');
@@ -183,7 +182,7 @@ export function LaterPaste({ page, act, importing }: PasteProps) {
     return (
         <more.PasteDialog
             start={page.pasting.text}
-            importing={importing}
+            importing={{ importConfig, importPlan: more.importPlan }}
             run={(plan) => {
                 act.paste(null);
                 act.replaceJob(more.jobOfScript(page.job, page.catalog, plan), 'choose');

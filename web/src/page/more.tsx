@@ -18,6 +18,7 @@ export { TimeTable } from '../answer/time-table';
 export { Compare } from '../compare/compare';
 export { Calibrate } from '../evidence/calibrate';
 export { Evidence } from '../evidence/door';
+export { importPlan } from '../formats/reader';
 export { jobOfScript } from '../formats/script-job';
 export { Cards } from '../gpus/cards';
 export { Limits } from '../gpus/limits';

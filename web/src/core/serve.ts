@@ -1,0 +1,72 @@
+// A module in a thread of its own. One message brings the compiled code; every other one is a question, answered under the same id.
+// Questions may come before the code.
+import type { SearchColumns } from './api';
+import type { HeatFilter } from './heat';
+import { type Create, instantiate } from './instantiate';
+import type { LinkColumns, LinksSaid } from './types';
+
+export type Call =
+    | 'catalog'
+    | 'import_config'
+    | 'estimate'
+    | 'timeline'
+    | 'import_plan'
+    | 'export_plan'
+    | 'search'
+    | 'alternatives'
+    | 'rank'
+    | 'versus'
+    | 'limits'
+    | 'calibrate'
+    | 'read_links'
+    | 'measure'
+    | 'place';
+export interface Question {
+    id: number;
+    call: Call;
+    text: string;
+    filter?: HeatFilter;
+    said?: LinksSaid; // of a measurement
+    links?: LinkColumns; // a measurement that is not in the text
+    seconds?: number; // when a placement must be done
+}
+export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string } | { lock: string }; // held as long as this thread lives
+
+// Large columns change hands instead of being copied.
+const transferable = (value: unknown): Transferable[] => {
+    const { columns, rates, latencies } = value as Partial<LinkColumns> & { columns?: SearchColumns };
+    if (rates) return [rates, latencies].flatMap((column) => (column ? [column.buffer as ArrayBuffer] : []));
+    return columns ? Object.values(columns as unknown as Record<string, { buffer: ArrayBuffer }>).map((column) => column.buffer) : [];
+};
+
+export function serve<Functions>(create: Create<Functions>, answer: (functions: Functions, question: Question) => unknown): void {
+    let start = (_: WebAssembly.Module): void => {};
+    const functions = new Promise<WebAssembly.Module>((resolve) => {
+        start = resolve;
+    }).then((module) => instantiate(create, module));
+    functions.catch(() => {}); // every question meets it
+    addEventListener('message', async ({ data }: MessageEvent<WebAssembly.Module | Question | null>) => {
+        if (data instanceof WebAssembly.Module) return start(data);
+        if (typeof data?.id !== 'number') return; // not from the page's own side
+        try {
+            const value = answer(await functions, data);
+            postMessage({ id: data.id, value } satisfies Reply, { transfer: transferable(value) });
+        } catch (error) {
+            postMessage({ id: data.id, crash: String(error) } satisfies Reply);
+        }
+    });
+    if ('locks' in navigator && 'randomUUID' in crypto) holdLock();
+}
+
+// The browser gives the lock to the page, which waits for it, when this thread has ended, however that came about: see alive.ts. Without
+// locks (an insecure address, a frame of no origin) the page has to go by how long nothing is heard.
+function holdLock(): void {
+    const lock = `fourfold-${crypto.randomUUID()}`;
+    const forever = new Promise<never>(() => {});
+    navigator.locks
+        .request(lock, () => {
+            postMessage({ lock } satisfies Reply);
+            return forever;
+        })
+        .catch(() => {});
+}
