@@ -145,7 +145,7 @@ static bool same_shape(const Model& a, const Model& b) {
 static std::vector<const CatalogModel*> known_models(const Model& model, std::optional<std::int64_t> vocabulary) {
     constexpr std::int64_t kPadding = 1'024;
     std::vector<const CatalogModel*> found;
-    for (const CatalogModel& one : catalog().models)
+    for (const CatalogModel& one : catalog_models().list)
         if (same_shape(one.model, model) &&
             (!vocabulary || (*vocabulary >= one.model.vocabulary && *vocabulary <= one.model.vocabulary + kPadding)))
             found.push_back(&one);

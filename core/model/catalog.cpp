@@ -44,18 +44,9 @@ static std::string repository_of(const Json& profile) {
     return {};
 }
 
-static Catalog build() {
-    Catalog c;
-    for_each_profile(embedded::gpus, c.problems, [&](const Json& profile, Problems& problems) {
-        Gpu gpu = read_gpu(profile, problems);
-        if (problems.empty()) insert_sorted(c.gpus, std::move(gpu), [](const Gpu& a, const Gpu& b) { return is_before(a, b); });
-    });
-    for_each_profile(embedded::clusters, c.problems, [&](const Json& profile, Problems& problems) {
-        Cluster cluster = read_cluster(profile, problems);
-        if (problems.empty())
-            insert_sorted(c.clusters, std::move(cluster), [](const Cluster& a, const Cluster& b) { return is_before(a, b); });
-    });
-    for_each_profile(embedded::models, c.problems, [&](const Json& profile, Problems& problems) {
+static CatalogModels build_models() {
+    CatalogModels m;
+    for_each_profile(embedded::models, m.problems, [&](const Json& profile, Problems& problems) {
         const auto config = profile.find("config");
         const auto published = profile.find("published_parameters");
         if (config == profile.end() || published == profile.end() || !published->is_number_integer() || !profile.contains("id") ||
@@ -67,10 +58,31 @@ static Catalog build() {
         if (auto model = read_model(*config, "config.", problems, report)) {
             model->id = profile["id"];
             model->label = profile["label"];
-            insert_sorted(c.models, CatalogModel{std::move(*model), *published, repository_of(profile), profile},
+            insert_sorted(m.list, CatalogModel{std::move(*model), *published, repository_of(profile), profile},
                           [](const CatalogModel& a, const CatalogModel& b) { return is_before(a, b); });
         }
     });
+    return m;
+}
+
+const CatalogModels& catalog_models() {
+    static const CatalogModels built = build_models();
+    return built;
+}
+
+static Catalog build() {
+    Catalog c;
+    for_each_profile(embedded::gpus, c.problems, [&](const Json& profile, Problems& problems) {
+        Gpu gpu = read_gpu(profile, problems);
+        if (problems.empty()) insert_sorted(c.gpus, std::move(gpu), [](const Gpu& a, const Gpu& b) { return is_before(a, b); });
+    });
+    for_each_profile(embedded::clusters, c.problems, [&](const Json& profile, Problems& problems) {
+        Cluster cluster = read_cluster(profile, problems);
+        if (problems.empty())
+            insert_sorted(c.clusters, std::move(cluster), [](const Cluster& a, const Cluster& b) { return is_before(a, b); });
+    });
+    c.models = catalog_models().list;
+    c.problems.insert(c.problems.end(), catalog_models().problems.begin(), catalog_models().problems.end());
     return c;
 }
 

@@ -15,6 +15,13 @@ struct CatalogModel {
     Json profile;
 };
 
+// Models alone, for who needs no cards.
+struct CatalogModels {
+    std::vector<CatalogModel> list;  // by family, then size
+    Problems problems;
+};
+const CatalogModels& catalog_models();
+
 struct Catalog {
     std::vector<Gpu> gpus;  // in the order people look for them: by generation, then memory
     std::vector<Cluster> clusters;
