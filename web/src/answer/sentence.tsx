@@ -1,9 +1,10 @@
 import type { FieldKey } from '../core/api';
+import { format } from '../format/format';
 import { gpuLabel, modelLabel, profileOf } from '../shared/answer-words';
 import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
 import { Words } from '../shared/words';
-import { CUSTOM_GPU, CUSTOM_MODEL, configOf, defaults, type Job } from '../state/state';
+import { CUSTOM_GPU, CUSTOM_MODEL, configOf, defaults, type Job, MAX_CONFIG } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { ModelPicker } from './model-picker';
@@ -38,7 +39,9 @@ export function Sentence({ page, act }: { page: Page; act: Actions }) {
             label={modelLabel(page)}
             {...problemAttributes(page, 'model')}
             onChoose={(id) => act.change({ model: id }, 'choose')}
-            onPaste={() => act.paste(pasteText)}
+            onPaste={(text = pasteText) =>
+                text.length > MAX_CONFIG ? act.notify('too_large', format.megabytes(text.length)) : act.paste(text)
+            }
         />
     );
     const edit = custom && (

@@ -202,6 +202,7 @@ export interface Words {
     'changes.save': null;
     'changes.gpus': { gpus: number };
     'changes.gpus_touch': null;
+    'changes.gpus_fewest': null;
     'changes.effect': { memory: string; step: string };
     'changes.effect_whole': { used: string; card: string; share: number; step: string };
     'counting.title': null;
