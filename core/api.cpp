@@ -38,7 +38,10 @@ static std::string failure(const Problems& problems, Json job) {
 std::string catalog() {
     const Catalog& c = fourfold::catalog();
     Json gpus = Json::array(), clusters = Json::array(), models = Json::array(), rules = Json::array();
-    for (const Gpu& gpu : c.gpus) gpus.push_back(gpu.profile);
+    for (const Gpu& gpu : c.gpus) {
+        gpus.push_back(gpu.profile);
+        gpus.back()["network_gbyte_per_s"] = usual_adapter(gpu.architecture) / 1e9;
+    }
     for (const Cluster& cluster : c.clusters) clusters.push_back(cluster.profile);
     for (const CatalogModel& m : c.models)
         models.push_back(Object()
@@ -59,6 +62,9 @@ std::string catalog() {
     visit_fields(budget, describe);
     const Exploration exploration;
     visit_fields(exploration, describe);
+    FieldDescriber describe_gpu;
+    const OwnNumbers own_numbers;
+    visit_fields(own_numbers, describe_gpu);
     Json before = Json::object();  // what a field meant in version 1 when it was absent
     const Plan old_defaults = open_plan(1);
     visit_fields(old_defaults, FieldWriter(before));
@@ -71,6 +77,7 @@ std::string catalog() {
                     .add("models", std::move(models))
                     .add("methods", Json::array({describe_method(Method::detailed), describe_method(Method::fujii2024)}))
                     .add("fields", std::move(describe.fields))
+                    .add("gpu_fields", std::move(describe_gpu.fields))
                     .add("rules", std::move(rules)));
 }
 

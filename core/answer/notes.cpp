@@ -133,6 +133,8 @@ Json assumed_notes(const Job& job) {
     else
         assumed.add("assumed.precision_bf16", "");
     assumed.add("assumed.card", "");
+    if (!job.gpu->own.is_null())
+        assumed.add(Text("assumed.own_gpu").with("gpu", job.gpu->label).with("base", job.gpu->profile["label"]), "");
     if (p.tensor_parallel > 1 && (p.sequence_parallel || !detailed))
         assumed.add("assumed.sequence_parallel", detailed ? "sequence_parallel" : "tensor_parallel");
     const std::int64_t padded = padded_vocabulary(job.model, p.tensor_parallel);

@@ -37,9 +37,10 @@ Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double s
     return entry;
 }
 
-// Whose runs the band is of, and whose links.
-Text basis_of(const Plan& p, const Band& band) {
-    const Text basis = Text("band", band.basis).with("runs", band.runs);
+// Whose runs the band is of, on whose GPUs, and whose links.
+Text basis_of(const Gpu& gpu, const Plan& p, const Band& band) {
+    Text basis = Text("band", band.basis).with("runs", band.runs);
+    if (!gpu.own.is_null() && !p.is_calibrated()) basis = Text("band.own_gpu").with("band", basis).with("gpu", gpu.label);
     return p.measures_links() ? Text("band.measured_links").with("band", basis) : basis;
 }
 
@@ -59,7 +60,7 @@ Json describe_time(const Job& job) {
         .add("step_seconds", step.seconds)
         .add("low_seconds", step.seconds * band.low)
         .add("high_seconds", step.seconds * band.high)
-        .add("basis", basis_of(p, band))
+        .add("basis", basis_of(*job.gpu, p, band))
         .add("tokens_per_step", tokens)
         .add("tokens_per_s", tokens / step.seconds)
         .add("tokens_per_s_per_gpu", tokens / step.seconds / gpus)

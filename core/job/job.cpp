@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
-#include "model/catalog.h"
+#include "job/which.h"
 #include "plan/rules.h"
 
 namespace fourfold {
@@ -34,57 +33,6 @@ Budget budget_of(const Job& job) {
     if (budget.price_per_gpu_hour == kAutoNumber) budget.price_per_gpu_hour = job.gpu->usd_per_hour;
     if (budget.watts_per_gpu == kAutoNumber) budget.watts_per_gpu = job.gpu->board_watts * kSiteOverComputers;
     return budget;
-}
-
-static Named name_of(const CatalogModel& m) { return {m.model.id, joined({m.model.label, " ", m.repository})}; }
-static Named name_of(const Gpu& gpu) { return {gpu.id, gpu.label}; }
-static Named name_of(const Cluster& cluster) { return {cluster.id, cluster.label}; }
-static Named name_of(Method method) { return {text(method).id, ""}; }
-
-static Problem not_in_list(std::string_view key, std::string_view id, std::span<const Named> names) {
-    Json candidates = meant(id, names);
-    const Json nearest = candidates.is_null() ? Json() : candidates.front();
-    const auto* only = candidates.size() == 1 ? nearest.get_ptr<const Json::string_t*>() : nullptr;
-    if (only != nullptr) candidates = nullptr;
-    const Text suggestion = only != nullptr        ? did_you_mean(*only)
-                            : candidates.is_null() ? Text("suggestion.from_the_list")
-                                                   : Text("suggestion.one_of");
-    const Text message = Text("problem.not_in_list").with("list", key).with("name", shown(Json(id)));
-    return {std::string(key), "range", shown(Json(id)), message, suggestion, nearest, std::move(candidates)};
-}
-
-// The entry of `list` whose id was given at `key`, or `otherwise` when the key is absent; an unknown id is a problem that names those that
-// may have been meant.
-template <class List>
-static auto pick(FieldReader& reader, std::string_view key, std::string_view otherwise, const List& list, Problems& problems) ->
-    typename List::const_pointer {
-    const Json* present = reader.any(key);
-    const std::string* given = reader.text(key);
-    if (present != nullptr && given == nullptr) return nullptr;  // not a text: reported
-    const std::string_view id = given == nullptr ? otherwise : *given;
-    std::vector<Named> names;
-    for (const auto& entry : list) {
-        names.push_back(name_of(entry));
-        if (names.back().id == id) return &entry;
-    }
-    problems.push_back(not_in_list(key, id, names));
-    return nullptr;
-}
-
-static void read_which_model(FieldReader& reader, Job& job, Problems& problems) {
-    const Json* given = reader.any("model");
-    if (given != nullptr && given->is_object()) {
-        ImportReport report;
-        job.model_is_inline = true;
-        if (auto model = read_model(*given, "model.", problems, report)) job.model = std::move(*model);
-        return;
-    }
-    if (given != nullptr && !given->is_string()) {
-        problems.push_back({"model", "type", shown(*given), "problem.no_model", {}, nullptr});
-        return;
-    }
-    const CatalogModel* known = pick(reader, "model", "llama-3.1-8b", catalog().models, problems);
-    if (known != nullptr) job.model = known->model;
 }
 
 static std::int64_t read_version(FieldReader& reader, Problems& problems) {
@@ -159,16 +107,6 @@ static void check_measured_rates(const Plan& plan, const Gpu& gpu, const Cluster
     check("measured_inter_gb_s", plan.measured_inter, machine.node);
 }
 
-// After the GPU.
-static void read_cluster(FieldReader& reader, Job& job, Problems& problems) {
-    const Json* given = reader.any("cluster");
-    if (given == nullptr || *given == "") return;
-    job.cluster = pick(reader, "cluster", "", catalog().clusters, problems);
-    if (job.cluster == nullptr || job.gpu == nullptr || job.cluster->gpu == job.gpu->id) return;
-    const Text message = Text("problem.cluster_has_other_gpu").with("cluster", job.cluster->label).with("gpu", job.gpu->label);
-    problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id, message, "suggestion.gpu_of_cluster", ""});
-}
-
 // What a request of this kind says besides the job.
 static void read_question(FieldReader& reader, Request kind, Job& job, Problems& problems) {
     switch (kind) {
@@ -217,12 +155,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     Job job;
     FieldReader reader(request, problems);
     job.plan = open_plan(read_version(reader, problems));
-    read_which_model(reader, job, problems);
-    job.gpu = pick(reader, "gpu", "h100-sxm-80gb", catalog().gpus, problems);
-    read_cluster(reader, job, problems);
-    constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
-    if (const Method* method = pick(reader, "method", fourfold::text(job.method).id, std::span(kMethodList), problems))
-        job.method = *method;
+    read_which(reader, job, problems);
     visit_fields(job.plan, reader);
     visit_fields(job.budget, reader);
     visit_fields(job.exploration, reader);
@@ -268,7 +201,7 @@ Json to_json(const Job& job) {
     Json object = Object()
                       .add("version", kVersion)
                       .add("model", job.model_is_inline ? canonical_config(job.model) : Json(job.model.id))
-                      .add("gpu", job.gpu->id)
+                      .add("gpu", job.gpu->own.is_null() ? Json(job.gpu->id) : job.gpu->own)
                       .add("cluster", job.cluster == nullptr ? "" : job.cluster->id)
                       .add("method", text(job.method).id);
     visit_fields(job.plan, FieldWriter(object));

@@ -62,7 +62,7 @@ extern const std::span<const Choice> kConfigFormatChoices;
 struct Job {
     Model model;
     bool model_is_inline = false;  // a config object instead of an id
-    const Gpu* gpu = nullptr;
+    GpuPointer gpu;
     const Cluster* cluster = nullptr;  // may be none
     Method method = Method::detailed;
     Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node

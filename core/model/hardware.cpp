@@ -33,7 +33,7 @@ static Architecture architecture(const Json& profile, Problems& problems) {
 Gpu read_gpu(const Json& profile, Problems& problems) {
     Gpu gpu;
     gpu.architecture = architecture(profile, problems);
-    gpu.id = text(profile, "id", problems);
+    gpu.id = gpu.base = text(profile, "id", problems);
     gpu.label = text(profile, "label", problems);
     gpu.memory_bytes = number(profile, "memory_gib", true, problems) * kGibi;
     gpu.bf16_flop_per_s = number(profile, "bf16_dense_tflop_per_s", true, problems) * kTera;
@@ -47,6 +47,30 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.board_watts = number(profile, "board_watts", false, problems);
     gpu.usd_per_hour = number(profile, "usd_per_gpu_hour", false, problems);
     gpu.profile = profile;
+    return gpu;
+}
+
+Gpu own_gpu(const Gpu& base, std::string_view name, const OwnNumbers& numbers) {
+    Gpu gpu = base;
+    gpu.id.clear();
+    gpu.label = name;
+    const auto set = [](double& number, double given, double unit) {
+        if (given != kAutoNumber) number = given * unit;
+    };
+    set(gpu.memory_bytes, numbers.memory, kGibi);
+    set(gpu.bf16_flop_per_s, numbers.bf16, kTera);
+    set(gpu.fp16_flop_per_s, numbers.bf16, kTera);
+    set(gpu.fp8_flop_per_s, numbers.fp8, kTera);
+    set(gpu.hbm_byte_per_s, numbers.hbm, kGiga);
+    set(gpu.link_byte_per_s, numbers.link, kGiga);
+    set(gpu.network_byte_per_s, numbers.network, kGiga);
+    set(gpu.pcie_byte_per_s, numbers.pcie, kGiga);
+    set(gpu.board_watts, numbers.watts, 1);
+    set(gpu.usd_per_hour, numbers.price, 1);
+    if (numbers.processors != kAuto) gpu.streaming_multiprocessors = numbers.processors;
+    if (numbers.memory != kAutoNumber) gpu.profile["memory_gib"] = numbers.memory;
+    gpu.own = Object().add("name", name).add("base", base.id);
+    visit_fields(numbers, FieldWriter(gpu.own));
     return gpu;
 }
 

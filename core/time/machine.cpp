@@ -31,6 +31,8 @@ constexpr MachineSymbol kMachineSymbols[] = {
 
 }  // namespace
 
+double usual_adapter(Architecture architecture) { return architecture == Architecture::ampere ? kAmpereAdapter : kNewerAdapter; }
+
 Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     Machine m;
     m.architecture = gpu.architecture;
@@ -45,9 +47,9 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.processors = static_cast<double>(gpu.streaming_multiprocessors);
     m.gpus_per_node = plan.gpus_per_node;
     m.has_switch = cluster == nullptr || cluster->has_switch;
-    const double adapter = gpu.architecture == Architecture::ampere ? kAmpereAdapter : kNewerAdapter;
-    m.node = cluster == nullptr ? adapter * static_cast<double>(plan.gpus_per_node)
-                                : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);
+    const double adapter = gpu.network_byte_per_s > 0 ? gpu.network_byte_per_s : usual_adapter(gpu.architecture);
+    m.node = cluster == nullptr || gpu.network_byte_per_s > 0 ? adapter * static_cast<double>(plan.gpus_per_node)
+                                                              : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);
     m.measured_link = plan.measured_intra * kGbyte;
     m.measured_node = plan.measured_inter * kGbyte;
     m.measured_latency = plan.measured_latency;

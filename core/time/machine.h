@@ -25,6 +25,9 @@ struct Machine {
     bool multiplies_in_8_bits = false;
 };
 
+// What goes between nodes where neither the cluster nor the card says it: byte/s of one GPU's adapter, one direction.
+double usual_adapter(Architecture architecture);
+
 // `cluster` may be null: then one network adapter of 400 Gbit/s (Hopper and newer) or 200 Gbit/s (Ampere) per GPU and a switch in the node.
 Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan);
 

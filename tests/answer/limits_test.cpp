@@ -201,7 +201,7 @@ TEST_CASE("a larger card never needs more GPUs; more days and fewer tokens never
         Job job = job_of(request);
         std::int64_t previous = INT64_MAX, longest = 0, largest = 0;
         Gpu card = *job.gpu;
-        job.gpu = &card;
+        job.gpu = of_catalog(card);
         for (const double gibibytes : {24, 40, 64, 80, 141, 192}) {
             card.memory_bytes = gibibytes * 1024 * 1024 * 1024;
             const std::int64_t now = gpus(fewest_gpus(job).fits);

@@ -96,6 +96,22 @@ recompute_modules range -> "layernorm"; suggestion.did_you_mean {"near":"layerno
     {link, R"({"gpu": "h100-80gb"})", R"(gpu range -> ["h100-pcie-80gb","h100-sxm-80gb"]; suggestion.one_of)"},
     {link, R"({"gpu": "h100-sxm-80g"})", R"(gpu range -> "h100-sxm-80gb"; suggestion.did_you_mean {"near":"h100-sxm-80gb"})"},
     {link, R"({"gpu": "RTX 4090"})", R"(gpu range -> null; suggestion.from_the_list)"},
+    {field, R"({"gpu": {"name": "Mine", "memory_gib": -80}})", R"(gpu.memory_gib range -> 1.0)"},
+    {field, R"({"gpu": {"name": "Mine", "memory_gib": 1e300}})", R"(gpu.memory_gib range -> 10000.0)"},
+    {field, R"({"gpu": {"name": "Mine", "memory_gib": 1e999}})", R"( range -> null; suggestion.smaller_number)"},
+    {field, R"({"gpu": {"name": "Mine", "memory_gib": NaN}})", R"( syntax -> null; suggestion.whole_file)"},
+    {field, R"({"gpu": {"name": "Mine", "hbm_gbyte_per_s": 0}})", R"(gpu.hbm_gbyte_per_s range -> 1.0)"},
+    {field, R"({"gpu": {"name": "Mine", "streaming_multiprocessors": 1.5}})", R"(gpu.streaming_multiprocessors range -> 2)"},
+    {field, R"({"gpu": {"base": "H200", "bf16_dense_tflop_per_s": "fast", "usd_per_gpu_hour": null, "memory": 80}})",
+     R"(gpu.base range -> "h200-sxm-141gb"; suggestion.did_you_mean {"near":"h200-sxm-141gb"}
+gpu.name missing -> null
+gpu.bf16_dense_tflop_per_s type -> null; suggestion.such_as {"example":989.4}
+gpu.usd_per_gpu_hour type -> null; suggestion.number
+gpu.memory unknown -> "memory_gib"; suggestion.did_you_mean {"near":"memory_gib"})"},
+    {field, R"({"gpu": {"name": "  "}})", R"(gpu.name range -> null)"},
+    {field, R"({"gpu": {"name": "two\nlines"}})", R"(gpu.name range -> null)"},
+    {field, R"({"gpu": {"name": 8}})", R"(gpu.name type -> null)"},
+    {link, R"({"gpu": 8})", R"(gpu type -> null)"},
     {link, R"({"cluster": "tsubame"})", R"(cluster range -> "tsubame4"; suggestion.did_you_mean {"near":"tsubame4"})"},
     {link, R"({"cluster": "aws-p4d"})", R"(cluster cluster_has_other_gpu -> ""; suggestion.gpu_of_cluster)"},
     {link, R"({"method": "guess"})", R"(method range -> null; suggestion.from_the_list)"},

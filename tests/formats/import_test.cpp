@@ -187,7 +187,7 @@ TEST_CASE("what is written for a plan is read as that plan") {
     for (int i = 0; i < (tests::kSlowBuild ? 300 : 10'000); ++i) {
         Job job;
         job.model = tests::random_model(random);
-        job.gpu = &catalog().gpus[0];
+        job.gpu = of_catalog(catalog().gpus[0]);
         job.plan = tests::random_legal_plan(random, job.model);
         if (job.plan.recompute == Recompute::selective && job.plan.recompute_modules == 0) job.plan.recompute = Recompute::none;
         const Export made = megatron_script(job);

@@ -61,7 +61,7 @@ void check_arguments(const std::string& script) {
 TEST_CASE("law: of any model and plan, every argument is known and stands once") {
     tests::Random random(7);
     Job job;
-    job.gpu = &catalog().gpus.front();
+    job.gpu = of_catalog(catalog().gpus.front());
     for (int i = 0; i < 500; ++i) {
         job.model = tests::random_model(random);
         job.plan = tests::random_legal_plan(random, job.model);

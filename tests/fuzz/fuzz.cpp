@@ -144,6 +144,12 @@ std::string catalog_fields(std::string_view data) {
     Json request = {{"model", known["models"][bytes.below(known["models"].size())]["id"]},
                     {"gpu", known["gpus"][bytes.below(known["gpus"].size())]["id"]},
                     {"method", known["methods"][bytes.below(known["methods"].size())]["id"]}};
+    if (bytes.below(4) == 0) {
+        Json own = {{"name", "Mine"}, {"base", request["gpu"]}};
+        for (const Json& field : known["gpu_fields"])
+            if (bytes.below(3) == 0) own[field["key"].get<std::string>()] = value_of(field, bytes);
+        request["gpu"] = std::move(own);
+    }
     while (!bytes.empty()) {
         const Json& field = known["fields"][bytes.below(known["fields"].size())];
         request[field["key"].get<std::string>()] = value_of(field, bytes);

@@ -1,5 +1,5 @@
 // What the core answers to one golden case: {"function", "request"} -> {"response", "columns" (search alone, else null)}. The function
-// "fields" is catalog() as far as core/contract/generate.mjs needs it.
+// "fields" and "gpu_fields" are those lists of catalog().
 #pragma once
 #include <string>
 
@@ -47,7 +47,7 @@ inline Json golden_answer(const Json& golden) {
                    {"tokens_per_s_per_gpu", c.tokens_per_s_per_gpu},
                    {"class", c.fit_class}};
     }
-    if (function == "fields") response = Json::parse(api::catalog(), nullptr, false)["fields"].dump();
+    if (function == "fields" || function == "gpu_fields") response = Json::parse(api::catalog(), nullptr, false)[function].dump();
     return {{"response", Json::parse(response, nullptr, false)}, {"columns", columns}};
 }
 

@@ -30,6 +30,7 @@ async function bootWords(): Promise<Record<Language, BootWords>> {
             taken: say('boot.taken'),
             failed: say('boot.failed'),
             ownModel: say('form.own_model'),
+            ownGpu: say('form.own_gpu'),
             unknownGpu: say('form.unknown_gpu', { id: '%' }),
             usualTokens: say('budget.usual'),
         };
@@ -45,7 +46,7 @@ const bootData = async (catalog: Catalog): Promise<BootData> => ({
 });
 
 // Who reads the first screen downloads the sources of what it shows; those of all other profiles come with the module.
-function withFewSources(catalog: Catalog, { gpu, model }: { gpu: string; model: unknown }): Catalog {
+function withFewSources(catalog: Catalog, { gpu, model }: { gpu: unknown; model: unknown }): Catalog {
     const few = <Profile extends { id: string; sources: unknown[] }>(profiles: readonly Profile[]): Profile[] =>
         profiles.map((one) => (one.id === gpu || one.id === model ? one : { ...one, sources: [] }));
     return { ...catalog, gpus: few(catalog.gpus), clusters: few(catalog.clusters), models: few(catalog.models) };

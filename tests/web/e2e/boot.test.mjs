@@ -117,6 +117,8 @@ for (const query of [
     '?gpus=%F0%9F%A6%99',
     '?model=custom',
     '?model=custom&model.hidden_size=abc',
+    '?gpu=custom&gpu.name=Mine&gpu.base=abacus&gpu.mem=-1',
+    '?gpu=custom',
     '?grad32=maybe',
     '?attn=selective',
     '?offload=half',

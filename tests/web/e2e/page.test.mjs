@@ -91,7 +91,7 @@ pageTest('the golden cases hold in the browser, through the page’s own worker'
     await settled(page);
     const worker = page.workers()[0].url();
     const wasm = responses.map((response) => response.url()).find((url) => url.endsWith('.wasm'));
-    const cases = goldenCases().filter(({ function: name }) => name !== 'fields'); // what the module's test asks the catalogue
+    const cases = goldenCases().filter(({ function: name }) => !name.endsWith('fields')); // what the module's test asks the catalogue
     const answers = await page.evaluate(askInBrowser, { worker, wasm, cases });
     for (const [i, one] of cases.entries()) {
         const found = differences(one.response, answers[i].response);

@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import type { BooleanField, ChoiceField, Estimate, Field, FieldKey, Json, SetField } from '../core/api';
+import { profileOf } from '../shared/answer-words';
 import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
 import { hasExperts, hasLatentAttention } from '../shared/model-kind';
@@ -214,8 +215,9 @@ function OptionField({ page, field, act, Layout }: FieldProps & Slot) {
 
 function ClusterField({ page, act }: { page: Page; act: Actions }) {
     const { clusters } = page.catalog;
-    const { gpu, cluster } = page.job;
-    const matching = clusters.filter((one) => one.gpu === gpu || one.id === cluster);
+    const { cluster } = page.job;
+    const gpu = profileOf(page);
+    const matching = clusters.filter((one) => one.gpu === gpu?.id || one.id === cluster);
     const { invalid, describedBy } = problemAttributes(page, 'cluster');
     if (matching.length === 0 && cluster === '') return null;
     return (

@@ -52,6 +52,14 @@ test('more GPUs are offered only from a map of this very run', () => {
     const { act, find } = shown({ ...few, heatOf: job });
     tap(find('button', /^Use 4 GPUs/));
     expect(act.change).toHaveBeenCalledWith({ gpus: 4, ...allAuto(catalog) }, 'choose');
+    // where the map ends before any fits
+    heat.columns.class.fill(2);
+    const limits = goodOf('limits', 'limits-70b');
+    const fewest = limits.fewest_gpus?.gpus ?? 0;
+    const far = shown({ ...few, heatOf: job, limits });
+    tap(far.find('button', new RegExp(`^Use ${fewest} GPUs`)));
+    expect(far.act.change).toHaveBeenCalledWith({ gpus: fewest, ...allAuto(catalog) }, 'choose');
+    expect(shown({ ...few, heatOf: job, limits, limitsStale: true }).names('heading')).not.toContain('Change this first');
 });
 
 test('a refusal takes the place of the answer; each problem with a way out', () => {

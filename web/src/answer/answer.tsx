@@ -91,13 +91,30 @@ function becauseOf(page: Page, answer: Estimate) {
     );
 }
 
+interface More {
+    gpus: number;
+    whole_bytes: number;
+    step_seconds: number;
+    touches: string;
+}
+
 // The fewest GPUs, among those of the map, from which on some plan fits.
-function moreGpus(heat: Heat, now: number): { gpus: number; entry: number } | null {
-    for (const { gpus, row } of heat.summary.auto) {
+function moreOfMap(heat: Heat, now: number): More | null {
+    const { summary, columns } = heat;
+    for (const { gpus, row } of summary.auto) {
         const entry = entryAt(heat, row, gpus);
-        if (gpus > now && entry >= 0 && heat.columns.class[entry] === 0) return { gpus, entry };
+        if (gpus <= now || entry < 0 || columns.class[entry] !== 0) continue;
+        const [whole_bytes, step_seconds] = [columns.whole_bytes[entry] ?? 0, columns.step_seconds[entry] ?? 0];
+        return { gpus, whole_bytes, step_seconds, touches: say('changes.gpus_touch') };
     }
     return null;
+}
+
+// Where the map ends before any plan fits: the fewest GPUs of all. What is known of the job before says nothing of this one.
+function moreGpus({ job, heat, heatOf, heatFilter, limits, limitsStale }: Page, now: number): More | null {
+    if (!heat || heatOf !== job || Object.keys(heatFilter).length > 0) return null;
+    const fewest = limitsStale ? null : limits?.fewest_gpus;
+    return moreOfMap(heat, now) ?? (fewest && fewest.gpus > now ? { ...fewest, touches: say('changes.gpus_fewest') } : null);
 }
 
 const MOST_CHANGES = 5;
@@ -114,11 +131,9 @@ const effectOf = (answer: Estimate, one: Change): string =>
 function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const fits = answer.class === 'fits';
     if (fits && page.depth === 'plain') return null; // nothing has to change
-    const { heat, heatOf, heatFilter, alternatives, alternativesStale } = page;
-    // The map of the job before says nothing of this one, however short it is still there.
-    const more =
-        !fits && heat && heatOf === page.job && Object.keys(heatFilter).length === 0 ? moreGpus(heat, Number(answer.job.gpus)) : null;
-    // Two ways to more GPUs would be one too many: the map's is known to fit.
+    const { alternatives, alternativesStale } = page;
+    const more = fits ? null : moreGpus(page, Number(answer.job.gpus));
+    // Two ways to more GPUs would be one too many: this one is known to fit.
     const useful = (alternatives?.changes ?? []).filter((change) => !(more && 'gpus' in change.set));
     const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
     if (list.length === 0 && !more) return null;
@@ -138,11 +153,11 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
                 button(
                     say('changes.gpus', { gpus: more.gpus }),
                     say('changes.effect_whole', {
-                        ...sizesOf(heat?.columns.whole_bytes[more.entry] ?? 0, answer),
-                        step: stepBeside(answer, heat?.columns.step_seconds[more.entry] ?? 0),
+                        ...sizesOf(more.whole_bytes, answer),
+                        step: stepBeside(answer, more.step_seconds),
                     }),
                     'fits',
-                    say('changes.gpus_touch'),
+                    more.touches,
                     { gpus: more.gpus, ...allAuto(page.catalog) },
                 )}
             {list
@@ -193,6 +208,7 @@ export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
                     {good && (
                         <>
                             {becauseOf(page, answer)}
+                            {answer.class !== 'fits' && <Changes page={page} answer={answer} act={act} />}
                             <Calibrated answer={answer} />
                             <Sure answer={answer}>{children}</Sure>
                             {answer.warnings.map((warning) => (
@@ -206,7 +222,7 @@ export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
                 {good && <Tiles page={page} answer={answer} act={act} />}
             </div>
             {good && <Split page={page} answer={answer} act={act} exportPlan={exportPlan} />}
-            {good && <Changes page={page} answer={answer} act={act} />}
+            {good && answer.class === 'fits' && <Changes page={page} answer={answer} act={act} />}
         </section>
     );
 }

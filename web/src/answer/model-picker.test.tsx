@@ -71,3 +71,12 @@ test('Escape closes it and takes nothing', () => {
     expect(onChoose).not.toHaveBeenCalled();
     expect([field.getAttribute('aria-invalid'), field.getAttribute('aria-describedby')]).toEqual(['true', 'problem-0']);
 });
+
+test('a config that is put where a model is asked for goes to the dialog that reads it', () => {
+    const { field, onPaste, onChoose } = shown();
+    tap(field);
+    write(field, ' {"model_type": "llama"');
+    expect(onPaste.mock.calls).toEqual([[' {"model_type": "llama"']]);
+    expect(field.getAttribute('aria-expanded')).toBe('false');
+    expect(onChoose).not.toHaveBeenCalled();
+});

@@ -11,10 +11,11 @@ interface Props {
     describedBy?: string | undefined;
     invalid: boolean;
     onChoose(id: string): void;
-    onPaste(): void;
+    onPaste(text?: string): void; // of a config.json, which people paste where a model is asked for
 }
 
 const PASTE = '';
+const isConfig = (text: string): boolean => text.trimStart().startsWith('{');
 
 // A list with search (the combobox pattern of the ARIA practices): the field shows the model in use, typing narrows the list, and the
 // last entry always leads to the paste dialog.
@@ -38,6 +39,10 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         input.current?.select();
     };
     const close = () => setQuery(null);
+    const pasted = (text: string) => {
+        close();
+        onPaste(text);
+    };
     const take = (id: string | undefined) => {
         close();
         if (id === undefined) return;
@@ -95,8 +100,16 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 value={query || label}
                 onClick={show}
                 onInput={(event) => {
-                    setQuery(event.currentTarget.value);
+                    const { value } = event.currentTarget;
+                    if (isConfig(value)) return pasted(value);
+                    setQuery(value);
                     setActive(0);
+                }}
+                onPaste={(event) => {
+                    const text = event.clipboardData?.getData('text') ?? '';
+                    if (!isConfig(text)) return;
+                    event.preventDefault();
+                    pasted(text);
                 }}
                 onBlur={close}
                 onKeyDown={onKeyDown}

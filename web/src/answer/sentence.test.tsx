@@ -34,6 +34,16 @@ test('every field changes its part of the run', () => {
     ]);
 });
 
+test('a GPU of one’s own starts from the one shown, and is then called by its name', () => {
+    const { act, find } = shown(pageOf('default', { job: { ...pageOf().job, gpu: 'b200-sxm-180gb', cluster: 'dgx-b200' } }));
+    choose(find('combobox', 'GPU'), 'custom');
+    expect(act.change.mock.calls).toEqual([[{ gpu: 'custom', cluster: '', 'gpu.name': 'My GPU', 'gpu.base': 'b200-sxm-180gb' }, 'choose']]);
+    const own = shown(pageOf('own-gpu'));
+    expect(own.text()).toContain('on 8 × Nimbus 48 <i> with');
+    choose(own.find('combobox', 'GPU'), 'h100-sxm-80gb');
+    expect(own.act.change.mock.calls).toEqual([[{ gpu: 'h100-sxm-80gb', cluster: '' }, 'choose']]);
+});
+
 test('a pasted model can be looked at', () => {
     const { act, find } = shown(pageOf('custom-model'));
     tap(find('button', 'Look at the pasted config'));

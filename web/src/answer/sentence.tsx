@@ -1,13 +1,21 @@
 import type { FieldKey } from '../core/api';
-import { modelLabel } from '../shared/answer-words';
+import { format } from '../format/format';
+import { gpuLabel, modelLabel, profileOf } from '../shared/answer-words';
 import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
 import { Words } from '../shared/words';
-import { CUSTOM_MODEL, configOf } from '../state/state';
+import { CUSTOM_GPU, CUSTOM_MODEL, configOf, defaults, type Job, MAX_CONFIG } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { ModelPicker } from './model-picker';
 import { TokenBudget } from './tiles';
+
+// The GPU chosen, or the reader's own: like the one before it, until a number is typed.
+function toGpu(page: Page, id: string): Job {
+    if (id !== CUSTOM_GPU) return { gpu: id, cluster: '' };
+    const like = profileOf(page)?.id ?? defaults(page.catalog).gpu ?? '';
+    return { gpu: id, cluster: '', 'gpu.name': say('form.own_gpu_name'), 'gpu.base': like };
+}
 
 // The question as a sentence; every bracket in it is a field.
 export function Sentence({ page, act }: { page: Page; act: Actions }) {
@@ -31,7 +39,9 @@ export function Sentence({ page, act }: { page: Page; act: Actions }) {
             label={modelLabel(page)}
             {...problemAttributes(page, 'model')}
             onChoose={(id) => act.change({ model: id }, 'choose')}
-            onPaste={() => act.paste(pasteText)}
+            onPaste={(text = pasteText) =>
+                text.length > MAX_CONFIG ? act.notify('too_large', format.megabytes(text.length)) : act.paste(text)
+            }
         />
     );
     const edit = custom && (
@@ -46,9 +56,9 @@ export function Sentence({ page, act }: { page: Page; act: Actions }) {
             aria-invalid={problemAttributes(page, 'gpu').invalid}
             aria-describedby={problemAttributes(page, 'gpu').describedBy}
             value={String(job.gpu)}
-            onChange={(event) => act.change({ gpu: event.currentTarget.value, cluster: '' }, 'choose')}
+            onChange={(event) => act.change(toGpu(page, event.currentTarget.value), 'choose')}
         >
-            {catalog.gpus.every((one) => one.id !== job.gpu) && (
+            {job.gpu !== CUSTOM_GPU && catalog.gpus.every((one) => one.id !== job.gpu) && (
                 <option value={String(job.gpu)}>{say('form.unknown_gpu', { id: String(job.gpu) })}</option>
             )}
             {catalog.gpus.map((one) => (
@@ -56,6 +66,9 @@ export function Sentence({ page, act }: { page: Page; act: Actions }) {
                     {one.label}
                 </option>
             ))}
+            <option value={CUSTOM_GPU} selected={job.gpu === CUSTOM_GPU}>
+                {job.gpu === CUSTOM_GPU ? gpuLabel(page) : say('form.own_gpu')}
+            </option>
         </select>
     );
     const slots = {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Estimate, FieldKey, Run } from '../core/api';
 import { format } from '../format/format';
-import { moneyOf } from '../shared/answer-words';
+import { moneyOf, profileOf } from '../shared/answer-words';
 import { problemAttributes } from '../shared/field-problems';
 import { fieldHelp, fieldName } from '../shared/names';
 import { NumberField } from '../shared/number-field';
@@ -80,8 +80,9 @@ function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
 
 // A price of the catalogue has a source and a date; one of the reader's own has any currency.
 function Basis({ page, listed }: { page: Page; listed: boolean }) {
-    const gpu = page.catalog.gpus.find(({ id }) => id === page.job.gpu);
-    if (!listed || !gpu?.price_date) return null;
+    const gpu = profileOf(page);
+    const own = (page.job['gpu.usd_per_gpu_hour'] ?? 'auto') !== 'auto';
+    if (!listed || own || !gpu?.price_date) return null;
     const source = gpu.sources.find(({ fields }) => fields.includes('usd_per_gpu_hour'));
     const text = say('tiles.list_price', { date: format.month(gpu.price_date) });
     return source ? <a href={source.url}>{text}</a> : <span>{text}</span>;

@@ -6,7 +6,16 @@ const data: Pick<BootData, 'models' | 'numbers'> = {
     models: { small: 'Small 8B' },
     numbers: { gpus: 'gpus', seq: 'sequence_length' },
 };
-const words = { name: '', working: '', taken: '', failed: '', ownModel: 'Your model', unknownGpu: '%?', usualTokens: '' };
+const words = {
+    name: '',
+    working: '',
+    taken: '',
+    failed: '',
+    ownModel: 'Your model',
+    ownGpu: 'Your own GPU…',
+    unknownGpu: '%?',
+    usualTokens: '',
+};
 const read = (query: string) => readLink(query, data, words, 'en');
 
 test('the fields of a link as the page will write them', () => {
@@ -26,4 +35,9 @@ test('what is not in a link stays as it is; what is not known keeps its words', 
 test('a pasted model has its own name, or none', () => {
     expect(read('?model=custom&model.hidden_size=8')).toEqual({ model: 'Your model' });
     expect(read('?model=custom&model._name_or_path=%22true%22')).toEqual({ model: 'true' });
+});
+
+test('a GPU of one’s own has its own name, or none', () => {
+    expect(read('?gpu=custom&gpu.name=Nimbus+48&gpu.mem=48')).toEqual({ gpu: 'custom', 'gpu.name': 'Nimbus 48' });
+    expect(read('?gpu=custom')).toEqual({ gpu: 'custom', 'gpu.name': 'Your own GPU…' });
 });

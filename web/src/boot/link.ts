@@ -7,6 +7,7 @@ import type { BootData, BootWords } from './types';
 const MODEL = 'model';
 const CUSTOM = 'custom';
 const GPU = 'gpu';
+const OWN_GPU = 'gpu.name';
 
 // The texts of the fields that a link sets, by key.
 type Known = Pick<BootData, 'models' | 'numbers'>;
@@ -24,6 +25,7 @@ export function readLink(query: string, data: Known, words: BootWords, locale: s
     else if (model !== null) shown[MODEL] = data.models[model] ?? model;
     const gpu = params.get(GPU);
     if (gpu !== null) shown[GPU] = gpu;
+    if (gpu === CUSTOM) shown[OWN_GPU] = params.get(OWN_GPU) || words.ownGpu;
     return shown;
 }
 
@@ -34,6 +36,8 @@ function fill(shown: Record<string, string>, words: BootWords): void {
             if (![...field.options].some(({ value }) => value === text))
                 field.prepend(new Option(words.unknownGpu.replace('%', text), text));
             field.value = text;
+            const own = shown[OWN_GPU];
+            if (own && field.selectedOptions[0]) field.selectedOptions[0].textContent = own;
         } else if (field instanceof HTMLInputElement) {
             field.value = text;
             field.size = Math.max(key === MODEL ? 6 : 1, text.length);

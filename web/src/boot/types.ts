@@ -17,6 +17,7 @@ export interface BootWords {
     taken: string;
     failed: string;
     ownModel: string;
+    ownGpu: string;
     unknownGpu: string; // % stands for its id
     usualTokens: string; // in the place of a number that only the core knows
 }

@@ -6,7 +6,7 @@ import { format } from '../format/format';
 import { kindsOf } from '../format/sums';
 import { gpuLabel, modelLabel, moneyOf, rateOf } from '../shared/answer-words';
 import { choiceLabel, choiceName, labelOf, messageOf, nameOf } from '../shared/names';
-import { BUDGET, configOf, defaults, isConfigKey, type Job, type JobKey, type Pin, pinOf } from '../state/state';
+import { BUDGET, configOf, defaults, isConfigKey, isGpuKey, type Job, type JobKey, ownGpuOf, type Pin, pinOf } from '../state/state';
 import { type Page, pinLike } from '../store/page';
 import { listed, say, sentences } from '../words/words';
 
@@ -64,11 +64,17 @@ export function columnsOf(page: Page): Column[] {
 }
 
 // ---- what differs
-const identity = (job: Job, key: JobKey): string => JSON.stringify(key === 'model' ? (configOf(job) ?? job.model) : job[key]);
+function identity(job: Job, key: JobKey): string {
+    const own = key === 'model' ? configOf(job) : key === 'gpu' ? ownGpuOf(job) : null;
+    return JSON.stringify(own ?? job[key]);
+}
 
 // With what was chosen where a pin leaves a field open.
 function resolved({ pin: { job }, answer }: Column): Job {
-    const chosen = entriesOf(job).map(([key, value]) => [key, value === 'auto' && !isConfigKey(key) ? (answer?.job[key] ?? value) : value]);
+    const chosen = entriesOf(job).map(([key, value]) => [
+        key,
+        value === 'auto' && !isConfigKey(key) && !isGpuKey(key) ? (answer?.job[key] ?? value) : value,
+    ]);
     return Object.fromEntries(chosen) as Job;
 }
 

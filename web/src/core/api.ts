@@ -119,16 +119,32 @@ export type Version = 2;
 export type JobRequest = { [key in FieldKey]?: string | number | boolean } & {
     version?: number;
     model?: string | AnyConfig;
-    gpu?: string;
+    gpu?: string | OwnGpu;
     cluster?: string;
     method?: string;
+};
+
+// A GPU by its numbers, in the units of catalog().gpus; catalog().gpu_fields lists them.
+export type OwnGpu = {
+    name: string;
+    base?: string;
+    memory_gib?: number | 'auto';
+    bf16_dense_tflop_per_s?: number | 'auto';
+    fp8_dense_tflop_per_s?: number | 'auto';
+    hbm_gbyte_per_s?: number | 'auto';
+    link_gbyte_per_s?: number | 'auto';
+    network_gbyte_per_s?: number | 'auto';
+    pcie_gbyte_per_s?: number | 'auto';
+    streaming_multiprocessors?: number | 'auto';
+    board_watts?: number | 'auto';
+    usd_per_gpu_hour?: number | 'auto';
 };
 
 // The job with every key written out, and a number or an id for all that was on "auto".
 export type Job = { [key in FieldKey]: string | number | boolean } & {
     version: Version;
     model: string | Config;
-    gpu: string;
+    gpu: string | OwnGpu;
     cluster: string;
     method: string;
 };
@@ -137,7 +153,7 @@ export type Job = { [key in FieldKey]: string | number | boolean } & {
 export type OpenJob = { [key in FieldKey]: string | number | boolean } & {
     version: Version;
     model: string | Config;
-    gpu: string;
+    gpu: string | OwnGpu;
     cluster: string;
     method: string;
 };
@@ -285,6 +301,7 @@ export type Catalog = {
     models: CatalogModel[];
     methods: Method[];
     fields: Field[];
+    gpu_fields: GpuField[];
     rules: Rule[];
 };
 
@@ -309,6 +326,7 @@ export type Gpu = {
     link: string;
     link_gbyte_per_s: number;
     pcie_gbyte_per_s?: number;
+    network_gbyte_per_s: number;
     gpus_per_node: number;
     board_watts?: number; // W
     usd_per_gpu_hour?: number; // US dollars
@@ -367,6 +385,18 @@ export type FieldBase = {
     thousand?: number;
     also?: AlsoIn;
     default_1?: number | string | boolean;
+};
+
+// A number of a GPU; the words are field.<key> and field.<key>.help.
+export type GpuField = {
+    type: 'number' | 'integer';
+    key: string;
+    link: string;
+    unit: string;
+    auto: true;
+    default: 'auto';
+    min: number;
+    max: number;
 };
 
 // Another unit of a field: its number is multiplied with the value of one field, or divided by it.

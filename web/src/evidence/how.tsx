@@ -1,4 +1,5 @@
 import type { Source } from '../core/api';
+import { profileOf } from '../shared/answer-words';
 import { aboutOf, nameOf, wordsFor } from '../shared/names';
 import { Words } from '../shared/words';
 import { say } from '../words/words';
@@ -12,7 +13,7 @@ const Link = ({ source }: { source: Source }) => <a href={source.url}>{source.ti
 export function How({ page }: { page: Page }) {
     const { catalog, job } = page;
     const method = catalog.methods.find((one) => one.id === job.method) ?? catalog.methods[0];
-    const gpu = catalog.gpus.find((one) => one.id === job.gpu);
+    const gpu = profileOf(page);
     const model = catalog.models.find((one) => one.id === job.model);
     return (
         <section id="how" class="how" aria-labelledby="how-title">

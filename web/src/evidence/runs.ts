@@ -2,6 +2,7 @@
 import data from '../../../tests/evidence/runs.json';
 import type { Catalog, Estimate, Json } from '../core/api';
 import { hasExperts } from '../shared/model-kind';
+import { baseOf } from '../state/state';
 import type { Standing } from './table';
 
 // What makes runs alike. Sizes are told apart by doublings, kinds as the same or another.
@@ -73,7 +74,7 @@ function runAt(index: number, catalog: Catalog): Run {
 export const runsOf = (catalog: Catalog): Run[] => (table.columns.gpus ?? []).map((_, index) => runAt(index, catalog));
 
 // The plan shown, as the runs are told.
-export function alikeOf({ model, gpu, job }: Estimate, catalog: Catalog): Alike {
+export function alikeOf({ model, job }: Estimate, catalog: Catalog): Alike {
     const size = (key: Exclude<Size, 'parameters'>): number => Number(job[key]);
     return {
         parameters: model.parameters,
@@ -84,7 +85,7 @@ export function alikeOf({ model, gpu, job }: Estimate, catalog: Catalog): Alike 
         micro_batch: size('micro_batch'),
         sequence_length: size('sequence_length'),
         experts: hasExperts(model.config as unknown as Record<string, Json>),
-        architecture: catalog.gpus.find(({ id }) => id === gpu.id)?.architecture ?? '',
+        architecture: catalog.gpus.find(({ id }) => id === baseOf(job.gpu))?.architecture ?? '',
         eight_bit: isEightBit(String(job.precision)),
         framework: String(job.framework),
     };

@@ -30,6 +30,11 @@ const UNITS: Record<string, string> = {
     times: 'x|×|times|倍',
     gbyte: 'gi?b',
     gib: 'gi?b',
+    gbyte_per_s: 'g(?:b|bytes?)(?:/s|ps)?',
+    tbyte_per_s: 't(?:b|bytes?)(?:/s|ps)?',
+    gbit_per_s: 'gbits?(?:/s|ps)?',
+    tflop_per_s: 'tflops?(?:/s)?',
+    pflop_per_s: 'pflops?(?:/s)?',
     per_hour: '(?:us[d$]|dollars?|eur(?:os?)?|gbp|jpy|cny|rmb|[$€£¥円元])?\\s*(?:(?:/|per)\\s*(?:gpu\\s*[-/]?\\s*)?h(?:(?:ou)?rs?)?)?',
 };
 const MOST_DIGITS = 17;
@@ -70,7 +75,12 @@ function product(text: string): number | null {
 }
 
 function read(text: string, kind: Kind, decimal: string): number | null {
-    const bare = text.normalize('NFKC').trim().toLowerCase();
+    // "Gb" are bits, as against "GB".
+    const bare = text
+        .normalize('NFKC')
+        .trim()
+        .replace(/Gb(?=\/s|ps)/, 'Gbit')
+        .toLowerCase();
     const multiplied = kind.product ? product(bare) : null;
     if (multiplied !== null) return multiplied;
     const amount = kind.unit === 'per_hour' ? bare.replace(/^(?:us)?[$€£¥]\s*/, '') : bare;

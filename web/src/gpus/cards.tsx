@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Catalog } from '../core/api';
 import { format } from '../format/format';
-import { sizes } from '../shared/answer-words';
+import { gpuLabel, sizes } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { Words } from '../shared/words';
@@ -26,7 +26,6 @@ const START_DAYS = 60;
 const START_MONEY = 5e6; // US dollars
 const PAUSE_MS = 600; // after a key, before the whole catalogue is asked
 
-const labelOf = (catalog: Catalog, id: string): string => catalog.gpus.find((gpu) => gpu.id === id)?.label ?? id;
 const timeOf = ({ run }: Fitting): string => format.training(run.days, run.days, run.days)[0];
 const costOf = ({ run }: Fitting): string => (run.cost === null ? say('cards.no_price') : format.dollars(run.cost));
 
@@ -38,7 +37,7 @@ function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Se
     return (
         <tr class={best ? 'front' : undefined}>
             <th scope="row">
-                <a href={formatLink(one.job, catalog)}>{labelOf(catalog, one.gpu)}</a>
+                <a href={formatLink(one.job, catalog)}>{gpuLabel({ catalog, job: one.job })}</a>
             </th>
             {fits ? (
                 <>
@@ -61,7 +60,9 @@ function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalo
             args={{ time: timeOf(found), cost: costOf(found) }}
             slots={{
                 what: (
-                    <a href={formatLink(found.job, catalog)}>{say('cards.what', { gpus: found.gpus, gpu: labelOf(catalog, found.gpu) })}</a>
+                    <a href={formatLink(found.job, catalog)}>
+                        {say('cards.what', { gpus: found.gpus, gpu: gpuLabel({ catalog, job: found.job }) })}
+                    </a>
                 ),
             }}
         />

@@ -8,7 +8,7 @@ import { messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { wholePlan } from '../shared/plan-words';
 import { Words } from '../shared/words';
-import type { Job } from '../state/state';
+import { baseOf, type Job } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 
@@ -188,7 +188,9 @@ function Models({ page, limits, act }: { page: Page; limits: Answer; act: Action
             {label}
         </Take>
     );
-    const card = page.catalog.gpus.find(({ id }) => id === limits.job.gpu)?.memory_gib ?? 0;
+    const { gpu } = limits.job;
+    const own = typeof gpu === 'object' && typeof gpu.memory_gib === 'number' ? gpu.memory_gib : undefined;
+    const card = own ?? page.catalog.gpus.find(({ id }) => id === baseOf(gpu))?.memory_gib ?? 0;
     return (
         <li>
             <p>

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Estimate, JobRefusal } from '../core/api';
 import { CoreCrash } from '../core/client';
 import { answeredOf, catalog } from '../shared/test-data';
-import { defaults, type Job } from '../state/state';
+import { defaults, type Job, request } from '../state/state';
 import { cardsOf, cheapestWithin, fastestFor, fittingOf, frontOf, type Progress, type Worked, workOut } from './market';
 
 const job: Job = {
@@ -23,6 +23,15 @@ test('every card at the same number of GPUs first, then at fewer and more; the p
     expect(cards.slice(0, length).every(({ gpus }) => gpus === 8)).toBe(true);
     expect([...new Set(cards.map(({ gpus }) => gpus))]).toEqual([8, 1, 2, 4, 16, 32, 64]);
     expect(cards.every((card) => card.job.tensor_parallel === 'auto')).toBe(true);
+});
+
+test('the reader’s own GPU has a row of its own before those of the catalogue, with its numbers', () => {
+    const mine: Job = { ...job, gpu: 'custom', 'gpu.name': 'Mine', 'gpu.base': 'h100-sxm-80gb', 'gpu.memory_gib': 48 };
+    const cards = cardsOf(mine, catalog);
+    expect(cards).toHaveLength(7 * (catalog.gpus.length + 1));
+    expect(request(cards[0]?.job as Job).gpu).toEqual({ name: 'Mine', base: 'h100-sxm-80gb', memory_gib: 48 });
+    expect([cards[0]?.job.time_factor, cards[1]?.job.time_factor]).toEqual([1.2, 1]);
+    expect(request(cards[1]?.job as Job).gpu).toBe(catalog.gpus[0]?.id);
 });
 
 test('what was measured on the own cluster holds for the own card alone', () => {

@@ -1,7 +1,7 @@
-// The same training on every GPU of the catalogue, and on fewer and more of them: which is done soonest, which costs least.
+// The same training on every GPU of the catalogue and on the reader's own, and on fewer and more of them: which is done soonest, which costs least.
 import type { Catalog, Estimate, FieldKey, JobRefusal, Run } from '../core/api';
 import { type Core, CoreCrash } from '../core/client';
-import { allAuto, defaults, type Job, request } from '../state/state';
+import { allAuto, CUSTOM_GPU, defaults, type Job, request } from '../state/state';
 
 export type Asker = Pick<Core, 'estimate' | 'stop' | 'end'>;
 
@@ -13,7 +13,7 @@ const TIMES = [1, 1 / 8, 1 / 4, 1 / 2, 2, 4, 8]; // the run's own number first: 
 const MOST_GPUS = 131_072;
 
 export interface Card {
-    gpu: string; // id
+    gpu: string; // its id, or "custom"
     gpus: number;
     job: Job; // with the plan left to the search
 }
@@ -25,8 +25,9 @@ export function cardsOf(job: Job, catalog: Catalog): Card[] {
     );
     const now = Number(job.gpus);
     const counts = TIMES.map((times) => now * times).filter((gpus) => Number.isInteger(gpus) && gpus >= 1 && gpus <= MOST_GPUS);
+    const own = job.gpu === CUSTOM_GPU ? [CUSTOM_GPU] : []; // its row stands first
     return counts.flatMap((gpus) =>
-        catalog.gpus.map(({ id: gpu }) => ({
+        [...own, ...catalog.gpus.map(({ id }) => id)].map((gpu) => ({
             gpu,
             gpus,
             job: { ...job, ...allAuto(catalog), ...(gpu === job.gpu ? {} : { ...elsewhere, cluster: '' }), gpu, gpus } as Job,

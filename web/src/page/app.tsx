@@ -8,11 +8,12 @@ import type { Prover } from '../evidence/prove';
 import type { Asker } from '../gpus/market';
 import type { Placing } from '../placement/search';
 import { Patterns } from '../shared/chart';
+import { CUSTOM_GPU } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
 import { Detail } from './detail';
 import { Header } from './header';
-import { LaterCard, LaterPaste } from './later';
+import { LaterCard, LaterOwnGpu, LaterPaste } from './later';
 import { Notices } from './notices';
 
 interface Props {
@@ -36,6 +37,7 @@ export function App({ page, act, importConfig, exportPlan, timeline, calibrate, 
             <main id="check" class={depth}>
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
+                {page.job.gpu === CUSTOM_GPU && <LaterOwnGpu page={page} act={act} />}
                 <Answer page={page} act={act} exportPlan={exportPlan} Card={LaterCard}>
                     <NearRuns page={page} />
                 </Answer>

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { answeredOf, catalog, goodOf, heatOf, searchedPage } from '../shared/test-data';
 import { fresh, settle, show, spies, textOf, unfold, write } from '../shared/test-view';
 import { withConfig } from '../state/state';
-import { LaterCalibrate, LaterCard, LaterLayout, LaterParts, LaterPaste, LaterStages, LaterTime } from './later';
+import { LaterCalibrate, LaterCard, LaterLayout, LaterOwnGpu, LaterParts, LaterPaste, LaterStages, LaterTime } from './later';
 
 const { page, answer } = answeredOf('llama-70b-64-h100');
 const act = spies();
@@ -21,6 +21,11 @@ test('the stages come where there are several', async () => {
     expect(show(<LaterStages answer={answeredOf('fsdp').answer} act={act} />).text()).toBe('');
     const { names } = show(<LaterStages answer={answer} act={act} />);
     await expect.poll(() => names('heading')).toEqual(['Memory per stage']);
+});
+
+test('the numbers of a GPU of one’s own come', async () => {
+    const { names } = show(<LaterOwnGpu page={answeredOf('own-gpu').page} act={act} />);
+    await expect.poll(() => names('textbox')).toContain('Memory');
 });
 
 test('a card and a layout come where they are asked for', async () => {

@@ -167,6 +167,12 @@ export function LaterLayout(props: Parameters<More['Layout']>[0]) {
     return more ? <more.Layout {...props} /> : <Wait failed={failed} />;
 }
 
+// The numbers of the reader's own GPU.
+export function LaterOwnGpu(props: Parameters<More['OwnGpu']>[0]) {
+    const { more, failed } = useMore(true);
+    return more ? <more.OwnGpu {...props} /> : <Wait failed={failed} />;
+}
+
 interface PasteProps {
     page: Page;
     act: Actions;

@@ -6,6 +6,7 @@ import '../answer/card.css';
 import '../answer/paste.css';
 import '../adjust/layout.css';
 import '../gpus/limits.css';
+import '../gpus/own-gpu.css';
 import '../evidence/calibrate.css';
 
 export { Layout } from '../adjust/layout';
@@ -22,6 +23,7 @@ export { importPlan } from '../formats/reader';
 export { jobOfScript } from '../formats/script-job';
 export { Cards } from '../gpus/cards';
 export { Limits } from '../gpus/limits';
+export { OwnGpu } from '../gpus/own-gpu';
 export { Sweep } from '../gpus/sweep';
 export { Placement } from '../placement/door';
 export { Best } from '../plans/best';

@@ -11,3 +11,14 @@ test('the view comes with the button that asks for it', async () => {
     await expect.poll(() => all('textbox', 'Paste or drop a measurement').length).toBe(1);
     expect(names('button')).not.toContain('Use a measurement of your links');
 });
+
+test('a link to it opens it', async () => {
+    const placing = { measure: () => new Promise<never>(() => {}), placers: [] };
+    location.hash = '#placement';
+    try {
+        const { all } = show(<Placement page={pageOf()} act={spies()} placing={placing} />);
+        await expect.poll(() => all('textbox', 'Paste or drop a measurement').length).toBe(1);
+    } finally {
+        location.hash = '';
+    }
+});

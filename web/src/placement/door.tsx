@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Actions, Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
 import type { Placing } from './search';
@@ -20,6 +20,15 @@ export function Placement({ page, act, placing }: { page: Page; act: Actions; pl
             () => fail(true),
         );
     };
+    // Who comes by a link to it has measured already.
+    useEffect(() => {
+        const look = (): void => {
+            if (location.hash === '#placement') start();
+        };
+        look();
+        addEventListener('hashchange', look);
+        return () => removeEventListener('hashchange', look);
+    }, []);
     return (
         <section id="placement" class="plans placement" aria-labelledby="placement-title">
             <h2 id="placement-title">{say('section.placement')}</h2>

@@ -3,7 +3,7 @@ import type { Estimate, Problem, Rate, Run } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { sumOf } from '../format/sums';
-import { CUSTOM_MODEL, configOf } from '../state/state';
+import { CUSTOM_GPU, CUSTOM_MODEL, configOf } from '../state/state';
 import type { Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 
@@ -100,4 +100,11 @@ export function modelLabel({ catalog, job }: Page): string {
     return catalog.models.find((model) => model.id === job.model)?.label ?? String(job.model);
 }
 
-export const gpuLabel = ({ catalog, job }: Page): string => catalog.gpus.find((gpu) => gpu.id === job.gpu)?.label ?? String(job.gpu);
+// The profile behind a run's GPU: its own, or of what the reader's own GPU is like.
+export const profileOf = ({ catalog, job }: Pick<Page, 'catalog' | 'job'>) =>
+    catalog.gpus.find(({ id }) => id === (job.gpu === CUSTOM_GPU ? job['gpu.base'] : job.gpu));
+
+export function gpuLabel({ catalog, job }: Pick<Page, 'catalog' | 'job'>): string {
+    if (job.gpu === CUSTOM_GPU) return String(job['gpu.name'] || say('form.own_gpu'));
+    return profileOf({ catalog, job })?.label ?? String(job.gpu);
+}

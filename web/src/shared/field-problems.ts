@@ -2,11 +2,13 @@
 import type { Problem } from '../core/api';
 import type { Kind } from '../format/typed';
 import { kindOf } from '../state/kind';
+import { isGpuKey } from '../state/state';
 import type { Page } from '../store/page';
 import { problemText } from './names';
 
-// A key of the request and the field on the page that holds it: all keys of a pasted model belong to the model's field.
-export const fieldOf = (problem: Problem): string => problem.field.split(/[.[]/)[0] ?? '';
+// A key of the request and the field on the page that holds it: all keys of a pasted model belong to the model's field, a number of the
+// reader's own GPU has its own.
+export const fieldOf = ({ field }: Problem): string => (isGpuKey(field) ? field : (field.split(/[.[]/)[0] ?? ''));
 
 export const problemId = (index: number): string => `problem-${index}`;
 

@@ -1,5 +1,6 @@
 // The words of what the core names by an id: the item "weights" is "item.weights", its explanation "item.weights.summary".
 import type { Catalog, Field, Problem } from '../core/api';
+import { isGpuKey } from '../state/state';
 import { isSaid, say, sentences, tell } from '../words/words';
 
 type Family = 'item' | 'group' | 'time' | 'rate' | 'method' | 'rule' | `choice.${string}`;
@@ -31,7 +32,10 @@ export function labelOf(fields: readonly Field[], key: string): string {
         gpu: () => say('form.gpu'),
         cluster: () => say('adjust.cluster'),
         method: () => say('counting.title'),
+        'gpu.name': () => say('own_gpu.name'),
+        'gpu.base': () => say('own_gpu.base'),
     };
+    if (!elsewhere[key] && isGpuKey(key)) return tell({ id: key.replace('gpu', 'field') });
     const field = fields.find((one) => one.key === key);
     return elsewhere[key]?.() ?? (field ? fieldName(field) : key);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Answers, Catalog, Estimate, JobRequest, PlaceRequest, Refusal, SearchColumns, SearchSummary } from '../core/api';
 import { choicesOf, type Heat, indexRows, quickestOf } from '../core/heat';
 import type { Measured } from '../core/types';
-import { defaults, type Job, withConfig } from '../state/state';
+import { defaults, type Job, withConfig, withGpu } from '../state/state';
 import { emptyPage, type Page } from '../store/page';
 
 const inRoot = (path: string): string => join(import.meta.dirname, '../../..', path);
@@ -27,7 +27,7 @@ const ranked = goodOf('rank', 'rank-70b');
 // As catalog() has it, made of the files that the core is built with.
 export const catalog: Catalog = {
     version: 2,
-    gpus: files('core/data/gpus/'),
+    gpus: files('core/data/gpus/').map((gpu) => ({ ...gpu, network_gbyte_per_s: gpu.architecture === 'ampere' ? 25 : 50 })),
     clusters: files('core/data/clusters/'),
     models: files('core/data/models/').map((model) => ({
         ...model,
@@ -44,11 +44,14 @@ export const catalog: Catalog = {
         },
     ],
     fields: json('tests/golden/fields.json').response,
+    gpu_fields: json('tests/golden/gpu-fields.json').response,
     rules: ranked.rejected.map(({ rule }) => ({ id: rule })),
 };
 
 function jobOf({ version: _, model, ...rest }: JobRequest): Job {
-    const job: Job = { ...defaults(catalog), ...rest };
+    const { gpu, ...named } = rest;
+    const plain: Job = { ...defaults(catalog), ...named };
+    const job = typeof gpu === 'object' ? withGpu(plain, gpu) : { ...plain, ...(gpu && { gpu }) };
     if (model === undefined) return job;
     return typeof model === 'string' ? { ...job, model } : withConfig(job, model);
 }

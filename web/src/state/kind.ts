@@ -1,5 +1,5 @@
 // How people write a field's number, as the catalogue says: what "8k" means, and in which other units it may be given.
-import type { Catalog, FieldKey } from '../core/api';
+import type { Catalog, FieldKey, GpuField } from '../core/api';
 import type { Kind } from '../format/typed';
 
 // `known`: the value of another field of the job.
@@ -24,4 +24,18 @@ export function kindOf({ fields }: Catalog, key: string, known: (key: FieldKey) 
                 },
             }),
     };
+}
+
+// Data sheets print some of these in other units.
+const PRINTED: Record<string, Kind['also']> = {
+    bf16_dense_tflop_per_s: { unit: 'pflop_per_s', factor: 1000, thousand: 1000 },
+    fp8_dense_tflop_per_s: { unit: 'pflop_per_s', factor: 1000, thousand: 1000 },
+    hbm_gbyte_per_s: { unit: 'tbyte_per_s', factor: 1000, thousand: 1000 },
+    link_gbyte_per_s: { unit: 'gbit_per_s', factor: 1 / 8, thousand: 1000 },
+    network_gbyte_per_s: { unit: 'gbit_per_s', factor: 1 / 8, thousand: 1000 },
+};
+
+export function kindOfGpu({ key, type, unit }: GpuField): Kind {
+    const also = PRINTED[key];
+    return { whole: type === 'integer', unit, ...(also && { also }) };
 }

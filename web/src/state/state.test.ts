@@ -57,6 +57,7 @@ const catalog: Catalog = {
         boolean('hidden_dropout', 'drop', false),
         boolean('attention_dropout', 'attndrop', false),
     ],
+    gpu_fields: [],
     rules: [],
 };
 const initial = defaults(catalog);

@@ -3,14 +3,16 @@
 // Plans that the reader has pinned follow, each a link of its own with semicolons between its parts:
 //   &pin=model=llama-3.1-8b;gpu=h100-sxm-80gb;gpus=8;seq=8192;batch=1024;tp=2;cp=1;pp=1;mb=1
 // Links of version 1 keep their meaning: see fromVersion1.
-// A pasted model is model=custom and one model.<key> for each key of its config. Short names come from the catalogue's fields.
-import type { Catalog, Field, FieldKey, JobRequest, Json, PlanRequest } from '../core/api';
+// A pasted model is model=custom and one model.<key> for each key of its config, a GPU of one's own is gpu=custom with gpu.name, gpu.base and
+// the numbers in which it differs from that one. Short names come from the catalogue's fields.
+import type { Catalog, Field, FieldKey, GpuField, JobRequest, Json, OwnGpu, PlanRequest } from '../core/api';
 import { typedFormat } from '../format/typed';
-import { kindOf } from './kind';
+import { kindOf, kindOfGpu } from './kind';
 import { VIEW_PARAMETERS } from './view';
 
 export const LINK_VERSION = 2;
 export const CUSTOM_MODEL = 'custom';
+export const CUSTOM_GPU = 'custom';
 // What the core reads of a config at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
 export const MAX_CONFIG = 1_000_000;
 
@@ -20,8 +22,9 @@ export type Value = string | number | boolean;
 type Named = (typeof NAMED)[number];
 export type JobKey = FieldKey | Named;
 type ConfigKey = `model.${string}`;
+type GpuKey = `gpu.${string}`;
 type Plain = { readonly [key in FieldKey]?: Value } & { readonly [key in Named]?: string };
-export type Job = Plain & { readonly [key: ConfigKey]: Value | null };
+export type Job = Plain & { readonly [key: ConfigKey | GpuKey]: Value | null };
 type Open<Type> = { -readonly [key in keyof Type]: Type[key] };
 
 // A plan put aside to be compared: a job whose plan is set, so that it never moves when "auto" would choose differently. `text` is
@@ -41,12 +44,16 @@ export interface ParsedLink {
 }
 
 const CONFIG_PREFIX = 'model.' as const;
+const GPU_PREFIX = 'gpu.' as const;
+const GPU_TEXTS = ['gpu.name', 'gpu.base'] as const; // everything else of a GPU is a number
 const ALWAYS_WRITTEN = new Set(['model', 'gpu', 'gpus', 'sequence_length', 'global_batch']);
 const PIN = 'pin'; // may stand in a link several times
 const MOST_NAMED = 60; // characters of a broken pin, or of an unknown part, that are shown
 const TRACKING = /^(utm_.*|fbclid|gclid|ref)$/; // appended by the sites that carry a link, not by its author
 
 export const isConfigKey = (key: string): key is ConfigKey => key.startsWith(CONFIG_PREFIX);
+export const isGpuKey = (key: string): key is GpuKey => key.startsWith(GPU_PREFIX);
+export const gpuKey = ({ key }: Pick<GpuField, 'key'>): GpuKey => `${GPU_PREFIX}${key}`;
 const isNamed = (key: string): key is Named => (NAMED as readonly string[]).includes(key);
 
 export function defaults(catalog: Catalog): Plain {
@@ -94,6 +101,15 @@ export function readField(field: Field, text: string): Value {
     if (field.type === 'boolean' && (text === 'true' || text === '1')) return true;
     if (field.type === 'boolean' && (text === 'false' || text === '0')) return false;
     return text;
+}
+
+// Of a GPU of the reader's own, under its name in a link; false: there is no such number.
+function readGpuPart(job: Open<Job>, catalog: Catalog, name: string, text: string): boolean {
+    const known = GPU_TEXTS.find((key) => key === name);
+    const field = catalog.gpu_fields.find(({ link }) => link === name);
+    if (known) job[known] = text;
+    else if (field) job[gpuKey(field)] = isDecimal(text) ? Number(text) : inLinks.read(text, kindOfGpu(field));
+    return known !== undefined || field !== undefined;
 }
 
 function readConfigValue(text: string): Value | null {
@@ -168,6 +184,8 @@ function readParams(params: URLSearchParams, catalog: Catalog, version: number =
     const said = params.get('v') ?? '';
     const own = isWhole(said) ? Number(said) : version;
     const custom = params.get('model') === CUSTOM_MODEL;
+    const ownGpu = params.get('gpu') === CUSTOM_GPU;
+    if (ownGpu) job['gpu.base'] = String(job.gpu); // where the link does not say it
     for (const [name, text] of params) {
         const field = catalog.fields.find((one) => one.link === name);
         if (name === 'v' || VIEW_PARAMETERS.has(name)) continue;
@@ -178,6 +196,7 @@ function readParams(params: URLSearchParams, catalog: Catalog, version: number =
         else if (name === PIN) pinned.push(text);
         else if (name === VARY && LEAVE_OUT in job) job[LEAVE_OUT] = (given.has(LEAVE_OUT) && job[LEAVE_OUT]) || leftOutBy(text, catalog);
         else if (custom && isConfigKey(name) && name.length > CONFIG_PREFIX.length) job[name] = readConfigValue(text);
+        else if (ownGpu && readGpuPart(job, catalog, name, text)) continue;
         else if (!TRACKING.test(name)) unknown.push(name);
     }
     for (const field of catalog.fields) if (given.has(field.key)) job[field.key] = readTyped(catalog, field, job);
@@ -224,6 +243,16 @@ function paramsOf(job: Job, catalog: Catalog): URLSearchParams {
     if (job.model === CUSTOM_MODEL) {
         for (const [key, value] of Object.entries(job)) if (isConfigKey(key)) params.append(key, writeConfigValue(value));
     }
+    if (job.gpu === CUSTOM_GPU) {
+        const parts = [
+            ...GPU_TEXTS.map((key) => [key, key] as const),
+            ...catalog.gpu_fields.map((one) => [one.link, gpuKey(one)] as const),
+        ];
+        for (const [name, key] of parts) {
+            const value = job[key];
+            if (value !== undefined && value !== null && value !== 'auto') params.append(name, String(value));
+        }
+    }
     return params;
 }
 
@@ -248,8 +277,9 @@ export function pinOf(answered: Answered, catalog: Catalog): Pin {
     const keys = Object.keys(defaults(catalog));
     const scalar = ([key, value]: [string, Json]): boolean => keys.includes(key) && (value === null || typeof value !== 'object');
     const job = { ...defaults(catalog), ...Object.fromEntries(Object.entries(answered).filter(scalar)) } as Job;
-    const { model } = answered;
-    return makePin(typeof model === 'object' ? withConfig(job, model) : job, catalog);
+    const { model, gpu } = answered;
+    const named = typeof model === 'object' ? withConfig(job, model) : job;
+    return makePin(typeof gpu === 'object' ? withGpu(named, gpu) : named, catalog);
 }
 
 // The Hugging Face config of a pasted model; null for a model of the catalogue.
@@ -261,21 +291,43 @@ export function configOf(job: Job): { [key: string]: Value | null } | null {
 
 // A job with a pasted model in the place of its own. Nested values cannot stand in a link; the core's importer gives none.
 export function withConfig(job: Job, config: { [key: string]: Json }): Job {
-    const next: Open<Job> = { ...withoutConfig(job), model: CUSTOM_MODEL };
+    const next: Open<Job> = { ...without(job, isConfigKey), model: CUSTOM_MODEL };
     for (const [key, value] of Object.entries(config)) {
         if (value === null || typeof value !== 'object') next[`${CONFIG_PREFIX}${key}`] = value;
     }
     return next;
 }
 
-export function withoutConfig(job: Job): Plain {
-    return Object.fromEntries(Object.entries(job).filter(([key]) => !isConfigKey(key)));
+// The numbers of the reader's own GPU; null for one of the catalogue.
+export function ownGpuOf(job: Job): { [key: string]: Value | null } | null {
+    if (job.gpu !== CUSTOM_GPU) return null;
+    const entries = Object.entries(job).filter(([key]) => isGpuKey(key));
+    return Object.fromEntries(entries.map(([key, value]) => [key.slice(GPU_PREFIX.length), value]));
+}
+
+// A job on the reader's own GPU. What is as the base has it is not written.
+export function withGpu(job: Job, gpu: OwnGpu): Job {
+    const next: Open<Job> = { ...without(job, isGpuKey), gpu: CUSTOM_GPU };
+    for (const [key, value] of Object.entries(gpu)) if (value !== 'auto') next[gpuKey({ key })] = value;
+    return next;
+}
+
+// The card of the catalogue that stands behind a GPU: itself, or what the reader's own is like.
+export const baseOf = (gpu: JobRequest['gpu']): string => (typeof gpu === 'object' ? (gpu.base ?? '') : (gpu ?? ''));
+
+const without = (job: Job, is: (key: string) => boolean): Plain => Object.fromEntries(Object.entries(job).filter(([key]) => !is(key)));
+
+// Without what belongs to a model or a GPU of one's own that was given up.
+export function inUse(job: Job): Job {
+    const unused = (key: string): boolean => (isConfigKey(key) && job.model !== CUSTOM_MODEL) || (isGpuKey(key) && job.gpu !== CUSTOM_GPU);
+    return without(job, unused);
 }
 
 // The request that the core takes. A value that a field cannot hold stays in it: the core says what is wrong.
 export function request(job: Job): JobRequest {
-    const { model, ...rest } = withoutConfig(job);
-    return { version: LINK_VERSION, ...rest, model: configOf(job) ?? model ?? '' };
+    const { model, gpu, ...rest } = without(job, (key) => isConfigKey(key) || isGpuKey(key));
+    const own = ownGpuOf(job) as unknown as OwnGpu | null; // as far as it is typed: the core says what is missing
+    return { version: LINK_VERSION, ...rest, model: configOf(job) ?? model ?? '', gpu: own ?? gpu ?? '' };
 }
 
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const satisfies readonly FieldKey[];

@@ -2,7 +2,7 @@
 // the views draw what is here. One way round.
 import { type Core, CoreCrash } from '../core/client';
 import type { Depth } from '../state/depth';
-import { allAuto, CUSTOM_MODEL, isPinned, type Job, MAX_PINS, type Pin, pinOf, request, withoutConfig } from '../state/state';
+import { allAuto, inUse, isPinned, type Job, MAX_PINS, type Pin, pinOf, request } from '../state/state';
 import type { Language } from '../words/language';
 import { createAnswers } from './answers';
 import { createAlternatives, createLimits, createMap, createPins, type Desk, TYPING_MS, withOpenPlan } from './asks';
@@ -53,7 +53,7 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak, deepened
     const actions: Actions = {
         change: (values, by) => actions.replaceJob({ ...page().job, ...values }, by),
         replaceJob(job, by) {
-            const clean = job.model === CUSTOM_MODEL ? job : withoutConfig(job);
+            const clean = inUse(job);
             answers.expect(by);
             update({ job: clean, stage: null });
             jobChanged(clean, by, page().pins);

@@ -62,6 +62,8 @@ export interface Words {
     'form.parameters': { count: string };
     'form.own_model': null;
     'form.unknown_gpu': { id: string };
+    'form.own_gpu': null;
+    'form.own_gpu_name': null;
     'fit.fits': null;
     'fit.at_risk': null;
     'fit.does_not_fit': null;
@@ -200,6 +202,7 @@ export interface Words {
     'changes.save': null;
     'changes.gpus': { gpus: number };
     'changes.gpus_touch': null;
+    'changes.gpus_fewest': null;
     'changes.effect': { memory: string; step: string };
     'changes.effect_whole': { used: string; card: string; share: number; step: string };
     'counting.title': null;
@@ -671,6 +674,11 @@ export interface Words {
     'cards.fastest': { money: string; found: string };
     'cards.days_label': null;
     'cards.money_label': null;
+    'own_gpu.title': { name: string };
+    'own_gpu.intro': { base: string };
+    'own_gpu.name': null;
+    'own_gpu.base': null;
+    'own_gpu.unknown': null;
     'compare.empty': { button: string; most: number };
     'compare.pin_this': null;
     'compare.region': null;

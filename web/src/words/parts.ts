@@ -12,9 +12,10 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],
-    [/^(sweep|limits|cards|compare|placement_door|card)\./, 'more'],
+    [/^(sweep|limits|cards|compare|placement_door|card|own_gpu)\./, 'more'],
     [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
+    [/^field\.(memory_gib|.*dense_tflop_per_s|.*_gbyte_per_s|streaming_multiprocessors|board_watts|usd_per_gpu_hour)\.help/, 'more'],
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
     [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],
     [/^(unit_source|launcher|split|finding)\.|^choice\.(format|objective)\./, 'placement'],
