@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 
 export const root = new URL('../../', import.meta.url);
 const folder = new URL('build/wasm/wasm/', root);
-export const wasmFile = new URL('fourfold.wasm', folder);
+const NAMES = ['fourfold', 'fourfold_formats'];
+export const wasmFiles = NAMES.map((name) => new URL(`${name}.wasm`, folder));
 
 async function load(name) {
     const { default: create } = await import(new URL(`${name}.mjs`, folder));
@@ -20,6 +21,6 @@ async function load(name) {
 
 // With the functions of the second module, so that a test finds all of api.h in one place.
 export async function loadModule() {
-    const [core, { import_plan }] = await Promise.all([load('fourfold'), load('fourfold_formats')]);
+    const [core, { import_plan }] = await Promise.all(NAMES.map(load));
     return Object.assign(core, { import_plan });
 }

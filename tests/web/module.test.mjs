@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ask, differences, goldenCases } from './golden.mjs';
-import { loadModule, root, wasmFile } from './module.mjs';
+import { loadModule, root, wasmFiles } from './module.mjs';
 
 const core = await loadModule();
 const estimate = (job) => JSON.parse(core.estimate(JSON.stringify(job)));
@@ -171,13 +171,14 @@ test('columns outlive later searches', () => {
     assert.deepEqual(Array.from(columns.total_bytes), before);   // a view into WebAssembly memory would be empty after it grew
 });
 
-test('the built page carries this very module', (context) => {
+test('the built page carries these very modules', (context) => {
     let names;
     try {
         names = readdirSync(new URL('web/dist/', root), { recursive: true }).filter((name) => name.endsWith('.wasm'));
     } catch {
         return context.skip('the page is not built');
     }
-    assert.equal(names.length, 1, `one .wasm in web/dist: ${names}`);
-    assert.ok(readFileSync(new URL(`web/dist/${names[0]}`, root)).equals(readFileSync(wasmFile)));
+    const built = wasmFiles.map((file) => readFileSync(file));
+    assert.equal(names.length, built.length, `.wasm in web/dist: ${names}`);
+    for (const name of names) assert.ok(built.some((one) => one.equals(readFileSync(new URL(`web/dist/${name}`, root)))), name);
 });

@@ -128,7 +128,7 @@ test('a bundler builds it for a page: the module stays a file of its own, and a 
     const { build } = await import(new URL('web/node_modules/vite/dist/node/index.js', root));
     const built = await build({ configFile: false, root: page, base: './', logLevel: 'silent', build: { target: 'es2022' } });
     const names = built.output.map(({ fileName }) => fileName);
-    assert.deepEqual(names.filter((name) => name.endsWith('.wasm')).map((name) => name.replace(/^.*\/|-[^-]*$/g, '')).sort(), ['fourfold', 'fourfold_formats'], names.join(' '));
+    for (const file of [/\/fourfold-/, /\/fourfold_formats-/]) assert.equal(names.filter((name) => name.endsWith('.wasm') && file.test(name)).length, 1, names.join(' '));
     const { server, url } = await serveFolder(join(page, 'dist'), 0);
     const { browser, stop } = await startChromium();
     try {
