@@ -197,7 +197,9 @@ TEST_CASE("what is written for a plan is read as that plan") {
         std::set<std::string> left_out;
         for (const Text& text : made.left_out)
             if (text.args().contains("field")) left_out.insert(text.args()["field"]["id"].get<std::string>().substr(6));
-        for (const auto& [field, value] : read["job"].items()) {
+        for (const auto& entry : read["job"].items()) {
+            const std::string& field = entry.key();
+            const Json& value = entry.value();
             if (field == "model" || left_out.contains(field)) continue;
             ++compared;
             CHECK_MESSAGE(fields[field] == value, field, " ", fields[field].dump(), " ", value.dump());

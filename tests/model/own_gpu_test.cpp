@@ -82,7 +82,9 @@ TEST_CASE("a card with the numbers of one of the catalogue answers as that one d
         {"calibrate", R"({"gpus": 8, "runs": [{"step_seconds": 60, "tensor_parallel": 2, "pipeline_parallel": 1}]})"},
         {"place", R"({"gpus": 16, "moves": 1000, "links": {"nodes": ["a", "b"], "gbyte_per_s": [[0, 9], [9, 0]]}})"},
     };
-    for (const auto& [name, request] : kDoors) {
+    for (const auto& one : kDoors) {
+        const auto& name = one.first;
+        const auto& request = one.second;
         CAPTURE(name);
         const Json listed = door(name, json(request), kLike);
         CHECK(door(name, json(request), own()) == listed);
