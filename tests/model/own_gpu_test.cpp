@@ -83,8 +83,8 @@ TEST_CASE("a card with the numbers of one of the catalogue answers as that one d
         {"place", R"({"gpus": 16, "moves": 1000, "links": {"nodes": ["a", "b"], "gbyte_per_s": [[0, 9], [9, 0]]}})"},
     };
     for (const auto& one : kDoors) {
-        const auto& name = one.first;
-        const auto& request = one.second;
+        const char* const name = one.name;
+        const char* const request = one.request;
         CAPTURE(name);
         const Json listed = door(name, json(request), kLike);
         CHECK(door(name, json(request), own()) == listed);
