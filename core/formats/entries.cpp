@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "base/decimal.h"
 #include "base/text.h"
@@ -97,9 +99,61 @@ void Import::mark(std::string_view key, Fate fate) {
     if (auto* entry = const_cast<Entry*>(last(key))) entry->fate = fate;
 }
 
+void Import::mark_all(std::initializer_list<std::string_view> patterns, Fate fate) {
+    for (Entry& entry : entries)
+        if (entry.fate == Fate::unknown &&
+            std::any_of(patterns.begin(), patterns.end(), [&](std::string_view one) { return matches(one, entry.key); }))
+            entry.fate = fate;
+}
+
+bool Import::ask(const char* field) {
+    if (job.contains(field)) return true;
+    if (hangs(field)) return false;
+    if (const auto answer = answers.find(field); answer != answers.end()) {
+        if (const auto number = number_of(answer->second); number && *number == std::floor(*number) && std::abs(*number) < 1e15) {
+            job[field] = static_cast<std::int64_t>(*number);
+            return true;
+        }
+    }
+    if (std::find(asked.begin(), asked.end(), field) == asked.end()) asked.emplace_back(field);
+    return false;
+}
+
+void Import::derive(const Entry& from, std::string_view key, Json value) {
+    Entry entry = from;  // a copy: `from` may be one of the entries
+    entry.key = key;
+    entry.shown.clear();
+    entry.value = std::move(value);
+    entries.push_back(std::move(entry));
+}
+
+void Import::become(Entry& entry, std::string_view key, Json value) {
+    if (entry.written.is_null()) entry.written = std::exchange(entry.value, std::move(value));
+    entry.key = key;
+}
+
+void Import::drop_open() {
+    for (const Entry& entry : entries)
+        if (entry.fate == Fate::open)
+            for (const std::string& field : entry.fields) job.erase(field);
+}
+
+void Import::keep_said(std::initializer_list<std::string_view> besides) {
+    Json kept = Json::object();
+    for (const auto& [field, value] : job.items()) {
+        const bool said = std::any_of(entries.begin(), entries.end(), [&, name = std::string_view(field)](const Entry& entry) {
+            return entry.fate == Fate::used && std::find(entry.fields.begin(), entry.fields.end(), name) != entry.fields.end();
+        });
+        if (said || std::find(besides.begin(), besides.end(), field) != besides.end()) kept[field] = value;
+    }
+    job = std::move(kept);
+}
+
 void Import::settle() {
+    std::map<std::string_view, std::size_t> winners;
+    for (std::size_t i = 0; i < entries.size(); ++i) winners[entries[i].key] = i;
     for (Entry& entry : entries) {
-        const Entry* winner = last(entry.key);
+        const Entry* winner = &entries[winners[entry.key]];
         if (winner == &entry || winner->value == entry.value) continue;
         if (winner->fate == Fate::used || winner->fate == Fate::open) entry.fate = Fate::contradicted;
     }
@@ -141,6 +195,8 @@ static const char* id_of(Fate fate) {
     return "unknown";
 }
 
+static std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 static Json texts(const std::vector<Text>& list) {
     Json all = Json::array();
     for (const Text& text : list) all.push_back(text.json());
@@ -152,7 +208,9 @@ Json to_json(const Import& import) {
     Json keys = Json::array();
     for (const Entry& entry : import.entries) {
         if (keys.size() == kMost) break;
-        std::string value = entry.value.is_string() ? entry.value.get<std::string>() : entry.value.is_null() ? "" : entry.value.dump();
+        if (entry.shown.empty()) continue;
+        const Json& said = entry.written.is_null() ? entry.value : entry.written;
+        std::string value = said.is_string() ? said.get<std::string>() : said.is_null() ? "" : dump(said);
         value = without_marks(value);
         if (value.size() > kLongest) value.resize(kLongest);
         keys.push_back(Object()

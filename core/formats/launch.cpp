@@ -170,6 +170,8 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
     return entries;
 }
 
+void read_names(Import& in, const std::function<std::string(std::string_view)>& value) { put(in, of_names(value)); }
+
 void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
     const ShellWords words = separate(command.words);
     put(in, of_launcher(words));
@@ -182,15 +184,15 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
     ShellWords asked;
     for (const ShellCommand& directive : script.directives) asked.insert(asked.end(), directive.words.begin() + 1, directive.words.end());
     put(in, of_scheduler(asked));
-    put(in, of_names([&](std::string_view name) {
-            for (const auto& [key, value] : command.settings)
-                if (key == name) return value;
-            return std::string();
-        }));
-    put(in, of_names([&](std::string_view name) {
-            const auto found = script.variables.find(std::string(name));
-            return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
-        }));
+    read_names(in, [&](std::string_view name) {
+        for (const auto& [key, value] : command.settings)
+            if (key == name) return value;
+        return std::string();
+    });
+    read_names(in, [&](std::string_view name) {
+        const auto found = script.variables.find(std::string(name));
+        return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
+    });
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines"})
         if (in.has(key)) in.text(key, "gpus");
 }

@@ -112,7 +112,7 @@ static std::optional<Json> dense_layers(const Json& value, std::int64_t layers) 
 }
 
 static void read_experts(Import& in, Json& config) {
-    const auto count = in.whole("num_experts", "model");
+    const auto count = in.whole({"num_experts", "num_moe_experts"}, "model");
     if (!count || *count <= 1) return;
     const bool latent = config.value("model_type", "") == "deepseek_v3";
     if (!latent) config["model_type"] = config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";

@@ -1,0 +1,20 @@
+// The readers of lists of settings, a likeness and a reader for each format.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/entries.h"
+#include "formats/settings.h"
+
+namespace fourfold {
+
+// Several lists of Megatron-LM's arguments in one file are several jobs, with what stands beside them in each; anything else is one.
+std::vector<std::pair<std::string, std::vector<Entry>>> parts_of(std::vector<Entry> entries);
+
+int megatron_yaml_likeness(const std::vector<Entry>& entries);
+void read_megatron_yaml(Import& import);
+int primus_likeness(const std::vector<Entry>& entries);
+void read_primus(Import& import);
+
+}  // namespace fourfold
