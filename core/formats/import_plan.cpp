@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/python.h"
 #include "formats/read_jobs.h"
 
 namespace fourfold {
@@ -49,7 +50,8 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
         std::vector<Entry> settings = read_settings(*entries, set.value_or(NamesSet()), problems);
         return problems.empty() ? read_setting_jobs(std::move(settings), *set) : std::nullopt;
     }
-    return problems.empty() ? read_script(*script, *set) : std::nullopt;
+    if (!problems.empty()) return std::nullopt;
+    return is_python(*script) ? read_recipes(*script, *set) : read_script(*script, *set);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Launch scripts: what each command would start.
 #include <algorithm>
+#include <cctype>
 
 #include "base/text.h"
 #include "formats/launch.h"
@@ -47,6 +48,78 @@ ShellCommand all_lists(const ShellScript& script) {
     return command;
 }
 
+// "model.tensor_model_parallel_size=8", also with Hydra's "+" before it; "mixed_precision=bf16_mixed" beside such ones.
+struct Override {
+    std::string key;
+    std::size_t value;
+};
+std::optional<Override> override_in(const std::string& word) {
+    const std::size_t begin = std::min(word.find_first_not_of('+'), word.size());
+    const std::size_t cut = word.find('=');
+    if (cut == std::string::npos || cut <= begin || std::isalpha(static_cast<unsigned char>(word[begin])) == 0) return std::nullopt;
+    const auto in_path = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '@' || c == '/';
+    };
+    std::string key = word.substr(begin, cut - begin);
+    return std::all_of(key.begin(), key.end(), in_path) ? std::optional(Override{std::move(key), cut + 1}) : std::nullopt;
+}
+
+// Takes them out of the command's words.
+std::vector<Entry> overrides_of(ShellCommand& command) {
+    std::vector<Entry> entries;
+    ShellWords rest;
+    for (const ShellWord& word : command.words) {
+        const auto found = override_in(word.text);
+        if (!found) {
+            rest.push_back(word);
+            continue;
+        }
+        Entry entry{found->key, found->key, word.text.substr(found->value), word.line};
+        entry.open = open_names(word.text);
+        entries.push_back(std::move(entry));
+    }
+    const bool paths =
+        std::any_of(entries.begin(), entries.end(), [](const Entry& entry) { return entry.key.find('.') != std::string::npos; });
+    if (!paths) return {};
+    command.words = std::move(rest);
+    return entries;
+}
+
+// The arguments of another program than Megatron-LM's own, as the settings of its format.
+std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
+    ReadJob job;
+    ShellCommand rest = command;
+    job.in.entries = overrides_of(rest);
+    const bool overrides = !job.in.entries.empty();
+    for (Entry& entry : arguments_of(rest)) job.in.entries.push_back(std::move(entry));
+    const FormatReader* reader = reader_of(job.in.entries);
+    if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
+    format = reader->id;
+    job.in.answers = set;
+    for (const auto& [name, reason] : command.settings)
+        if (name.empty())
+            for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
+    read_launch(script, command, job.in);
+    reader->read(job.in);
+    return job;
+}
+
+// Lines of "a.b=c" alone are one list of settings, not a program each.
+std::vector<ShellCommand> joined_overrides(const std::vector<ShellCommand>& commands) {
+    std::vector<ShellCommand> all;
+    bool before = false;
+    for (const ShellCommand& command : commands) {
+        const bool alone = !command.words.empty() && std::all_of(command.words.begin(), command.words.end(),
+                                                                 [](const ShellWord& word) { return override_in(word.text).has_value(); });
+        if (alone && before)
+            all.back().words.insert(all.back().words.end(), command.words.begin(), command.words.end());
+        else
+            all.push_back(command);
+        before = alone;
+    }
+    return all;
+}
+
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set) {
     Import in;
     in.entries = arguments_of(command);
@@ -71,17 +144,25 @@ std::string title_of(const ShellCommand& command) {
 }  // namespace
 
 std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) {
+    constexpr std::size_t kMost = 50;
     const ShellScript script = read_shell(text, set);
-    std::vector<ShellCommand> commands;
-    for (const ShellCommand& command : script.commands)
-        if (commands.size() < 50 && megatron_likeness(arguments_of(command)) >= kLikeEnough) commands.push_back(command);
-    if (commands.empty())
-        if (ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kLikeEnough)
-            commands.push_back(std::move(lists));
-    if (commands.empty()) return std::nullopt;
     ReadJobs read{"megatron-lm", script.complete, {}, script.choices};
-    for (const ShellCommand& command : commands) read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
-    return read;
+    for (const ShellCommand& command : joined_overrides(script.commands)) {
+        if (read.jobs.size() == kMost) break;
+        std::string format;
+        if (auto foreign = read_foreign(script, command, set, format)) {
+            read.format = format;
+            foreign->title = title_of(command);
+            foreign->line = command.line;
+            read.jobs.push_back(std::move(*foreign));
+        } else if (megatron_likeness(arguments_of(command)) >= kLikeEnough) {
+            read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
+        }
+    }
+    if (read.jobs.empty())
+        if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kLikeEnough)
+            read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
+    return read.jobs.empty() ? std::nullopt : std::optional(std::move(read));
 }
 
 }  // namespace fourfold

@@ -9,6 +9,9 @@ namespace fourfold {
 // The more particular ones first: a file of Primus has the names of Megatron-LM too.
 static constexpr FormatReader kReaders[] = {
     {"primus", primus_likeness, read_primus},
+    {"nemo-1", nemo1_likeness, read_nemo1},
+    {"megatron-bridge", bridge_likeness, read_bridge},
+    {"nemo-2", nemo2_likeness, read_nemo2},
     {"megatron-lm", megatron_yaml_likeness, read_megatron_yaml},
 };
 
@@ -24,10 +27,15 @@ const FormatReader* reader_of(const std::vector<Entry>& entries) {
     return found == std::end(kReaders) ? nullptr : &*found;
 }
 
+const FormatReader* reader_called(std::string_view id) {
+    const auto found = std::find_if(std::begin(kReaders), std::end(kReaders), [&](const FormatReader& one) { return one.id == id; });
+    return found == std::end(kReaders) ? nullptr : &*found;
+}
+
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set) {
     const FormatReader* reader = reader_of(entries);
     if (reader == nullptr) return std::nullopt;
-    ReadJobs read{reader->id, true, {}, {}};
+    ReadJobs read{std::string(reader->id), true, {}, {}};
     for (auto& [title, part] : parts_of(std::move(entries))) {
         ReadJob job;
         job.title = title;

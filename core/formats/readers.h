@@ -17,4 +17,11 @@ void read_megatron_yaml(Import& import);
 int primus_likeness(const std::vector<Entry>& entries);
 void read_primus(Import& import);
 
+int bridge_likeness(const std::vector<Entry>& entries);
+void read_bridge(Import& import);
+int nemo2_likeness(const std::vector<Entry>& entries);
+void read_nemo2(Import& import);
+int nemo1_likeness(const std::vector<Entry>& entries);
+void read_nemo1(Import& import);
+
 }  // namespace fourfold
