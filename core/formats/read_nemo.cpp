@@ -152,13 +152,6 @@ void read_recipe(Import& in) {
             entry.key = bare_name(entry.key);
     }
     std::erase_if(in.entries, [](const Entry& entry) { return entry.key.empty(); });
-    read_types(in);
-    read_switches(in);
-    read_gpus(in);
-    read_model_name(in);
-    read_megatron(in, {.silent = true, .offload_fraction = 0, .dropout = 0, .sharding = "no_shard", .needs_precision = false});
-    refuse_modes(in);
-    ask_model(in);
     in.mark_all({"name",           "dir",         "max_steps",
                  "*_interval",     "warmup*",     "max_lr",
                  "*_every*",       "callbacks",   "fn",
@@ -171,12 +164,19 @@ void read_recipe(Import& in) {
                  "pipeline_dtype", "*_type",      "ckpt*",
                  "autocast*",      "vboost",      "path"},
                 Fate::no_number);
+    read_types(in);
+    read_switches(in);
+    read_gpus(in);
+    read_model_name(in);
+    read_megatron(in, {.silent = true, .offload_fraction = 0, .dropout = 0, .sharding = "no_shard", .needs_precision = false});
+    refuse_modes(in);
+    ask_model(in);
 }
 
 }  // namespace
 
 int bridge_likeness(const std::vector<Entry>& entries) {
-    return count_like(entries, {"model.*_parallel*", "model.seq_length", "model.recompute*", "model.num_layers*", "train.*batch_size",
+    return count_like(entries, {"model.*_parallel*", "model.seq_length*", "model.recompute*", "model.num_layers*", "train.*batch_size",
                                 "ddp.*", "comm_overlap*", "cfg.*", "config.model.*", "hf_path"});
 }
 void read_bridge(Import& in) { read_recipe(in); }

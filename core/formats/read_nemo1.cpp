@@ -125,15 +125,6 @@ int nemo1_likeness(const std::vector<Entry>& entries) {
 void read_nemo1(Import& in) {
     rename(in);
     translate(in);
-    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
-        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
-    read_gpus(in);
-    in.on("fp8_on", "precision");
-    const bool whole = in.has("num_layers");  // otherwise these are changes of another file
-    read_megatron(in, {.silent = !whole, .needs_precision = whole});
-    read_fsdp(in);
-    if (const auto peft = in.text("peft.peft_scheme", ""); peft && lower_case(*peft) != "none" && lower_case(*peft) != "null")
-        in.refused.push_back(Text("import_plan.refused.mode").with("mode", *peft));
     in.mark_all({"run.*",
                  "trainer.*",
                  "exp_manager.*",
@@ -192,6 +183,15 @@ void read_nemo1(Import& in) {
                  "contiguous*",
                  "hysteresis"},
                 Fate::no_number);
+    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
+        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    read_gpus(in);
+    in.on("fp8_on", "precision");
+    const bool whole = in.has("num_layers");  // otherwise these are changes of another file
+    read_megatron(in, {.silent = !whole, .needs_precision = whole});
+    read_fsdp(in);
+    if (const auto peft = in.text("peft.peft_scheme", ""); peft && lower_case(*peft) != "none" && lower_case(*peft) != "null")
+        in.refused.push_back(Text("import_plan.refused.mode").with("mode", *peft));
 }
 
 }  // namespace fourfold

@@ -9,6 +9,8 @@ namespace fourfold {
 // The more particular ones first: a file of Primus has the names of Megatron-LM too.
 static constexpr FormatReader kReaders[] = {
     {"primus", primus_likeness, read_primus},
+    {"nanotron", nanotron_likeness, read_nanotron},
+    {"torchtitan", torchtitan_likeness, read_torchtitan},
     {"nemo-1", nemo1_likeness, read_nemo1},
     {"megatron-bridge", bridge_likeness, read_bridge},
     {"nemo-2", nemo2_likeness, read_nemo2},

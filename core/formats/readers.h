@@ -24,4 +24,9 @@ void read_nemo2(Import& import);
 int nemo1_likeness(const std::vector<Entry>& entries);
 void read_nemo1(Import& import);
 
+int nanotron_likeness(const std::vector<Entry>& entries);
+void read_nanotron(Import& import);
+int torchtitan_likeness(const std::vector<Entry>& entries);
+void read_torchtitan(Import& import);
+
 }  // namespace fourfold
