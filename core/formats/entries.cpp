@@ -65,10 +65,10 @@ std::optional<double> Import::number(std::string_view key, std::string_view fiel
 }
 
 std::optional<std::int64_t> Import::whole(std::string_view key, std::string_view field) {
-    constexpr double kExact = 9'007'199'254'740'992;  // 2^53
+    constexpr double kMost = 2'147'483'647;  // so that two of them can be multiplied
     const auto value = number(key, field);
     if (!value) return std::nullopt;
-    if (*value == std::floor(*value) && std::abs(*value) <= kExact) return static_cast<std::int64_t>(*value);
+    if (*value == std::floor(*value) && std::abs(*value) <= kMost) return static_cast<std::int64_t>(*value);
     mark(key, Fate::unknown);
     return std::nullopt;
 }
@@ -95,6 +95,17 @@ bool Import::on(std::string_view key, std::string_view field) {
     return entry != nullptr && !is_off(entry->value);
 }
 
+std::int64_t Import::model_parallel() const {
+    constexpr std::int64_t kMost = 1'048'576;
+    std::int64_t product = 1;
+    for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel"}) {
+        const std::int64_t degree = job.value(field, std::int64_t{1});
+        if (degree < 1 || degree > kMost || product > kMost) return 0;
+        product *= degree;
+    }
+    return product;
+}
+
 void Import::mark(std::string_view key, Fate fate) {
     if (auto* entry = const_cast<Entry*>(last(key))) entry->fate = fate;
 }
@@ -110,7 +121,7 @@ bool Import::ask(const char* field) {
     if (job.contains(field)) return true;
     if (hangs(field)) return false;
     if (const auto answer = answers.find(field); answer != answers.end()) {
-        if (const auto number = number_of(answer->second); number && *number == std::floor(*number) && std::abs(*number) < 1e15) {
+        if (const auto number = number_of(answer->second); number && *number == std::floor(*number) && std::abs(*number) < 1e8) {
             job[field] = static_cast<std::int64_t>(*number);
             return true;
         }

@@ -134,7 +134,8 @@ void put(Import& in, const Size& size) {
     // On one node a part of its GPUs may be used.
     if (size.per_node && size.nodes.value_or(1) > 1 && !in.job.contains("gpus_per_node")) in.job["gpus_per_node"] = *size.per_node;
     if (in.job.contains("gpus") || !size.known()) return;
-    in.job["gpus"] = size.nodes && size.per_node ? *size.nodes * *size.per_node : *size.all;
+    const std::int64_t gpus = size.nodes && size.per_node ? *size.nodes * *size.per_node : *size.all;
+    if (gpus < 100'000'000) in.job["gpus"] = gpus;
 }
 
 }  // namespace

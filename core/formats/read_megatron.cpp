@@ -190,8 +190,7 @@ static void read_batch(Import& in) {
     if (const auto ramp = in.text("rampup_batch_size", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     if (const auto ramp = in.text("step_batch_size_schedule", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
-    const std::int64_t parallel = in.job.value("tensor_parallel", std::int64_t{1}) * in.job.value("pipeline_parallel", std::int64_t{1}) *
-                                  in.job.value("context_parallel", std::int64_t{1});
+    const std::int64_t parallel = in.model_parallel();
     if (gpus > 0 && parallel > 0 && gpus % parallel != 0)
         in.refused.push_back(Text(refusal("world")).with("gpus", gpus).with("product", parallel));  // 424-448
     const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0}), copies = gpus > 0 && parallel > 0 ? gpus / parallel : 0;

@@ -6,6 +6,7 @@
 #include "formats/launch.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
+#include "formats/readers.h"
 
 namespace fourfold {
 
@@ -120,6 +121,9 @@ std::vector<ShellCommand> joined_overrides(const std::vector<ShellCommand>& comm
     return all;
 }
 
+// Megatron-DeepSpeed has Megatron-LM's arguments, and some of its own.
+bool is_deepspeed(const std::vector<Entry>& entries) { return count_like(entries, {"deepspeed", "deepspeed_config", "zero_stage"}) > 0; }
+
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set) {
     Import in;
     in.entries = arguments_of(command);
@@ -132,6 +136,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     in.set("gpus", in.whole("gpus", "gpus"));
     read_launch(script, command, in);
     read_megatron(in);
+    if (is_deepspeed(in.entries)) add_deepspeed(in);
     return in;
 }
 
@@ -157,6 +162,7 @@ std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) 
             read.jobs.push_back(std::move(*foreign));
         } else if (megatron_likeness(arguments_of(command)) >= kLikeEnough) {
             read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
+            if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }
     }
     if (read.jobs.empty())

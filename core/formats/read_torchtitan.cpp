@@ -93,8 +93,7 @@ void read_zero(Import& in) {
 
 // Copies of the model: GPUs over the degrees that split it.
 std::int64_t copies_of(const Import& in) {
-    const std::int64_t split = in.job.value("tensor_parallel", std::int64_t{1}) * in.job.value("context_parallel", std::int64_t{1}) *
-                               in.job.value("pipeline_parallel", std::int64_t{1});
+    const std::int64_t split = in.model_parallel();
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
     return gpus > 0 && split > 0 && gpus % split == 0 ? gpus / split : 0;
 }
@@ -102,8 +101,7 @@ std::int64_t copies_of(const Import& in) {
 // All of them said: the product is how many GPUs the program starts on.
 void read_gpus(Import& in) {
     const auto shards = in.whole("parallelism.data_parallel_shard_degree", "gpus");
-    const std::int64_t split = in.job.value("tensor_parallel", std::int64_t{1}) * in.job.value("context_parallel", std::int64_t{1}) *
-                               in.job.value("pipeline_parallel", std::int64_t{1});
+    const std::int64_t split = in.model_parallel();
     const std::int64_t replicas = in.job.value("shard_replicas", std::int64_t{1});
     if (!in.job.contains("gpus") && shards && *shards > 0 && *shards <= 1'048'576 && split > 0 && split <= 1'048'576 && replicas > 0 &&
         replicas <= 1'048'576 && *shards * split <= 1'048'576 && *shards * split * replicas <= 1'048'576)

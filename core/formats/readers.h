@@ -29,4 +29,22 @@ void read_nanotron(Import& import);
 int torchtitan_likeness(const std::vector<Entry>& entries);
 void read_torchtitan(Import& import);
 
+int deepspeed_likeness(const std::vector<Entry>& entries);
+void read_deepspeed(Import& import);
+int accelerate_likeness(const std::vector<Entry>& entries);
+void read_accelerate(Import& import);
+int axolotl_likeness(const std::vector<Entry>& entries);
+void read_axolotl(Import& import);
+int llama_factory_likeness(const std::vector<Entry>& entries);
+void read_llama_factory(Import& import);
+int foundry_likeness(const std::vector<Entry>& entries);
+void read_foundry(Import& import);
+int maxtext_likeness(const std::vector<Entry>& entries);
+void read_maxtext(Import& import);
+int neox_likeness(const std::vector<Entry>& entries);
+void read_neox(Import& import);
+
+// What DeepSpeed adds to Megatron-LM's arguments, which are read already.
+void add_deepspeed(Import& import);
+
 }  // namespace fourfold
