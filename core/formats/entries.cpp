@@ -106,6 +106,13 @@ std::int64_t Import::model_parallel() const {
     return product;
 }
 
+std::int64_t Import::copies() const {
+    const std::int64_t gpus = job.value("gpus", std::int64_t{0}), split = model_parallel();
+    for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "gpus"})
+        if (hangs(field)) return 0;
+    return gpus > 0 && split > 0 && gpus % split == 0 ? gpus / split : 0;
+}
+
 void Import::mark(std::string_view key, Fate fate) {
     if (auto* entry = const_cast<Entry*>(last(key))) entry->fate = fate;
 }
@@ -165,7 +172,11 @@ void Import::settle() {
     for (std::size_t i = 0; i < entries.size(); ++i) winners[entries[i].key] = i;
     for (Entry& entry : entries) {
         const Entry* winner = &entries[winners[entry.key]];
-        if (winner == &entry || winner->value == entry.value) continue;
+        if (winner == &entry) continue;
+        if (winner->value == entry.value) {
+            if (entry.fate == Fate::unknown) entry.fate = winner->fate;
+            continue;
+        }
         if (winner->fate == Fate::used || winner->fate == Fate::open) entry.fate = Fate::contradicted;
     }
 }

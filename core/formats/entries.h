@@ -68,6 +68,8 @@ class Import {
     void keep_said(std::initializer_list<std::string_view> besides);
     // GPUs that hold a copy of the model together, as far as it is said; 0 where that is no number of GPUs.
     std::int64_t model_parallel() const;
+    // Copies of the model; 0 where GPUs or degrees are open, or do not divide.
+    std::int64_t copies() const;
     const Entry* last(std::string_view key) const;
     // Earlier entries of a key with another value lose against its last one.
     void settle();

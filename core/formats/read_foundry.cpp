@@ -40,6 +40,7 @@ static void read_mpt(Import& in) {
     config["tie_word_embeddings"] = !in.has("model.tie_word_embeddings") || in.on("model.tie_word_embeddings", "model");
     config["learned_positions"] = !in.on("model.attn_config.alibi", "model") && !in.on("model.attn_config.rope", "model") &&
                                   (!in.has("model.learned_pos_emb") || in.on("model.learned_pos_emb", "model"));
+    if (in.text("model.attn_config.attn_impl", "attention") == "flash") in.job["attention"] = "flash";
     if (in.has("model.ffn_config.ffn_type") || in.has("model.ffn_config.moe_num_experts")) return;  // experts, gates
     Problems problems;
     ImportReport report;
@@ -236,7 +237,8 @@ void read_maxtext(Import& in) {
     in.number("per_device_batch_size", "micro_batch");
     const std::int64_t steps = in.whole("gradient_accumulation_steps", "global_batch").value_or(1),
                        gpus = in.job.value("gpus", std::int64_t{0});
-    const std::int64_t split = in.model_parallel();
+    const bool open = in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel");
+    const std::int64_t split = open ? 0 : in.model_parallel();
     const auto whole = [](double value) { return value >= 1 && value <= 16'777'216 && value == std::floor(value); };
     if (each && split > 0 && whole(*each * static_cast<double>(split)))
         in.job["micro_batch"] = static_cast<std::int64_t>(*each * static_cast<double>(split));

@@ -64,6 +64,10 @@ static void read_chunks(Import& in) {
     if (static_cast<int>(layout.has_value()) + static_cast<int>(per_chunk.has_value()) + static_cast<int>(chunks.has_value()) > 1)
         in.refused.push_back(refusal("two_virtual"));
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    if ((per_chunk || layout) && (in.hangs("pipeline_parallel") || stages < 1)) {
+        if (layout) in.job["layout"] = *layout;
+        return;
+    }
     in.job["virtual_stages"] = chunks.value_or(1);
     if (per_chunk && *per_chunk > 0) {
         const std::int64_t extra = static_cast<int>(in.job.value("count_embedding_as_layer", false)) +
@@ -190,10 +194,10 @@ static void read_batch(Import& in) {
     if (const auto ramp = in.text("rampup_batch_size", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     if (const auto ramp = in.text("step_batch_size_schedule", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
-    const std::int64_t parallel = in.model_parallel();
+    const std::int64_t parallel = in.model_parallel(), copies = in.copies();
     if (gpus > 0 && parallel > 0 && gpus % parallel != 0)
         in.refused.push_back(Text(refusal("world")).with("gpus", gpus).with("product", parallel));  // 424-448
-    const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0}), copies = gpus > 0 && parallel > 0 ? gpus / parallel : 0;
+    const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0});
     if (!in.job.contains("global_batch") && !in.has("global_batch_size") && micro > 0 && copies > 0)
         in.job["global_batch"] = micro * copies;  // 702
     const std::int64_t batch = in.job.value("global_batch", std::int64_t{0});
@@ -201,8 +205,9 @@ static void read_batch(Import& in) {
         in.refused.push_back(Text(refusal("batch")).with("batch", batch).with("micro", micro).with("copies", copies));
 }
 
-static void check_rest(Import& in) {
-    if (in.on("overlap_param_gather", "overlap_parameters") && in.job["zero"] == "none") in.refused.push_back(refusal("gather"));  // 1024
+static void check_rest(Import& in, const MegatronDefaults& defaults) {
+    if (in.on("overlap_param_gather", "overlap_parameters") && in.job["zero"] == "none" && !defaults.silent)
+        in.refused.push_back(refusal("gather"));  // 1024
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
     const std::int64_t layers = in.whole("num_layers", "").value_or(0);
     const std::int64_t extra =
@@ -239,7 +244,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     read_optimizer(in, defaults);
     read_kernels(in, defaults);
     read_batch(in);
-    check_rest(in);
+    check_rest(in, defaults);
     mark_without_number(in);
     // Of no effect there (1434, 1024).
     if (in.job.value("tensor_parallel", std::int64_t{0}) == 1) in.job.erase("sequence_parallel");

@@ -138,7 +138,25 @@ void read_megatron_yaml(Import& in) {
 // ---- Primus: the names with underscores stand below one module; what is not said comes from its presets.
 int primus_likeness(const std::vector<Entry>& entries) { return count_like(entries, {"modules.*.overrides.*", "modules.*.framework"}); }
 
+// torchtitan below Primus: its sections stand below the module.
+static bool is_torchtitan(const Import& in) {
+    return std::any_of(in.entries.begin(), in.entries.end(),
+                       [](const Entry& entry) { return entry.key.ends_with(".framework") && entry.value == Json("torchtitan"); });
+}
+static void read_primus_torchtitan(Import& in) {
+    for (Entry& entry : in.entries) {
+        const std::size_t at = entry.key.find(".overrides.");
+        if (at != std::string::npos)
+            entry.key = entry.key.substr(at + 11);
+        else if (entry.key.ends_with(".model"))
+            entry.key = "config";
+    }
+    read_torchtitan(in);
+    in.notes.emplace_back("import_plan.note.recipe");
+}
+
 void read_primus(Import& in) {
+    if (is_torchtitan(in)) return read_primus_torchtitan(in);
     for (Entry& entry : in.entries) {
         const std::size_t at = entry.key.find(".overrides.");
         if (entry.key.starts_with("modules.") && at != std::string::npos)

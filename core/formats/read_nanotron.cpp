@@ -117,9 +117,26 @@ int nanotron_likeness(const std::vector<Entry>& entries) {
 }
 
 void read_nanotron(Import& in) {
-    in.mark_all({"lighteval*", "checkpoints.*", "data_stages*", "general.*", "logging.*", "tokenizer.*", "profiler*", "s3_upload*",
-                 "metrics_logging*", "tokens.*", "optimizer.*", "model.init_method*", "model.make_vocab*", "model.ddp_bucket*",
-                 "model.model_config*", "parallelism.tp_recompute_allgather", "slurm*", "experiment_logger*", "kill_switch*"},
+    in.mark_all({"lighteval*",
+                 "checkpoints.*",
+                 "data_stages*",
+                 "general.*",
+                 "logging.*",
+                 "tokenizer.*",
+                 "profiler*",
+                 "s3_upload*",
+                 "metrics_logging*",
+                 "tokens.*",
+                 "optimizer.*",
+                 "model.init_method*",
+                 "model.make_vocab*",
+                 "model.ddp_bucket*",
+                 "model.model_config*",
+                 "parallelism.tp_recompute_allgather",
+                 "parallelism.moe_layer_recompute",
+                 "slurm*",
+                 "experiment_logger*",
+                 "kill_switch*"},
                 Fate::no_number);
     read_split(in);
     read_rest(in);

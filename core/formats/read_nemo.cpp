@@ -120,7 +120,8 @@ void read_gpus(Import& in) {
 // Sizes beside a named model make it another one: that is asked for.
 void read_model_name(Import& in) {
     for (const char* key : {"hf_path", "recipe_model", "recipe", "factory", "model_name", "NAME"})
-        if (!in.job.contains("model") && in.has(key)) take_named_model(in, key);
+        if (const Entry* entry = in.last(key); !in.job.contains("model") && entry != nullptr && entry->open.empty())
+            take_named_model(in, key);
     const Entry* layers = in.last("num_layers");
     const Entry* hidden = in.last("hidden_size");
     if (!in.job.contains("model") || (layers == nullptr && hidden == nullptr)) return;
@@ -137,9 +138,14 @@ void read_model_name(Import& in) {
 }
 
 void refuse_modes(Import& in) {
-    const auto peft = in.text("peft", "");
-    if (peft && !peft->empty() && lower_case(*peft) != "none" && *peft != "false")
-        in.refused.push_back(Text("import_plan.refused.mode").with("mode", "LoRA"));
+    bool lora = false;
+    for (Entry& entry : in.entries) {
+        if (entry.key != "peft") continue;
+        const auto* text = entry.value.get_ptr<const Json::string_t*>();
+        lora = lora || (text != nullptr && !text->empty() && lower_case(*text) != "none" && lower_case(*text) != "false");
+        entry.fate = Fate::used;
+    }
+    if (lora) in.refused.push_back(Text("import_plan.refused.mode").with("mode", "LoRA"));
 }
 
 void read_recipe(Import& in) {
@@ -152,17 +158,49 @@ void read_recipe(Import& in) {
             entry.key = bare_name(entry.key);
     }
     std::erase_if(in.entries, [](const Entry& entry) { return entry.key.empty(); });
-    in.mark_all({"name",           "dir",         "max_steps",
-                 "*_interval",     "warmup*",     "max_lr",
-                 "*_every*",       "callbacks",   "fn",
-                 "limit_*",        "num_sanity*", "accelerator",
-                 "gc_*",           "decay*",      "use_mock",
-                 "paths*",         "blend*",      "load_*",
-                 "weights_*",      "strategy",    "trainer",
-                 "optim",          "data",        "model",
-                 "recipe",         "cfg",         "gradient_accumulation_fusion",
-                 "pipeline_dtype", "*_type",      "ckpt*",
-                 "autocast*",      "vboost",      "path"},
+    in.mark_all({"name",
+                 "NAME",
+                 "performance_mode",
+                 "packed_sequence",
+                 "accumulate_grad*",
+                 "use_distributed_sampler",
+                 "average_in_collective",
+                 "gradient_as*",
+                 "target",
+                 "resume",
+                 "log",
+                 "dir",
+                 "max_steps",
+                 "*_interval",
+                 "warmup*",
+                 "max_lr",
+                 "*_every*",
+                 "callbacks",
+                 "fn",
+                 "limit_*",
+                 "num_sanity*",
+                 "accelerator",
+                 "gc_*",
+                 "decay*",
+                 "use_mock",
+                 "paths*",
+                 "blend*",
+                 "load_*",
+                 "weights_*",
+                 "strategy",
+                 "trainer",
+                 "optim",
+                 "data",
+                 "model",
+                 "recipe",
+                 "cfg",
+                 "gradient_accumulation_fusion",
+                 "pipeline_dtype",
+                 "*_type",
+                 "ckpt*",
+                 "autocast*",
+                 "vboost",
+                 "path"},
                 Fate::no_number);
     read_types(in);
     read_switches(in);

@@ -52,6 +52,10 @@ std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set)
         job.in.entries = std::move(entries);
         job.in.answers = set;
         reader->read(job.in);
+        // What is computed and was looked for by nobody is code, and no setting.
+        std::erase_if(job.in.entries, [](const Entry& entry) {
+            return entry.fate == Fate::unknown && !entry.open.empty() && entry.shown.find('.') == std::string::npos;
+        });
         for (const Entry& entry : job.in.entries)
             if (entry.fate == Fate::open)
                 for (const std::string& name : entry.open) read.choices[name];

@@ -91,26 +91,21 @@ void read_zero(Import& in) {
     }
 }
 
-// Copies of the model: GPUs over the degrees that split it.
-std::int64_t copies_of(const Import& in) {
-    const std::int64_t split = in.model_parallel();
-    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
-    return gpus > 0 && split > 0 && gpus % split == 0 ? gpus / split : 0;
-}
-
 // All of them said: the product is how many GPUs the program starts on.
 void read_gpus(Import& in) {
     const auto shards = in.whole("parallelism.data_parallel_shard_degree", "gpus");
     const std::int64_t split = in.model_parallel();
     const std::int64_t replicas = in.job.value("shard_replicas", std::int64_t{1});
-    if (!in.job.contains("gpus") && shards && *shards > 0 && *shards <= 1'048'576 && split > 0 && split <= 1'048'576 && replicas > 0 &&
-        replicas <= 1'048'576 && *shards * split <= 1'048'576 && *shards * split * replicas <= 1'048'576)
+    const bool open =
+        in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel") || in.hangs("shard_replicas");
+    if (!open && !in.job.contains("gpus") && shards && *shards > 0 && *shards <= 1'048'576 && split > 0 && split <= 1'048'576 &&
+        replicas > 0 && replicas <= 1'048'576 && *shards * split <= 1'048'576 && *shards * split * replicas <= 1'048'576)
         in.job["gpus"] = *shards * split * replicas;
     in.ask("gpus");
 }
 
 void read_batch(Import& in) {
-    const std::int64_t copies = copies_of(in);
+    const std::int64_t copies = in.copies();
     const auto local = in.whole({"training.local_batch_size", "training.batch_size"}, "micro_batch");
     const auto part =
         in.whole({"parallelism.pipeline_parallel_microbatch_size", "experimental.pipeline_parallel_microbatch_size"}, "micro_batch");

@@ -33,9 +33,7 @@ void refuse_adapters(Import& in, std::initializer_list<std::string_view> keys) {
 void read_copies_batch(Import& in, const BatchKeys& keys) {
     const auto micro = in.whole(keys.micro, "micro_batch");
     const auto steps = in.whole(keys.steps, "global_batch"), batch = in.whole(keys.batch, "global_batch");
-    const std::int64_t split = in.model_parallel();
-    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
-    const std::int64_t copies = gpus > 0 && gpus <= kMost && split > 0 && gpus % split == 0 ? gpus / split : 0;
+    const std::int64_t copies = std::min(in.copies(), kMost);
     const bool once = in.last(keys.steps) == nullptr;
     const std::int64_t times = once ? 1 : steps.value_or(0);
     if (micro && *micro > 0 && *micro <= 65'536) in.job["micro_batch"] = *micro;

@@ -27,6 +27,7 @@ test.each([
     ['BEFORE: |\n  export A=1\n  bash x.sh \\\n    --a\nMODEL_ARGS:\n  --num-layers: 32\n', 'yaml'],
     ['[training]\nseq_len = 8192\n', 'toml'],
     ['{"zero_optimization": {"stage": 3}}', 'json'],
+    ['# a comment\n{\n "pipe-parallel-size": 4, # stages\n}', 'json'],
     ['', 'text'],
 ])('%j is %s', (text, format) => expect(formatOf(text)).toBe(format));
 
@@ -78,6 +79,10 @@ test('TOML and JSON: lines of keys', async () => {
     ]);
 });
 
+test('JSON with comments, a comma at its end and True', async () => {
+    expect(await brief('# x\n{\n  "num-layers": 44, # all\n  "flag": True,\n}\n')).toEqual(['3 num-layers 44', '4 flag true']);
+});
+
 test('a script goes to the core as it is', async () => {
     expect(await readSettings('torchrun x.py', { TP: '8' })).toEqual({ request: { text: 'torchrun x.py', set: { TP: '8' } } });
 });
@@ -85,7 +90,7 @@ test('a script goes to the core as it is', async () => {
 test('what cannot be read is said with its place', async () => {
     expect(await problem('a: 1\nb: [1, 2\nc: 3\n')).toMatch(/^text syntax problem\.import_syntax \{"format":"YAML","line":[23],/);
     expect(await problem('[a]\nb = = 1\n')).toMatch(/^text syntax problem\.import_syntax \{"format":"TOML","line":2,/);
-    expect(await problem('{\n "a": 1,\n}')).toMatch(/^text syntax problem\.import_syntax \{"format":"JSON","line":[23],/);
+    expect(await problem('{\n "a": [1,\n}')).toMatch(/^text syntax problem\.import_syntax \{"format":"JSON","line":[23],/);
     expect(await problem('a: 1\n---\na: 2\n')).toBe('text documents problem.import_documents {"count":2}');
 });
 

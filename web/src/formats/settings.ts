@@ -21,10 +21,9 @@ class TooMuch extends Error {}
 
 // By its first lines that say something.
 export function formatOf(text: string): Format {
-    const start = text.trimStart();
-    if (start.startsWith('{')) return 'json';
     const lines = text.split('\n', 5_000).filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
     if (text.startsWith('#!')) return 'text';
+    if (lines[0]?.trimStart().startsWith('{')) return 'json';
     if (lines.some((line) => /^\s*\[\[?[\w."-]+\]\]?\s*(#.*)?$/.test(line)) && lines.some((line) => /^\s*[\w."-]+\s*=/.test(line)))
         return 'toml';
     // A block's own lines may be anything; what stands at the margin tells.
@@ -161,16 +160,18 @@ async function readToml(text: string): Promise<Setting[] | { problems: Problem[]
     return settings.list;
 }
 
-// JSON is YAML, but not the other way round.
+// JSON is YAML; with comments, a comma too many or True it is YAML alone (gpt-neox). Where neither reads it, JSON's place is the better one.
 async function readJson(text: string): Promise<Setting[] | { problems: Problem[] }> {
     try {
         JSON.parse(text);
+        return readYaml(text, 'json');
     } catch (error) {
+        const read = await readYaml(text, 'yaml');
+        if (Array.isArray(read)) return read;
         const at = Number(/position (\d+)/.exec(String(error))?.[1] ?? text.length);
         const before = text.slice(0, at).split('\n');
         return brokenAt('json', before.length, (before.at(-1)?.length ?? 0) + 1);
     }
-    return readYaml(text, 'json');
 }
 
 // What to ask import_plan() for this text; or what is wrong with it.
