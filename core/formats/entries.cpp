@@ -128,7 +128,7 @@ bool Import::ask(const char* field) {
     if (job.contains(field)) return true;
     if (hangs(field)) return false;
     if (const auto answer = answers.find(field); answer != answers.end()) {
-        if (const auto number = number_of(answer->second); number && *number == std::floor(*number) && std::abs(*number) < 1e8) {
+        if (const auto number = number_of(answer->second); number && *number == std::floor(*number) && *number >= 1 && *number < 1e8) {
             job[field] = static_cast<std::int64_t>(*number);
             return true;
         }

@@ -135,20 +135,32 @@ void read_neox(Import& in) {
 }
 
 // ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.
-void add_deepspeed(Import& in) {
-    if (in.has("zero_stage")) {
-        in.job["zero"] = "none";
-        read_zero_stage(in, "zero_stage");
-    }
+void add_deepspeed(Import& in, const std::vector<Entry>& document) {
+    in.entries.insert(in.entries.end(), document.begin(), document.end());
+    drop_auto(in);
+    if (in.has("zero_stage") || in.has("zero_optimization.stage")) in.job["zero"] = "none";
+    read_zero_stage(in, "zero_optimization.stage");
+    read_zero_stage(in, "zero_stage");
     if (const auto sequence = in.whole("ds_sequence_parallel_size", "context_parallel"); sequence && *sequence > 0)
         in.job["context_parallel"] = *sequence;
     if (in.on("no_pipeline_parallel", "pipeline_parallel")) in.job["pipeline_parallel"] = 1;
-    if (in.on("cpu_optimizer", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    const auto device = in.text("zero_optimization.offload_optimizer.device", "optimizer_offload");
+    if (in.on("cpu_optimizer", "optimizer_offload") || (device && *device != "none")) in.job["optimizer_offload"] = 1.0;
     if (in.on("deepspeed_activation_checkpointing", "recompute") && in.on("checkpoint_activations", "recompute"))
         in.job["recompute"] = "full";
+    const bool bf16 = in.on("bf16.enabled", "precision"), fp16 = in.on("fp16.enabled", "precision");
+    if (!in.has("bf16") && !in.has("fp16") && (bf16 || fp16)) in.job["precision"] = bf16 ? "bf16" : "fp16";
+    if (bf16 || fp16) std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.fp32"; });
+    const auto micro = in.whole("train_micro_batch_size_per_gpu", "micro_batch"), batch = in.whole("train_batch_size", "global_batch");
+    if (micro && *micro > 0 && !in.has("micro_batch_size")) in.job["micro_batch"] = *micro;
+    if (batch && *batch > 0 && !in.has("global_batch_size")) in.job["global_batch"] = *batch;
     in.job["framework"] = "megatron-deepspeed";
-    in.mark_all({"deepspeed*", "use_pin_memory", "universal*", "no_pipeline_parallel"}, Fate::no_number);
+    in.mark_all(
+        {"deepspeed*", "use_pin_memory", "universal*", "no_pipeline_parallel", "zero_optimization.*", "steps_per_print", "gradient_*",
+         "fp16.*", "bf16.*", "optimizer.*", "scheduler.*", "wall_clock*", "prescale*", "zero_allow*", "data_types.*", "memory_*"},
+        Fate::no_number);
     in.drop_open();
+    std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
 }
 
 }  // namespace fourfold

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "formats/documents.h"
 #include "formats/launch.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
@@ -136,7 +137,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     in.set("gpus", in.whole("gpus", "gpus"));
     read_launch(script, command, in);
     read_megatron(in);
-    if (is_deepspeed(in.entries)) add_deepspeed(in);
+    if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
     return in;
 }
 
@@ -168,6 +169,17 @@ std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) 
     if (read.jobs.empty())
         if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kLikeEnough)
             read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
+    // The program may be anybody's, and its configuration stands in the script.
+    if (std::vector<Entry> document = deepspeed_documents(script); read.jobs.empty() && !document.empty()) {
+        ReadJob job;
+        job.in.entries = std::move(document);
+        job.in.answers = set;
+        for (const ShellCommand& command : script.commands) read_launch(script, command, job.in);
+        const FormatReader* reader = reader_called("deepspeed");
+        reader->read(job.in);
+        read.format = reader->id;
+        read.jobs.push_back(std::move(job));
+    }
     return read.jobs.empty() ? std::nullopt : std::optional(std::move(read));
 }
 

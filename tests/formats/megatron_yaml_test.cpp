@@ -1,4 +1,7 @@
 // Megatron-LM's arguments in YAML, and what every list of settings shares: references, questions, hostile lists. Values worked by hand.
+#include "formats/formats.h"
+#include "model/catalog.h"
+#include "random_cases.h"
 #include "settings.h"
 
 using namespace fourfold;
@@ -184,4 +187,24 @@ TEST_CASE("hostile lists") {
         bomb.push_back({{"key", "a" + std::to_string(i)}, {"value", name + name}});
     }
     CHECK(json(api::import_plan(Json{{"entries", bomb}}.dump()))["ok"] == true);
+}
+
+TEST_CASE("the same arguments in YAML and in a script are the same job") {
+    tests::Random random(11);
+    for (int i = 0; i < (tests::kSlowBuild ? 30 : 1'000); ++i) {
+        Job job;
+        job.model = tests::random_model(random);
+        job.gpu = &catalog().gpus[0];
+        job.plan = tests::random_legal_plan(random, job.model);
+        const Json names = {{"MASTER_ADDR", "a"}, {"NODE_RANK", "0"}, {"DATA_ARGS", ""}, {"TRAINING_ARGS", ""}};
+        const Json script = tests::read_answer({{"text", megatron_script(job).text}, {"set", names}})["jobs"][0];
+        Json entries = Json::array();
+        for (const Json& one : script["keys"])
+            entries.push_back({{"key", "MODEL_ARGS." + one["key"].get<std::string>()}, {"value", one["value"]}});
+        const Json answer =
+            tests::read_answer({{"entries", entries}, {"set", {{"gpus", script["job"].value("gpus", Json(0)).dump()}}}})["jobs"][0];
+        Json expected = script["job"];
+        expected.erase("gpus_per_node");  // the launcher's
+        CHECK_MESSAGE(answer["job"] == expected, Json::diff(expected, answer["job"]).dump());
+    }
 }

@@ -294,3 +294,30 @@ TEST_CASE("Megatron-DeepSpeed: a script") {
     CHECK(some(two["jobs"][0], {"zero", "context_parallel", "pipeline_parallel"}) ==
           "zero=\"weights\" context_parallel=4 pipeline_parallel=1");
 }
+
+TEST_CASE("DeepSpeed's configuration inside of a script") {
+    const std::string script = R"(ZERO=2
+MICRO=4
+cat <<EOF > ds.json
+{
+  "train_micro_batch_size_per_gpu": $MICRO,
+  "train_batch_size": 64,
+  "zero_optimization": {"stage": ${ZERO}, "offload_optimizer": {"device": "cpu"}},
+  "bf16": {"enabled": true}
+}
+EOF
+)";
+    const Json answer =
+        tests::read_answer({{"text", script + "deepspeed --num_nodes 2 --num_gpus 8 train.py --deepspeed_config ds.json\n"}});
+    CHECK(answer["format"] == "deepspeed");
+    CHECK(some(answer["jobs"][0], {"gpus", "micro_batch", "global_batch", "zero", "optimizer_offload", "precision"}) ==
+          "gpus=16 micro_batch=4 global_batch=64 zero=\"gradients\" optimizer_offload=1.0 precision=\"bf16\"");
+    const Json megatron = tests::read_answer(
+        {{"text", script + "deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 "
+                           "--vocab-size 99 --deepspeed --deepspeed_config ds.json\n"}});
+    CHECK(megatron["format"] == "megatron-deepspeed");
+    CHECK(some(megatron["jobs"][0], {"gpus", "micro_batch", "global_batch", "zero", "precision"}) ==
+          "gpus=8 micro_batch=4 global_batch=64 zero=\"gradients\" precision=\"bf16\"");
+    CHECK(megatron["jobs"][0]["asked"].empty());
+    CHECK(megatron["jobs"][0]["notes"].empty());
+}
