@@ -97,6 +97,9 @@ std::vector<std::pair<std::string, std::vector<Entry>>> parts_of(std::vector<Ent
         parts[by_parent[parent]].second.push_back(std::move(entry));
     }
     if (parts.empty()) return {{"", std::move(beside)}};
+    // What stands beside them is read with each: of a long file fewer are.
+    constexpr std::size_t kMostRead = 100'000;
+    parts.resize(std::clamp<std::size_t>(kMostRead / (beside.size() + 1), 1, parts.size()));
     for (auto& [parent, part] : parts) part.insert(part.begin(), beside.begin(), beside.end());
     return parts;
 }
