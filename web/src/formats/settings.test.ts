@@ -100,5 +100,6 @@ test('what grows without end is refused', async () => {
     expect(await problem('a: &a\n  b: *a\n')).toBe('text too_large problem.import_too_much {"most":20000}');
     expect(await problem(`a: ${'['.repeat(60)}{x: 1}${']'.repeat(60)}`)).toBe('text too_large problem.import_too_much {"most":20000}');
     expect(await problem(`{"a": ${'['.repeat(60)}{}${']'.repeat(60)}}`)).toBe('text too_large problem.import_too_much {"most":20000}');
+    expect(await problem(`a: ${'{b: '.repeat(200_000)}`)).toBe('text too_large problem.import_too_much {"most":20000}');
     expect(await problem(`a: ${'x'.repeat(1_000_001)}`)).toMatch(/^text too_large problem\.too_large/);
 });

@@ -174,12 +174,23 @@ async function readJson(text: string): Promise<Setting[] | { problems: Problem[]
     }
 }
 
+// Whether brackets stand in each other by the thousand, which a parser of YAML takes seconds for.
+function nestsWithoutEnd(text: string): boolean {
+    let depth = 0;
+    for (const { 0: sign } of text.matchAll(/[[\]{}]/g)) {
+        depth = sign === '[' || sign === '{' ? depth + 1 : Math.max(0, depth - 1);
+        if (depth > 1_000) return true;
+    }
+    return false;
+}
+
 // What to ask import_plan() for this text; or what is wrong with it.
 export async function readSettings(text: string, set: Record<string, string> = {}): Promise<Read> {
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > MOST_BYTES) return problem('too_large', 'problem.too_large', { size: bytes, most: MOST_BYTES });
     const format = formatOf(text);
     if (format === 'text') return { request: { text, set } };
+    if (nestsWithoutEnd(text)) return problem('too_large', 'problem.import_too_much', { most: MOST_SETTINGS });
     try {
         const read = await { yaml: () => readYaml(text, 'yaml'), json: () => readJson(text), toml: () => readToml(text) }[format]();
         if (!Array.isArray(read)) return read;
