@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "base/decimal.h"
 #include "base/text.h"
@@ -63,10 +65,10 @@ std::optional<double> Import::number(std::string_view key, std::string_view fiel
 }
 
 std::optional<std::int64_t> Import::whole(std::string_view key, std::string_view field) {
-    constexpr double kExact = 9'007'199'254'740'992;  // 2^53
+    constexpr double kMost = 2'147'483'647;  // so that two of them can be multiplied
     const auto value = number(key, field);
     if (!value) return std::nullopt;
-    if (*value == std::floor(*value) && std::abs(*value) <= kExact) return static_cast<std::int64_t>(*value);
+    if (*value == std::floor(*value) && std::abs(*value) <= kMost) return static_cast<std::int64_t>(*value);
     mark(key, Fate::unknown);
     return std::nullopt;
 }
@@ -82,9 +84,9 @@ std::optional<std::string> Import::text(std::string_view key, std::string_view f
     const Entry* entry = take(key, field);
     if (entry == nullptr || entry->value.is_null()) return std::nullopt;
     if (const auto* text = entry->value.get_ptr<const Json::string_t*>()) return *text;
-    if (!entry->value.is_array()) return entry->value.dump();
+    if (!entry->value.is_array()) return dumped(entry->value);
     std::string all;
-    for (const Json& part : entry->value) all += (all.empty() ? "" : " ") + (part.is_string() ? part.get<std::string>() : part.dump());
+    for (const Json& part : entry->value) all += (all.empty() ? "" : " ") + (part.is_string() ? part.get<std::string>() : dumped(part));
     return all;
 }
 
@@ -93,17 +95,93 @@ bool Import::on(std::string_view key, std::string_view field) {
     return entry != nullptr && !is_off(entry->value);
 }
 
+std::int64_t Import::model_parallel() const {
+    constexpr std::int64_t kMost = 1'048'576;
+    std::int64_t product = 1;
+    for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel"}) {
+        const std::int64_t degree = job.value(field, std::int64_t{1});
+        if (degree < 1 || degree > kMost || product > kMost) return 0;
+        product *= degree;
+    }
+    return product;
+}
+
+std::int64_t Import::copies() const {
+    const std::int64_t gpus = job.value("gpus", std::int64_t{0}), split = model_parallel();
+    for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "gpus"})
+        if (hangs(field)) return 0;
+    return gpus > 0 && split > 0 && gpus % split == 0 ? gpus / split : 0;
+}
+
 void Import::mark(std::string_view key, Fate fate) {
     if (auto* entry = const_cast<Entry*>(last(key))) entry->fate = fate;
 }
 
+void Import::mark_all(std::initializer_list<std::string_view> patterns, Fate fate) {
+    for (Entry& entry : entries)
+        if (entry.fate == Fate::unknown &&
+            std::any_of(patterns.begin(), patterns.end(), [&](std::string_view one) { return matches(one, entry.key); }))
+            entry.fate = fate;
+}
+
+bool Import::ask(const char* field) {
+    if (job.contains(field)) return true;
+    if (hangs(field)) return false;
+    if (const auto answer = answers.find(field); answer != answers.end()) {
+        if (const auto number = number_of(answer->second); number && *number == std::floor(*number) && *number >= 1 && *number < 1e8) {
+            job[field] = static_cast<std::int64_t>(*number);
+            return true;
+        }
+    }
+    if (std::find(asked.begin(), asked.end(), field) == asked.end()) asked.emplace_back(field);
+    return false;
+}
+
+void Import::derive(const Entry& from, std::string_view key, Json value) {
+    Entry entry = from;  // a copy: `from` may be one of the entries
+    entry.key = key;
+    entry.shown.clear();
+    entry.value = std::move(value);
+    entries.push_back(std::move(entry));
+}
+
+void Import::become(Entry& entry, std::string_view key, Json value) {
+    if (entry.written.is_null()) entry.written = std::exchange(entry.value, std::move(value));
+    entry.key = key;
+}
+
+void Import::drop_open() {
+    for (const Entry& entry : entries)
+        if (entry.fate == Fate::open)
+            for (const std::string& field : entry.fields) job.erase(field);
+}
+
+void Import::keep_said(std::initializer_list<std::string_view> besides) {
+    Json kept = Json::object();
+    for (const auto& [field, value] : job.items()) {
+        const bool said = std::any_of(entries.begin(), entries.end(), [&, name = std::string_view(field)](const Entry& entry) {
+            return entry.fate == Fate::used && std::find(entry.fields.begin(), entry.fields.end(), name) != entry.fields.end();
+        });
+        if (said || std::find(besides.begin(), besides.end(), field) != besides.end()) kept[field] = value;
+    }
+    job = std::move(kept);
+}
+
 void Import::settle() {
+    std::map<std::string_view, std::size_t> winners;
+    for (std::size_t i = 0; i < entries.size(); ++i) winners[entries[i].key] = i;
     for (Entry& entry : entries) {
-        const Entry* winner = last(entry.key);
-        if (winner == &entry || winner->value == entry.value) continue;
+        const Entry* winner = &entries[winners[entry.key]];
+        if (winner == &entry) continue;
+        if (winner->value == entry.value) {
+            if (entry.fate == Fate::unknown) entry.fate = winner->fate;
+            continue;
+        }
         if (winner->fate == Fate::used || winner->fate == Fate::open) entry.fate = Fate::contradicted;
     }
 }
+
+std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 bool matches(std::string_view pattern, std::string_view text) {
     std::size_t p = 0, t = 0, star = std::string_view::npos, after = 0;
@@ -141,6 +219,8 @@ static const char* id_of(Fate fate) {
     return "unknown";
 }
 
+static std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 static Json texts(const std::vector<Text>& list) {
     Json all = Json::array();
     for (const Text& text : list) all.push_back(text.json());
@@ -152,7 +232,9 @@ Json to_json(const Import& import) {
     Json keys = Json::array();
     for (const Entry& entry : import.entries) {
         if (keys.size() == kMost) break;
-        std::string value = entry.value.is_string() ? entry.value.get<std::string>() : entry.value.is_null() ? "" : entry.value.dump();
+        if (entry.shown.empty()) continue;
+        const Json& said = entry.written.is_null() ? entry.value : entry.written;
+        std::string value = said.is_string() ? said.get<std::string>() : said.is_null() ? "" : dump(said);
         value = without_marks(value);
         if (value.size() > kLongest) value.resize(kLongest);
         keys.push_back(Object()

@@ -134,7 +134,8 @@ void put(Import& in, const Size& size) {
     // On one node a part of its GPUs may be used.
     if (size.per_node && size.nodes.value_or(1) > 1 && !in.job.contains("gpus_per_node")) in.job["gpus_per_node"] = *size.per_node;
     if (in.job.contains("gpus") || !size.known()) return;
-    in.job["gpus"] = size.nodes && size.per_node ? *size.nodes * *size.per_node : *size.all;
+    const std::int64_t gpus = size.nodes && size.per_node ? *size.nodes * *size.per_node : *size.all;
+    if (gpus < 100'000'000) in.job["gpus"] = gpus;
 }
 
 }  // namespace
@@ -170,6 +171,8 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
     return entries;
 }
 
+void read_names(Import& in, const std::function<std::string(std::string_view)>& value) { put(in, of_names(value)); }
+
 void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
     const ShellWords words = separate(command.words);
     put(in, of_launcher(words));
@@ -182,15 +185,15 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
     ShellWords asked;
     for (const ShellCommand& directive : script.directives) asked.insert(asked.end(), directive.words.begin() + 1, directive.words.end());
     put(in, of_scheduler(asked));
-    put(in, of_names([&](std::string_view name) {
-            for (const auto& [key, value] : command.settings)
-                if (key == name) return value;
-            return std::string();
-        }));
-    put(in, of_names([&](std::string_view name) {
-            const auto found = script.variables.find(std::string(name));
-            return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
-        }));
+    read_names(in, [&](std::string_view name) {
+        for (const auto& [key, value] : command.settings)
+            if (key == name) return value;
+        return std::string();
+    });
+    read_names(in, [&](std::string_view name) {
+        const auto found = script.variables.find(std::string(name));
+        return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
+    });
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines"})
         if (in.has(key)) in.text(key, "gpus");
 }

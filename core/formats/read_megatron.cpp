@@ -64,6 +64,10 @@ static void read_chunks(Import& in) {
     if (static_cast<int>(layout.has_value()) + static_cast<int>(per_chunk.has_value()) + static_cast<int>(chunks.has_value()) > 1)
         in.refused.push_back(refusal("two_virtual"));
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    if ((per_chunk || layout) && (in.hangs("pipeline_parallel") || stages < 1)) {
+        if (layout) in.job["layout"] = *layout;
+        return;
+    }
     in.job["virtual_stages"] = chunks.value_or(1);
     if (per_chunk && *per_chunk > 0) {
         const std::int64_t extra = static_cast<int>(in.job.value("count_embedding_as_layer", false)) +
@@ -122,18 +126,18 @@ static void read_recompute(Import& in) {
     }
 }
 
-static void read_zero(Import& in) {
+static void read_zero(Import& in, const MegatronDefaults& defaults) {
     in.job["zero"] = in.on("use_distributed_optimizer", "zero") ? "optimizer" : "none";
     const bool fsdp = in.on("use_megatron_fsdp", "zero") || in.on("use_custom_fsdp", "zero");
     const bool torch_fsdp = in.on("use_torch_fsdp2", "zero");
     const auto strategy = in.text("data_parallel_sharding_strategy", "zero");
     if (!fsdp && !torch_fsdp) return;
-    const std::string what = strategy.value_or("optim_grads_params");
+    const std::string what = strategy.value_or(defaults.sharding);
     in.job["zero"] = what == "no_shard" ? "none" : what == "optim" ? "optimizer" : what == "optim_grads" ? "gradients" : "weights";
     if (torch_fsdp && in.job.value("pipeline_parallel", std::int64_t{1}) > 1) in.refused.push_back(refusal("fsdp2_pipeline"));
 }
 
-static void read_precision(Import& in) {
+static void read_precision(Import& in, const MegatronDefaults& defaults) {
     const bool bf16 = in.on("bf16", "precision"), fp16 = in.on("fp16", "precision");
     const auto format = in.text("fp8_format", "precision"), old_format = in.text("fp8", "precision"),
                fp4 = in.text("fp4_format", "precision");
@@ -144,7 +148,7 @@ static void read_precision(Import& in) {
     in.job["precision"] = fp8 ? (weights ? "fp8_weights" : "fp8") : fp16 ? "fp16" : "bf16";
     if (fp4 && *fp4 != "None") in.notes.emplace_back("import_plan.note.fp4");
     if (fp4 && fp8) in.refused.push_back(refusal("fp8_and_fp4"));  // 1100
-    if (!bf16 && !fp16) in.notes.emplace_back("import_plan.note.fp32");
+    if (!bf16 && !fp16 && defaults.needs_precision) in.notes.emplace_back("import_plan.note.fp32");
     const bool reduces_in_bf16 = in.on("grad_reduce_in_bf16", "gradients_in_fp32");
     const bool accumulates = in.on("accumulate_allreduce_grads_in_fp32", "gradients_in_fp32");
     const auto main_grads = in.text("main_grads_dtype", "gradients_in_fp32");
@@ -152,7 +156,7 @@ static void read_precision(Import& in) {
 }
 
 // Without the precision-aware optimizer the types have no effect, and nothing may lie in host memory (1884).
-static void read_optimizer(Import& in) {
+static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     const bool aware = in.on("use_precision_aware_optimizer", "moments");
     const auto first = in.text("exp_avg_dtype", "moments"), second = in.text("exp_avg_sq_dtype", "moments");
     const auto bytes = [](const std::optional<std::string>& type) { return !type || *type == "fp32" ? 4 : *type == "fp8" ? 1 : 2; };
@@ -162,11 +166,11 @@ static void read_optimizer(Import& in) {
     if (aware && bytes(first) != bytes(second)) in.notes.emplace_back("import_plan.note.two_moments");
     const auto part = in.number("optimizer_offload_fraction", "optimizer_offload");
     if (!in.on("optimizer_cpu_offload", "optimizer_offload")) return;
-    in.job["optimizer_offload"] = part.value_or(1.0);
+    in.job["optimizer_offload"] = part.value_or(defaults.offload_fraction);
     if (!aware) in.refused.push_back(refusal("offload"));
 }
 
-static void read_kernels(Import& in) {
+static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     const auto backend = in.text("attention_backend", "attention");
     const bool flash = in.on("use_flash_attn", "attention") || in.on("use_flash_attn_v2", "attention");
     if (backend == "flash" || (!backend && flash)) in.job["attention"] = "flash";
@@ -179,7 +183,7 @@ static void read_kernels(Import& in) {
     if (layers == "local") in.job["transformer_engine"] = "off";
     if (in.on("moe_grouped_gemm", "grouped_gemm")) in.job["grouped_gemm"] = "on";
     for (const auto& [key, field] : {std::pair{"hidden_dropout", "hidden_dropout"}, std::pair{"attention_dropout", "attention_dropout"}})
-        in.job[field] = in.number(key, field).value_or(0.1) > 0;
+        in.job[field] = in.number(key, field).value_or(defaults.dropout) > 0;
     if (in.on("no_overlap_p2p_communication", "overlap_pipeline"))
         in.job["overlap_pipeline"] = false;
     else
@@ -190,11 +194,10 @@ static void read_batch(Import& in) {
     if (const auto ramp = in.text("rampup_batch_size", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     if (const auto ramp = in.text("step_batch_size_schedule", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
-    const std::int64_t parallel = in.job.value("tensor_parallel", std::int64_t{1}) * in.job.value("pipeline_parallel", std::int64_t{1}) *
-                                  in.job.value("context_parallel", std::int64_t{1});
+    const std::int64_t parallel = in.model_parallel(), copies = in.copies();
     if (gpus > 0 && parallel > 0 && gpus % parallel != 0)
         in.refused.push_back(Text(refusal("world")).with("gpus", gpus).with("product", parallel));  // 424-448
-    const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0}), copies = gpus > 0 && parallel > 0 ? gpus / parallel : 0;
+    const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0});
     if (!in.job.contains("global_batch") && !in.has("global_batch_size") && micro > 0 && copies > 0)
         in.job["global_batch"] = micro * copies;  // 702
     const std::int64_t batch = in.job.value("global_batch", std::int64_t{0});
@@ -202,8 +205,9 @@ static void read_batch(Import& in) {
         in.refused.push_back(Text(refusal("batch")).with("batch", batch).with("micro", micro).with("copies", copies));
 }
 
-static void check_rest(Import& in) {
-    if (in.on("overlap_param_gather", "overlap_parameters") && in.job["zero"] == "none") in.refused.push_back(refusal("gather"));  // 1024
+static void check_rest(Import& in, const MegatronDefaults& defaults) {
+    if (in.on("overlap_param_gather", "overlap_parameters") && in.job["zero"] == "none" && !defaults.silent)
+        in.refused.push_back(refusal("gather"));  // 1024
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
     const std::int64_t layers = in.whole("num_layers", "").value_or(0);
     const std::int64_t extra =
@@ -213,7 +217,7 @@ static void check_rest(Import& in) {
         in.refused.push_back(Text(refusal("layers")).with("layers", layers + extra).with("stages", stages));
 }
 
-void read_megatron(Import& in) {
+void read_megatron(Import& in, const MegatronDefaults& defaults) {
     for (const auto& [key, field] : kWhole)
         if (!in.job.contains(field)) in.set(field, in.whole(key, field));
     for (const auto& [key, field] : kSwitches) {
@@ -224,9 +228,10 @@ void read_megatron(Import& in) {
     for (const char* field : {"tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"}) {
         if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;
     }
-    read_megatron_model(in);
+    if (!in.job.contains("model")) read_megatron_model(in);
     const auto expert_tensor = in.whole("expert_tensor_parallel_size", "expert_tensor_parallel");
-    if (in.whole("num_experts", "").value_or(0) <= 1)
+    const bool dense = in.whole({"num_experts", "num_moe_experts"}, "").value_or(0) <= 1;
+    if (dense && !defaults.silent)
         in.job["expert_parallel"] = in.job["expert_tensor_parallel"] = 1;
     else if (expert_tensor)
         in.job["expert_tensor_parallel"] = *expert_tensor;
@@ -234,21 +239,22 @@ void read_megatron(Import& in) {
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
     read_chunks(in);
     read_recompute(in);
-    read_zero(in);
-    read_precision(in);
-    read_optimizer(in);
-    read_kernels(in);
+    read_zero(in, defaults);
+    read_precision(in, defaults);
+    read_optimizer(in, defaults);
+    read_kernels(in, defaults);
     read_batch(in);
-    check_rest(in);
+    check_rest(in, defaults);
     mark_without_number(in);
     // Of no effect there (1434, 1024).
     if (in.job.value("tensor_parallel", std::int64_t{0}) == 1) in.job.erase("sequence_parallel");
     if (in.job["zero"] == "none") in.job.erase("overlap_parameters");
-    for (const Entry& entry : in.entries)
-        if (entry.fate == Fate::open)
-            for (const std::string& field : entry.fields) in.job.erase(field);
-    for (const char* field : {"sequence_length", "micro_batch", "gpus"})
-        if (!in.job.contains(field) && !in.hangs(field)) in.asked.emplace_back(field);
+    in.drop_open();
+    if (defaults.silent) {
+        in.keep_said({"gpus", "gpus_per_node", "model", "framework"});
+        in.notes.emplace_back("import_plan.note.recipe");
+    }
+    for (const char* field : {"sequence_length", "micro_batch", "gpus"}) in.ask(field);
     in.settle();
 }
 

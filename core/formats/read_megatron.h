@@ -7,8 +7,16 @@ namespace fourfold {
 // How many arguments of Megatron-LM that say a size or a split are among the entries.
 int megatron_likeness(const std::vector<Entry>& entries);
 
+// What those who use Megatron Core under the same names take otherwise than its own program.
+struct MegatronDefaults {
+    bool silent = false;  // what is not said comes from a recipe that is not there: no field is set
+    double offload_fraction = 1, dropout = 0.1;
+    const char* sharding = "optim_grads_params";  // of data_parallel_sharding_strategy
+    bool needs_precision = true;                  // without --bf16 and --fp16 it trains in 32 bits
+};
+
 // Reads the plan and the model; gpus, where known, is in import.job already.
-void read_megatron(Import& import);
+void read_megatron(Import& import, const MegatronDefaults& defaults = {});
 // Arguments that are known and change no number here.
 void mark_without_number(Import& import);
 // The model alone: import.config.

@@ -74,7 +74,7 @@ static void read_latent(Import& in, Json& config) {
 
 // "([0]*3+[1]*58)", "1" or [0, 1, 1]: the layers that are dense.
 static std::optional<Json> dense_layers(const Json& value, std::int64_t layers) {
-    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    std::string text = value.is_string() ? value.get<std::string>() : dumped(value);
     std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')' || c == '\'' || c == '"'; });
     Json dense = Json::array();
     constexpr std::int64_t kMost = 2'000;
@@ -112,7 +112,7 @@ static std::optional<Json> dense_layers(const Json& value, std::int64_t layers) 
 }
 
 static void read_experts(Import& in, Json& config) {
-    const auto count = in.whole("num_experts", "model");
+    const auto count = in.whole({"num_experts", "num_moe_experts"}, "model");
     if (!count || *count <= 1) return;
     const bool latent = config.value("model_type", "") == "deepseek_v3";
     if (!latent) config["model_type"] = config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";

@@ -135,6 +135,9 @@ void check_requests() {
     with("export_plan", "format", "megatron-lm");
     CHECK(at(checked("import_plan", json(R"({"text": "run --num-layers 2 --seq-length 8 --micro-batch-size $B", "set": {"A": "1"}})")),
              "ok") == true);
+    const char* settings = R"({"entries": [{"key": "num_layers", "value": 2, "line": 1}, {"key": "seq_length", "value": "${S}"},
+        {"key": "micro_batch_size", "value": 1}]})";
+    CHECK(at(checked("import_plan", json(settings)), "ok") == true);
     with("search", "gpu_counts", Json::array({8}));
     with("rank", "only", Json::object());
     with("versus", "other", plan);

@@ -163,6 +163,22 @@ std::string catalog_fields(std::string_view data) {
 
 std::string import_script(std::string_view data) { return import_plan(dump(Json{{"text", std::string(data)}})); }
 
+// The bytes as they come are settings: a line each, "key = value"; a value that is JSON counts as that.
+std::string import_settings(std::string_view data) {
+    Json entries = Json::array();
+    for (int line = 1; !data.empty() && line < 300; ++line) {
+        const std::size_t end = std::min(data.find('\n'), data.size());
+        const std::string_view text = data.substr(0, end);
+        data.remove_prefix(std::min(end + 1, data.size()));
+        const std::size_t cut = text.find(" = ");
+        if (cut == std::string_view::npos) continue;
+        const std::string value(text.substr(cut + 3));
+        Json read = Json::parse(value, nullptr, false);
+        entries.push_back({{"key", std::string(text.substr(0, cut))}, {"value", read.is_discarded() ? Json(value) : read}, {"line", line}});
+    }
+    return import_plan(dump(Json{{"entries", entries}}));
+}
+
 struct Target {
     const char* name;
     std::string (*answer)(std::string_view data);
@@ -180,6 +196,7 @@ constexpr Target kTargets[] = {
     {"export_plan", answer_to<export_plan>, "export_plan", true},
     {"import_plan", answer_to<import_plan>, "import_plan", true},
     {"import_script", import_script, "import_plan"},
+    {"import_settings", import_settings, "import_plan"},
     {"limits", answer_to<limits>, "limits", true},
     {"calibrate", answer_to<calibrate>, "calibrate", true},
     {"calibrate_table", calibrate_table, "calibrate"},

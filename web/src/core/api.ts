@@ -772,24 +772,50 @@ export type TimelineStage = {
     chunk: number[];
 };
 
-// The text of a script.
+// The text of a script, or the settings of a file; one of the two.
 export type ImportPlanRequest = {
-    text: string;
+    text?: string;
+    entries?: Setting[];
     set?: NamesSet;
+};
+
+// One setting of a file.
+export type Setting = {
+    key: string;
+    value: string | number | boolean | (string | number | boolean | null)[] | null;
+    line?: number;
 };
 
 // Values by name: of names that are set before the script starts, or of asked arguments.
 export type NamesSet = { [key: string]: string };
 
-// What the script would start.
+// What it would start.
 export type ImportedPlans = {
     ok: true;
     version: Version;
-    format: ConfigFormat;
+    format: ImportFormat;
     complete: boolean;
     jobs: ImportedPlan[];
     questions: ImportQuestion[];
 };
+
+// Told by the keys.
+export type ImportFormat =
+    | 'megatron-lm'
+    | 'primus'
+    | 'megatron-bridge'
+    | 'nemo-2'
+    | 'nemo-1'
+    | 'nanotron'
+    | 'torchtitan'
+    | 'deepspeed'
+    | 'accelerate'
+    | 'axolotl'
+    | 'llama-factory'
+    | 'llm-foundry'
+    | 'maxtext'
+    | 'gpt-neox'
+    | 'megatron-deepspeed';
 
 // One start of the program.
 export type ImportedPlan = {
@@ -805,8 +831,8 @@ export type ImportedPlan = {
 // Fields of a job.
 export type ImportedJob = { [key: string]: number | string | boolean | { [key: string]: Json } };
 
-// A field of the job, or the size of the vocabulary.
-export type AskedKey = 'gpus' | 'sequence_length' | 'micro_batch' | 'vocab_size';
+// A field of the job ("model": an id of the catalogue), or the size of the vocabulary.
+export type AskedKey = 'gpus' | 'sequence_length' | 'micro_batch' | 'global_batch' | 'vocab_size' | 'model';
 
 // What was made of an argument.
 export type ImportedKey = {

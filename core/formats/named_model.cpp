@@ -1,0 +1,79 @@
+#include "formats/named_model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "base/text.h"
+
+namespace fourfold {
+
+namespace {
+
+// Parts of a name that do not tell the sizes.
+constexpr std::string_view kSilent[] = {"meta",     "instruct",    "chat", "base", "hf",   "pretrain", "pretraining", "config", "recipe",
+                                        "finetune", "sft",         "full", "yaml", "yml",  "provider", "model",       "it",     "bf16",
+                                        "fp8",      "gpu",         "gpus", "json", "h100", "b200",     "gb200",       "h200",   "a100",
+                                        "v0",       "performance", "128k", "8k",   "16k",  "64k"};
+
+// "Meta-Llama-3.1-70B" -> meta, llama, 3, 1, 70, b: words and numbers apart.
+std::vector<std::string> parts_of(std::string_view name) {
+    std::vector<std::string> parts;
+    char before = 0;
+    for (const char raw : name.substr(0, 200)) {
+        const auto c = static_cast<char>(std::tolower(static_cast<unsigned char>(raw)));
+        const bool known = std::isalnum(static_cast<unsigned char>(c)) != 0;
+        if (known && std::isalnum(static_cast<unsigned char>(before)) == 0) parts.emplace_back();
+        if (known) parts.back() += c;
+        before = c;
+    }
+    std::erase_if(parts,
+                  [](const std::string& part) { return std::find(std::begin(kSilent), std::end(kSilent), part) != std::end(kSilent); });
+    return parts;
+}
+
+std::string squeezed(std::string_view name) {
+    std::string all;
+    for (const std::string& part : parts_of(name)) all += part;
+    return all;
+}
+
+}  // namespace
+
+const CatalogModel* named_model(std::string_view name) {
+    if (const CatalogModel* exact = catalog().model(name)) return exact;
+    const auto by_repository = std::find_if(catalog().models.begin(), catalog().models.end(), [&](const CatalogModel& one) {
+        return !one.repository.empty() && lower_case(one.repository) == lower_case(name);
+    });
+    if (by_repository != catalog().models.end()) return &*by_repository;
+    const std::string wanted = squeezed(name.substr(name.rfind('/') + 1));
+    if (wanted.size() < 4) return nullptr;
+    const CatalogModel* found = nullptr;
+    for (const CatalogModel& one : catalog().models)
+        if (squeezed(one.model.id) == wanted || squeezed(one.repository.substr(one.repository.rfind('/') + 1)) == wanted) found = &one;
+    return found;
+}
+
+bool take_named_model(Import& in, std::string_view key) {
+    const auto name = in.text(key, "model");
+    if (!name) return false;
+    const CatalogModel* found = named_model(*name);
+    if (found == nullptr) {
+        in.mark(key, Fate::unknown);
+        return false;
+    }
+    in.job["model"] = found->model.id;
+    return true;
+}
+
+void ask_model(Import& in) {
+    if (in.job.contains("model") || in.hangs("model")) return;
+    const auto answer = in.answers.find("model");
+    const CatalogModel* found = answer == in.answers.end() ? nullptr : catalog().model(answer->second);
+    if (found != nullptr)
+        in.job["model"] = found->model.id;
+    else if (std::find(in.asked.begin(), in.asked.end(), "vocab_size") == in.asked.end())
+        in.asked.emplace_back("model");
+}
+
+}  // namespace fourfold

@@ -1,0 +1,20 @@
+// A model of the catalogue by the name that a configuration gives it.
+#pragma once
+#include <string_view>
+
+#include "formats/entries.h"
+#include "model/catalog.h"
+
+namespace fourfold {
+
+// "meta-llama/Meta-Llama-3-8B-Instruct", "llama31_405b", "llama3.1_70B.yaml", "llama3_8b_pretrain_config"; nullptr where none has that
+// name.
+const CatalogModel* named_model(std::string_view name);
+
+// Sets the job's model from the entry of that key; false where it names none.
+bool take_named_model(Import& import, std::string_view key);
+
+// The model is asked for, where nothing said it; an answer is an id of the catalogue.
+void ask_model(Import& import);
+
+}  // namespace fourfold

@@ -1,0 +1,314 @@
+#include "formats/python.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "formats/python_tokens.h"
+#include "formats/shell.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr std::size_t kMostEntries = 20'000, kLongest = 200;
+
+using Token = PythonToken;
+
+class Reader {
+ public:
+    Reader(std::vector<Token> tokens, const NamesSet& set) : tokens_(std::move(tokens)), set_(set) { scopes_.push_back({}); }
+
+    std::vector<PythonScope> all() {
+        collect_calls();
+        bool fresh = true;
+        for (at_ = 0; at_ < tokens_.size() && entries_ < kMostEntries;) {
+            if (tokens_[at_].kind == Token::line_end) {
+                fresh = true;
+                ++at_;
+                continue;
+            }
+            if (fresh) begin_line();
+            fresh = false;
+            step();
+        }
+        return std::move(scopes_);
+    }
+
+ private:
+    struct Branch {
+        std::size_t column;
+        std::string condition;
+        bool inverted;
+    };
+    struct Bracket {
+        char kind;
+        bool parameters;
+    };
+
+    bool sign(std::size_t at, std::string_view text) const {
+        return at < tokens_.size() && tokens_[at].kind == Token::sign && tokens_[at].value == text;
+    }
+    bool name(std::size_t at) const { return at < tokens_.size() && tokens_[at].kind == Token::name; }
+
+    // What calls in this text give to a function's arguments: "trainer(num_nodes=4)".
+    void collect_calls() {
+        std::vector<std::string> called;
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            if (sign(i, "("))
+                called.push_back(i > 0 && name(i - 1) && !(i > 1 && tokens_[i - 2].value == "def") ? tokens_[i - 1].value : "");
+            if (sign(i, ")") && !called.empty()) called.pop_back();
+            if (called.empty() || called.back().empty() || !name(i) || !sign(i + 1, "=") || !(sign(i - 1, "(") || sign(i - 1, ",")))
+                continue;
+            std::size_t end = i + 2;
+            const auto value = literal(end);
+            if (value && ends_value(end)) calls_[called.back()][tokens_[i].value].insert(value->dump());
+        }
+    }
+
+    // A function at the margin is a scope; a condition holds for what is further to the right.
+    void begin_line() {
+        const Token& first = tokens_[at_];
+        while (!branches_.empty() && branches_.back().column >= first.column) {
+            last_ = branches_.back();
+            branches_.pop_back();
+        }
+        if (first.kind != Token::name) return;
+        const std::size_t def = first.value == "async" ? at_ + 1 : at_;
+        if (name(def) && tokens_[def].value == "def" && name(def + 1)) {
+            if (first.column == 0) scopes_.push_back({tokens_[def + 1].value, first.line, {}});
+            function_ = tokens_[def + 1].value;
+            at_ = def + 2;
+            parameters_next_ = true;
+        } else if (first.column == 0 && scopes_.back().name != "" && !(first.value == "return")) {
+            if (scopes_.back().name != "") scopes_.push_back({});
+            function_.clear();
+        }
+        if (first.value == "if" || first.value == "elif") branches_.push_back({first.column, condition(), false});
+        if (first.value == "else" && last_.column == first.column && sign(at_ + 1, ":"))
+            branches_.push_back({first.column, last_.condition, true});
+    }
+
+    std::string condition() const {
+        std::string all;
+        for (std::size_t i = at_ + 1; i < tokens_.size() && !sign(i, ":") && tokens_[i].kind != Token::line_end && all.size() < kLongest;
+             ++i)
+            all += (all.empty() ? "" : " ") + tokens_[i].value;
+        return all.starts_with("__name__") ? "" : all;
+    }
+
+    void step() {
+        const Token& token = tokens_[at_];
+        if (token.kind == Token::sign && (token.value == "(" || token.value == "[" || token.value == "{")) {
+            brackets_.push_back({token.value[0], std::exchange(parameters_next_, false)});
+        } else if (token.kind == Token::sign && (token.value == ")" || token.value == "]" || token.value == "}")) {
+            if (!brackets_.empty()) brackets_.pop_back();
+        } else if (token.kind == Token::text && sign(at_ + 1, ":") && !brackets_.empty() && brackets_.back().kind == '{') {
+            return value_of(token.value, at_ + 2);
+        } else if (token.kind == Token::name && (sign(at_ + 1, "=") || (sign(at_ + 1, ":") && annotation_end(at_ + 2) > 0))) {
+            const std::size_t begin = sign(at_ + 1, "=") ? at_ + 2 : annotation_end(at_ + 2);
+            return value_of(token.value, begin);
+        } else if (token.kind == Token::name) {
+            note_name(token);
+        }
+        ++at_;
+    }
+
+    // "x: Optional[int] = 4": behind the "="; 0: no such annotation.
+    std::size_t annotation_end(std::size_t at) const {
+        if (!brackets_.empty() && brackets_.back().kind != '(') return 0;
+        int depth = 0;
+        for (const std::size_t most = std::min(at + 40, tokens_.size()); at < most; ++at) {
+            if (tokens_[at].kind == Token::line_end) return 0;
+            if (sign(at, "[") || sign(at, "(")) ++depth;
+            if (sign(at, "]")) --depth;
+            if (sign(at, ")") && --depth < 0) return 0;
+            if (depth == 0 && sign(at, ",")) return 0;
+            if (depth == 0 && sign(at, "=")) return at + 1;
+        }
+        return 0;
+    }
+
+    // The model that a recipe's name or a configuration's says: "llm.llama3_8b.pretrain_recipe", "llm.Llama31Config405B".
+    void note_name(const Token& token) {
+        const std::string& full = token.value;
+        const std::size_t cut = full.rfind('.');
+        const std::string last = cut == std::string::npos ? full : full.substr(cut + 1);
+        if (cut != std::string::npos && (last == "pretrain_recipe" || last == "finetune_recipe")) {
+            const std::size_t before = full.rfind('.', cut - 1);
+            add("recipe_model",
+                full.substr(before == std::string::npos ? 0 : before + 1, cut - (before == std::string::npos ? 0 : before + 1)), token.line,
+                full);
+        }
+        if (const std::size_t at = last.find("Config");
+            at != std::string::npos && at > 0 && at + 6 < last.size() && std::isdigit(static_cast<unsigned char>(last[at + 6])) != 0)
+            add("recipe_model", last.substr(0, at) + last.substr(at + 6), token.line, full);
+        if (last == "from_hf_pretrained" && sign(at_ + 1, "(") && at_ + 2 < tokens_.size() && tokens_[at_ + 2].kind == Token::text)
+            add("hf_path", tokens_[at_ + 2].value, token.line, full);
+        if ((last == "LoRA" || last == "QLoRA" || last == "DoRA" || last == "CanonicalLoRA") && sign(at_ + 1, "("))
+            add("peft", "lora", token.line, full);
+    }
+
+    bool ends_value(std::size_t at) const {
+        return at >= tokens_.size() || tokens_[at].kind == Token::line_end || sign(at, ",") || sign(at, ")") || sign(at, "}") ||
+               sign(at, "]") || sign(at, ";");
+    }
+
+    // `at` goes behind it.
+    std::optional<Json> literal(std::size_t& at) const {
+        if (at >= tokens_.size()) return std::nullopt;
+        const Token& token = tokens_[at];
+        if (token.kind == Token::text) return tokens_[at++].value;
+        if (token.kind == Token::number) return number(tokens_[at++].value);
+        if (sign(at, "-") && at + 1 < tokens_.size() && tokens_[at + 1].kind == Token::number) {
+            at += 2;
+            return number("-" + tokens_[at - 1].value);
+        }
+        if (token.kind == Token::name && (token.value == "True" || token.value == "False" || token.value == "None")) {
+            ++at;
+            return token.value == "None" ? Json() : Json(token.value == "True");
+        }
+        if (token.kind == Token::name && token.value.starts_with("torch.")) return tokens_[at++].value;
+        if (!sign(at, "[") && !sign(at, "(")) return std::nullopt;
+        return list(at);
+    }
+
+    std::optional<Json> list(std::size_t& at) const {
+        const bool square = sign(at, "[");
+        Json all = Json::array();
+        bool commas = false;
+        for (++at; at < tokens_.size() && !sign(at, square ? "]" : ")");) {
+            if (sign(at, "[") || sign(at, "(")) return std::nullopt;  // lists of lists are none of ours
+            const auto one = literal(at);
+            if (!one || all.size() > 500) return std::nullopt;
+            all.push_back(*one);
+            if (sign(at, ",")) {
+                ++at;
+                commas = true;
+            }
+        }
+        ++at;
+        if (!square && !commas && all.size() == 1) return all[0];  // (4)
+        return all;
+    }
+
+    static Json number(std::string text) {
+        std::erase(text, '_');
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        if (end != text.c_str() + text.size() || !(value < 1e300 && value > -1e300)) return text;
+        if (text.find_first_of(".eExX") == std::string::npos && text.size() < 16) return static_cast<std::int64_t>(value);
+        return value;
+    }
+
+    // A literal, a name that has one, a call without arguments by its name; anything else is open.
+    void value_of(const std::string& key, std::size_t at) {
+        const std::int64_t line = tokens_[at_].line;
+        const bool parameter = !brackets_.empty() && brackets_.back().parameters, outside = brackets_.empty();
+        std::size_t end = at;
+        auto value = literal(end);
+        std::string shown;
+        if (value && !ends_value(end)) value.reset();
+        if (!value) end = at;
+        if (value && parameter) value = given_by_calls(key, *value);
+        if (!value && name(at) && ends_value(at + 1)) {
+            value = known(tokens_[at].value);
+            shown = tokens_[at].value;
+            end = at + 1;
+        }
+        if (!value && name(at) && sign(at + 1, "(") && sign(at + 2, ")") && ends_value(at + 3)) {  // bf16_mixed()
+            value = tokens_[at].value;
+            end = at + 3;
+        }
+        if (value && !value->is_array() && (outside || parameter))
+            variables_[{outside && function_.empty() ? "" : function_, key}] = *value;
+        if (!value && (outside || parameter)) variables_.erase({outside && function_.empty() ? "" : function_, key});
+        at_ = value ? end : at;
+        if (!value) value = open_mark(shown.empty() ? computed(at) : shown);
+        add(key, *value, line, key);
+    }
+
+    std::string computed(std::size_t at) const {
+        std::string all;
+        for (; !ends_value(at) && all.size() < 60; ++at) all += tokens_[at].value;
+        return all.empty() ? "?" : all;
+    }
+
+    std::optional<Json> known(const std::string& variable) const {
+        for (const std::string& where : {function_, std::string()})
+            if (const auto found = variables_.find({where, variable}); found != variables_.end()) return found->second;
+        if (const auto found = set_.find(variable); found != set_.end()) return found->second;
+        return std::nullopt;
+    }
+
+    // Calls in this text may give an argument another value than its default.
+    std::optional<Json> given_by_calls(const std::string& parameter, const Json& usual) const {
+        const auto function = calls_.find(function_);
+        if (function == calls_.end()) return usual;
+        const auto values = function->second.find(parameter);
+        if (values == function->second.end()) return usual;
+        if (values->second.size() == 1) return Json::parse(*values->second.begin(), nullptr, false);
+        if (const auto found = set_.find(parameter); found != set_.end()) return found->second;
+        return Json(open_mark(parameter));
+    }
+
+    static bool is_true(const std::string& text) { return text == "True" || text == "true" || text == "1"; }
+
+    void add(const std::string& key, Json value, std::int64_t line, const std::string& shown) {
+        Entry entry{key, shown, std::move(value), line};
+        if (const auto* text = entry.value.get_ptr<const Json::string_t*>()) entry.open = open_names(*text);
+        for (const Branch& branch : branches_) {
+            if (branch.condition.empty()) continue;
+            const auto answer = set_.find(branch.condition);
+            if (answer == set_.end())
+                entry.open.push_back(branch.condition);
+            else if (is_true(answer->second) == branch.inverted)
+                return;
+        }
+        ++entries_;
+        scopes_.back().entries.push_back(std::move(entry));
+    }
+
+    std::vector<Token> tokens_;
+    const NamesSet& set_;
+    std::vector<PythonScope> scopes_;
+    std::vector<Bracket> brackets_;
+    std::vector<Branch> branches_;
+    Branch last_{};
+    std::map<std::pair<std::string, std::string>, Json> variables_;
+    std::map<std::string, std::map<std::string, std::set<std::string>>> calls_;
+    std::string function_;
+    bool parameters_next_ = false;
+    std::size_t at_ = 0, entries_ = 0;
+};
+
+}  // namespace
+
+bool is_python(std::string_view text) {
+    int telling = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with("#!")) return line.find("python") != std::string_view::npos;
+        const bool imports = (line.starts_with("from ") && line.find(" import ") != std::string_view::npos) ||
+                             (line.starts_with("import ") && line.find_first_of("=$;-") == std::string_view::npos);
+        const bool defines = line.starts_with("def ") && line.find('(') != std::string_view::npos;
+        // "cfg.model.x = 8": the shell has no blanks there, and no dots in names.
+        std::size_t name = line.find_first_not_of(" \t");
+        bool assigns = false;
+        if (name != std::string_view::npos && starts_name(line[name])) {
+            const std::size_t begin = name;
+            while (name < line.size() && (in_name(line[name]) || line[name] == '.')) ++name;
+            assigns = line.substr(name).starts_with(" = ") && line.substr(begin, name - begin).find('.') != std::string_view::npos;
+        }
+        telling += (imports || defines ? 2 : 0) + (assigns ? 2 : 0);
+    }
+    return telling >= 2;
+}
+
+std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) { return Reader(python_tokens(text), set).all(); }
+
+}  // namespace fourfold

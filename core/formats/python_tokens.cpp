@@ -1,0 +1,112 @@
+#include "formats/python_tokens.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+namespace {
+
+constexpr std::size_t kMostTokens = 200'000, kLongest = 200;
+using Token = PythonToken;
+
+class Tokens {
+ public:
+    explicit Tokens(std::string_view text) : text_(text) {}
+
+    std::vector<Token> all() {
+        while (at_ < text_.size() && list_.size() < kMostTokens) next();
+        add(Token::line_end, "\n");
+        return std::move(list_);
+    }
+
+ private:
+    void add(Token::Kind kind, std::string_view value) { list_.push_back({kind, std::string(value), line_, at_ - line_start_}); }
+
+    void next() {
+        const char c = text_[at_];
+        if (c == '\n') {
+            if (depth_ == 0) add(Token::line_end, "\n");
+            ++at_;
+            ++line_;
+            line_start_ = at_;
+        } else if (c == '#') {
+            at_ = std::min(text_.find('\n', at_), text_.size());
+        } else if (c == '"' || c == '\'') {
+            quoted();
+        } else if (starts_name(c)) {
+            named();
+        } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+            const std::size_t begin = at_;
+            std::size_t end = at_;
+            while (end < text_.size() &&
+                   (in_name(text_[end]) || text_[end] == '.' || ((text_[end] == '-' || text_[end] == '+') && text_[end - 1] == 'e')))
+                ++end;
+            add(Token::number, text_.substr(begin, std::min(end - begin, kLongest)));
+            at_ = end;
+        } else if (c == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') {
+            at_ += 2;
+            ++line_;
+            line_start_ = at_;
+        } else {
+            signs(c);
+        }
+    }
+
+    void signs(char c) {
+        if (std::isspace(static_cast<unsigned char>(c)) == 0) {
+            const std::string_view two = text_.substr(at_, 2);
+            const bool pair = two.size() == 2 && ((two[1] == '=' && std::string_view("=!<>+-*/|&:%").find(c) != std::string_view::npos) ||
+                                                  two == "->" || two == "**");
+            add(Token::sign, pair ? two : text_.substr(at_, 1));
+            if (c == '(' || c == '[' || c == '{') ++depth_;
+            if (c == ')' || c == ']' || c == '}') depth_ = std::max(0, depth_ - 1);
+            if (pair) ++at_;
+        }
+        ++at_;
+    }
+
+    // "a.b.c" is one name; a prefix of a string is none.
+    void named() {
+        std::size_t end = at_;
+        while (end < text_.size() && (in_name(text_[end]) || (text_[end] == '.' && end + 1 < text_.size() && starts_name(text_[end + 1]))))
+            ++end;
+        const bool prefix = end < text_.size() && (text_[end] == '"' || text_[end] == '\'') && end - at_ <= 2;
+        const bool computed = prefix && text_.substr(at_, end - at_).find_first_of("fF") != std::string_view::npos;
+        if (!prefix || computed) add(Token::name, text_.substr(at_, std::min(end - at_, kLongest)));  // f"…" is computed
+        at_ = end;
+    }
+
+    void quoted() {
+        const std::string_view mark = text_.substr(at_, 3);
+        const bool triple = mark.size() == 3 && mark[1] == mark[0] && mark[2] == mark[0];
+        const char quote = text_[at_];
+        std::size_t end = at_ + (triple ? 3 : 1);
+        const std::size_t begin = end;
+        std::int64_t lines = 0;
+        while (end < text_.size()) {
+            if (text_[end] == '\\') {
+                end += 2;
+                continue;
+            }
+            if (triple ? text_.substr(end, 3) == mark : text_[end] == quote || text_[end] == '\n') break;
+            lines += text_[end] == '\n';
+            ++end;
+        }
+        end = std::min(end, text_.size());
+        add(Token::text, text_.substr(begin, std::min(end - begin, kLongest)));
+        at_ = std::min(end + (triple ? 3 : end < text_.size() && text_[end] == '\n' ? 0 : 1), text_.size());
+        line_ += lines;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0, line_start_ = 0;
+    std::int64_t line_ = 1;
+    int depth_ = 0;
+    std::vector<Token> list_;
+};
+
+}  // namespace
+
+std::vector<PythonToken> python_tokens(std::string_view text) { return Tokens(text).all(); }
+
+}  // namespace fourfold

@@ -1,0 +1,23 @@
+// The words of a text in Python.
+#pragma once
+#include <cctype>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fourfold {
+
+struct PythonToken {
+    enum Kind { name, number, text, sign, line_end } kind;  // "a.b.c" is one name; a line ends outside of brackets alone
+    std::string value;
+    std::int64_t line = 0;
+    std::size_t column = 0;
+};
+
+std::vector<PythonToken> python_tokens(std::string_view text);
+
+inline bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+inline bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+}  // namespace fourfold

@@ -1,0 +1,123 @@
+// DeepSpeed's JSON, and the YAML of accelerate 16cb6eb80 (FSDP 1 and 2, DeepSpeed).
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/read_jobs.h"
+#include "formats/readers.h"
+#include "formats/trainers.h"
+
+namespace fourfold {
+
+int deepspeed_likeness(const std::vector<Entry>& entries) {
+    return count_like(entries, {"num*layers", "hidden*size", "pipe*parallel*size", "base_model", "distributed_type"}) > 0
+               ? 0
+               : count_like(entries, {"zero_optimization.*", "train_micro_batch_size_per_gpu", "train_batch_size"});
+}
+
+static void read_offload(Import& in) {
+    const auto device = in.text("zero_optimization.offload_optimizer.device", "optimizer_offload");
+    const auto part = in.number("zero_optimization.offload_optimizer.ratio", "optimizer_offload");
+    if (device && *device != "none") in.job["optimizer_offload"] = part && *part >= 0 && *part <= 1 ? *part : 1.0;
+    if (in.on("zero_optimization.cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    if (device == "nvme") in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_optimizer.device: nvme"));
+    if (const auto weights = in.text("zero_optimization.offload_param.device", ""); weights && *weights != "none")
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+}
+
+void read_deepspeed(Import& in) {
+    in.mark_all({"optimizer*",
+                 "scheduler*",
+                 "zero_optimization.*",
+                 "gradient_clipping",
+                 "steps_per_print",
+                 "wall_clock*",
+                 "fp16.*",
+                 "bf16.*",
+                 "zero_allow*",
+                 "zero_force*",
+                 "dump_state",
+                 "prescale*",
+                 "tensorboard*",
+                 "wandb*",
+                 "flops_profiler*",
+                 "aio*",
+                 "comms_logger*",
+                 "communication_data_type",
+                 "activation_checkpointing*",
+                 "checkpoint*",
+                 "compression*",
+                 "elasticity*",
+                 "data_efficiency*",
+                 "memory_breakdown"},
+                Fate::no_number);
+    drop_auto(in);
+    in.set("tensor_parallel", in.whole("tensor_parallel.autotp_size", "tensor_parallel"));
+    in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
+    if (in.job.value("tensor_parallel", std::int64_t{1}) == 0) in.job["tensor_parallel"] = 1;
+    fill_pytorch(in);
+    in.ask("gpus");
+    read_copies_batch(in, {"train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "train_batch_size"});
+    read_zero_stage(in, "zero_optimization.stage");
+    read_offload(in);
+    const bool bf16 = in.on("bf16.enabled", "precision") || in.on("bfloat16.enabled", "precision"),
+               fp16 = in.on("fp16.enabled", "precision");
+    if (bf16 || fp16) in.job["precision"] = fp16 ? "fp16" : "bf16";
+    if (const auto type = in.text("data_types.grad_accum_dtype", "gradients_in_fp32")) in.job["gradients_in_fp32"] = *type == "fp32";
+    if (in.has("zero_optimization.overlap_comm"))
+        in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
+    ask_rest(in);
+}
+
+int accelerate_likeness(const std::vector<Entry>& entries) {
+    return count_like(entries, {"distributed_type", "compute_environment", "fsdp_config.fsdp_*", "parallelism_config.*"}) >= 2 ? 1 : 0;
+}
+
+static void read_processes(Import& in) {
+    const auto all = in.whole("num_processes", "gpus"), nodes = in.whole("num_machines", "gpus_per_node");
+    if (all && *all > 0 && *all <= 1'048'576) {
+        in.job["gpus"] = *all;
+        if (nodes && *nodes > 1 && *all % *nodes == 0) in.job["gpus_per_node"] = *all / *nodes;
+    }
+    in.ask("gpus");
+}
+
+static void read_degrees(Import& in) {
+    in.set("tensor_parallel", in.whole("parallelism_config.parallelism_config_tp_size", "tensor_parallel"));
+    const auto cp = in.whole("parallelism_config.parallelism_config_cp_size", "context_parallel"),
+               sp = in.whole("parallelism_config.parallelism_config_sp_size", "context_parallel");
+    if (cp || sp) in.job["context_parallel"] = std::max(cp.value_or(1), sp.value_or(1));
+    const auto replicas = in.whole("parallelism_config.parallelism_config_dp_replicate_size", "shard_replicas");
+    if (replicas && *replicas > 0) in.job["shard_replicas"] = *replicas;
+    in.whole("parallelism_config.parallelism_config_dp_shard_size", "zero");
+}
+
+void read_accelerate(Import& in) {
+    in.mark_all({"compute_environment", "debug", "machine_rank", "main_*", "rdzv*", "same_network", "tpu*", "use_cpu", "downcast*",
+                 "enable_cpu_affinity", "dynamo*", "fsdp_config.*", "deepspeed_config.*", "parallelism_config.*", "gpu_ids",
+                 "megatron_lm_config.*"},
+                Fate::no_number);
+    drop_auto(in);
+    read_processes(in);
+    read_degrees(in);
+    fill_pytorch(in);
+    const std::string type = lower_case(in.text("distributed_type", "zero").value_or(""));
+    if (type == "fsdp")
+        read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
+    else if (type == "deepspeed") {
+        read_zero_stage(in, "deepspeed_config.zero_stage");
+        if (const auto device = in.text("deepspeed_config.offload_optimizer_device", "optimizer_offload"); device && *device != "none")
+            in.job["optimizer_offload"] = 1.0;
+        if (const auto device = in.text("deepspeed_config.offload_param_device", ""); device && *device != "none")
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+    } else if (type == "multi_gpu" || type == "no")
+        in.job["zero"] = "none";
+    else
+        in.mark("distributed_type", Fate::unknown);
+    const auto precision = in.text("mixed_precision", "precision");
+    if (precision == "bf16" || precision == "fp16" || precision == "fp8") in.job["precision"] = *precision;
+    if (precision == "no") in.notes.emplace_back("import_plan.note.fp32_named");
+    in.whole("deepspeed_config.gradient_accumulation_steps", "global_batch");
+    ask_rest(in);
+}
+
+}  // namespace fourfold

@@ -1,0 +1,167 @@
+// Axolotl 067b021c8 and LLaMA-Factory ff6d4d12e: a model by its name, the rest is a trainer's. LoRA and the like are recognised, and not
+// counted.
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/named_model.h"
+#include "formats/read_jobs.h"
+#include "formats/read_megatron.h"
+#include "formats/readers.h"
+#include "formats/trainers.h"
+
+namespace fourfold {
+
+static void read_types(Import& in) {
+    const bool bf16 = in.on("bf16", "precision"), fp16 = in.on("fp16", "precision"), pure = in.on("pure_bf16", "precision"),
+               fp8 = in.on("fp8", "precision");
+    if (bf16 || fp16 || pure || fp8) in.job["precision"] = fp8 ? "fp8" : bf16 || pure ? "bf16" : "fp16";
+    if (pure) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pure_bf16"));
+}
+
+static void read_optimizer(Import& in, std::string_view key) {
+    const auto name = in.text(key, "moments");
+    if (!name) return;
+    if (name->find("8bit") != std::string::npos)
+        in.job["moments"] = "8-bit";
+    else if (!lower_case(*name).starts_with("adamw"))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
+}
+
+int axolotl_likeness(const std::vector<Entry>& entries) {
+    return count_like(entries, {"base_model"}) > 0
+               ? count_like(entries, {"sequence_len", "datasets*", "adapter", "sample_packing", "micro_batch_size", "val_set_size"})
+               : 0;
+}
+
+void read_axolotl(Import& in) {
+    in.mark_all({"base_model_config",
+                 "model_type",
+                 "tokenizer*",
+                 "datasets*",
+                 "dataset_*",
+                 "val_set_size",
+                 "output_dir",
+                 "wandb*",
+                 "num_epochs",
+                 "lr_scheduler*",
+                 "learning_rate",
+                 "train_on_inputs",
+                 "group_by_length",
+                 "tf32",
+                 "sample_packing*",
+                 "pad_to*",
+                 "eval_*",
+                 "warmup*",
+                 "evals_per*",
+                 "saves_per*",
+                 "save_*",
+                 "logging*",
+                 "weight_decay",
+                 "special_tokens*",
+                 "xformers*",
+                 "resume*",
+                 "local_rank",
+                 "early_stopping*",
+                 "hub_*",
+                 "strict",
+                 "adam_*",
+                 "max_grad_norm",
+                 "test_datasets*",
+                 "chat_template*",
+                 "shuffle*",
+                 "seed",
+                 "plugins",
+                 "trust_remote*",
+                 "gradient_checkpointing_kwargs*",
+                 "fsdp*",
+                 "revision*",
+                 "is_*",
+                 "auto_resume*",
+                 "debug",
+                 "deepspeed",
+                 "lora_*",
+                 "overrides*",
+                 "max_steps",
+                 "cut_cross*",
+                 "liger*",
+                 "torch_compile*",
+                 "load_best*",
+                 "flash_attn*",
+                 "ddp*",
+                 "mlflow*",
+                 "use_tensorboard",
+                 "loss_watchdog*"},
+                Fate::no_number);
+    take_named_model(in, "base_model");
+    in.set("sequence_length", in.whole("sequence_len", "sequence_length"));
+    in.set("tensor_parallel", in.whole("tensor_parallel_size", "tensor_parallel"));
+    in.set("context_parallel", in.whole({"context_parallel_size", "sequence_parallel_degree"}, "context_parallel"));
+    in.set("shard_replicas", in.whole("dp_replicate_size", "shard_replicas"));
+    const auto shards = in.whole("dp_shard_size", "zero");
+    fill_pytorch(in);
+    in.ask("gpus");
+    read_copies_batch(in, {"micro_batch_size", "gradient_accumulation_steps", "batch_size"});
+    if (in.on("deepspeed", "zero"))
+        read_zero_path(in, "deepspeed");
+    else if (in.has("fsdp") || count_like(in.entries, {"fsdp_config.*"}) > 0 || (shards && *shards > 1)) {
+        const bool second =
+            in.whole({"fsdp_version", "fsdp_config.fsdp_version"}, "zero") == 2 || in.has("fsdp_config.reshard_after_forward");
+        read_fsdp(in, second ? "fsdp_config." : "fsdp_config.fsdp_", "fsdp_version");
+        in.text("fsdp", "zero");
+    } else
+        in.job["zero"] = "none";
+    if (in.has("gradient_checkpointing"))
+        in.job["recompute"] = in.on("gradient_checkpointing", "recompute") ? "full" : in.job.value("recompute", "none");
+    if (in.on("activation_offloading", "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "activation_offloading"));
+    if (in.on("flash_attention", "attention")) in.job["attention"] = "flash";
+    read_types(in);
+    read_optimizer(in, "optimizer");
+    refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir"});
+    ask_rest(in);
+}
+
+int llama_factory_likeness(const std::vector<Entry>& entries) {
+    return count_like(entries, {"model_name_or_path"}) > 0
+               ? count_like(entries, {"finetuning_type", "cutoff_len", "template", "dataset_dir", "stage", "lora_target"})
+               : 0;
+}
+
+void read_llama_factory(Import& in) {
+    in.mark_all(
+        {"do_train",     "do_eval",     "dataset*",       "template",         "max_samples",     "overwrite*",       "preprocessing*",
+         "output_dir",   "logging*",    "save_*",         "plot_loss",        "learning_rate",   "num_train_epochs", "lr_scheduler*",
+         "warmup*",      "ddp_timeout", "val_size",       "per_device_eval*", "eval_*",          "report_to",        "trust_remote_code",
+         "resume*",      "packing",     "neat_packing",   "dataloader*",      "lora_*",          "weight_decay",     "max_grad_norm",
+         "seed",         "run_name",    "max_steps",      "adam_*",           "rope_scaling",    "enable_liger*",    "freeze_*",
+         "use_swanlab*", "swanlab*",    "tokenized_path", "streaming",        "mask_history",    "train_on_prompt",  "image_*",
+         "video_*",      "pref_*",      "adapter_name*",  "low_cpu*",         "enable_thinking", "eval_dataset"},
+        Fate::no_number);
+    take_named_model(in, "model_name_or_path");
+    in.set("sequence_length", in.whole("cutoff_len", "sequence_length"));
+    in.set("tensor_parallel", in.whole("tensor_model_parallel_size", "tensor_parallel"));
+    in.set("pipeline_parallel", in.whole("pipeline_model_parallel_size", "pipeline_parallel"));
+    in.set("expert_parallel", in.whole("expert_model_parallel_size", "expert_parallel"));
+    in.set("virtual_stages", in.whole("virtual_pipeline_model_parallel_size", "virtual_stages"));
+    in.set("context_parallel", in.whole("context_parallel_size", "context_parallel"));
+    fill_pytorch(in);
+    if (in.on("use_mca", "framework")) in.job.erase("framework");  // Megatron Core, which the page takes unless it is told
+    in.ask("gpus");
+    read_copies_batch(in, {"per_device_train_batch_size", "gradient_accumulation_steps", "train_batch_size"});
+    if (in.on("deepspeed", "zero"))
+        read_zero_path(in, "deepspeed");
+    else if (in.on("use_distributed_optimizer", "zero"))
+        in.job["zero"] = "optimizer";
+    else if (!in.has("fsdp") && !in.has("fsdp_config"))
+        in.job["zero"] = "none";
+    in.job["recompute"] = in.on("disable_gradient_checkpointing", "recompute") ? "none" : "full";
+    if (in.text("flash_attn", "attention") == "fa2") in.job["attention"] = "flash";
+    read_types(in);
+    read_optimizer(in, "optim");
+    const auto type = in.text("finetuning_type", ""), stage = in.text("stage", "");
+    if (!type || *type != "full") refuse_mode(in, type.value_or("lora"));  // its own default
+    if (stage && *stage != "pt" && *stage != "sft") refuse_mode(in, *stage);
+    refuse_adapters(in, {"quantization_bit", "use_galore", "use_badam", "use_apollo", "adapter_name_or_path"});
+    ask_rest(in);
+}
+
+}  // namespace fourfold

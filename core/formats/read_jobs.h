@@ -1,0 +1,41 @@
+// What a text or a list of settings holds, whatever its format: jobs, each read by the reader of its format.
+#pragma once
+#include <optional>
+
+#include "formats/settings.h"
+#include "formats/shell.h"
+
+namespace fourfold {
+
+struct ReadJob {
+    std::string title;
+    std::int64_t line = 0;
+    Import in;
+};
+struct ReadJobs {
+    std::string format;  // an id of ImportFormat in core/contract
+    bool complete = true;
+    std::vector<ReadJob> jobs;
+    std::map<std::string, std::vector<std::string>> choices;  // an open name, and what the text compares it with
+};
+
+// A format, by its keys.
+struct FormatReader {
+    std::string_view id;
+    int (*likeness)(const std::vector<Entry>& entries);  // 0: it is another format
+    void (*read)(Import& import);
+};
+// The reader that the keys ask for; nullptr: none.
+const FormatReader* reader_of(const std::vector<Entry>& entries);
+
+const FormatReader* reader_called(std::string_view id);
+
+// Nothing where no format is recognised.
+std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set);
+std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set);  // in Python
+std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set);
+
+// How many entries have a key that one of the patterns matches.
+int count_like(const std::vector<Entry>& entries, std::initializer_list<std::string_view> patterns);
+
+}  // namespace fourfold

@@ -1,0 +1,192 @@
+// Megatron-LM's arguments in YAML: keys that are arguments ("--num-layers: 32", its CI and Megatron-MoE-ModelZoo), the files of --yaml-cfg
+// (megatron/training/yaml_arguments.py at d98e8a64dd), and Primus fd1eeabba.
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/launch.h"
+#include "formats/named_model.h"
+#include "formats/read_jobs.h"
+#include "formats/read_megatron.h"
+#include "formats/readers.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr int kLikeEnough = 3;
+
+// Where an argument's own name begins: "MODEL_ARGS.--num-layers"; npos: it is none.
+std::size_t argument_at(std::string_view key) {
+    if (key.starts_with("--")) return 0;
+    const std::size_t at = key.find(".--");
+    return at == std::string_view::npos ? at : at + 1;
+}
+
+std::string last_name(std::string_view key) {
+    std::string name(key.substr(key.rfind('.') + 1));
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+bool is_environment(std::string_view key) {
+    const std::string lower = lower_case(key);
+    return lower.starts_with("env_vars.") || lower.find(".env_vars.") != std::string::npos || lower.starts_with("env.");
+}
+
+// GPUs, and the degrees that Megatron-MoE-ModelZoo names so, from variables beside the arguments.
+void read_environment(Import& in) {
+    read_names(in, [&](std::string_view name) -> std::string {
+        for (Entry& entry : in.entries) {
+            if (entry.fate == Fate::used || !entry.open.empty() || entry.key.find("--") != std::string::npos) continue;
+            if (std::string_view(entry.key).substr(entry.key.rfind('.') + 1) != name) continue;
+            if (!entry.value.is_string() && !entry.value.is_number_integer()) continue;
+            entry.fate = Fate::used;
+            entry.fields.emplace_back("gpus");
+            return entry.value.is_string() ? entry.value.get<std::string>() : dumped(entry.value);
+        }
+        return "";
+    });
+}
+
+// "activation_func: swiglu" and the like of --yaml-cfg, as the arguments of the same meaning.
+void rename_yaml_cfg(Import& in) {
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        Entry& entry = in.entries[i];
+        const bool off = entry.value == Json(false) || entry.value == Json("false");
+        if (entry.key == "activation_func" && entry.value == Json("swiglu"))
+            in.become(entry, "swiglu", true);
+        else if (entry.key == "gated_linear_unit")
+            in.become(entry, "swiglu", entry.value);
+        else if (entry.key == "add_bias_linear")
+            in.become(entry, "disable_bias_linear", off);
+        else if (entry.key == "num_moe_experts")
+            in.become(entry, "num_experts", entry.value);
+        else if (entry.key == "num_query_groups" && !entry.value.is_null() && !in.has("group_query_attention"))
+            in.derive(entry, "group_query_attention", true);
+        else if (entry.key == "recompute_granularity" && entry.value == Json(""))
+            entry.value = nullptr;
+    }
+}
+
+// A value that is switched off says no more than that the argument is not there.
+void drop_switched_off(std::vector<Entry>& entries) {
+    for (Entry& entry : entries)
+        if (entry.value == Json("None") || entry.value == Json("null") || entry.value == Json("~")) entry.value = nullptr;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::vector<Entry>>> parts_of(std::vector<Entry> entries) {
+    std::vector<std::pair<std::string, std::vector<Entry>>> parts;
+    std::vector<Entry> beside;
+    std::map<std::string, std::size_t> by_parent;
+    constexpr std::size_t kMost = 50;
+    for (Entry& entry : entries) {
+        const std::size_t at = argument_at(entry.key);
+        if (at == std::string::npos) {
+            beside.push_back(std::move(entry));
+            continue;
+        }
+        const std::string parent = at == 0 ? "" : entry.key.substr(0, at - 1);
+        const auto known = by_parent.find(parent);
+        if (known == by_parent.end() && parts.size() == kMost) continue;
+        if (known == by_parent.end()) {
+            by_parent[parent] = parts.size();
+            parts.push_back({parent, {}});
+        }
+        parts[by_parent[parent]].second.push_back(std::move(entry));
+    }
+    if (parts.empty()) return {{"", std::move(beside)}};
+    // What stands beside them is read with each: of a long file fewer are.
+    constexpr std::size_t kMostRead = 100'000;
+    parts.resize(std::clamp<std::size_t>(kMostRead / (beside.size() + 1), 1, parts.size()));
+    for (auto& [parent, part] : parts) part.insert(part.begin(), beside.begin(), beside.end());
+    return parts;
+}
+
+int megatron_yaml_likeness(const std::vector<Entry>& entries) {
+    std::vector<Entry> named = entries;
+    for (Entry& entry : named) {
+        const std::size_t at = argument_at(entry.key);
+        entry.key = last_name(at == std::string::npos ? entry.key : entry.key.substr(at + 2));
+    }
+    const int likeness = megatron_likeness(named);
+    return likeness >= kLikeEnough ? likeness : 0;
+}
+
+void read_megatron_yaml(Import& in) {
+    read_environment(in);
+    bool arguments = false;
+    for (Entry& entry : in.entries) {
+        const std::size_t at = argument_at(entry.key);
+        arguments = arguments || at != std::string::npos;
+        if (at != std::string::npos)
+            entry.key = last_name(entry.key.substr(at + 2));
+        else if (is_environment(entry.key) && entry.fate == Fate::unknown)
+            entry.fate = Fate::no_number;
+    }
+    if (!arguments) {
+        for (Entry& entry : in.entries)
+            if (entry.fate == Fate::unknown) entry.key = last_name(entry.key);
+        rename_yaml_cfg(in);
+    }
+    drop_switched_off(in.entries);
+    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
+        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    in.ask("gpus");
+    read_megatron(in);
+    in.mark_all({"test_type", "TEST_*", "METRICS*", "metrics*", "BEFORE_*", "AFTER_*"}, Fate::no_number);
+}
+
+// ---- Primus: the names with underscores stand below one module; what is not said comes from its presets.
+int primus_likeness(const std::vector<Entry>& entries) { return count_like(entries, {"modules.*.overrides.*", "modules.*.framework"}); }
+
+// torchtitan below Primus: its sections stand below the module.
+static bool is_torchtitan(const Import& in) {
+    return std::any_of(in.entries.begin(), in.entries.end(),
+                       [](const Entry& entry) { return entry.key.ends_with(".framework") && entry.value == Json("torchtitan"); });
+}
+static void read_primus_torchtitan(Import& in) {
+    for (Entry& entry : in.entries) {
+        const std::size_t at = entry.key.find(".overrides.");
+        if (at != std::string::npos)
+            entry.key = entry.key.substr(at + 11);
+        else if (entry.key.ends_with(".model"))
+            entry.key = "config";
+    }
+    read_torchtitan(in);
+    in.notes.emplace_back("import_plan.note.recipe");
+}
+
+void read_primus(Import& in) {
+    if (is_torchtitan(in)) return read_primus_torchtitan(in);
+    for (Entry& entry : in.entries) {
+        const std::size_t at = entry.key.find(".overrides.");
+        if (entry.key.starts_with("modules.") && at != std::string::npos)
+            entry.key = last_name(entry.key.substr(at + 11));
+        else if (entry.key.starts_with("modules.") && entry.key.ends_with(".model"))
+            entry.key = "primus.model";
+    }
+    drop_switched_off(in.entries);
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        Entry& entry = in.entries[i];
+        if (entry.key == "fp8")
+            in.become(entry, "fp8_format", entry.value);
+        else if (entry.key == "fp4")
+            in.become(entry, "fp4_format", entry.value);
+        else if (entry.key == "recompute_layer_ids" && !entry.value.is_null())
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", entry.shown));
+    }
+    read_environment(in);
+    in.ask("gpus");
+    if (in.has("primus.model")) take_named_model(in, "primus.model");
+    MegatronDefaults defaults{.silent = true, .dropout = 0, .needs_precision = false};
+    read_megatron(in, defaults);
+    ask_model(in);
+    in.mark_all({"work_group", "user_name", "exp_name", "workspace", "modules.*.framework", "modules.*.config", "platform*", "stderr_*",
+                 "file_sink*", "primus_turbo*", "enable_primus_turbo", "use_turbo*", "disable_*", "pp_warmup", "turbo*", "hf_*", "dump_*",
+                 "iterations_*"},
+                Fate::no_number);
+}
+
+}  // namespace fourfold

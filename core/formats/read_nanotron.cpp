@@ -1,0 +1,151 @@
+// nanotron 2411b022a: the product of the degrees is the number of GPUs there, and the batch is what one step accumulates on every copy. The
+// model is a config.json below model.model_config.
+#include <algorithm>
+
+#include "formats/named_model.h"
+#include "formats/read_jobs.h"
+#include "formats/readers.h"
+#include "model/model.h"
+
+namespace fourfold {
+
+namespace {
+
+struct Row {
+    const char *key, *field;
+    std::int64_t usual;  // config.py, ParallelismArgs
+};
+constexpr Row kDegrees[] = {
+    {"parallelism.dp", "data_parallel", 0},
+    {"parallelism.tp", "tensor_parallel", 0},
+    {"parallelism.pp", "pipeline_parallel", 0},
+    {"parallelism.context_parallel_size", "context_parallel", 1},
+    {"parallelism.expert_parallel_size", "expert_parallel", 1},
+};
+constexpr std::string_view kModel = "model.model_config.";
+
+// Fields are set only where they can be multiplied without running over.
+std::int64_t degree(Import& in, const Row& row) {
+    if (!in.has(row.key)) return row.usual;
+    const auto value = in.whole(row.key, row.field);
+    return value && *value > 0 && *value <= 1'048'576 ? *value : 0;
+}
+
+void read_split(Import& in) {
+    std::int64_t gpus = 1, copies = 0;
+    bool known = true;
+    for (const Row& row : kDegrees) {
+        const std::int64_t value = degree(in, row);
+        known = known && value > 0;
+        if (std::string_view(row.field) == "data_parallel")
+            copies = value;
+        else if (value > 0)
+            in.job[row.field] = value;
+        const bool multiplies = std::string_view(row.field) != "expert_parallel";
+        if (known && multiplies) gpus = gpus <= 16'777'216 / value ? gpus * value : 0;
+        known = known && gpus > 0;
+    }
+    if (known) in.job["gpus"] = gpus;
+    for (const Row& row : kDegrees)
+        in.whole(row.key, row.key == std::string_view("parallelism.expert_parallel_size") ? "expert_parallel" : "gpus");
+    in.ask("gpus");
+    in.set("sequence_length", in.whole("tokens.sequence_length", "sequence_length"));
+    in.set("micro_batch", in.whole("tokens.micro_batch_size", "micro_batch"));
+    const auto steps =
+        in.whole("tokens.batch_accumulation_per_replica", "global_batch").value_or(in.has("tokens.batch_accumulation_per_replica") ? 0 : 1);
+    const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0});
+    if (copies > 0 && steps > 0 && micro > 0 && steps <= 1'048'576 && micro <= 65'536) in.job["global_batch"] = copies * steps * micro;
+    for (const char* key : {"parallelism.dp", "tokens.micro_batch_size"}) in.whole(key, "global_batch");
+    in.whole("tokens.micro_batch_size", "micro_batch");
+}
+
+void read_rest(Import& in) {
+    const auto mode = in.text("parallelism.tp_mode", "sequence_parallel");
+    in.job["sequence_parallel"] = mode && mode->find("REDUCE_SCATTER") != std::string::npos;
+    in.job["tensor_overlap"] = in.on("parallelism.tp_linear_async_communication", "tensor_overlap");
+    in.job["recompute"] = in.on("parallelism.recompute_layer", "recompute") ? "full" : "none";
+    const auto stage = in.whole("optimizer.zero_stage", "zero");
+    if (stage && *stage >= 0 && *stage <= 1)
+        in.job["zero"] = *stage == 1 ? "optimizer" : "none";
+    else if (stage)
+        in.mark("optimizer.zero_stage", Fate::unknown);
+    if (in.has("optimizer.accumulate_grad_in_fp32"))
+        in.job["gradients_in_fp32"] = in.on("optimizer.accumulate_grad_in_fp32", "gradients_in_fp32");
+    const auto type = in.text("model.dtype", "precision");
+    if (type) {
+        const bool half = *type == "float16" || *type == "torch.float16", brain = *type == "bfloat16" || *type == "torch.bfloat16";
+        if (half || brain) in.job["precision"] = half ? "fp16" : "bf16";
+        if (*type == "float32" || *type == "torch.float32")
+            in.notes.emplace_back("import_plan.note.fp32_named");
+        else if (!half && !brain)
+            in.mark("model.dtype", Fate::unknown);
+    }
+    in.text("parallelism.pp_engine", "schedule");
+    if (const auto engine = in.text("parallelism.pp_engine", ""); engine && *engine != "1f1b")
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pp_engine: " + engine->substr(0, 40)));
+    in.job["framework"] = "nanotron";
+}
+
+void read_config(Import& in) {
+    Json config = Json::object();
+    const bool experts = count_like(in.entries, {"model.model_config.moe_config.*"}) > 0;
+    for (Entry& entry : in.entries) {
+        if (!std::string_view(entry.key).starts_with(kModel)) continue;
+        const std::string name = entry.key.substr(kModel.size());
+        if (name.find('.') == std::string::npos && entry.open.empty()) config[name] = entry.value;
+    }
+    // Its Qwen2 has biases where it is said, and none otherwise.
+    const auto is = [&](const char* key) { return config.contains(key) && config[key] == Json(true); };
+    config["model_type"] = is("is_qwen2_config") && is("attention_bias") ? "qwen2" : "llama";
+    if (!config.contains("tie_word_embeddings")) config["tie_word_embeddings"] = false;
+    Problems problems;
+    ImportReport report;
+    const auto model = config.contains("hidden_size") && !experts ? read_model(config, "", problems, report) : std::nullopt;
+    for (const std::string& key : report.used)
+        if (const std::string full = std::string(kModel) + key; in.has(full)) in.text(full, "model");
+    in.mark_all({"model.model_config.*"}, Fate::no_number);
+    if (model) in.job["model"] = canonical_config(*model);
+}
+
+}  // namespace
+
+int nanotron_likeness(const std::vector<Entry>& entries) {
+    const int degrees = count_like(entries, {"parallelism.dp", "parallelism.tp", "parallelism.pp"});
+    return degrees + count_like(entries, {"tokens.micro_batch_size", "tokens.batch_accumulation_per_replica", "model.model_config.*"}) >= 3
+               ? 1
+               : 0;
+}
+
+void read_nanotron(Import& in) {
+    in.mark_all({"lighteval*",
+                 "checkpoints.*",
+                 "data_stages*",
+                 "general.*",
+                 "logging.*",
+                 "tokenizer.*",
+                 "profiler*",
+                 "s3_upload*",
+                 "metrics_logging*",
+                 "tokens.*",
+                 "optimizer.*",
+                 "model.init_method*",
+                 "model.make_vocab*",
+                 "model.ddp_bucket*",
+                 "model.model_config*",
+                 "parallelism.tp_recompute_allgather",
+                 "parallelism.moe_layer_recompute",
+                 "slurm*",
+                 "experiment_logger*",
+                 "kill_switch*"},
+                Fate::no_number);
+    read_split(in);
+    read_rest(in);
+    read_config(in);
+    in.drop_open();
+    for (const char* field : {"sequence_length", "micro_batch"}) in.ask(field);
+    if (in.job.contains("gpus") && in.job.contains("micro_batch")) in.ask("global_batch");
+    ask_model(in);
+    in.settle();
+}
+
+}  // namespace fourfold

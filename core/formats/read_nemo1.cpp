@@ -1,0 +1,197 @@
+// NeMo 1: the YAML of its language models (examples/nlp/language_modeling/conf at 8cfedd720) and of NeMo-Framework-Launcher 26e42fa91,
+// which has the same below "training". Nearly every name is Megatron-LM's; sizes are complete.
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/launch.h"
+#include "formats/read_jobs.h"
+#include "formats/read_megatron.h"
+#include "formats/readers.h"
+
+namespace fourfold {
+
+namespace {
+
+bool is_on(const Json& value) { return value == Json(true) || (value.is_string() && lower_case(value.get<std::string>()) == "true"); }
+std::string text_of(const Json& value) {
+    return value.is_string() ? lower_case(value.get<std::string>()) : value.is_null() ? "null" : dumped(value);
+}
+
+// One row: a key below "model", and what it says as an argument of Megatron-LM; "" = the key's own last part.
+struct Row {
+    const char* from;
+    const char* to;
+    bool inverted = false;
+};
+constexpr Row kRows[] = {
+    {"data.seq_length", "data_seq_length"},
+    {"encoder_seq_length", "seq_length"},
+    {"bias", "disable_bias_linear", true},
+    {"share_embeddings_and_output_weights", "untie_embeddings_and_output_weights", true},
+    {"optim.overlap_grad_sync", "overlap_grad_reduce"},
+    {"optim.overlap_param_sync", "overlap_param_gather"},
+    {"ub_tp_comm_overlap", "tp_comm_overlap"},
+    {"num_moe_experts", "num_experts"},
+    {"fp8_params", "fp8_param_gather"},
+    {"use_flash_attention", "use_flash_attn"},
+    {"overlap_p2p_comm", "no_overlap_p2p_communication", true},
+    {"tokenizer.vocab_size", "vocab_size"},
+    {"override_vocab_size", "vocab_size"},
+};
+
+void rename(Import& in) {
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        Entry& entry = in.entries[i];
+        std::string_view path = entry.key;
+        if (path.starts_with("training.")) path.remove_prefix(9);
+        if (!path.starts_with("model.")) {
+            entry.key = path;
+            continue;
+        }
+        path.remove_prefix(6);
+        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& one) { return path == one.from; });
+        if (row == std::end(kRows)) {
+            entry.key = path;
+        } else if (row->inverted) {
+            in.become(entry, row->to, !is_on(entry.value));
+        } else {
+            entry.key = row->to;
+        }
+    }
+}
+
+// Values that have other words, or that say two arguments at once.
+void translate(Import& in) {
+    const Entry* fp8 = in.last("fp8");
+    const bool in_8_bits = fp8 != nullptr && is_on(fp8->value);
+    for (std::size_t i = 0, count = in.entries.size(); i < count; ++i) {
+        Entry& entry = in.entries[i];
+        if (!entry.open.empty()) continue;
+        const std::string value = text_of(entry.value), key = entry.key;
+        if (key == "activation" && (value.find("swiglu") != std::string::npos || value.find("geglu") != std::string::npos ||
+                                    value.find("reglu") != std::string::npos))
+            in.become(entry, "swiglu", true);
+        else if (key == "normalization")
+            in.become(entry, key, value.starts_with("rms") ? "RMSNorm" : "LayerNorm");
+        else if (key == "num_query_groups" && !entry.value.is_null())
+            in.derive(Entry(entry), "group_query_attention", true);
+        else if (key == "trainer.precision")
+            in.become(entry, value.starts_with("bf16") ? "bf16" : value.starts_with("16") ? "fp16" : "precision", true);
+        else if ((key == "fp8_hybrid" || key == "fp8_e4m3" || key == "fp8_param_gather" || key == "fp8") && !in_8_bits)
+            entry.fate = Fate::no_number, entry.key = "off." + key;
+        else if (key == "fp8")
+            in.become(entry, "fp8_on", true);
+        else if (key == "optim.name" && (value == "mcore_distributed_optim" || value == "distributed_fused_adam"))
+            in.become(entry, "use_distributed_optimizer", true);
+        else if (key == "optim.grad_sync_dtype" && value.starts_with("bf"))
+            in.become(entry, "grad_reduce_in_bf16", true);
+        else if (key == "activations_checkpoint_method" &&
+                 text_of(in.last("activations_checkpoint_granularity") != nullptr ? in.last("activations_checkpoint_granularity")->value
+                                                                                  : Json()) == "selective")
+            in.become(entry, "selective_method", entry.value);
+        else if (key == "tokenizer.type")
+            in.derive(Entry(entry), "tokenizer_type", entry.value);
+        else if (key == "rampup_batch_size" && value == "null")
+            entry.fate = Fate::no_number, entry.key = "no_ramp";
+    }
+}
+
+void read_gpus(Import& in) {
+    const auto nodes = in.whole("trainer.num_nodes", "gpus"), each = in.whole("trainer.devices", "gpus");
+    if (nodes && each && *nodes > 0 && *each > 0 && *nodes < 1'000'000 && *each < 1'000) {
+        in.job["gpus"] = *nodes * *each;
+        if (*nodes > 1) in.job["gpus_per_node"] = *each;
+    }
+    in.ask("gpus");
+}
+
+void read_fsdp(Import& in) {
+    if (!in.on("fsdp", "zero")) return;
+    const std::string what = lower_case(in.text("fsdp_sharding_strategy", "zero").value_or("full"));
+    in.job["zero"] = what.starts_with("grad") ? "gradients" : "weights";
+    if (what.starts_with("hybrid")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "fsdp_sharding_strategy: hybrid"));
+}
+
+}  // namespace
+
+int nemo1_likeness(const std::vector<Entry>& entries) {
+    const int below =
+        count_like(entries, {"model.*model_parallel_size", "training.model.*model_parallel_size", "*model.encoder_seq_length"});
+    return below > 0 ? count_like(entries, {"trainer.*", "training.trainer.*", "*model.encoder_seq_length", "exp_manager.*",
+                                            "*model.megatron_amp_O2", "*model.activations_checkpoint*"})
+                     : 0;
+}
+
+void read_nemo1(Import& in) {
+    rename(in);
+    translate(in);
+    in.mark_all({"run.*",
+                 "trainer.*",
+                 "exp_manager.*",
+                 "data.*",
+                 "data_seq_length",
+                 "optim.*",
+                 "tokenizer.*",
+                 "hydra*",
+                 "defaults*",
+                 "name",
+                 "restore_from*",
+                 "off.*",
+                 "selective_method",
+                 "native_amp*",
+                 "grad*",
+                 "transformer_*",
+                 "*_fusion",
+                 "num_micro_batches_with*",
+                 "activations_checkpoint_layers*",
+                 "megatron_amp_O2",
+                 "do_layer*",
+                 "batch_p2p*",
+                 "nsys*",
+                 "openai_*",
+                 "onnx*",
+                 "pre_process",
+                 "post_process",
+                 "persist*",
+                 "fp32_residual*",
+                 "fp16_lm*",
+                 "headscale",
+                 "normalize_attention*",
+                 "attention_type",
+                 "use_emha",
+                 "seq_len_interp*",
+                 "resume_from*",
+                 "apex*",
+                 "sync_batch*",
+                 "mcore_gpt",
+                 "ffn_dropout",
+                 "fp8_*",
+                 "gc_*",
+                 "reduce_amax",
+                 "cpu_offloading*",
+                 "delay*",
+                 "target",
+                 "training.*",
+                 "masked_*",
+                 "get_attention*",
+                 "no_ramp",
+                 "precision",
+                 "use_scaled*",
+                 "ub_tp*",
+                 "layernorm*",
+                 "bucket*",
+                 "contiguous*",
+                 "hysteresis"},
+                Fate::no_number);
+    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
+        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    read_gpus(in);
+    in.on("fp8_on", "precision");
+    const bool whole = in.has("num_layers");  // otherwise these are changes of another file
+    read_megatron(in, {.silent = !whole, .needs_precision = whole});
+    read_fsdp(in);
+    if (const auto peft = in.text("peft.peft_scheme", ""); peft && lower_case(*peft) != "none" && lower_case(*peft) != "null")
+        in.refused.push_back(Text("import_plan.refused.mode").with("mode", *peft));
+}
+
+}  // namespace fourfold

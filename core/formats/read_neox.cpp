@@ -1,0 +1,166 @@
+// gpt-neox: sizes and degrees under names of its own, data parallelism by DeepSpeed. Keys may be written with "-".
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/read_jobs.h"
+#include "formats/read_megatron.h"
+#include "formats/readers.h"
+#include "formats/trainers.h"
+
+namespace fourfold {
+
+namespace {
+
+struct Renamed {
+    const char *from, *to;
+};
+constexpr Renamed kNames[] = {
+    {"pipe_parallel_size", "pipeline_model_parallel_size"},
+    {"model_parallel_size", "tensor_model_parallel_size"},
+    {"num_kv_heads", "num_query_groups"},
+    {"intermediate_size", "ffn_hidden_size"},
+    {"no_weight_tying", "untie_embeddings_and_output_weights"},
+    {"train_micro_batch_size_per_gpu", "micro_batch_size"},
+    {"train_batch_size", "global_batch_size"},
+    {"checkpoint_activations", "checkpoint_activations"},
+    {"checkpoint_num_layers", "checkpoint_num_layers"},
+};
+
+std::string text_of(const Json& value) { return value.is_string() ? lower_case(value.get<std::string>()) : dumped(value); }
+
+// Of the three matrices of a gated feed-forward part "intermediate_size" holds a third each, padded to a multiple of 256
+// (megatron/model/transformer.py, ParallelLinear of llama).
+std::int64_t gated_width(std::int64_t given) {
+    constexpr std::int64_t kStep = 256;
+    return (given / 3 + kStep - 1) / kStep * kStep;
+}
+
+void translate(Import& in) {
+    const Entry* activation = in.last("activation");
+    const bool gated = activation != nullptr && text_of(activation->value).find("swiglu") != std::string::npos;
+    for (std::size_t i = 0, count = in.entries.size(); i < count; ++i) {
+        Entry& entry = in.entries[i];
+        const std::string key = entry.key, value = text_of(entry.value);
+        for (const auto& [from, to] : kNames)
+            if (key == from) entry.key = to;
+        if (!entry.open.empty()) continue;
+        if (key == "pipe_parallel_size" && entry.value == Json(0))
+            in.become(entry, entry.key, 1);
+        else if (key == "activation" && gated)
+            in.become(entry, "swiglu", true);
+        else if (key == "norm")
+            in.become(entry, "normalization", value.find("rms") != std::string::npos ? "RMSNorm" : "LayerNorm");
+        else if (key == "pos_emb")
+            in.become(entry, "position_embedding_type", value == "learned" ? "learned_absolute" : value);
+        else if (key == "intermediate_size" && gated && entry.value.is_number_integer())
+            in.become(entry, "ffn_hidden_size", gated_width(std::clamp<std::int64_t>(entry.value.get<std::int64_t>(), 0, 100'000'000)));
+        else if (key == "num_kv_heads" && !entry.value.is_null())
+            in.derive(Entry(entry), "group_query_attention", true);
+        else if (key == "use_bias_in_mlp" && value == "false")
+            in.become(entry, "disable_bias_linear", true);
+        else if (key == "bf16.enabled" && value == "true")
+            in.become(entry, "bf16", true);
+        else if (key == "fp16.enabled" && value == "true")
+            in.become(entry, "fp16", true);
+        else if (key == "precision" && value.starts_with("b"))
+            in.become(entry, "bf16", true);
+        else if (key == "precision" && value.starts_with("fp16"))
+            in.become(entry, "fp16", true);
+        else if (key == "gradient_accumulation_steps")
+            entry.key = "accumulation";
+    }
+    const Entry* hidden = in.last("hidden_size");
+    if (gated && !in.has("ffn_hidden_size") && hidden != nullptr && hidden->value.is_number_integer())
+        in.derive(*hidden, "ffn_hidden_size", gated_width(std::clamp<std::int64_t>(hidden->value.get<std::int64_t>(), 0, 1'000'000) * 4));
+}
+
+}  // namespace
+
+int neox_likeness(const std::vector<Entry>& entries) {
+    return count_like(entries, {"pipe?parallel?size"}) +
+           (count_like(entries, {"train_micro_batch_size_per_gpu"}) > 0 ? count_like(entries, {"num?layers", "hidden?size"}) : 0);
+}
+
+void read_neox(Import& in) {
+    for (Entry& entry : in.entries) std::replace(entry.key.begin(), entry.key.end(), '-', '_');
+    translate(in);
+    in.mark_all({"zero_optimization.*",
+                 "optimizer*",
+                 "attention_config*",
+                 "scaled_upper*",
+                 "fp16.*",
+                 "bf16.*",
+                 "rotary*",
+                 "gpt_j*",
+                 "output_layer*",
+                 "steps_per_print",
+                 "keep_last*",
+                 "wall_clock*",
+                 "partition*",
+                 "synchronize*",
+                 "launcher",
+                 "deepspeed*",
+                 "pipe_partition*",
+                 "*_fusion",
+                 "gradient_clipping",
+                 "include",
+                 "use_wandb",
+                 "hostfile",
+                 "num_gpus",
+                 "no_ssh*",
+                 "intermediate*",
+                 "mlp_type",
+                 "rms_norm*",
+                 "train_data*"},
+                Fate::no_number);
+    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
+        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    const auto steps = in.whole("accumulation", "global_batch");
+    in.ask("gpus");
+    read_megatron(in, {.dropout = 0, .needs_precision = false});
+    const std::int64_t batch = in.job.value("global_batch", std::int64_t{0});
+    if (steps && *steps > 1 && *steps <= 1'048'576 && batch > 0 && batch < 1'000'000'000 && !in.has("global_batch_size"))
+        in.job["global_batch"] = batch * *steps;
+    in.job["zero"] = "none";
+    read_zero_stage(in, "zero_optimization.stage");
+    if (in.has("zero_optimization.overlap_comm"))
+        in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
+    if (in.on("zero_optimization.cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    if (in.has("attention_config")) {
+        const std::string kinds = in.text("attention_config", "attention").value_or("");
+        if (kinds.find("flash") != std::string::npos) in.job["attention"] = "flash";
+    }
+    in.job["framework"] = "megatron-deepspeed";
+    in.drop_open();
+}
+
+// ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.
+void add_deepspeed(Import& in, const std::vector<Entry>& document) {
+    in.entries.insert(in.entries.end(), document.begin(), document.end());
+    drop_auto(in);
+    if (in.has("zero_stage") || in.has("zero_optimization.stage")) in.job["zero"] = "none";
+    read_zero_stage(in, "zero_optimization.stage");
+    read_zero_stage(in, "zero_stage");
+    if (const auto sequence = in.whole("ds_sequence_parallel_size", "context_parallel"); sequence && *sequence > 0)
+        in.job["context_parallel"] = *sequence;
+    if (in.on("no_pipeline_parallel", "pipeline_parallel")) in.job["pipeline_parallel"] = 1;
+    const auto device = in.text("zero_optimization.offload_optimizer.device", "optimizer_offload");
+    if (in.on("cpu_optimizer", "optimizer_offload") || (device && *device != "none")) in.job["optimizer_offload"] = 1.0;
+    if (in.on("deepspeed_activation_checkpointing", "recompute") && in.on("checkpoint_activations", "recompute"))
+        in.job["recompute"] = "full";
+    const bool bf16 = in.on("bf16.enabled", "precision"), fp16 = in.on("fp16.enabled", "precision");
+    if (!in.has("bf16") && !in.has("fp16") && (bf16 || fp16)) in.job["precision"] = bf16 ? "bf16" : "fp16";
+    if (bf16 || fp16) std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.fp32"; });
+    const auto micro = in.whole("train_micro_batch_size_per_gpu", "micro_batch"), batch = in.whole("train_batch_size", "global_batch");
+    if (micro && *micro > 0 && !in.has("micro_batch_size")) in.job["micro_batch"] = *micro;
+    if (batch && *batch > 0 && !in.has("global_batch_size")) in.job["global_batch"] = *batch;
+    in.job["framework"] = "megatron-deepspeed";
+    in.mark_all(
+        {"deepspeed*", "use_pin_memory", "universal*", "no_pipeline_parallel", "zero_optimization.*", "steps_per_print", "gradient_*",
+         "fp16.*", "bf16.*", "optimizer.*", "scheduler.*", "wall_clock*", "prescale*", "zero_allow*", "data_types.*", "memory_*"},
+        Fate::no_number);
+    in.drop_open();
+    std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
+}
+
+}  // namespace fourfold

@@ -1,0 +1,186 @@
+// Launch scripts: what each command would start.
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+#include "formats/documents.h"
+#include "formats/launch.h"
+#include "formats/read_jobs.h"
+#include "formats/read_megatron.h"
+#include "formats/readers.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr int kLikeEnough = 3;  // arguments of Megatron-LM that make a command one
+
+// The names of a job's arguments that the environment before a command sets by convention (Megatron-MoE-ModelZoo).
+constexpr std::pair<const char*, const char*> kSettings[] = {
+    {"TP", "tensor_model_parallel_size"}, {"PP", "pipeline_model_parallel_size"}, {"CP", "context_parallel_size"},
+    {"EP", "expert_model_parallel_size"}, {"ETP", "expert_tensor_parallel_size"}, {"VPP", "num_virtual_stages_per_pipeline_rank"},
+    {"MBS", "micro_batch_size"},          {"GBS", "global_batch_size"},           {"SEQ_LEN", "seq_length"}};
+
+// What a reader is asked for where a script does not say it, and the argument that would.
+constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
+                                                          {"vocab_size", "vocab_size"},
+                                                          {"seq_length", "seq_length"},
+                                                          {"sequence_length", "seq_length"},
+                                                          {"micro_batch_size", "micro_batch_size"},
+                                                          {"micro_batch", "micro_batch_size"}};
+
+void add_settings(const ShellCommand& command, Import& in) {
+    for (const auto& [name, key] : kSettings)
+        for (const auto& [given, value] : command.settings)
+            if (given == name && !in.has(key)) {
+                Entry entry{key, given, value, command.line};
+                entry.open = open_names(value);
+                in.entries.push_back(std::move(entry));
+            }
+}
+
+// Nothing is started, but lists of arguments are there to be started by another file.
+ShellCommand all_lists(const ShellScript& script) {
+    ShellCommand command;
+    for (const auto& [name, words] : script.variables)
+        for (const ShellWord& word : words)
+            if (word.text.find("--") != std::string::npos || (!command.words.empty() && words.size() > 1)) command.words.push_back(word);
+    std::stable_sort(command.words.begin(), command.words.end(), [](const ShellWord& a, const ShellWord& b) { return a.line < b.line; });
+    command.line = command.words.empty() ? 0 : command.words[0].line;
+    return command;
+}
+
+// "model.tensor_model_parallel_size=8", also with Hydra's "+" before it; "mixed_precision=bf16_mixed" beside such ones.
+struct Override {
+    std::string key;
+    std::size_t value;
+};
+std::optional<Override> override_in(const std::string& word) {
+    const std::size_t begin = std::min(word.find_first_not_of('+'), word.size());
+    const std::size_t cut = word.find('=');
+    if (cut == std::string::npos || cut <= begin || std::isalpha(static_cast<unsigned char>(word[begin])) == 0) return std::nullopt;
+    const auto in_path = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '@' || c == '/';
+    };
+    std::string key = word.substr(begin, cut - begin);
+    return std::all_of(key.begin(), key.end(), in_path) ? std::optional(Override{std::move(key), cut + 1}) : std::nullopt;
+}
+
+// Takes them out of the command's words.
+std::vector<Entry> overrides_of(ShellCommand& command) {
+    std::vector<Entry> entries;
+    ShellWords rest;
+    for (const ShellWord& word : command.words) {
+        const auto found = override_in(word.text);
+        if (!found) {
+            rest.push_back(word);
+            continue;
+        }
+        Entry entry{found->key, found->key, word.text.substr(found->value), word.line};
+        entry.open = open_names(word.text);
+        entries.push_back(std::move(entry));
+    }
+    const bool paths =
+        std::any_of(entries.begin(), entries.end(), [](const Entry& entry) { return entry.key.find('.') != std::string::npos; });
+    if (!paths) return {};
+    command.words = std::move(rest);
+    return entries;
+}
+
+// The arguments of another program than Megatron-LM's own, as the settings of its format.
+std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
+    ReadJob job;
+    ShellCommand rest = command;
+    job.in.entries = overrides_of(rest);
+    const bool overrides = !job.in.entries.empty();
+    for (Entry& entry : arguments_of(rest)) job.in.entries.push_back(std::move(entry));
+    const FormatReader* reader = reader_of(job.in.entries);
+    if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
+    format = reader->id;
+    job.in.answers = set;
+    for (const auto& [name, reason] : command.settings)
+        if (name.empty())
+            for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
+    read_launch(script, command, job.in);
+    reader->read(job.in);
+    return job;
+}
+
+// Lines of "a.b=c" alone are one list of settings, not a program each.
+std::vector<ShellCommand> joined_overrides(const std::vector<ShellCommand>& commands) {
+    std::vector<ShellCommand> all;
+    bool before = false;
+    for (const ShellCommand& command : commands) {
+        const bool alone = !command.words.empty() && std::all_of(command.words.begin(), command.words.end(),
+                                                                 [](const ShellWord& word) { return override_in(word.text).has_value(); });
+        if (alone && before)
+            all.back().words.insert(all.back().words.end(), command.words.begin(), command.words.end());
+        else
+            all.push_back(command);
+        before = alone;
+    }
+    return all;
+}
+
+// Megatron-DeepSpeed has Megatron-LM's arguments, and some of its own.
+bool is_deepspeed(const std::vector<Entry>& entries) { return count_like(entries, {"deepspeed", "deepspeed_config", "zero_stage"}) > 0; }
+
+Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set) {
+    Import in;
+    in.entries = arguments_of(command);
+    add_settings(command, in);
+    for (const auto& [name, key] : kAsked)
+        if (const auto answer = set.find(name); answer != set.end() && !in.has(key)) in.entries.push_back({key, key, answer->second});
+    for (const auto& [name, reason] : command.settings)
+        if (name.empty())
+            for (const std::string& open : open_names(reason)) in.touched.push_back(open);
+    in.set("gpus", in.whole("gpus", "gpus"));
+    read_launch(script, command, in);
+    read_megatron(in);
+    if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
+    return in;
+}
+
+std::string title_of(const ShellCommand& command) {
+    for (const ShellWord& word : command.words)
+        if (word.text.ends_with(".py")) return without_marks(word.text.substr(word.text.rfind('/') + 1));
+    return command.words.empty() ? "" : without_marks(command.words[0].text).substr(0, 80);
+}
+
+}  // namespace
+
+std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) {
+    constexpr std::size_t kMost = 50;
+    const ShellScript script = read_shell(text, set);
+    ReadJobs read{"megatron-lm", script.complete, {}, script.choices};
+    for (const ShellCommand& command : joined_overrides(script.commands)) {
+        if (read.jobs.size() == kMost) break;
+        std::string format;
+        if (auto foreign = read_foreign(script, command, set, format)) {
+            read.format = format;
+            foreign->title = title_of(command);
+            foreign->line = command.line;
+            read.jobs.push_back(std::move(*foreign));
+        } else if (megatron_likeness(arguments_of(command)) >= kLikeEnough) {
+            read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
+            if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
+        }
+    }
+    if (read.jobs.empty())
+        if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kLikeEnough)
+            read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
+    // The program may be anybody's, and its configuration stands in the script.
+    if (std::vector<Entry> document = deepspeed_documents(script); read.jobs.empty() && !document.empty()) {
+        ReadJob job;
+        job.in.entries = std::move(document);
+        job.in.answers = set;
+        for (const ShellCommand& command : script.commands) read_launch(script, command, job.in);
+        const FormatReader* reader = reader_called("deepspeed");
+        reader->read(job.in);
+        read.format = reader->id;
+        read.jobs.push_back(std::move(job));
+    }
+    return read.jobs.empty() ? std::nullopt : std::optional(std::move(read));
+}
+
+}  // namespace fourfold

@@ -1,0 +1,226 @@
+// torchtitan: TOML up to 9810191bb (2026-02-23), and the arguments after it (b5bcd76c6), which have the same sections. Data parallelism is
+// FSDP; a step's batch counts sequences, and later tokens.
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/named_model.h"
+#include "formats/read_jobs.h"
+#include "formats/readers.h"
+
+namespace fourfold {
+
+namespace {
+
+struct Row {
+    const char *key, *field;
+};
+constexpr Row kWhole[] = {
+    {"training.seq_len", "sequence_length"},
+    {"training.max_context_length", "sequence_length"},
+    {"parallelism.tensor_parallel_degree", "tensor_parallel"},
+    {"parallelism.context_parallel_degree", "context_parallel"},
+    {"parallelism.pipeline_parallel_degree", "pipeline_parallel"},
+    {"parallelism.expert_parallel_degree", "expert_parallel"},
+    {"parallelism.expert_tensor_parallel_degree", "expert_tensor_parallel"},
+    {"training.tensor_parallel_degree", "tensor_parallel"},  // before [parallelism]
+    {"experimental.pipeline_parallel_degree", "pipeline_parallel"},
+    {"experimental.context_parallel_degree", "context_parallel"},
+};
+
+void read_model_name(Import& in) {
+    const auto name = in.text("model.name", "model"), flavor = in.text("model.flavor", "model");
+    const auto module = in.text("module", "model"), config = in.text("config", "model");
+    std::vector<std::string> names;
+    if (name && flavor) {
+        names = {joined({*name, "-", *flavor})};
+        if (name->starts_with("llama3")) names.push_back(joined({"llama-3.1-", *flavor}));
+    } else if (config) {
+        names = {*config};
+        if (config->starts_with("llama3_")) names.push_back("llama-3.1-" + config->substr(7));
+    }
+    for (const std::string& one : names)
+        if (const CatalogModel* found = named_model(one)) {
+            in.job["model"] = found->model.id;
+            return;
+        }
+    for (const char* key : {"model.name", "model.flavor", "module", "config"}) in.mark(key, Fate::unknown);
+}
+
+void read_recompute(Import& in) {
+    const auto mode = in.text("activation_checkpoint.mode", "recompute");
+    const auto option = in.text("activation_checkpoint.selective_ac_option", "recompute");
+    if (!mode) return;
+    in.mark("activation_checkpoint.selective_ac_option", *mode == "selective" ? Fate::used : Fate::no_number);
+    if (*mode == "none" || *mode == "full" || *mode == "selective")
+        in.job["recompute"] = *mode;
+    else
+        in.mark("activation_checkpoint.mode", Fate::unknown);
+    // Single operations, or every so many layers: neither is what is counted as selective here.
+    if (*mode == "selective")
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "selective_ac_option: " + option.value_or("op").substr(0, 40)));
+}
+
+// Sections for 8-bit numbers may be there without being on: "converters" says which are.
+void read_precision(Import& in) {
+    bool fp8 = false;
+    for (const char* key : {"model.converters", "model_converters.converters"}) {
+        const auto list = in.text(key, "precision");
+        if (!list || list->empty()) continue;
+        fp8 = fp8 || list->find("float8") != std::string::npos || list->find("mx") != std::string::npos;
+    }
+    fp8 = in.on("float8.enable_float8_linear", "precision") || fp8;
+    const auto parameters = in.text("training.mixed_precision_param", "precision");
+    in.job["precision"] = fp8 ? "fp8" : parameters == "float16" ? "fp16" : "bf16";
+    if (parameters == "float32") in.notes.emplace_back("import_plan.note.fp32_named");
+    const auto reduced = in.text("training.mixed_precision_reduce", "gradients_in_fp32");
+    in.job["gradients_in_fp32"] = !reduced || *reduced == "float32";
+    in.mark_all({"quantize.*", "float8.*", "mx.*"}, Fate::no_number);
+}
+
+void read_zero(Import& in) {
+    const auto replicas = in.whole("parallelism.data_parallel_replicate_degree", "shard_replicas");
+    const auto shards = in.whole({"parallelism.data_parallel_shard_degree", "training.data_parallel_shard_degree"}, "zero");
+    if (replicas && *replicas > 0) in.job["shard_replicas"] = *replicas;
+    const auto again = in.text("parallelism.fsdp_reshard_after_forward", "zero");
+    const bool stages = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
+    const std::string when = again.value_or("default");
+    in.job["zero"] = when == "never" || (when == "default" && stages) ? "gradients" : "weights";
+    if (shards == 1) {  // nothing is shared out: DDP
+        in.job["zero"] = "none";
+        in.job.erase("shard_replicas");
+    }
+}
+
+// All of them said: the product is how many GPUs the program starts on.
+void read_gpus(Import& in) {
+    const auto shards = in.whole("parallelism.data_parallel_shard_degree", "gpus");
+    const std::int64_t split = in.model_parallel();
+    const std::int64_t replicas = in.job.value("shard_replicas", std::int64_t{1});
+    const bool open =
+        in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel") || in.hangs("shard_replicas");
+    if (!open && !in.job.contains("gpus") && shards && *shards > 0 && *shards <= 1'048'576 && split > 0 && split <= 1'048'576 &&
+        replicas > 0 && replicas <= 1'048'576 && *shards * split <= 1'048'576 && *shards * split * replicas <= 1'048'576)
+        in.job["gpus"] = *shards * split * replicas;
+    in.ask("gpus");
+}
+
+void read_batch(Import& in) {
+    const std::int64_t copies = in.copies();
+    const auto local = in.whole({"training.local_batch_size", "training.batch_size"}, "micro_batch");
+    const auto part =
+        in.whole({"parallelism.pipeline_parallel_microbatch_size", "experimental.pipeline_parallel_microbatch_size"}, "micro_batch");
+    const auto global = in.whole("training.global_batch_size", "global_batch");
+    const bool stages = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
+    if (local && *local > 0 && *local <= 65'536) {
+        in.job["micro_batch"] = stages ? part.value_or(1) : *local;
+        in.whole({"training.local_batch_size", "training.batch_size"}, "global_batch");
+        if (copies > 0 && (!global || *global <= 0)) in.job["global_batch"] = *local * copies;
+    }
+    if (global && *global > 0) in.job["global_batch"] = *global;
+    const auto tokens = in.whole("training.num_tokens_per_microbatch_per_dp_rank", "micro_batch"),
+               step = in.whole("training.num_tokens_per_train_step", "global_batch");
+    const std::int64_t length = in.job.value("sequence_length", std::int64_t{0});
+    if (tokens && length > 0 && *tokens % length == 0 && *tokens > 0) in.job["micro_batch"] = *tokens / length;
+    if (step && length > 0 && *step > 0 && *step % length == 0) in.job["global_batch"] = *step / length;
+    const auto parts = in.whole("parallelism.num_pp_microbatches", "global_batch");
+    if (tokens && step && *step <= 0 && in.job.contains("micro_batch") && copies > 0)
+        in.job["global_batch"] =
+            in.job["micro_batch"].get<std::int64_t>() * copies * (stages && parts && *parts > 0 && *parts < 65'536 ? *parts : 1);
+}
+
+void read_schedule(Import& in) {
+    const auto schedule = in.text("parallelism.pipeline_parallel_schedule", "schedule");
+    const auto each = in.whole("parallelism.pipeline_parallel_layers_per_stage", "virtual_stages");
+    const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    if (stages <= 1) {
+        in.mark("parallelism.pipeline_parallel_schedule", Fate::no_number);
+        return in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::no_number);
+    }
+    const std::string name = lower_case(schedule.value_or("1f1b"));
+    if (name == "1f1b")
+        in.job["virtual_stages"] = 1;
+    else if (name == "interleaved1f1b")
+        in.job["virtual_stages"] = 2;  // two stages on every GPU where no number of layers is said
+    else
+        in.mark("parallelism.pipeline_parallel_schedule", Fate::unknown);
+    if (!each || *each < 1) return;
+    // The first and the last stage hold one layer less each, unless it is said otherwise.
+    const CatalogModel* model = in.job.contains("model") ? catalog().model(in.job["model"].get<std::string>()) : nullptr;
+    const auto less = [&](const char* key) { return std::clamp<std::int64_t>(in.whole(key, "virtual_stages").value_or(1), 0, 100); };
+    const std::int64_t first = less("parallelism.pipeline_parallel_first_stage_less_layers"),
+                       last = less("parallelism.pipeline_parallel_last_stage_less_layers");
+    const std::int64_t all = model == nullptr ? 0 : (model->model.layers + first + last + *each - 1) / *each;
+    if (all > 0 && all % stages == 0 && all / stages <= 128)
+        in.job["virtual_stages"] = all / stages;
+    else
+        in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::unknown);
+}
+
+}  // namespace
+
+int torchtitan_likeness(const std::vector<Entry>& entries) {
+    return count_like(entries, {"parallelism.*_degree", "training.local_batch_size", "training.seq_len", "training.max_context_length",
+                                "model.flavor", "training.num_tokens_per*", "activation_checkpoint.*"});
+}
+
+void read_torchtitan(Import& in) {
+    in.mark_all({"job.*",
+                 "profiling.*",
+                 "metrics.*",
+                 "optimizer.*",
+                 "lr_scheduler.*",
+                 "checkpoint.*",
+                 "comm.*",
+                 "compile.*",
+                 "experimental.*",
+                 "validation.*",
+                 "debug.*",
+                 "fault_tolerance.*",
+                 "profiler.*",
+                 "training.dataset*",
+                 "training.steps",
+                 "training.max_norm",
+                 "training.seed",
+                 "training.deterministic",
+                 "training.compile",
+                 "training.gc*",
+                 "training.warmup*",
+                 "training.dtype",
+                 "model.*path",
+                 "model.norm_type",
+                 "model.print*",
+                 "model.hf*",
+                 "model.tokenizer*",
+                 "memory_estimation.*",
+                 "activation_checkpoint.*",
+                 "parallelism.context_parallel_rotate*",
+                 "dataloader.*",
+                 "tokenizer.*"},
+                Fate::no_number);
+    for (const auto& [key, field] : kWhole)
+        if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;
+    for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "expert_parallel"})
+        if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;
+    read_model_name(in);
+    read_zero(in);
+    read_gpus(in);
+    read_batch(in);
+    read_schedule(in);
+    read_recompute(in);
+    read_precision(in);
+    if (in.has("parallelism.enable_sequence_parallel"))
+        in.job["sequence_parallel"] = in.on("parallelism.enable_sequence_parallel", "sequence_parallel");
+    for (const char* key :
+         {"parallelism.enable_async_tensor_parallel", "experimental.enable_async_tensor_parallel", "compile.enable_async_tensor_parallel"})
+        if (in.on(key, "tensor_overlap")) in.job["tensor_overlap"] = true;
+    if (in.on("training.enable_cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    in.job["framework"] = "pytorch";
+    in.drop_open();
+    for (const char* field : {"sequence_length", "micro_batch"}) in.ask(field);
+    if (in.job.contains("gpus")) in.ask("global_batch");  // which follows from the GPUs
+    ask_model(in);
+    if (in.on("lora.enable", "") || in.has("lora.rank")) in.refused.push_back(Text("import_plan.refused.mode").with("mode", "LoRA"));
+    in.settle();
+}
+
+}  // namespace fourfold

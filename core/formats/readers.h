@@ -1,0 +1,50 @@
+// The readers of lists of settings, a likeness and a reader for each format.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/entries.h"
+#include "formats/settings.h"
+
+namespace fourfold {
+
+// Several lists of Megatron-LM's arguments in one file are several jobs, with what stands beside them in each; anything else is one.
+std::vector<std::pair<std::string, std::vector<Entry>>> parts_of(std::vector<Entry> entries);
+
+int megatron_yaml_likeness(const std::vector<Entry>& entries);
+void read_megatron_yaml(Import& import);
+int primus_likeness(const std::vector<Entry>& entries);
+void read_primus(Import& import);
+
+int bridge_likeness(const std::vector<Entry>& entries);
+void read_bridge(Import& import);
+int nemo2_likeness(const std::vector<Entry>& entries);
+void read_nemo2(Import& import);
+int nemo1_likeness(const std::vector<Entry>& entries);
+void read_nemo1(Import& import);
+
+int nanotron_likeness(const std::vector<Entry>& entries);
+void read_nanotron(Import& import);
+int torchtitan_likeness(const std::vector<Entry>& entries);
+void read_torchtitan(Import& import);
+
+int deepspeed_likeness(const std::vector<Entry>& entries);
+void read_deepspeed(Import& import);
+int accelerate_likeness(const std::vector<Entry>& entries);
+void read_accelerate(Import& import);
+int axolotl_likeness(const std::vector<Entry>& entries);
+void read_axolotl(Import& import);
+int llama_factory_likeness(const std::vector<Entry>& entries);
+void read_llama_factory(Import& import);
+int foundry_likeness(const std::vector<Entry>& entries);
+void read_foundry(Import& import);
+int maxtext_likeness(const std::vector<Entry>& entries);
+void read_maxtext(Import& import);
+int neox_likeness(const std::vector<Entry>& entries);
+void read_neox(Import& import);
+
+// What DeepSpeed adds to Megatron-LM's arguments, which are read already; `document`: its configuration, where the script holds it.
+void add_deepspeed(Import& import, const std::vector<Entry>& document);
+
+}  // namespace fourfold

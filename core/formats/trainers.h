@@ -1,0 +1,35 @@
+// What the readers of PyTorch trainers share: data parallelism with ZeRO or FSDP, batches by copy and accumulation, modes that are not
+// counted.
+#pragma once
+#include <string_view>
+
+#include "formats/entries.h"
+
+namespace fourfold {
+
+// Micro-batch and batch of a step: `micro` sequences on every copy at once, `steps` times, or `batch` in all. The job's degrees and GPUs
+// are known before.
+struct BatchKeys {
+    std::string_view micro, steps, batch;
+};
+void read_copies_batch(Import& import, const BatchKeys& keys);
+
+// "auto" leaves a value to another file: it is not said.
+void drop_auto(Import& import);
+
+// Stage 0 to 3 of ZeRO; or a path such as "ds_z3_offload_config.json" whose name tells it.
+void read_zero_stage(Import& import, std::string_view key);
+void read_zero_path(Import& import, std::string_view key);
+// FSDP's sharding_strategy or, from version 2 on, reshard_after_forward, below a prefix.
+void read_fsdp(Import& import, std::string_view prefix, std::string_view version_key);
+
+// A mode that is recognised and not counted, such as LoRA.
+void refuse_mode(Import& import, std::string_view mode);
+void refuse_adapters(Import& import, std::initializer_list<std::string_view> keys);
+
+// Degrees that the format cannot say, or that are absent, are 1; the stack is PyTorch.
+void fill_pytorch(Import& import);
+// Asks for what every training needs.
+void ask_rest(Import& import);
+
+}  // namespace fourfold

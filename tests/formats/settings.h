@@ -1,0 +1,56 @@
+// Settings of a configuration, short to write: a line each, "model.num_layers = 32", values as in JSON.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <sstream>
+#include <string>
+
+#include "api.h"
+#include "contract.h"
+
+namespace fourfold::tests {
+
+inline Json settings(const std::string& text) {
+    Json entries = Json::array();
+    std::istringstream lines(text);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number) {
+        const std::size_t cut = line.find(" = ");
+        if (cut == std::string::npos) continue;
+        entries.push_back({{"key", line.substr(0, cut)}, {"value", json(line.substr(cut + 3))}, {"line", number}});
+    }
+    return entries;
+}
+
+inline Json read_answer(const Json& request) {
+    Json answer = json(api::import_plan(request.dump()));
+    CHECK(answer_defect(answer, "import_plan") == "");
+    CHECK(request_defect(request, "import_plan") == "");
+    REQUIRE_MESSAGE(answer["ok"] == true, answer.dump());
+    return answer;
+}
+inline Json read_settings_of(const std::string& text, const Json& set = Json::object()) {
+    return read_answer({{"entries", settings(text)}, {"set", set}});
+}
+inline Json first_of(const std::string& text, const Json& set = Json::object()) { return read_settings_of(text, set)["jobs"][0]; }
+
+// "gpus=32 tensor_parallel=2", those fields alone.
+inline std::string some(const Json& job, std::initializer_list<const char*> fields) {
+    std::string all;
+    for (const char* field : fields)
+        all += std::string(all.empty() ? "" : " ") + field + "=" + (job["job"].contains(field) ? job["job"][field].dump() : "?");
+    return all;
+}
+inline std::string fate(const Json& job, const std::string& key) {
+    for (const Json& one : job["keys"])
+        if (one["key"] == key) return one["fate"].get<std::string>() + " " + std::to_string(one["line"].get<int>());
+    return "";
+}
+inline std::string ids(const Json& texts) {
+    std::string all;
+    for (const Json& text : texts) all += (all.empty() ? "" : " ") + text["id"].get<std::string>();
+    return all;
+}
+
+}  // namespace fourfold::tests
