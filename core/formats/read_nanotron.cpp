@@ -81,6 +81,7 @@ void read_rest(Import& in) {
             in.mark("model.dtype", Fate::unknown);
     }
     in.text("parallelism.pp_engine", "schedule");
+    in.job["virtual_stages"] = 1;  // it has no interleaving
     if (const auto engine = in.text("parallelism.pp_engine", ""); engine && *engine != "1f1b")
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pp_engine: " + engine->substr(0, 40)));
     in.job["framework"] = "nanotron";

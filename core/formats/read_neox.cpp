@@ -131,6 +131,7 @@ void read_neox(Import& in) {
         if (kinds.find("flash") != std::string::npos) in.job["attention"] = "flash";
     }
     in.job["framework"] = "megatron-deepspeed";
+    in.job["virtual_stages"] = 1;  // DeepSpeed's pipeline has no interleaving
     in.drop_open();
 }
 

@@ -222,7 +222,7 @@ test('wrong input: all that is wrong at once, what was meant, exit status 2', ()
     assert.equal(wrong(['fit', 'missing.json']), 'The file “missing.json” cannot be read. Check its name.\n');
     assert.equal(wrong(['gpus', 'job.json']), '“fourfold gpus” reads no file: leave out “job.json”.\n');
     assert.match(wrong(['fit', '-'], { input: '{"gpus": 8' }), /^This is not valid JSON: /);
-    assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page, no config\.json and no launch script\./);
+    assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page, no config\.json, no launch script and no recipe\./);
     assert.match(wrong(['fit', '--tp', '3']), /^--tp: /);
     assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron-lm\.\n$/);
     assert.match(wrong(['best', '--top', 'many']), /^--top: Give a whole number from 1 to 200\.\n$/);

@@ -63,8 +63,8 @@ test('a launch script is read as a run; what it leaves open is asked, and the an
     write(find('textbox', 'The text of the file'), 'torchrun pretrain_gpt.py');
     await settle();
     expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: {} });
-    expect(text()).toContain('This script starts pretrain_gpt.py');
-    expect(text()).toContain('The script does not say it. What is it?');
+    expect(text()).toContain('This starts pretrain_gpt.py');
+    expect(text()).toContain('The text does not say it. What is it?');
     write(find('textbox', 'Words in the vocabulary'), '128256');
     find('textbox', 'Words in the vocabulary').dispatchEvent(new Event('change', { bubbles: true }));
     await settle();

@@ -19,8 +19,10 @@ interface Props {
 }
 
 const isEmpty = (text: string): boolean => text.trim() === '';
-// A model's config is JSON; a launch script is not.
-const isConfig = (text: string): boolean => /^\s*[{["]/.test(text);
+// A model's config is JSON; of other JSON, DeepSpeed's says how a run is split.
+const isConfig = (text: string): boolean =>
+    /^\s*[{["]/.test(text) &&
+    !/"(zero_optimization|train_batch_size|train_micro_batch_size_per_gpu|gradient_accumulation_steps)"/.test(text);
 // Without these it would be another run.
 const NEEDED = ['model', 'gpus', 'sequence_length'];
 const isWhole = ({ asked, keys }: ImportedPlan): boolean =>
@@ -154,7 +156,7 @@ export function PasteDialog({ start, importing, use, run, close }: Props) {
                     {say('paste.file')}
                     <input
                         type="file"
-                        accept=".json,.sh,.bash,.slurm,.sbatch,.txt,application/json,text/plain"
+                        accept=".json,.sh,.bash,.slurm,.sbatch,.yaml,.yml,.toml,.py,.txt,application/json,text/plain"
                         onChange={(event) => readFile(event.currentTarget.files?.[0])}
                     />
                 </label>

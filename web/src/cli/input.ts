@@ -12,6 +12,8 @@ export type Input =
 
 const OF_A_CONFIG = ['model_type', 'architectures', 'hidden_size', 'n_embd', 'text_config'];
 
+const OF_DEEPSPEED = ['zero_optimization', 'train_batch_size', 'train_micro_batch_size_per_gpu', 'gradient_accumulation_steps'];
+
 export const isLink = (text: string): boolean => /^(https?:\/\/\S*)?\?\S+=\S*$/.test(text.trim());
 
 // The one place that decides what a text is. What is none of the others is a file of another program.
@@ -21,7 +23,8 @@ export function inputOf(text: string): Input {
     if (!bare.startsWith('{')) return { kind: 'import', text };
     try {
         const parsed = JSON.parse(bare) as { [key: string]: Json };
-        return { kind: OF_A_CONFIG.some((key) => key in parsed) ? 'config' : 'job', text };
+        const has = (keys: readonly string[]): boolean => keys.some((key) => key in parsed);
+        return { kind: has(OF_A_CONFIG) ? 'config' : has(OF_DEEPSPEED) ? 'import' : 'job', text };
     } catch {
         return { kind: 'job', text }; // the core says where it stops being JSON
     }
@@ -58,7 +61,7 @@ function readQuery(query: string, catalog: Catalog): Read {
 }
 
 // `name`: of the file, for what is said about it.
-export function readInput(name: string, text: string, core: Fourfold, catalog: Catalog, said: Said): Read {
+export async function readInput(name: string, text: string, core: Fourfold, catalog: Catalog, said: Said): Promise<Read> {
     const input = inputOf(text);
     if (input.kind === 'link') return readQuery(input.query, catalog);
     if (input.kind === 'job') return readJob(input.text, core);

@@ -94,7 +94,7 @@ test('problems stand under the option as it was typed', async () => {
     expect([status, out]).toEqual([2, '']);
     expect(err.split('\n').slice(0, 3)).toEqual([
         'The file “missing.json” cannot be read. Check its name.',
-        '“odd.txt” is no job as JSON, no link of the page, no config.json and no launch script. Give one of these.',
+        '“odd.txt” is no job as JSON, no link of the page, no config.json, no launch script and no recipe. Give one of these.',
         '--model: There is no model “lama-3.1-8b” here. Did you mean llama-3.1-8b?',
     ]);
     expect(err).toContain('\n--mb: ');

@@ -61,7 +61,7 @@ function sorted(command: Command, given: readonly Given[], catalog: Catalog): So
 }
 
 // ---- what files say
-function gathered(files: readonly string[], { io, core, catalog }: Call, { own, job: given }: Sorted): Read {
+async function gathered(files: readonly string[], { io, core, catalog }: Call, { own, job: given }: Sorted): Promise<Read> {
     const all: Read = { job: {}, refusal: null, complaints: [], notes: [] };
     for (const name of files) {
         let text: string;
@@ -71,7 +71,7 @@ function gathered(files: readonly string[], { io, core, catalog }: Call, { own, 
             all.complaints.push(say('cli.no_file', { name }));
             continue;
         }
-        const { job, refusal, complaints, notes } = readInput(name, text, core, catalog, saidOf(own, given, catalog));
+        const { job, refusal, complaints, notes } = await readInput(name, text, core, catalog, saidOf(own, given, catalog));
         all.job = { ...all.job, ...job };
         all.refusal ??= refusal;
         all.complaints.push(...complaints);
@@ -133,12 +133,12 @@ function refuse({ command, typed, io, catalog }: Call, { job }: Sorted, answers:
     return WRONG;
 }
 
-function answered(call: Call): number {
+async function answered(call: Call): Promise<number> {
     const { command, typed, io, core, catalog } = call;
     const parts = sorted(command, typed.given, catalog);
     const files = typed.words.slice(1);
     const ofJob = takesJob(command);
-    const from = gathered(ofJob ? files : [], call, parts);
+    const from = await gathered(ofJob ? files : [], call, parts);
     const unread = ofJob ? [] : files.map((name) => say('cli.no_file_wanted', { name, command }));
     const complaints = [...parts.complaints, ...unread, ...from.complaints];
     const request = withOptions(from.job, parts.job, catalog, core);

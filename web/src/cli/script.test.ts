@@ -21,15 +21,15 @@ test('what a script does not say comes from --set and from options of the job', 
     expect(saidOf({}, [], catalog)).toEqual({ set: {}, start: 1 });
 });
 
-test('what is missing is asked for with the option that gives it', () => {
-    const { job, complaints } = readScript('run.sh', 'x', core, catalog, { set: { A: '1' }, start: 1 });
+test('what is missing is asked for with the option that gives it', async () => {
+    const { job, complaints } = await readScript('run.sh', 'x', core, catalog, { set: { A: '1' }, start: 1 });
     expect(JSON.parse(requests.at(-1) ?? '')).toEqual({ text: 'x', set: { A: '1' } });
-    expect(complaints).toEqual(['The script does not say vocab_size. Give it with --set vocab_size=….']);
+    expect(complaints).toEqual(['The file does not say vocab_size. Give it with --set vocab_size=….']);
     expect(job).toMatchObject({ gpus: 32, tensor_parallel: 2, micro_batch: 1 });
 });
 
-test('a start that is not there', () => {
-    expect(readScript('run.sh', 'x', core, catalog, { set: {}, start: 3 }).complaints).toEqual([
+test('a start that is not there', async () => {
+    expect((await readScript('run.sh', 'x', core, catalog, { set: {}, start: 3 })).complaints).toEqual([
         '“run.sh” starts one run. Choose one of them with --start.',
     ]);
 });

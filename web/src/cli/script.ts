@@ -1,5 +1,7 @@
 // A launch script as the job that it starts. What the script leaves open is asked of whoever called, never guessed.
 import type { Answers, Catalog, Fourfold, ImportedPlan, Json } from '../core/api';
+import { readSettings } from '../formats/settings';
+import { problemText } from '../shared/names';
 import { allAuto } from '../state/state';
 import { listed, say, tell } from '../words/words';
 import type { Given } from './arguments';
@@ -55,8 +57,10 @@ function notesOf({ keys, notes }: ImportedPlan, complete: boolean): string[] {
     ];
 }
 
-export function readScript(name: string, text: string, core: Fourfold, catalog: Catalog, { set, start }: Said): Read {
-    const script = JSON.parse(core.import_plan(JSON.stringify({ text, set }))) as Answers['import_plan'];
+export async function readScript(name: string, text: string, core: Fourfold, catalog: Catalog, { set, start }: Said): Promise<Read> {
+    const read = await readSettings(text, set);
+    if ('problems' in read) return { job: {}, refusal: null, complaints: read.problems.map(problemText), notes: [] };
+    const script = JSON.parse(core.import_plan(JSON.stringify(read.request))) as Answers['import_plan'];
     if (!script.ok) return { job: {}, refusal: null, complaints: [say('cli.not_understood', { name })], notes: [] };
     const { jobs, questions, complete } = script;
     const plan = jobs[start - 1];

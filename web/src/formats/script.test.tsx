@@ -19,7 +19,7 @@ test('several starts: one is chosen; what would be refused is said', () => {
     const refused = [{ id: 'import_plan.refused.gather' }];
     const several = { ...script, jobs: [plan, { ...plan, line: 99, refused }] };
     const { find, text, again } = show(<ScriptReport script={several} chosen={0} choose={choose} set={{}} answer={vi.fn()} />);
-    expect(text()).toContain('This script starts 2 runs');
+    expect(text()).toContain('This starts 2 runs');
     write(find('combobox', 'Which of them?'), '1');
     find('combobox', 'Which of them?').dispatchEvent(new Event('change', { bubbles: true }));
     expect(choose).toHaveBeenCalledWith(1);

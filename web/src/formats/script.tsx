@@ -91,8 +91,11 @@ function Questions({ script, job, set, answer }: Omit<Props, 'chosen' | 'choose'
         .map((name) => ({ name, choices: [] as string[] }));
     const all = [...asked, ...open, ...answered];
     if (all.length === 0) return null;
-    const label = (name: string) =>
-        name === 'vocab_size' ? say('paste.script.vocabulary') : job.asked.some((one) => one === name) ? fieldLabel(name) : `$${name}`;
+    const label = (name: string) => {
+        if (name === 'vocab_size') return say('paste.script.vocabulary');
+        if (name === 'model') return say('paste.script.of_model');
+        return job.asked.some((one) => one === name) ? fieldLabel(name) : `$${name}`;
+    };
     return (
         <fieldset>
             <legend>{say('paste.script.ask')}</legend>

@@ -69,7 +69,7 @@ export function summaryOf(page: Page): string {
     }
     if (!answer) return say('page.name');
     return say('answer.sentence', {
-        model: answer.model.label,
+        model: answer.model.label || say('form.own_model'),
         gpus: Number(answer.job.gpus),
         gpu: answer.gpu.label,
         tokens: Number(answer.job.sequence_length),
