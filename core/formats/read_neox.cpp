@@ -58,13 +58,9 @@ void translate(Import& in) {
             in.derive(Entry(entry), "group_query_attention", true);
         else if (key == "use_bias_in_mlp" && value == "false")
             in.become(entry, "disable_bias_linear", true);
-        else if (key == "bf16.enabled" && value == "true")
+        else if ((key == "bf16.enabled" && value == "true") || (key == "precision" && value.starts_with("b")))
             in.become(entry, "bf16", true);
-        else if (key == "fp16.enabled" && value == "true")
-            in.become(entry, "fp16", true);
-        else if (key == "precision" && value.starts_with("b"))
-            in.become(entry, "bf16", true);
-        else if (key == "precision" && value.starts_with("fp16"))
+        else if ((key == "fp16.enabled" && value == "true") || (key == "precision" && value.starts_with("fp16")))
             in.become(entry, "fp16", true);
         else if (key == "gradient_accumulation_steps")
             entry.key = "accumulation";

@@ -138,7 +138,7 @@ class Filler {
         std::vector<double> numbers;
         int depth = 0;
         std::size_t begin = 0;
-        const std::string filled = text(arguments, path);
+        std::string filled = text(arguments, path);
         if (is_open(filled)) return filled;
         for (std::size_t i = 0; i <= filled.size(); ++i) {
             const char c = i < filled.size() ? filled[i] : ',';

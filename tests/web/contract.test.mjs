@@ -24,7 +24,7 @@ test('it has the functions of core/api.h and of the module, and no other ones', 
     const internal = Object.keys(contract.files.common['x-internal']).map((name) => name.replace(/\(.*/, ''));
     const wanted = [...contract.functions.map(({ title }) => title), ...internal].sort();
     const declared = [...text('core/api.h').matchAll(/^(?:std::string|SearchAnswer|double) (\w+)\(/gm)].map(([, name]) => name);
-    const bound = [...text('wasm/bindings.cpp').matchAll(/function\("(\w+)"/g)].map(([, name]) => name);
+    const bound = [...(text('wasm/bindings.cpp') + text('wasm/bindings_formats.cpp')).matchAll(/function\("(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual([...new Set(declared)].sort(), wanted);
     assert.deepEqual([...new Set(bound)].sort(), wanted);
 });

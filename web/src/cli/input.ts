@@ -1,7 +1,8 @@
 // What a file, standard input or an argument holds, and the part of a job that it gives.
-import type { Catalog, Fourfold, Imported, JobRequest, Json } from '../core/api';
+import type { Catalog, Fourfold, Imported, Json } from '../core/api';
 import { parseLink, request, unknownParts } from '../state/state';
 import { say } from '../words/words';
+import type { Read } from './job';
 import { readScript, type Said } from './script';
 
 export type Input =
@@ -30,12 +31,6 @@ export function inputOf(text: string): Input {
     }
 }
 
-export interface Read {
-    job: JobRequest;
-    refusal: string | null; // of the core, as it is
-    complaints: string[]; // our own
-    notes: string[];
-}
 const nothing: Read = { job: {}, refusal: null, complaints: [], notes: [] };
 
 function readJob(text: string, core: Fourfold): Read {

@@ -5,6 +5,14 @@ import { kindOf } from '../state/kind';
 import { readField, type Value } from '../state/state';
 import type { Given } from './arguments';
 
+// What a file gives.
+export interface Read {
+    job: JobRequest;
+    refusal: string | null; // of the core, as it is
+    complaints: string[]; // our own
+    notes: string[];
+}
+
 export const NAMED = ['model', 'gpu', 'cluster', 'method'] as const;
 
 // The key of a job that an option names; null: it is none.

@@ -5,8 +5,7 @@ import { problemText } from '../shared/names';
 import { allAuto } from '../state/state';
 import { listed, say, tell } from '../words/words';
 import type { Given } from './arguments';
-import type { Read } from './input';
-import { jobKey } from './job';
+import { jobKey, type Read } from './job';
 import { type Own, optionOf } from './options';
 
 // What a script does not say, by name; and which of its starts is meant, counted from 1.
