@@ -94,6 +94,8 @@ interface Props {
     Card: FunctionComponent<CardProps>;
 }
 
+const NEAR_LEFT = 0.3; // a text that ends there would begin outside of a phone's screen
+
 export function Bar({ page, answer, act, Card }: Props) {
     const outside = outsideOf(answer);
     const fullest = answer.stage === answer.worst_stage;
@@ -111,7 +113,7 @@ export function Bar({ page, answer, act, Card }: Props) {
         <section class="card-bar memory" aria-label={say('bar.label')}>
             {page.depth === 'detail' && <h2 id="bar-title">{finding(answer, fullest)}</h2>}
             <svg class="above" height="20" aria-hidden="true">
-                <text x={percent(at(line))} y="14" text-anchor="end">
+                <text x={percent(at(line))} y="14" text-anchor={at(line) < NEAR_LEFT ? 'start' : 'end'}>
                     {lineText(answer)}
                 </text>
                 {beyond && (
@@ -163,7 +165,12 @@ export function Bar({ page, answer, act, Card }: Props) {
                         </g>
                     ))}
                 <line x1={percent(cardX)} x2={percent(cardX)} y1="0" y2="5" />
-                <text class="cardsize" x={percent(cardX)} y="20" text-anchor={cardX > 0.85 ? 'end' : 'middle'}>
+                <text
+                    class="cardsize"
+                    x={percent(cardX)}
+                    y="20"
+                    text-anchor={cardX > 0.85 ? 'end' : cardX < NEAR_LEFT ? 'start' : 'middle'}
+                >
                     {say('bar.card', { size: format.nominal(answer.gpu.memory_gib) })}
                 </text>
             </svg>
