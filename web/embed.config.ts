@@ -10,6 +10,7 @@ export default defineConfig({
     plugins: [bareGlue, wordsPlugin({ without: ['cli'] }), ...fillEmbed()],
     build: {
         ...shared.build,
+        license: false, // the page's own stand beside it, and it has no others
         emptyOutDir: false,
         copyPublicDir: false,
         rolldownOptions: { ...shared.build.rolldownOptions, input: 'embed.html' },

@@ -23,6 +23,7 @@ export default defineConfig({
         emptyOutDir: true,
         copyPublicDir: false,
         reportCompressedSize: false,
+        license: { fileName: 'licenses.md' },
         rolldownOptions: {
             external: [/^#/, /^node:/],
             input: {

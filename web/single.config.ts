@@ -19,6 +19,7 @@ export default defineConfig({
     worker: { format: 'iife', plugins: () => [bareGlue] }, // a page from a file takes no worker that is a module
     build: {
         ...shared.build,
+        license: false, // one file; the page's own build has them
         outDir: '../build/single',
         emptyOutDir: true,
         copyPublicDir: false,

@@ -51,6 +51,7 @@ test('it holds the very module of the page, and needs no other package', () => {
     const { dependencies, version, license } = JSON.parse(installed('package.json'));
     assert.equal(dependencies, undefined);
     assert.equal(license, 'MIT');
+    for (const bundled of ['yaml', 'smol-toml']) assert.match(installed('licenses.md').toString(), new RegExp(`^## ${bundled} - `, 'm'));
     assert.match(readFileSync(join(top, 'CMakeLists.txt'), 'utf8'), new RegExp(`project\\(fourfold VERSION ${version} `));
     assert.equal(fourfold(['--version']).stdout, `${version}\n`);
 });

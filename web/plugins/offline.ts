@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Plugin } from 'vite';
 import { bundle } from './bundle.ts';
 
-const NOT_NEEDED = /\.png$/; // pictures for previews
+const NOT_NEEDED = /\.(png|md)$/; // pictures for previews, licences
 
 const filesIn = (folder: string): Record<string, string> =>
     Object.fromEntries(

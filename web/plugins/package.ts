@@ -32,7 +32,7 @@ const description = (version: string): object => ({
     },
     bin: { fourfold: 'cli.js' },
     sideEffects: false,
-    files: ['*.js', 'lib', 'types', 'fourfold*.mjs', 'fourfold*.wasm'],
+    files: ['*.js', 'licenses.md', 'lib', 'types', 'fourfold*.mjs', 'fourfold*.wasm'],
 });
 
 // ---- types

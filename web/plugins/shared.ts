@@ -31,6 +31,7 @@ export const shared = {
         target: 'es2022',
         assetsInlineLimit: 0,
         modulePreload: { polyfill: false },
+        license: { fileName: 'licenses.md' },
         rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstLoad, debugName: 'first load' }] } } },
     },
 } satisfies UserConfig;
