@@ -151,8 +151,8 @@ class Lexer {
     // Where output goes is passed over, here-documents are kept.
     void redirection() {
         const bool document = starts("<<") && !starts("<<<");
-        at_ += document && now(2) == '-' ? 3 : 0;
-        const bool indented = document && text_[at_ - 1] == '-';
+        const bool indented = document && now(2) == '-';
+        at_ += indented ? 3 : 0;
         while (now() == '<' || now() == '>' || now() == '&') ++at_;
         while (is_blank(now())) ++at_;
         if (ends_word(now())) return;
