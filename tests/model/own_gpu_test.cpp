@@ -126,7 +126,8 @@ TEST_CASE("half the memory is filled twice as far, and half the rate computes tw
     // multiplications that wait for nothing else: 989.4 TFLOP/s and half of it, with a memory that keeps up
     const auto multiplying = [&](double rate) {
         const Json numbers = {{"bf16_dense_tflop_per_s", rate}, {"hbm_gbyte_per_s", 1e6}};
-        for (const Json& item : estimate(job, own(numbers))["time"]["items"])
+        const Json answer = estimate(job, own(numbers));  // lives as long as the loop
+        for (const Json& item : answer["time"]["items"])
             if (item["id"] == "multiplications") return item["seconds"].get<double>();
         return 0.0;
     };
