@@ -12,9 +12,11 @@
 #include "calibration/calibration.h"
 #include "formats/formats.h"
 #include "formats/import_plan.h"
+#include "formats/printed_answer.h"
 #include "job/job.h"
 #include "links/read.h"
 #include "model/catalog.h"
+#include "phases/phases.h"
 #include "placement/placement.h"
 #include "plan/rules.h"
 #include "search/ranking.h"
@@ -78,6 +80,7 @@ std::string catalog() {
                     .add("methods", Json::array({describe_method(Method::detailed), describe_method(Method::fujii2024)}))
                     .add("fields", std::move(describe.fields))
                     .add("gpu_fields", std::move(describe_gpu.fields))
+                    .add("config_formats", describe_config_formats())
                     .add("rules", std::move(rules)));
 }
 
@@ -134,10 +137,11 @@ std::string timeline(std::string_view request) {
 // ---- export_plan
 std::string export_plan(std::string_view request) {
     Problems problems;
-    auto job = read_job(request, Request::export_plan, problems);
+    const auto job = read_job(request, Request::export_plan, problems);
     if (!job) return failure(problems, nullptr);
-    if (!resolve(*job, problems)) return failure(problems, fourfold::to_json(*job));
-    return dump(export_answer(*job));
+    problems = incomplete(*job);
+    if (problems.empty()) problems = export_problems(*job);
+    return problems.empty() ? dump(export_answer(*job)) : failure(problems, fourfold::to_json(*job));
 }
 
 // ---- import_plan
@@ -148,11 +152,27 @@ std::string import_plan(std::string_view request) {
     return problems.empty() ? dump(std::move(answer)) : failure(problems);
 }
 
+// ---- read_run
+std::string read_run(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxPrintedBytes, problems);
+    Json answer = object ? printed_answer(*object, problems) : Json();
+    return problems.empty() ? dump(std::move(answer)) : failure(problems);
+}
+
 // ---- limits
 std::string limits(std::string_view request) {
     Problems problems;
     const auto job = read_job(request, Request::limits, problems);
     return job ? dump(limits_answer(*job)) : failure(problems);
+}
+
+// ---- phases
+std::string phases(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxRequestBytes, problems);
+    Json answer = object ? phases_answer(*object, problems) : Json();
+    return problems.empty() ? dump(std::move(answer)) : failure(problems);
 }
 
 // ---- calibrate

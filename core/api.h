@@ -38,6 +38,9 @@ std::string export_plan(std::string_view request);
 // A launch script as the jobs that it describes, argument by argument.
 std::string import_plan(std::string_view request);
 
+// What a run printed: its times, its memory, how it died; and what that says about its plan.
+std::string read_run(std::string_view request);
+
 // Every legal split for each number of GPUs, as a summary and columns.
 struct SearchAnswer {
     std::string summary;
@@ -53,6 +56,9 @@ std::string versus(std::string_view request);
 
 // The reverse questions: the fewest GPUs, the largest batch, micro-batch and sequence, the models that fit.
 std::string limits(std::string_view request);
+
+// A run in phases: each is searched; days, cost and energy with the changes between them and what usually breaks.
+std::string phases(std::string_view request);
 
 // What measured steps of one's own say about the estimate of time.
 std::string calibrate(std::string_view request);

@@ -59,9 +59,8 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("alternatives",
                          emscripten::optional_override([](const std::string& request) { return api::alternatives(request); }));
     emscripten::function("timeline", emscripten::optional_override([](const std::string& request) { return api::timeline(request); }));
-    emscripten::function("export_plan",
-                         emscripten::optional_override([](const std::string& request) { return api::export_plan(request); }));
     emscripten::function("limits", emscripten::optional_override([](const std::string& request) { return api::limits(request); }));
+    emscripten::function("phases", emscripten::optional_override([](const std::string& request) { return api::phases(request); }));
     emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
     emscripten::function("read_links", emscripten::optional_override([](const std::string& request) { return api::read_links(request); }));
     emscripten::function("place", &place);

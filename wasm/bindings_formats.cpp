@@ -1,4 +1,4 @@
-// The face of the second module: what api.h reads of the configurations of others.
+// The face of the second module: what api.h reads of the configurations of others, and of what runs printed.
 #include <emscripten/bind.h>
 
 #include "api.h"
@@ -6,4 +6,8 @@
 EMSCRIPTEN_BINDINGS(fourfold_formats) {
     emscripten::function("import_plan",
                          emscripten::optional_override([](const std::string& request) { return fourfold::api::import_plan(request); }));
+    emscripten::function("export_plan",
+                         emscripten::optional_override([](const std::string& request) { return fourfold::api::export_plan(request); }));
+    emscripten::function("read_run",
+                         emscripten::optional_override([](const std::string& request) { return fourfold::api::read_run(request); }));
 }

@@ -14,6 +14,9 @@ export default defineConfig(({ mode }) => ({
     plugins: [bareGlue, wordsPlugin({ strict: mode === 'test', without: mode === 'test' ? [] : ['cli'] }), ...fillPage(), offline()],
     server: { fs: { allow: ['.', coreFolder, evidenceFolder] } },
     test: {
+        // a busy machine is slow, and no fault of a test
+        testTimeout: 60_000,
+        expect: { poll: { timeout: 30_000 } },
         projects: [
             { extends: true, test: { name: 'plain', include: ['src/**/*.test.ts'], setupFiles: ['src/words/setup.ts'] } },
             {

@@ -166,16 +166,8 @@ std::optional<Largest> largest_sequence(const SearchSpace& space) {
 // ---- as text
 namespace {
 
-// All that a search chooses, so that the plan can be set as it is told.
-Json describe_plan(const Plan& p) {
-    Json all = Json::object(), plan = Object().add("data_parallel", p.data_parallel());
-    visit_fields(p, FieldWriter(all));
-    for (const std::string& key : open_keys(open_plan())) plan[key] = std::move(all[key]);
-    return plan;
-}
-
 void add_plan(Json& object, const Estimated& e) {
-    object["plan"] = describe_plan(e.plan);
+    object["plan"] = describe_whole_plan(e.plan);
     add_brief(object, e);
 }
 

@@ -16,6 +16,13 @@ void add_brief(Json& object, const Estimated& e) {
     object["step_seconds"] = e.seconds;
 }
 
+Json describe_whole_plan(const Plan& p) {
+    Json all = Json::object(), plan = Object().add("data_parallel", p.data_parallel());
+    visit_fields(p, FieldWriter(all));
+    for (const std::string& key : open_keys(open_plan())) plan[key] = std::move(all[key]);
+    return plan;
+}
+
 Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band) {
     const Budget budget = budget_of(job);
     if (budget.tokens <= 0) return nullptr;

@@ -13,6 +13,9 @@ Json describe_method(Method method);
 // Adds a Brief of core/contract/api.md.
 void add_brief(Json& object, const Estimated& e);
 
+// A WholePlan of core/contract/api.md: all that a search chooses, so that the plan can be set as it is told.
+Json describe_whole_plan(const Plan& p);
+
 // TIME's "run" at so many seconds a step; null without a token budget.
 Json describe_run(const Job& job, const Plan& plan, double step_seconds, const Band& band);
 

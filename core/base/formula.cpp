@@ -9,7 +9,7 @@ namespace fourfold {
 
 // An immutable expression tree.
 struct Traced::Node {
-    enum class Kind { literal, symbol, named, add, subtract, multiply, divide, square, max, min, norm4, ceil, log2, log };
+    enum class Kind { literal, symbol, named, add, subtract, multiply, divide, square, max, min, norm4, ceil, log2, log, sqrt };
     Kind kind;
     double value;
     Symbol symbol{};                         // symbol, named
@@ -101,6 +101,7 @@ Traced min(const Traced& a, const Traced& b) { return Node::of(Kind::min, std::m
 Traced ceil(const Traced& a) { return Node::of(Kind::ceil, std::ceil(a.value()), a, {}); }
 Traced log2(const Traced& a) { return Node::of(Kind::log2, std::log2(a.value()), a, {}); }
 Traced log(const Traced& a) { return Node::of(Kind::log, std::log(a.value()), a, {}); }
+Traced sqrt(const Traced& a) { return Node::of(Kind::sqrt, std::sqrt(a.value()), a, {}); }
 Traced norm4(const Traced& a, const Traced& b) { return Node::of(Kind::norm4, norm4(a.value(), b.value()), a, b); }
 
 double norm4(double a, double b) {
@@ -115,9 +116,13 @@ struct Notation {
 };
 static constexpr Notation kNotations[] = {
     // from Kind::max on
-    {"max(", ", ", ")", "\\max\\left(", ", ", "\\right)"}, {"min(", ", ", ")", "\\min\\left(", ", ", "\\right)"},
-    {"∜(", "⁴ + ", "⁴)", "\\sqrt[4]{", "^4 + ", "^4}"},    {"⌈", "", "⌉", "\\left\\lceil ", "", " \\right\\rceil "},
-    {"log₂(", "", ")", "\\log_2\\left(", "", "\\right)"},  {"ln(", "", ")", "\\ln\\left(", "", "\\right)"},
+    {"max(", ", ", ")", "\\max\\left(", ", ", "\\right)"},
+    {"min(", ", ", ")", "\\min\\left(", ", ", "\\right)"},
+    {"∜(", "⁴ + ", "⁴)", "\\sqrt[4]{", "^4 + ", "^4}"},
+    {"⌈", "", "⌉", "\\left\\lceil ", "", " \\right\\rceil "},
+    {"log₂(", "", ")", "\\log_2\\left(", "", "\\right)"},
+    {"ln(", "", ")", "\\ln\\left(", "", "\\right)"},
+    {"√(", "", ")", "\\sqrt{", "", "}"},
 };
 static const Notation& notation(Kind kind) { return kNotations[static_cast<int>(kind) - static_cast<int>(Kind::max)]; }
 

@@ -7,8 +7,8 @@
 // A symbol's letter may end in "_x" for a subscript; where several symbols are alike, theirs ends in the letter of their Part. Symbols are
 // compared by letter: one letter means one thing within a formula. Meaning, unit and part are ids: the words are "symbol.hidden_size",
 // "unit.values_per_token" and "part.qkv"; a symbol of a part has the words "symbol.input_gradient.of", in which {part} stands. Besides + -
-// * / there are squared, max, min, ceil, log2, log (the natural one) and norm4; in a formula over N, `using std::max;` and the like take
-// the one that N needs.
+// * / there are squared, max, min, ceil, log2, log (the natural one), sqrt and norm4; in a formula over N, `using std::max;` and the like
+// take the one that N needs.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -81,6 +81,7 @@ class Traced {
     friend Traced ceil(const Traced& a);
     friend Traced log2(const Traced& a);
     friend Traced log(const Traced& a);
+    friend Traced sqrt(const Traced& a);
     friend Traced norm4(const Traced& a, const Traced& b);
 
  private:

@@ -47,6 +47,14 @@ static bool has_word(std::string_view text, std::string_view word) {
     return false;
 }
 
+// Whether a word of `text` begins so: "h200" begins one of "h200 sxm", none of "gh200". Digits may stand anywhere.
+static bool begins_word(std::string_view text, std::string_view word) {
+    const auto is_alike = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+        if (at == 0 || !is_alike(text[at - 1])) return true;
+    return word[0] >= '0' && word[0] <= '9';
+}
+
 Json meant(std::string_view word, std::span<const Named> list) {
     constexpr std::size_t kMost = 6, kLongest = 64;
     constexpr std::string_view kBetween = " -_/,;:()";
@@ -58,7 +66,7 @@ Json meant(std::string_view word, std::span<const Named> list) {
         words.push_back(std::string_view(given).substr(from, to - from));
         from = given.find_first_not_of(kBetween, to);
     }
-    Json found = Json::array();
+    Json found = Json::array(), begun = Json::array();
     for (const auto& [id, names] : list) {
         std::string text = lower_case(joined({id, " ", names}));
         std::string squeezed = text;  // "llama3" for "Llama 3"
@@ -66,9 +74,13 @@ Json meant(std::string_view word, std::span<const Named> list) {
                        squeezed.end());
         text += " " + squeezed;
         const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view one) { return has_word(text, one); });
-        if (all && !words.empty() && found.size() < kMost) found.push_back(id);
         ids.push_back(id);
+        if (!all || words.empty()) continue;
+        const bool begins = std::all_of(words.begin(), words.end(), [&](std::string_view one) { return begins_word(text, one); });
+        if (begins && begun.size() < kMost) begun.push_back(id);
+        if (found.size() < kMost) found.push_back(id);
     }
+    if (!begun.empty()) return begun;
     const std::string_view near = found.empty() ? closest(given, ids) : "";
     if (!near.empty()) found.push_back(near);
     return found.empty() ? Json() : found;

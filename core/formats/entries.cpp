@@ -236,12 +236,13 @@ Json to_json(const Import& import) {
         const Json& said = entry.written.is_null() ? entry.value : entry.written;
         std::string value = said.is_string() ? said.get<std::string>() : said.is_null() ? "" : dump(said);
         value = without_marks(value);
+        const bool says_nothing = entry.fate == Fate::unknown && said.is_null();
         if (value.size() > kLongest) value.resize(kLongest);
         keys.push_back(Object()
                            .add("key", entry.shown.substr(0, kLongest))
                            .add("value", value)
                            .add("line", entry.line)
-                           .add("fate", id_of(entry.fate))
+                           .add("fate", id_of(says_nothing ? Fate::no_number : entry.fate))
                            .add("fields", Json(entry.fields))
                            .add("names", Json(entry.open)));
     }

@@ -37,7 +37,7 @@ class Import {
     std::map<std::string, std::string> answers{};  // what was asked for before
 
     // Readers of the last entry of that key; `field` is what it sets. They mark it as used, or as open.
-    bool has(std::string_view key) const { return last(key) != nullptr; }
+    bool has(std::string_view key) const { return last(key) != nullptr && !last(key)->value.is_null(); }
     std::optional<std::int64_t> whole(std::string_view key, std::string_view field);
     std::optional<double> number(std::string_view key, std::string_view field);
     std::optional<std::string> text(std::string_view key, std::string_view field);

@@ -1,4 +1,5 @@
-// torchrun and torch.distributed.launch; srun and sbatch; PBS; Age (rt_AF: a node of 8 GPUs); mpirun; deepspeed.
+// torchrun and torch.distributed.launch; srun and sbatch; PBS; Age (rt_AF: a node of 8 GPUs; node_f: one of TSUBAME's, with 4); mpirun;
+// deepspeed.
 #include "formats/launch.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <functional>
 
 #include "base/text.h"
+#include "formats/read_megatron.h"
 
 namespace fourfold {
 
@@ -26,8 +28,10 @@ ShellWords separate(const ShellWords& words) {
             continue;
         }
         std::string part;
+        int marks = 0;
         for (const char c : word.text + " ") {
-            if (std::isspace(static_cast<unsigned char>(c)) == 0)
+            marks += c == kOpen ? 1 : c == kClose ? -1 : 0;
+            if (marks > 0 || std::isspace(static_cast<unsigned char>(c)) == 0)
                 part += c;
             else if (!part.empty())
                 all.push_back({std::exchange(part, {}), word.line});
@@ -50,6 +54,11 @@ std::string bare(std::string_view text) {  // without marks and what stands in t
         if (c == kClose) --depth;
     }
     return plain;
+}
+
+bool is_program(std::string_view word) {
+    constexpr std::string_view kPrograms[] = {"python", "python3", "torchrun", "numactl", "bash", "sh", "deepspeed"};
+    return word.ends_with(".py") || std::find(std::begin(kPrograms), std::end(kPrograms), word) != std::end(kPrograms);
 }
 
 // The number in "4", "h100:8", "gpu:a100:8" or "1:4" (of which the last is the most).
@@ -88,9 +97,13 @@ void fill(std::optional<std::int64_t>& into, std::string_view text) {
 Size of_scheduler(const ShellWords& words) {
     Size size;
     fill(size.nodes, option(words, {"--nodes", "-N"}));
-    fill(size.per_node, option(words, {"--gpus-per-node", "--gres", "--ntasks-per-node"}));
-    if (!size.per_node) fill(size.per_node, option(words, {"--gres"}));
+    fill(size.per_node, option(words, {"--gpus-per-node"}));
+    fill(size.per_node, option(words, {"--gres"}));
     fill(size.all, option(words, {"--gpus", "-G"}));
+    if (!size.per_node && !size.all) {  // a task for each GPU; a single one starts them all
+        fill(size.per_node, option(words, {"--ntasks-per-node"}));
+        if (size.per_node == 1) size.per_node.reset();
+    }
     if (!size.known() && !size.per_node) fill(size.all, option(words, {"--ntasks", "-n"}));
     for (const ShellWord& word : words) {
         // PBS: "select=16:ngpus=8:…"; Age: "rt_AF=32", "rt_F=4" (nodes of 8 and of 4 GPUs)
@@ -98,7 +111,8 @@ Size of_scheduler(const ShellWords& words) {
         if (at != std::string::npos) fill(size.nodes, word.text.substr(at + 7, word.text.find(':', at) - at - 7));
         at = word.text.find("ngpus=");
         if (at != std::string::npos) fill(size.per_node, word.text.substr(at + 6, word.text.find_first_of(":,", at) - at - 6));
-        for (const auto& [name, gpus] : {std::pair{"rt_AF=", 8}, std::pair{"rt_HF=", 8}, std::pair{"rt_F=", 4}}) {
+        for (const auto& [name, gpus] : {std::pair{"rt_AF=", 8}, std::pair{"rt_HF=", 8}, std::pair{"rt_F=", 4}, std::pair{"node_f=", 4},
+                                         std::pair{"node_h=", 2}, std::pair{"node_q=", 1}}) {
             at = word.text.find(name);
             if (at == std::string::npos || (at > 0 && word.text[at - 1] == 'A')) continue;
             fill(size.nodes, word.text.substr(word.text.find('=', at) + 1));
@@ -123,8 +137,8 @@ Size of_names(const std::function<std::string(std::string_view)>& value) {
     Size size;
     for (const char* name : {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "NODE_COUNT", "WORKER_NUM"})
         fill(size.nodes, value(name));
-    for (const char* name :
-         {"GPUS_PER_NODE", "NUM_GPUS_PER_NODE", "NPROC_PER_NODE", "N_GPUS_PER_NODE", "GPU_PER_NODE", "NGPUS_PER_NODE", "NGPU_PER_NODE"})
+    for (const char* name : {"GPUS_PER_NODE", "NUM_GPUS_PER_NODE", "NPROC_PER_NODE", "N_GPUS_PER_NODE", "GPU_PER_NODE", "NGPUS_PER_NODE",
+                             "NGPU_PER_NODE", "NUM_GPU_PER_NODE", "NPUS_PER_NODE"})
         fill(size.per_node, value(name));
     for (const char* name : {"WORLD_SIZE", "NUM_GPUS", "N_GPUS", "NGPUS", "TOTAL_GPUS", "NGPU"}) fill(size.all, value(name));
     return size;
@@ -140,6 +154,13 @@ void put(Import& in, const Size& size) {
 
 }  // namespace
 
+// A name of unknown value that cannot be the argument's own: what it stands for, if anything, are further arguments.
+static bool stands_alone(const Entry& entry, const Json& values, std::string_view word) {
+    const bool name = word.size() > 2 && word[0] == kOpen && behind_mark(word, 0) == word.size();
+    const bool lists = matches("*data*", entry.key) || matches("*modules", entry.key) || matches("rampup*", entry.key);
+    return name && (is_megatron_switch(entry.key) || (!values.empty() && !lists));
+}
+
 std::vector<Entry> arguments_of(const ShellCommand& command) {
     std::vector<Entry> entries;
     const ShellWords words = separate(command.words);
@@ -150,6 +171,7 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
         add_open(entry, words[i].text);
         std::string name = bare(words[i].text);
         Json values = Json::array();
+        std::vector<Entry> alone;
         if (const std::size_t cut = words[i].text.find('='); cut != std::string::npos && name.find('=') != std::string::npos) {
             values.push_back(words[i].text.substr(cut + 1));
             name.resize(name.find('='));
@@ -160,13 +182,18 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
         for (; i + 1 < words.size() && !is_flag(words[i + 1].text); ++i) {
             const std::string& value = words[i + 1].text;
             if (value.size() > 1 && value[0] == '-' && std::isalpha(static_cast<unsigned char>(value[1])) != 0) break;
+            if (stands_alone(entry, values, value)) {
+                alone.push_back({"", without_marks(value), "", words[i + 1].line, open_names(value)});
+                continue;
+            }
             add_open(entry, value);
             values.push_back(value);
         }
         // A program's own arguments end what a launcher was told: "torchrun --nnodes 4 pretrain_gpt.py".
-        if (values.size() > 1 && values.back().get<std::string>().ends_with(".py")) values.erase(values.end() - 1);
+        while (values.size() > 1 && is_program(values.back().get<std::string>())) values.erase(values.end() - 1);
         entry.value = values.empty() ? Json(true) : values.size() == 1 ? values[0] : values;
         entries.push_back(std::move(entry));
+        for (Entry& one : alone) entries.push_back(std::move(one));
     }
     return entries;
 }

@@ -11,71 +11,44 @@ namespace fourfold {
 
 namespace {
 
-// Minor version of Megatron-Core that brought an argument, of those younger than 0.9.
+// Minor version of Megatron-Core that brought an argument, of those that are no older than the oldest release that can be asked for, and
+// the field that is not said without it; "": one of the model.
 struct Since {
     std::string_view flag;
     int version;
+    std::string_view field;
 };
 constexpr Since kSince[] = {
-    {"--decoder-first-pipeline-num-layers", 9},
-    {"--decoder-last-pipeline-num-layers", 9},
-    {"--fp8-param-gather", 9},
-    {"--expert-tensor-parallel-size", 10},
-    {"--num-distributed-optimizer-instances", 10},
-    {"--moe-ffn-hidden-size", 10},
-    {"--moe-layer-freq", 10},
-    {"--moe-shared-expert-intermediate-size", 10},
-    {"--multi-latent-attention", 10},
-    {"--microbatch-group-size-per-virtual-pipeline-stage", 10},
-    {"--num-virtual-stages-per-pipeline-rank", 11},
-    {"--account-for-embedding-in-pipeline-split", 11},
-    {"--account-for-loss-in-pipeline-split", 11},
-    {"--use-precision-aware-optimizer", 11},
-    {"--attention-backend", 11},
-    {"--recompute-modules", 12},
-    {"--optimizer-cpu-offload", 12},
-    {"--cross-entropy-fusion-impl", 12},
-    {"--grad-reduce-in-bf16", 12},
-    {"--mtp-num-layers", 12},
-    {"--pipeline-model-parallel-layout", 13},
-    {"--use-megatron-fsdp", 14},
+    {"--decoder-first-pipeline-num-layers", 9, "first_stage_layers"},
+    {"--decoder-last-pipeline-num-layers", 9, "last_stage_layers"},
+    {"--fp8-param-gather", 9, "precision"},
+    {"--expert-tensor-parallel-size", 10, "expert_tensor_parallel"},
+    {"--num-distributed-optimizer-instances", 10, "shard_replicas"},
+    {"--moe-ffn-hidden-size", 10, ""},
+    {"--moe-layer-freq", 10, ""},
+    {"--moe-shared-expert-intermediate-size", 10, ""},
+    {"--multi-latent-attention", 10, ""},
+    {"--microbatch-group-size-per-virtual-pipeline-stage", 10, "virtual_stage_group"},
+    {"--num-virtual-stages-per-pipeline-rank", 11, "virtual_stages"},
+    {"--account-for-embedding-in-pipeline-split", 11, "count_embedding_as_layer"},
+    {"--account-for-loss-in-pipeline-split", 11, "count_loss_as_layer"},
+    {"--use-precision-aware-optimizer", 11, "moments"},
+    {"--attention-backend", 11, "attention"},
+    {"--recompute-modules", 12, "recompute_modules"},
+    {"--optimizer-cpu-offload", 12, "optimizer_offload"},
+    {"--cross-entropy-fusion-impl", 12, "loss"},
+    {"--grad-reduce-in-bf16", 12, "gradients_in_fp32"},
+    {"--mtp-num-layers", 12, ""},
+    {"--use-custom-fsdp", 12, "zero"},
+    {"--pipeline-model-parallel-layout", 13, "layout"},
+    {"--use-megatron-fsdp", 14, "zero"},
 };
+constexpr int kOldest = 9;  // of kReleaseChoices
 
-std::string array(std::string_view name, const std::vector<std::string>& lines) {
-    std::string text = joined({name, "=(\n"});
-    for (const std::string& line : lines) text += joined({"    ", line, "\n"});
-    return text + ")\n";
+const Since* since(std::string_view flag) {
+    const auto* const known = std::find_if(std::begin(kSince), std::end(kSince), [&](const Since& one) { return one.flag == flag; });
+    return known == std::end(kSince) ? nullptr : known;
 }
-
-// How many nodes of how many GPUs; torchrun starts as many on each. 0 where the GPUs do not fill their nodes.
-struct Nodes {
-    std::int64_t count, gpus;
-};
-Nodes nodes_of(const Plan& plan) {
-    if (plan.gpus <= plan.gpus_per_node) return {1, plan.gpus};
-    if (plan.gpus % plan.gpus_per_node != 0) return {0, 0};
-    return {plan.gpus / plan.gpus_per_node, plan.gpus_per_node};
-}
-
-// "NAME=value" or, where the reader fills it in, a line that ends the script while it is empty.
-class Variables {
- public:
-    explicit Variables(Export& script) : script_(script) {}
-    void set(std::string_view name, std::string_view value) { script_.text += joined({name, "=", value, "\n"}); }
-    void ask(std::string_view name) {
-        script_.yours.emplace_back(name);
-        set(name, joined({"${", name, ":?}"}));
-    }
-    void number(std::string_view name, std::int64_t value) {
-        if (value > 0)
-            set(name, std::to_string(value));
-        else
-            ask(name);
-    }
-
- private:
-    Export& script_;
-};
 
 void add_variables(Export& script, const Plan& plan) {
     Variables variables(script);
@@ -94,11 +67,59 @@ void add_variables(Export& script, const Plan& plan) {
     variables.ask("TRAINING_ARGS");
 }
 
-constexpr std::string_view kLaunch =
+constexpr std::string_view kTorchrun =
     "torchrun \\\n"
     "    --nproc_per_node \"$GPUS_PER_NODE\" \\\n"
     "    --nnodes \"$NNODES\" \\\n"
-    "    --node_rank \"$NODE_RANK\" \\\n"
+    "    --node_rank \"$NODE_RANK\" \\\n";
+
+// One task a node, whose number is the node's.
+void add_slurm(Export& script, const ExportAsked& asked, const Plan& plan) {
+    const Nodes nodes = nodes_of(plan);
+    const auto ask = [&](std::string_view what, std::string_view value) { script.text += joined({"#SBATCH --", what, "=", value, "\n"}); };
+    if (nodes.count > 0) {
+        ask("nodes", std::to_string(nodes.count));
+        ask("gpus-per-node", std::to_string(nodes.gpus));
+    }
+    ask("ntasks-per-node", "1");
+    script.text += "#SBATCH --exclusive\n";
+    if (asked.hosts.empty()) return;
+    std::string list;
+    for (const std::string& host : asked.hosts) list += joined({list.empty() ? "" : ",", host});
+    ask("nodelist", list);
+}
+
+// Slurm sorts its own list by name: the order of the nodes comes from a file.
+void add_slurm_variables(Export& script, const ExportAsked& asked, const Plan& plan) {
+    Variables variables(script);
+    const Nodes nodes = nodes_of(plan);
+    variables.number("NNODES", nodes.count);
+    variables.number("GPUS_PER_NODE", nodes.gpus);
+    if (asked.hosts.empty()) {
+        variables.set("MASTER_ADDR", "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)");
+    } else {
+        std::vector<MegatronLine> lines;
+        for (const std::string& host : asked.hosts) lines.push_back({host, ""});
+        script.text += megatron_array("HOSTS", lines);
+        variables.set("MASTER_ADDR", "${HOSTS[0]}");
+        script.text +=
+            "export SLURM_HOSTFILE=$PWD/hosts-$SLURM_JOB_ID.txt\n"
+            "printf '%s\\n' \"${HOSTS[@]}\" > \"$SLURM_HOSTFILE\"\n";
+    }
+    variables.set("MASTER_PORT", "${MASTER_PORT:-6000}");
+    variables.ask("DATA_ARGS");
+    variables.ask("TRAINING_ARGS");
+}
+
+std::string slurm_start(const ExportAsked& asked) {
+    return joined({"srun --nodes=\"$NNODES\" --ntasks=\"$NNODES\" ", asked.hosts.empty() ? "" : "--distribution=arbitrary ",
+                   "\\\n"
+                   "    bash -c 'exec torchrun --node_rank \"$SLURM_PROCID\" \"$@\"' node \\\n"
+                   "    --nproc_per_node \"$GPUS_PER_NODE\" \\\n"
+                   "    --nnodes \"$NNODES\" \\\n"});
+}
+
+constexpr std::string_view kProgram =
     "    --master_addr \"$MASTER_ADDR\" \\\n"
     "    --master_port \"$MASTER_PORT\" \\\n"
     "    pretrain_gpt.py \\\n"
@@ -109,16 +130,33 @@ constexpr std::string_view kLaunch =
 
 }  // namespace
 
-MegatronArguments::MegatronArguments(const Job& from) : job(from), plan(from.plan), model(from.model) {
-    visit_fields(plan, FieldWriter(fields_));
-    const Plan usual;
-    visit_fields(usual, FieldWriter(usual_));
+std::string megatron_array(std::string_view name, const std::vector<MegatronLine>& lines) {
+    std::string text = joined({name, "=(\n"});
+    for (const auto& [flag, value] : lines) text += joined({"    ", flag, value.empty() ? "" : " ", value, "\n"});
+    return text + ")\n";
+}
+
+MegatronArguments::MegatronArguments(const Job& from)
+    : Writing(from),
+      release_(kOldest + (from.exported.release < 0 ? static_cast<int>(kReleaseChoices.size()) - 1 : from.exported.release)) {}
+
+bool MegatronArguments::knows(std::string_view flag) const {
+    const Since* const known = since(flag);
+    return known == nullptr || known->version <= release_;
 }
 
 void MegatronArguments::flag(const char* name, std::string_view value) {
-    lines.push_back(value.empty() ? std::string(name) : joined({name, " ", value}));
-    const auto* const known = std::find_if(std::begin(kSince), std::end(kSince), [&](const Since& one) { return one.flag == name; });
-    if (known == std::end(kSince) || known->version <= newest_) return;
+    const Since* const known = since(name);
+    if (!knows(name)) {
+        const std::string version = joined({"0.", std::to_string(known->version)});
+        leave_out(
+            known->field.empty()
+                ? Text("export.left_out.newer_model").with("flag", name).with("version", version)
+                : Text("export.left_out.newer").with("field", Text("field", known->field)).with("flag", name).with("version", version));
+        return;
+    }
+    lines.push_back({name, std::string(value)});
+    if (known == nullptr || known->version <= newest_) return;
     newest_ = known->version;
     newest_flag_ = name;
 }
@@ -132,41 +170,30 @@ void MegatronArguments::when(bool on, const char* name) {
     if (on) flag(name);
 }
 
-void MegatronArguments::leave_out(Text text) { left_out.push_back(std::move(text)); }
-void MegatronArguments::leave_out(const char* id) { left_out.emplace_back(id); }
-
-bool MegatronArguments::changes(std::string_view field) const { return fields_[std::string(field)] != usual_[std::string(field)]; }
-
-void MegatronArguments::leave_field(std::string_view field) {
-    const Json& value = fields_[std::string(field)];
-    Text said("export.left_out");
-    said.with("field", Text("field", field));
-    if (const auto* id = value.get_ptr<const Json::string_t*>())
-        said.with("value", Text(joined({"choice.", field}), *id));
-    else if (const auto* on = value.get_ptr<const Json::boolean_t*>())
-        said.with("value", Text("export", *on ? "on" : "off"));
-    else
-        said = Text("export.left_out.number").with("field", Text("field", field)).with("value", value);
-    left_out.push_back(std::move(said));
-}
-
 Text MegatronArguments::needs() const {
     if (newest_ == 0) return {};
     return Text("export.needs").with("version", joined({"0.", std::to_string(newest_)})).with("flag", newest_flag_);
 }
 
 Export megatron_script(const Job& job) {
+    const bool slurm = job.exported.format == ConfigFormat::megatron_slurm;
     Export script;
     script.text = "#!/bin/bash\n";
+    if (slurm) add_slurm(script, job.exported, job.plan);
     // Both kinds of FSDP want several connections (arguments.py refuses this setting there).
     if (job.plan.zero == Zero::none || job.plan.zero == Zero::optimizer) script.text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
-    add_variables(script, job.plan);
+    if (slurm)
+        add_slurm_variables(script, job.exported, job.plan);
+    else
+        add_variables(script, job.plan);
     MegatronArguments all(job);
     for (const MegatronRow& row : kMegatronModelRows) row.write(all, row.field);
-    script.text += "\n" + array("MODEL_ARGS", std::exchange(all.lines, {}));
+    script.text += "\n" + megatron_array("MODEL_ARGS", std::exchange(all.lines, {}));
     for (const MegatronRow& row : kMegatronPlanRows)
         if (row.write != nullptr) row.write(all, row.field);
-    script.text += "\n" + array("PLAN_ARGS", all.lines) + "\n" + std::string(kLaunch);
+    script.text += "\n" + megatron_array("PLAN_ARGS", all.lines) + "\n";
+    script.text += slurm ? slurm_start(job.exported) : std::string(kTorchrun);
+    script.text += kProgram;
     script.needs = all.needs();
     script.left_out = std::move(all.left_out);
     return script;

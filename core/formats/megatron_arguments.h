@@ -6,17 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include "job/job.h"
+#include "formats/writing.h"
 
 namespace fourfold {
 
-// Collects arguments, the version they need, and what is left out.
-class MegatronArguments {
+struct MegatronLine {
+    std::string flag, value;
+};
+
+// Collects arguments, and the version they need. What the asked release does not know is left out.
+class MegatronArguments : public Writing {
  public:
     explicit MegatronArguments(const Job& from);
-    const Job& job;
-    const Plan& plan;
-    const Model& model;
 
     // None of these is inline: there are many calls, and the module is downloaded.
     void flag(const char* name, std::string_view value);
@@ -25,18 +26,14 @@ class MegatronArguments {
     // Left out where the value is what Megatron-LM takes by itself.
     void number(const char* name, std::int64_t value, std::int64_t usual);
     void when(bool on, const char* name);
-    void leave_out(Text text);
-    void leave_out(const char* id);
-    void leave_field(std::string_view field);    // of the plan, with its value
-    bool changes(std::string_view field) const;  // from what a plan usually has
+    bool knows(std::string_view flag) const;  // the asked release
 
-    std::vector<std::string> lines;  // "--num-layers 80"
-    std::vector<Text> left_out;
+    std::vector<MegatronLine> lines;
     Text needs() const;
 
  private:
-    Json fields_ = Json::object(), usual_ = Json::object();  // of the plan
-    int newest_ = 0;                                         // minor version of Megatron-Core
+    int release_;     // minor version of Megatron-Core
+    int newest_ = 0;  // that an argument needs
     std::string newest_flag_;
 };
 
@@ -46,5 +43,8 @@ struct MegatronRow {
     void (*write)(MegatronArguments& to, std::string_view field);
 };
 extern const std::span<const MegatronRow> kMegatronModelRows, kMegatronPlanRows;
+
+// "NAME=(" with a line for each argument.
+std::string megatron_array(std::string_view name, const std::vector<MegatronLine>& lines);
 
 }  // namespace fourfold

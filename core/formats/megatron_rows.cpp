@@ -59,6 +59,8 @@ static void write_experts(To& to, Name) {
     if (e.count == 0) return;
     to.number("--num-experts", e.count);
     to.number("--moe-router-topk", e.per_token);
+    to.number("--moe-router-num-groups", e.groups, 0);
+    to.number("--moe-router-group-topk", e.groups_per_token, 0);
     to.number("--moe-ffn-hidden-size", e.ffn);
     to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
     if (std::count(layers.begin(), layers.end(), 0) > 0) to.flag("--moe-layer-freq", layer_list(layers));
@@ -103,35 +105,32 @@ static constexpr MegatronRow kModelRows[] = {
 };
 
 // ---- the plan
-// The layers of each chunk where they are listed; nothing where all are equal or the older fields say it.
-static LayoutPointer listed_layout(const To& to) {
-    const Plan& p = to.plan;
-    if (p.chunks() == 1) return nullptr;
-    if (p.layout || p.split == Split::equal) return p.layout;
-    Layout layout = p.split == Split::front ? front_layout(to.model, p.chunks()) : weights_layout(to.model, p.chunks());
-    for (std::size_t i = 1; i < layout.chunks(); ++i)
-        if (layout.at(i) != layout.at(0)) return std::make_shared<const Layout>(std::move(layout));
-    return nullptr;
-}
-
 static void write_layout(To& to, Name) {
-    if (const LayoutPointer layout = listed_layout(to))
+    if (const LayoutPointer layout = listed_layout(to.model, to.plan))
         to.flag("--pipeline-model-parallel-layout", joined({"'", layout_text(*layout), "'"}));
 }
 
 // A list has its own ends.
 static void write_ends(To& to, Name) {
     const Plan& p = to.plan;
-    if (listed_layout(to)) return;
+    if (listed_layout(to.model, to.plan)) return;
     to.number("--decoder-first-pipeline-num-layers", p.first_stage_layers, 0);
     to.number("--decoder-last-pipeline-num-layers", p.last_stage_layers, 0);
     to.when(p.count_embedding_as_layer, "--account-for-embedding-in-pipeline-split");
     to.when(p.count_loss_as_layer, "--account-for-loss-in-pipeline-split");
 }
 
-// A listed layout says how many chunks there are.
-static void write_chunks(To& to, Name) {
-    if (to.plan.virtual_stages > 1 && !listed_layout(to)) to.number("--num-virtual-stages-per-pipeline-rank", to.plan.virtual_stages);
+// A listed layout says how many chunks there are. Before there was a number of chunks, there was one of the layers of each, for equal ones.
+static void write_chunks(To& to, Name field) {
+    const Plan& p = to.plan;
+    if (p.virtual_stages == 1) return;
+    if (listed_layout(to.model, to.plan)) {
+        if (!to.knows("--pipeline-model-parallel-layout")) to.leave_field(field);
+    } else if (to.knows("--num-virtual-stages-per-pipeline-rank") || has_uneven_ends(p)) {
+        to.number("--num-virtual-stages-per-pipeline-rank", p.virtual_stages);
+    } else {
+        to.number("--num-layers-per-virtual-pipeline-stage", to.model.layers / p.chunks());
+    }
 }
 
 static void write_group(To& to, Name) {
@@ -157,7 +156,8 @@ static void write_zero(To& to, Name) {
             return to.flag("--use-distributed-optimizer");
         case Zero::gradients:
         case Zero::weights:
-            to.flag("--use-megatron-fsdp");
+            if (!to.knows("--use-megatron-fsdp") && !to.knows("--use-custom-fsdp")) return to.leave_field("zero");
+            to.flag(to.knows("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp");  // its older name
             to.flag("--data-parallel-sharding-strategy", to.plan.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
     }
 }
@@ -212,7 +212,9 @@ static void write_gradients(To& to, Name) {
 // The formats and the part in host memory need the same optimizer.
 static void write_optimizer(To& to, Name) {
     const Plan& p = to.plan;
-    to.when(p.moments != Moments::fp32 || p.optimizer_offload > 0, "--use-precision-aware-optimizer");
+    const bool offloads = p.optimizer_offload > 0 && to.knows("--optimizer-cpu-offload");
+    to.when(p.moments != Moments::fp32 || offloads, "--use-precision-aware-optimizer");
+    if (!to.knows("--use-precision-aware-optimizer")) return;
     if (p.moments != Moments::fp32)
         for (const char* name : {"--exp-avg-dtype", "--exp-avg-sq-dtype"}) to.flag(name, p.moments == Moments::bits8 ? "fp8" : "bf16");
 }
@@ -221,7 +223,7 @@ static void write_offload(To& to, Name) {
     const double part = to.plan.optimizer_offload;
     if (part <= 0) return;
     to.flag("--optimizer-cpu-offload");
-    if (part < 1) to.flag("--optimizer-offload-fraction", Json(part).dump());
+    if (part < 1 && to.knows("--optimizer-cpu-offload")) to.flag("--optimizer-offload-fraction", Json(part).dump());
 }
 
 // Without experts neither has an effect. Where nothing is said, experts are split as the rest of a layer.
@@ -231,7 +233,19 @@ static void write_expert_degrees(To& to, Name) {
     to.number("--expert-tensor-parallel-size", to.plan.expert_tensor_parallel, to.plan.tensor_parallel);
 }
 
+static bool sends_to_experts(const To& to) { return to.model.experts.count > 0 && to.plan.expert_parallel > 1; }
+static void write_dispatch(To& to, Name) {
+    if (!sends_to_experts(to) || to.plan.expert_dispatch == ExpertDispatch::automatic) return;
+    const bool kernels = to.plan.expert_dispatch == ExpertDispatch::deepep;
+    to.flag("--moe-token-dispatcher-type", kernels ? "flex" : "alltoall");
+    to.when(kernels, "--moe-enable-deepep");
+}
+static void write_expert_overlap(To& to, Name) {
+    to.when(to.plan.expert_overlap && sends_to_experts(to), "--overlap-moe-expert-parallel-comm");
+}
+
 static void write_kernel(To& to, Name) {
+    if (to.plan.attention == Attention::flash && !to.knows("--attention-backend")) return to.flag("--use-flash-attn");
     switch (to.plan.attention) {
         case Attention::automatic:
             return;
@@ -253,8 +267,11 @@ static void write_loss(To& to, Name field) {
             return to.leave_field(field);
         case Loss::native_fused:
         case Loss::te_fused:
+            if (!to.knows("--cross-entropy-fusion-impl") && to.plan.loss == Loss::te_fused) return to.leave_field(field);
             to.flag("--cross-entropy-loss-fusion");
-            to.flag("--cross-entropy-fusion-impl", to.plan.loss == Loss::te_fused ? "te" : "native");
+            // before there was a choice it was this one
+            if (to.knows("--cross-entropy-fusion-impl") || to.plan.loss == Loss::te_fused)
+                to.flag("--cross-entropy-fusion-impl", to.plan.loss == Loss::te_fused ? "te" : "native");
     }
 }
 
@@ -283,9 +300,7 @@ static void write_parameter_overlap(To& to, Name field) {
 }
 
 // No argument is known for it.
-static void leave_changed(To& to, Name field) {
-    if (to.changes(field)) to.leave_field(field);
-}
+static void leave_changed(To& to, Name field) { to.leave_changed(field); }
 // Nor for the value that is usual here, which is another one there.
 static void leave(To& to, Name field) { to.leave_field(field); }
 
@@ -308,6 +323,8 @@ static constexpr MegatronRow kPlanRows[] = {
     {"count_loss_as_layer", nullptr},
     {"expert_parallel", write_expert_degrees},
     {"expert_tensor_parallel", nullptr},  // with the one before
+    {"expert_dispatch", write_dispatch},
+    {"expert_overlap", write_expert_overlap},
     {"grouped_gemm", write_grouped},
     {"zero", write_zero},
     {"shard_replicas", write_replicas},

@@ -64,7 +64,7 @@ class Reader {
                 continue;
             std::size_t end = i + 2;
             const auto value = literal(end);
-            if (value && ends_value(end)) calls_[called.back()][tokens_[i].value].insert(value->dump());
+            if (value && ends_value(end)) calls_[called.back()][tokens_[i].value].insert(dumped(*value));
         }
     }
 

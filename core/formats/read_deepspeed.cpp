@@ -48,7 +48,9 @@ void read_deepspeed(Import& in) {
                  "compression*",
                  "elasticity*",
                  "data_efficiency*",
-                 "memory_breakdown"},
+                 "memory_breakdown",
+                 "comms_config*",
+                 "monitor_config*"},
                 Fate::no_number);
     drop_auto(in);
     in.set("tensor_parallel", in.whole("tensor_parallel.autotp_size", "tensor_parallel"));

@@ -90,8 +90,13 @@ void read_axolotl(Import& in) {
                  "ddp*",
                  "mlflow*",
                  "use_tensorboard",
-                 "loss_watchdog*"},
+                 "loss_watchdog*",
+                 "flex_*",
+                 "cosine_*",
+                 "fp8_enable*"},
                 Fate::no_number);
+    for (Entry& entry : in.entries)  // both spellings are taken
+        if (entry.key.starts_with("fsdp_config.fsdp_") && entry.key != "fsdp_config.fsdp_version") entry.key.erase(12, 5);
     take_named_model(in, "base_model");
     in.set("sequence_length", in.whole("sequence_len", "sequence_length"));
     in.set("tensor_parallel", in.whole("tensor_parallel_size", "tensor_parallel"));
@@ -104,9 +109,7 @@ void read_axolotl(Import& in) {
     if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
     else if (in.has("fsdp") || count_like(in.entries, {"fsdp_config.*"}) > 0 || (shards && *shards > 1)) {
-        const bool second =
-            in.whole({"fsdp_version", "fsdp_config.fsdp_version"}, "zero") == 2 || in.has("fsdp_config.reshard_after_forward");
-        read_fsdp(in, second ? "fsdp_config." : "fsdp_config.fsdp_", "fsdp_version");
+        read_fsdp(in, "fsdp_config.", in.has("fsdp_version") ? "fsdp_version" : "fsdp_config.fsdp_version");
         in.text("fsdp", "zero");
     } else
         in.job["zero"] = "none";

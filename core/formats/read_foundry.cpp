@@ -144,7 +144,9 @@ static void read_axes(Import& in) {
         const std::string_view name = field;
         std::int64_t degree = 1;
         for (const char* key : {ici, dcn}) {
-            const std::int64_t value = in.whole(key, field).value_or(1);
+            // base.yml: FSDP takes what the other axes of a slice leave
+            const std::int64_t usual = name == "zero" && key == ici && !in.has("ici_data_parallelism") ? -1 : 1;
+            const std::int64_t value = in.whole(key, field).value_or(usual);
             degree = value >= 1 && value <= 65'536 && degree >= 1 && degree <= 65'536 ? degree * value : -1;
         }
         if (name == "zero")

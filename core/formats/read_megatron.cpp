@@ -5,56 +5,36 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "formats/keys.h"
 #include "plan/plan.h"
 
 namespace fourfold {
-
-// An argument that is a field of the job under another name.
-struct Renamed {
-    const char* key;
-    const char* field;
-};
-static constexpr Renamed kWhole[] = {
-    {"seq_length", "sequence_length"},
-    {"encoder_seq_length", "sequence_length"},
-    {"micro_batch_size", "micro_batch"},
-    {"global_batch_size", "global_batch"},
-    {"tensor_model_parallel_size", "tensor_parallel"},
-    {"model_parallel_size", "tensor_parallel"},
-    {"intra_layer_model_parallel_size", "tensor_parallel"},
-    {"pipeline_model_parallel_size", "pipeline_parallel"},
-    {"inter_layer_model_parallel_size", "pipeline_parallel"},
-    {"context_parallel_size", "context_parallel"},
-    {"expert_model_parallel_size", "expert_parallel"},
-    {"num_distributed_optimizer_instances", "shard_replicas"},
-    {"microbatch_group_size_per_virtual_pipeline_stage", "virtual_stage_group"},
-    {"decoder_first_pipeline_num_layers", "first_stage_layers"},
-    {"num_layers_in_first_pipeline_stage", "first_stage_layers"},
-    {"decoder_last_pipeline_num_layers", "last_stage_layers"},
-    {"num_layers_in_last_pipeline_stage", "last_stage_layers"},
-};
-static constexpr Renamed kSwitches[] = {
-    {"sequence_parallel", "sequence_parallel"},
-    {"overlap_grad_reduce", "overlap_gradients"},
-    {"overlap_param_gather", "overlap_parameters"},
-    {"tp_comm_overlap", "tensor_overlap"},
-    {"account_for_embedding_in_pipeline_split", "count_embedding_as_layer"},
-    {"account_for_loss_in_pipeline_split", "count_loss_as_layer"},
-};
 
 int megatron_likeness(const std::vector<Entry>& entries) {
     constexpr std::string_view kTelling[] = {"num_layers", "hidden_size", "num_attention_heads", "transformer_impl",
                                              "use_distributed_optimizer"};
     int count = 0;
     for (const Entry& entry : entries) {
-        const auto is = [&](const Renamed& one) { return entry.key == one.key; };
-        count += std::any_of(std::begin(kWhole), std::end(kWhole), is) ||
+        const auto is = [&](const KeyRow& one) { return entry.key == one.key; };
+        count += std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys), is) ||
                  std::find(std::begin(kTelling), std::end(kTelling), entry.key) != std::end(kTelling);
     }
     return count;
 }
 
 static Text refusal(const char* id) { return Text("import_plan.refused", id); }
+
+// "flex" stands for DeepEP's and HybridEP's kernels (moe/token_dispatcher.py); every copy goes by itself in the others.
+static void read_dispatch(Import& in) {
+    const auto type = in.text("moe_token_dispatcher_type", "expert_dispatch");
+    const bool kernels = in.on("moe_enable_deepep", "expert_dispatch") || type == "flex";
+    if (kernels)
+        in.job["expert_dispatch"] = "deepep";
+    else if (type && type->substr(0, 8) == "alltoall")
+        in.job["expert_dispatch"] = "all_to_all";
+    else if (type)
+        in.mark("moe_token_dispatcher_type", *type == "allgather" ? Fate::no_number : Fate::unknown);
+}
 
 // Three ways to say it, of which one may be used (928-938).
 static void read_chunks(Import& in) {
@@ -148,7 +128,7 @@ static void read_precision(Import& in, const MegatronDefaults& defaults) {
     in.job["precision"] = fp8 ? (weights ? "fp8_weights" : "fp8") : fp16 ? "fp16" : "bf16";
     if (fp4 && *fp4 != "None") in.notes.emplace_back("import_plan.note.fp4");
     if (fp4 && fp8) in.refused.push_back(refusal("fp8_and_fp4"));  // 1100
-    if (!bf16 && !fp16 && defaults.needs_precision) in.notes.emplace_back("import_plan.note.fp32");
+    if (!bf16 && !fp16 && defaults.needs_precision && !in.hangs("precision")) in.notes.emplace_back("import_plan.note.fp32");
     const bool reduces_in_bf16 = in.on("grad_reduce_in_bf16", "gradients_in_fp32");
     const bool accumulates = in.on("accumulate_allreduce_grads_in_fp32", "gradients_in_fp32");
     const auto main_grads = in.text("main_grads_dtype", "gradients_in_fp32");
@@ -158,6 +138,9 @@ static void read_precision(Import& in, const MegatronDefaults& defaults) {
 // Without the precision-aware optimizer the types have no effect, and nothing may lie in host memory (1884).
 static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     const bool aware = in.on("use_precision_aware_optimizer", "moments");
+    if (const auto name = in.text("optimizer", ""); name && *name != "adam" && *name != "null" && !defaults.silent)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
+    if (in.on("cpu_offloading", "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
     const auto first = in.text("exp_avg_dtype", "moments"), second = in.text("exp_avg_sq_dtype", "moments");
     const auto bytes = [](const std::optional<std::string>& type) { return !type || *type == "fp32" ? 4 : *type == "fp8" ? 1 : 2; };
     in.job["moments"] = "fp32";
@@ -182,6 +165,7 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     const auto layers = in.text("transformer_impl", "transformer_engine");
     if (layers == "local") in.job["transformer_engine"] = "off";
     if (in.on("moe_grouped_gemm", "grouped_gemm")) in.job["grouped_gemm"] = "on";
+    if (in.on("defer_embedding_wgrad_compute", "deferred_embedding_gradient")) in.job["deferred_embedding_gradient"] = "on";
     for (const auto& [key, field] : {std::pair{"hidden_dropout", "hidden_dropout"}, std::pair{"attention_dropout", "attention_dropout"}})
         in.job[field] = in.number(key, field).value_or(defaults.dropout) > 0;
     if (in.on("no_overlap_p2p_communication", "overlap_pipeline"))
@@ -205,8 +189,50 @@ static void read_batch(Import& in) {
         in.refused.push_back(Text(refusal("batch")).with("batch", batch).with("micro", micro).with("copies", copies));
 }
 
+// Experts: arguments.py (expert parallelism check) and moe_layer.py.
+static void check_experts(Import& in) {
+    const auto degree = [&](const char* field) { return in.job.value(field, std::int64_t{1}); };
+    const std::int64_t experts = in.whole({"num_experts", "num_moe_experts"}, "").value_or(0);
+    const std::int64_t parallel = in.whole("expert_model_parallel_size", "").value_or(1);
+    if (in.hangs("expert_parallel") || in.hangs("model") || parallel < 1) return;
+    if (experts <= 1) {
+        if (parallel > 1 && !in.has("num_experts") && !in.has("num_moe_experts")) in.refused.push_back(refusal("no_experts"));
+        return;
+    }
+    if (experts % parallel != 0) in.refused.push_back(Text(refusal("experts")).with("experts", experts).with("parallel", parallel));
+    if (parallel > 1 && in.job["precision"] == "fp16") in.refused.push_back(refusal("expert_fp16"));
+    const bool tensor_known = !in.hangs("tensor_parallel") && !in.hangs("sequence_parallel");
+    if (tensor_known && degree("tensor_parallel") > 1 && !in.job.value("sequence_parallel", false))
+        in.refused.push_back(refusal("expert_sequence"));
+    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
+    const std::int64_t product = degree("expert_tensor_parallel") * parallel * degree("pipeline_parallel");
+    const bool known = !in.hangs("expert_tensor_parallel") && !in.hangs("pipeline_parallel") && tensor_known;
+    if (known && gpus > 0 && product > 0 && product <= 1'048'576 && gpus % product != 0)
+        in.refused.push_back(Text(refusal("expert_world")).with("gpus", gpus).with("product", product));
+}
+
+// What Megatron-LM's own program refuses besides, and others that take its arguments do not.
+static void check_own(Import& in) {
+    check_experts(in);
+    const std::int64_t tensor = in.job.value("tensor_parallel", std::int64_t{1});
+    const auto heads = in.whole("num_attention_heads", "");
+    if (heads && *heads > 0 && tensor > 0 && !in.hangs("tensor_parallel") && *heads % tensor != 0)
+        in.refused.push_back(Text(refusal("heads")).with("heads", *heads).with("parallel", tensor));
+    const auto positions = in.whole("max_position_embeddings", "");
+    const std::int64_t length = in.job.value("sequence_length", std::int64_t{0});
+    if (positions && !in.hangs("sequence_length") && *positions < length)
+        in.refused.push_back(Text(refusal("positions")).with("positions", *positions).with("sequence", length));
+    const bool overlaps = in.job.value("tensor_overlap", false) && !in.hangs("tensor_overlap");
+    if (overlaps && !in.hangs("sequence_parallel") && !in.job.value("sequence_parallel", false))
+        in.refused.push_back(refusal("tensor_overlap"));
+    const bool gathers = in.on("overlap_param_gather", "") && in.job["zero"] != "none";
+    if (gathers && !in.hangs("overlap_gradients") && !in.job.value("overlap_gradients", false))
+        in.refused.push_back(refusal("gather_gradients"));
+}
+
 static void check_rest(Import& in, const MegatronDefaults& defaults) {
-    if (in.on("overlap_param_gather", "overlap_parameters") && in.job["zero"] == "none" && !defaults.silent)
+    if (defaults.own_checks) check_own(in);
+    if (in.on("overlap_param_gather", "overlap_parameters") && in.job["zero"] == "none" && !in.hangs("zero") && !defaults.silent)
         in.refused.push_back(refusal("gather"));  // 1024
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
     const std::int64_t layers = in.whole("num_layers", "").value_or(0);
@@ -217,10 +243,21 @@ static void check_rest(Import& in, const MegatronDefaults& defaults) {
         in.refused.push_back(Text(refusal("layers")).with("layers", layers + extra).with("stages", stages));
 }
 
+// What forks call it: MindSpeed (ModelLink).
+static constexpr KeyRow kForks[] = {
+    {"multi_head_latent_attention", "multi_latent_attention"},
+    {"qk_nope_head_dim", "qk_head_dim"},
+    {"qk_rope_head_dim", "qk_pos_emb_head_dim"},
+    {"moe_intermediate_size", "moe_ffn_hidden_size"},
+};
+
 void read_megatron(Import& in, const MegatronDefaults& defaults) {
-    for (const auto& [key, field] : kWhole)
+    for (Entry& entry : in.entries)
+        for (const auto& [own, usual] : kForks)
+            if (entry.key == own) entry.key = usual;
+    for (const auto& [key, field] : kMegatronKeys)
         if (!in.job.contains(field)) in.set(field, in.whole(key, field));
-    for (const auto& [key, field] : kSwitches) {
+    for (const auto& [key, field] : kMegatronSwitches) {
         const bool on = in.on(key, field);
         const Entry* entry = in.last(key);
         if (entry == nullptr || entry->open.empty()) in.job[field] = on;
@@ -237,6 +274,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job["expert_tensor_parallel"] = *expert_tensor;
     else if (in.job.contains("tensor_parallel"))
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
+    if (!dense) read_dispatch(in);
     read_chunks(in);
     read_recompute(in);
     read_zero(in, defaults);
@@ -248,7 +286,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     mark_without_number(in);
     // Of no effect there (1434, 1024).
     if (in.job.value("tensor_parallel", std::int64_t{0}) == 1) in.job.erase("sequence_parallel");
-    if (in.job["zero"] == "none") in.job.erase("overlap_parameters");
+    if (in.job["zero"] == "none" && (!defaults.silent || in.has("use_distributed_optimizer"))) in.job.erase("overlap_parameters");
     in.drop_open();
     if (defaults.silent) {
         in.keep_said({"gpus", "gpus_per_node", "model", "framework"});

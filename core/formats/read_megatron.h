@@ -13,10 +13,13 @@ struct MegatronDefaults {
     double offload_fraction = 1, dropout = 0.1;
     const char* sharding = "optim_grads_params";  // of data_parallel_sharding_strategy
     bool needs_precision = true;                  // without --bf16 and --fp16 it trains in 32 bits
+    bool own_checks = false;                      // it is that program, with all that it refuses
 };
 
 // Reads the plan and the model; gpus, where known, is in import.job already.
 void read_megatron(Import& import, const MegatronDefaults& defaults = {});
+// Arguments that take no value.
+bool is_megatron_switch(std::string_view key);
 // Arguments that are known and change no number here.
 void mark_without_number(Import& import);
 // The model alone: import.config.

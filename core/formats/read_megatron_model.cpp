@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "formats/named_model.h"
 #include "formats/read_megatron.h"
 #include "model/catalog.h"
 #include "model/model.h"
@@ -15,9 +16,30 @@ static std::optional<std::int64_t> vocabulary_of(const std::string& tokenizer) {
     return std::nullopt;
 }
 
+// Of the tokenizer, where the arguments name one of those; pretrain_gpt.py itself takes GPT-2's for a list of merges.
+static std::optional<std::int64_t> tokenizer_words(Import& in) {
+    auto tokenizer = in.text("tokenizer_type", "");
+    if (!tokenizer && !in.has("tokenizer_type") && in.has("merge_file")) tokenizer = "GPT2BPETokenizer";
+    auto words = tokenizer ? vocabulary_of(*tokenizer) : std::nullopt;
+    for (const char* key : {"tokenizer_model", "tokenizer_name_or_path", "tokenizer_type"}) {  // a model's own, by its name
+        if (words || !in.has(key) || !in.last(key)->open.empty()) continue;
+        const auto name = in.text(key, "");
+        const CatalogModel* model = name && name->find('/') != std::string::npos ? named_model(*name) : nullptr;
+        if (model != nullptr) tokenizer = *name, words = model->model.vocabulary;
+    }
+    if (words) in.notes.push_back(Text("import_plan.note.tokenizer").with("tokenizer", *tokenizer).with("vocabulary", *words));
+    return words;
+}
+
+// Forks say it in their own words.
+static bool is_gated(Import& in) {
+    const auto gate = in.text("glu_activation", "model");
+    return in.on("swiglu", "model") || (gate && *gate != "None");
+}
+
 static void read_width(Import& in, Json& config) {
     const auto hidden = in.whole("hidden_size", "model"), heads = in.whole("num_attention_heads", "model");
-    const bool gated = in.on("swiglu", "model");
+    const bool gated = is_gated(in);
     if (hidden) config["hidden_size"] = *hidden;
     if (heads) config["num_attention_heads"] = *heads;
     if (const auto layers = in.whole("num_layers", "model")) config["num_hidden_layers"] = *layers;
@@ -29,8 +51,11 @@ static void read_width(Import& in, Json& config) {
     else if (hidden && !open)
         config["intermediate_size"] = gated ? *hidden * 4 * 2 / 3 / 64 * 64 : 4 * *hidden;
     const bool grouped = in.on("group_query_attention", "model");
-    const auto groups = in.whole("num_query_groups", "model");  // alone it has no effect
-    if (grouped && groups)
+    const auto groups = in.whole("num_query_groups", "model");                              // alone it has no effect
+    const auto own = in.whole({"num_key_value_heads", "num_attention_heads_kv"}, "model");  // of forks, which needs no switch
+    if (own)
+        config["num_key_value_heads"] = *own;
+    else if (grouped && groups)
         config["num_key_value_heads"] = *groups;
     else if (heads)
         config["num_key_value_heads"] = *heads;
@@ -39,17 +64,17 @@ static void read_width(Import& in, Json& config) {
 }
 
 static void read_shape(Import& in, Json& config) {
-    const bool gated = in.on("swiglu", "model");
-    config["gated_mlp"] = gated;
+    config["gated_mlp"] = is_gated(in);
     const auto norm = in.text("normalization", "model");
-    config["layer_norm"] = !norm || *norm == "LayerNorm";
+    const bool rms = in.on("use_rms_norm", "model") || in.on("RMSNorm", "model");
+    config["layer_norm"] = !rms && (!norm || *norm == "LayerNorm" || *norm == "layernorm");
     const auto positions = in.text("position_embedding_type", "model");
     const bool rotary = in.on("use_rotary_position_embeddings", "model");
-    config["learned_positions"] = (!positions || *positions == "learned_absolute") && !rotary;
+    config["learned_positions"] = (!positions || *positions == "learned_absolute") && !rotary && !in.on("no_position_embedding", "model");
     const bool bias = !in.on("disable_bias_linear", "model");
-    config["attention_bias"] = bias;
+    config["attention_bias"] = bias && !in.on("disable_attention_bias", "model");
     config["mlp_bias"] = bias;
-    config["tie_word_embeddings"] = !in.on("untie_embeddings_and_output_weights", "model");
+    config["tie_word_embeddings"] = !in.on("untie_embeddings_and_output_weights", "model") && !in.on("no_tie_embed_logits", "model");
     config["qk_layernorm"] = in.on("qk_layernorm", "model");
     in.on("squared_relu", "model");
     if (!bias && in.on("add_qkv_bias", "model")) config["model_type"] = "qwen2";
@@ -117,13 +142,33 @@ static void read_experts(Import& in, Json& config) {
     const bool latent = config.value("model_type", "") == "deepseek_v3";
     if (!latent) config["model_type"] = config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";
     config[latent ? "n_routed_experts" : "num_local_experts"] = *count;
-    config["num_experts_per_tok"] = in.whole("moe_router_topk", "model").value_or(2);
+    const bool deepspeed = in.has("moe_expert_parallel_size") || in.has("deepspeed");
+    config["num_experts_per_tok"] = deepspeed ? in.whole("topk", "model").value_or(1) : in.whole("moe_router_topk", "model").value_or(2);
+    const auto groups = in.whole("moe_router_num_groups", "model"), used = in.whole("moe_router_group_topk", "model");
+    if (latent || (groups && used)) config["n_group"] = groups.value_or(1), config["topk_group"] = used.value_or(1);
     const auto ffn = in.whole("moe_ffn_hidden_size", "model");
-    if (const std::int64_t width = ffn.value_or(config.value("intermediate_size", std::int64_t{0})); width > 0)
-        config["moe_intermediate_size"] = width;  // 1650
-    config["shared_expert_intermediate_size"] = in.whole("moe_shared_expert_intermediate_size", "model").value_or(0);
+    const std::int64_t width = ffn.value_or(config.value("intermediate_size", std::int64_t{0}));
+    if (width > 0) config["moe_intermediate_size"] = width;                                                             // 1650
+    const std::int64_t shared = std::clamp<std::int64_t>(in.whole("n_shared_experts", "model").value_or(0), 0, 1'000);  // of a fork
+    config["shared_expert_intermediate_size"] =
+        in.whole("moe_shared_expert_intermediate_size", "model").value_or(shared * std::min<std::int64_t>(width, 1'000'000));
     if (latent) config["n_shared_experts"] = 0;
     if (latent) config["first_k_dense_replace"] = 0;
+    if (deepspeed) {  // every second layer, where nothing else is said
+        const std::int64_t every = in.whole("expert_interval", "model").value_or(2);
+        Json dense = Json::array();
+        for (std::int64_t at = 0; at < std::min<std::int64_t>(config.value("num_hidden_layers", std::int64_t{0}), 2'000); ++at)
+            if (every > 0 && (at + 1) % every != 0) dense.push_back(at);
+        if (!dense.empty()) config["mlp_only_layers"] = dense;
+        return;
+    }
+    if (const auto first = in.whole("first_k_dense_replace", "model"); first && *first > 0) {
+        in.text("moe_layer_freq", "model");
+        Json dense = Json::array();
+        for (std::int64_t at = 0; at < std::min<std::int64_t>(*first, 2'000); ++at) dense.push_back(at);
+        config["mlp_only_layers"] = dense;
+        return;
+    }
     const Entry* list = in.last("moe_layer_freq");
     if (list == nullptr || !in.text("moe_layer_freq", "model")) return;
     const auto dense = dense_layers(list->value, config.value("num_hidden_layers", std::int64_t{0}));
@@ -154,18 +199,20 @@ static std::vector<const CatalogModel*> known_models(const Model& model, std::op
 
 void read_megatron_model(Import& in) {
     Json& config = in.config;
+    for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})  // layers of several kinds
+        if (in.has(key)) {
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+            return in.mark_all({"hybrid*", "is_hybrid*", "mamba*"}, Fate::unknown);
+        }
     if (!config.contains("model_type")) config["model_type"] = "llama";
     read_width(in, config);
     read_shape(in, config);
     read_latent(in, config);
     read_experts(in, config);
     if (const auto depth = in.whole("mtp_num_layers", "model")) config["num_nextn_predict_layers"] = *depth;
-    auto vocabulary = in.whole({"padded_vocab_size", "vocab_size"}, "model");
-    if (const auto tokenizer = in.text("tokenizer_type", ""); !vocabulary && tokenizer) {
-        vocabulary = vocabulary_of(*tokenizer);
-        if (vocabulary)
-            in.notes.push_back(Text("import_plan.note.tokenizer").with("tokenizer", *tokenizer).with("vocabulary", *vocabulary));
-    }
+    auto vocabulary = in.whole({"padded_vocab_size", "pad_vocab_size_to", "vocab_size"}, "model");
+    for (const char* key : {"pad_vocab_size_to", "vocab_size"}) in.whole(key, "model");  // the padded one counts, where there are two
+    if (!vocabulary) vocabulary = tokenizer_words(in);
     config["vocab_size"] = vocabulary.value_or(1'024);  // to read the other sizes by
     if (config["learned_positions"] == true && !config.contains("max_position_embeddings"))
         config["max_position_embeddings"] = in.job.value("sequence_length", std::int64_t{2'048});

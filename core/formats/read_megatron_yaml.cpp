@@ -134,7 +134,7 @@ void read_megatron_yaml(Import& in) {
     if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
         in.entries.push_back({"vocab_size", "vocab_size", answer->second});
     in.ask("gpus");
-    read_megatron(in);
+    read_megatron(in, {.own_checks = true});
     in.mark_all({"test_type", "TEST_*", "METRICS*", "metrics*", "BEFORE_*", "AFTER_*"}, Fate::no_number);
 }
 

@@ -2,6 +2,7 @@
 // model is a config.json below model.model_config.
 #include <algorithm>
 
+#include "formats/keys.h"
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
@@ -11,21 +12,10 @@ namespace fourfold {
 
 namespace {
 
-struct Row {
-    const char *key, *field;
-    std::int64_t usual;  // config.py, ParallelismArgs
-};
-constexpr Row kDegrees[] = {
-    {"parallelism.dp", "data_parallel", 0},
-    {"parallelism.tp", "tensor_parallel", 0},
-    {"parallelism.pp", "pipeline_parallel", 0},
-    {"parallelism.context_parallel_size", "context_parallel", 1},
-    {"parallelism.expert_parallel_size", "expert_parallel", 1},
-};
 constexpr std::string_view kModel = "model.model_config.";
 
 // Fields are set only where they can be multiplied without running over.
-std::int64_t degree(Import& in, const Row& row) {
+std::int64_t degree(Import& in, const DegreeRow& row) {
     if (!in.has(row.key)) return row.usual;
     const auto value = in.whole(row.key, row.field);
     return value && *value > 0 && *value <= 1'048'576 ? *value : 0;
@@ -34,7 +24,7 @@ std::int64_t degree(Import& in, const Row& row) {
 void read_split(Import& in) {
     std::int64_t gpus = 1, copies = 0;
     bool known = true;
-    for (const Row& row : kDegrees) {
+    for (const DegreeRow& row : kNanotronDegrees) {
         const std::int64_t value = degree(in, row);
         known = known && value > 0;
         if (std::string_view(row.field) == "data_parallel")
@@ -46,7 +36,7 @@ void read_split(Import& in) {
         known = known && gpus > 0;
     }
     if (known) in.job["gpus"] = gpus;
-    for (const Row& row : kDegrees)
+    for (const DegreeRow& row : kNanotronDegrees)
         in.whole(row.key, row.key == std::string_view("parallelism.expert_parallel_size") ? "expert_parallel" : "gpus");
     in.ask("gpus");
     in.set("sequence_length", in.whole("tokens.sequence_length", "sequence_length"));

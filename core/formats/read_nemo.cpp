@@ -96,6 +96,11 @@ void read_types(Import& in) {
 void read_switches(Import& in) {
     for (std::size_t i = 0; i < in.entries.size(); ++i) {
         Entry& entry = in.entries[i];
+        const auto* text = entry.value.get_ptr<const Json::string_t*>();
+        if (entry.key == "optim" && text != nullptr && text->find("distributed_fused_adam") != std::string::npos) {
+            in.become(entry, "use_distributed_optimizer", true);
+            entry.open.clear();
+        }
         if (!entry.open.empty()) continue;
         const bool off = entry.value == Json(false) || (entry.value.is_string() && lower_case(entry.value.get<std::string>()) == "false");
         if (entry.key == "grad_reduce_in_fp32") in.become(entry, off ? "grad_reduce_in_bf16" : "accumulate_allreduce_grads_in_fp32", true);

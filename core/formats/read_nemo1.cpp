@@ -157,6 +157,7 @@ void read_nemo1(Import& in) {
                  "fp16_lm*",
                  "headscale",
                  "normalize_attention*",
+                 "scale_positional*",
                  "attention_type",
                  "use_emha",
                  "seq_len_interp*",

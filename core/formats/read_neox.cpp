@@ -58,6 +58,8 @@ void translate(Import& in) {
             in.derive(Entry(entry), "group_query_attention", true);
         else if (key == "use_bias_in_mlp" && value == "false")
             in.become(entry, "disable_bias_linear", true);
+        else if (key == "use_bias_in_attn_linear" && value == "false")
+            in.become(entry, "disable_attention_bias", true);
         else if ((key == "bf16.enabled" && value == "true") || (key == "precision" && value.starts_with("b")))
             in.become(entry, "bf16", true);
         else if ((key == "fp16.enabled" && value == "true") || (key == "precision" && value.starts_with("fp16")))
@@ -106,6 +108,9 @@ void read_neox(Import& in) {
                  "no_ssh*",
                  "intermediate*",
                  "mlp_type",
+                 "mlp_multiple_of",
+                 "use_bias_in_norms",
+                 "pipe_partition*",
                  "rms_norm*",
                  "train_data*"},
                 Fate::no_number);
@@ -122,6 +127,7 @@ void read_neox(Import& in) {
     if (in.has("zero_optimization.overlap_comm"))
         in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
     if (in.on("zero_optimization.cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    if (!in.has("bf16") && !in.has("fp16")) in.job.erase("precision");  // another of its files may say it
     if (in.has("attention_config")) {
         const std::string kinds = in.text("attention_config", "attention").value_or("");
         if (kinds.find("flash") != std::string::npos) in.job["attention"] = "flash";
@@ -129,6 +135,17 @@ void read_neox(Import& in) {
     in.job["framework"] = "megatron-deepspeed";
     in.job["virtual_stages"] = 1;  // DeepSpeed's pipeline has no interleaving
     in.drop_open();
+}
+
+// Its pipeline takes any number of layers; one way counts the embeddings as layers too.
+static void read_partition(Import& in) {
+    const bool pipeline = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
+    if (const auto method = in.text("pp_partition_method", "count_embedding_as_layer");
+        pipeline && method && method->find("transformer") != std::string::npos && method->find("embedding") != std::string::npos) {
+        in.text("pp_partition_method", "count_loss_as_layer");
+        in.job["count_embedding_as_layer"] = in.job["count_loss_as_layer"] = true;
+    }
+    if (pipeline) std::erase_if(in.refused, [](const Text& one) { return one.id() == "import_plan.refused.layers"; });
 }
 
 // ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.
@@ -152,10 +169,17 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     if (micro && *micro > 0 && !in.has("micro_batch_size")) in.job["micro_batch"] = *micro;
     if (batch && *batch > 0 && !in.has("global_batch_size")) in.job["global_batch"] = *batch;
     in.job["framework"] = "megatron-deepspeed";
-    in.mark_all(
-        {"deepspeed*", "use_pin_memory", "universal*", "no_pipeline_parallel", "zero_optimization.*", "steps_per_print", "gradient_*",
-         "fp16.*", "bf16.*", "optimizer.*", "scheduler.*", "wall_clock*", "prescale*", "zero_allow*", "data_types.*", "memory_*"},
-        Fate::no_number);
+    read_partition(in);
+    if (in.has("deepspeed_config") && document.empty() && !in.has("zero_stage")) {  // a file that is not here says it
+        in.job.erase("zero");
+        in.mark("deepspeed_config", Fate::unknown);
+    } else {
+        in.mark_all({"deepspeed_config"}, Fate::no_number);
+    }
+    in.mark_all({"deepspeed", "deepspeed_activation*", "deepspeed_mpi", "use_pin_memory", "universal*", "no_pipeline_parallel",
+                 "zero_optimization.*", "steps_per_print", "gradient_*", "fp16.*", "bf16.*", "optimizer.*", "scheduler.*", "wall_clock*",
+                 "prescale*", "zero_allow*", "data_types.*", "memory_*", "aio*"},
+                Fate::no_number);
     in.drop_open();
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
 }

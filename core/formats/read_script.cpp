@@ -16,10 +16,20 @@ namespace {
 constexpr int kLikeEnough = 3;  // arguments of Megatron-LM that make a command one
 
 // The names of a job's arguments that the environment before a command sets by convention (Megatron-MoE-ModelZoo).
-constexpr std::pair<const char*, const char*> kSettings[] = {
-    {"TP", "tensor_model_parallel_size"}, {"PP", "pipeline_model_parallel_size"}, {"CP", "context_parallel_size"},
-    {"EP", "expert_model_parallel_size"}, {"ETP", "expert_tensor_parallel_size"}, {"VPP", "num_virtual_stages_per_pipeline_rank"},
-    {"MBS", "micro_batch_size"},          {"GBS", "global_batch_size"},           {"SEQ_LEN", "seq_length"}};
+constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_model_parallel_size"},
+                                                             {"PP", "pipeline_model_parallel_size"},
+                                                             {"CP", "context_parallel_size"},
+                                                             {"EP", "expert_model_parallel_size"},
+                                                             {"ETP", "expert_tensor_parallel_size"},
+                                                             {"VPP", "num_virtual_stages_per_pipeline_rank"},
+                                                             {"MBS", "micro_batch_size"},
+                                                             {"GBS", "global_batch_size"},
+                                                             {"SEQ_LEN", "seq_length"},
+                                                             {"MICRO_BATCH_SIZE", "micro_batch_size"},
+                                                             {"GLOBAL_BATCH_SIZE", "global_batch_size"},
+                                                             {"SEQ_LENGTH", "seq_length"},
+                                                             {"NUM_LAYERS", "num_layers"},
+                                                             {"HIDDEN_SIZE", "hidden_size"}};
 
 // What a reader is asked for where a script does not say it, and the argument that would.
 constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
@@ -50,6 +60,28 @@ ShellCommand all_lists(const ShellScript& script) {
     return command;
 }
 
+// Whether names of this convention are set for a script that is not here.
+bool sets_a_job(const ShellCommand& command) {
+    const auto has = [&](std::initializer_list<std::string_view> names) {
+        return std::any_of(command.settings.begin(), command.settings.end(), [&](const auto& one) {
+            return !one.second.empty() && std::find(names.begin(), names.end(), one.first) != names.end();
+        });
+    };
+    return has({"TP"}) && has({"PP"}) && has({"MBS", "MICRO_BATCH_SIZE", "GBS", "GLOBAL_BATCH_SIZE"});
+}
+
+// The script's own variables, with the line of the first.
+ShellCommand all_variables(const ShellScript& script) {
+    ShellCommand command;
+    for (const auto& [name, words] : script.variables) {
+        if (words.size() != 1) continue;
+        command.settings.emplace_back(name, words[0].text);
+        const bool first = words[0].line > 0 && (command.line == 0 || words[0].line < command.line);
+        if (name == "TP" || name == "PP" || first) command.line = words[0].line;
+    }
+    return command;
+}
+
 // "model.tensor_model_parallel_size=8", also with Hydra's "+" before it; "mixed_precision=bf16_mixed" beside such ones.
 struct Override {
     std::string key;
@@ -66,6 +98,12 @@ std::optional<Override> override_in(const std::string& word) {
     return std::all_of(key.begin(), key.end(), in_path) ? std::optional(Override{std::move(key), cut + 1}) : std::nullopt;
 }
 
+// Hydra takes quotes that the shell left: model.recompute_granularity='"full"'.
+std::string unquoted(const std::string& text) {
+    const bool quoted = text.size() > 1 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0];
+    return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 // Takes them out of the command's words.
 std::vector<Entry> overrides_of(ShellCommand& command) {
     std::vector<Entry> entries;
@@ -76,13 +114,16 @@ std::vector<Entry> overrides_of(ShellCommand& command) {
             rest.push_back(word);
             continue;
         }
-        Entry entry{found->key, found->key, word.text.substr(found->value), word.line};
+        Entry entry{found->key, found->key, unquoted(word.text.substr(found->value)), word.line};
         entry.open = open_names(word.text);
         entries.push_back(std::move(entry));
     }
     const bool paths =
         std::any_of(entries.begin(), entries.end(), [](const Entry& entry) { return entry.key.find('.') != std::string::npos; });
-    if (!paths) return {};
+    const bool beside_file = entries.size() > 1 && std::any_of(rest.begin(), rest.end(), [](const ShellWord& word) {
+                                 return word.text.ends_with(".yml") || word.text.ends_with(".yaml");
+                             });
+    if (!paths && !beside_file) return {};
     command.words = std::move(rest);
     return entries;
 }
@@ -102,6 +143,9 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
     read_launch(script, command, job.in);
+    job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
+                     "redirects", "log_dir"},
+                    Fate::no_number);
     reader->read(job.in);
     return job;
 }
@@ -125,7 +169,8 @@ std::vector<ShellCommand> joined_overrides(const std::vector<ShellCommand>& comm
 // Megatron-DeepSpeed has Megatron-LM's arguments, and some of its own.
 bool is_deepspeed(const std::vector<Entry>& entries) { return count_like(entries, {"deepspeed", "deepspeed_config", "zero_stage"}) > 0; }
 
-Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set) {
+// `alone`: what is said stands before another script, which says the rest.
+Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
     in.entries = arguments_of(command);
     add_settings(command, in);
@@ -136,7 +181,9 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
             for (const std::string& open : open_names(reason)) in.touched.push_back(open);
     in.set("gpus", in.whole("gpus", "gpus"));
     read_launch(script, command, in);
-    read_megatron(in);
+    const bool starts =
+        std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
+    read_megatron(in, {.silent = alone, .needs_precision = !alone, .own_checks = starts && !is_deepspeed(in.entries)});
     if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
     return in;
 }
@@ -144,6 +191,8 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
 std::string title_of(const ShellCommand& command) {
     for (const ShellWord& word : command.words)
         if (word.text.ends_with(".py")) return without_marks(word.text.substr(word.text.rfind('/') + 1));
+    for (const ShellWord& word : command.words)
+        if (word.text.ends_with(".sh")) return without_marks(word.text.substr(word.text.rfind('/') + 1));
     return command.words.empty() ? "" : without_marks(command.words[0].text).substr(0, 80);
 }
 
@@ -169,6 +218,12 @@ std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) 
     if (read.jobs.empty())
         if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kLikeEnough)
             read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
+    if (read.jobs.empty())
+        for (const ShellCommand& command : script.commands)
+            if (sets_a_job(command) && read.jobs.size() < kMost)
+                read.jobs.push_back({title_of(command), command.line, read_command(script, command, set, true)});
+    if (const ShellCommand names = all_variables(script); read.jobs.empty() && sets_a_job(names))
+        read.jobs.push_back({"", names.line, read_command(script, names, set, true)});
     // The program may be anybody's, and its configuration stands in the script.
     if (std::vector<Entry> document = deepspeed_documents(script); read.jobs.empty() && !document.empty()) {
         ReadJob job;

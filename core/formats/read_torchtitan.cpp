@@ -1,8 +1,11 @@
 // torchtitan: TOML up to 9810191bb (2026-02-23), and the arguments after it (b5bcd76c6), which have the same sections. Data parallelism is
 // FSDP; a step's batch counts sequences, and later tokens.
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "base/text.h"
+#include "formats/keys.h"
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
@@ -10,22 +13,6 @@
 namespace fourfold {
 
 namespace {
-
-struct Row {
-    const char *key, *field;
-};
-constexpr Row kWhole[] = {
-    {"training.seq_len", "sequence_length"},
-    {"training.max_context_length", "sequence_length"},
-    {"parallelism.tensor_parallel_degree", "tensor_parallel"},
-    {"parallelism.context_parallel_degree", "context_parallel"},
-    {"parallelism.pipeline_parallel_degree", "pipeline_parallel"},
-    {"parallelism.expert_parallel_degree", "expert_parallel"},
-    {"parallelism.expert_tensor_parallel_degree", "expert_tensor_parallel"},
-    {"training.tensor_parallel_degree", "tensor_parallel"},  // before [parallelism]
-    {"experimental.pipeline_parallel_degree", "pipeline_parallel"},
-    {"experimental.context_parallel_degree", "context_parallel"},
-};
 
 void read_model_name(Import& in) {
     const auto name = in.text("model.name", "model"), flavor = in.text("model.flavor", "model");
@@ -43,6 +30,14 @@ void read_model_name(Import& in) {
             in.job["model"] = found->model.id;
             return;
         }
+    // "deepseek_v3" in the flavor "671B": the size of the model that has that name.
+    if (const CatalogModel* found = name && flavor ? named_model(*name) : nullptr) {
+        const double billions = std::strtod(flavor->c_str(), nullptr), published = static_cast<double>(found->published_parameters) / 1e9;
+        if (flavor->ends_with('B') && std::abs(billions - published) < 0.01 * published) {
+            in.job["model"] = found->model.id;
+            return;
+        }
+    }
     for (const char* key : {"model.name", "model.flavor", "module", "config"}) in.mark(key, Fate::unknown);
 }
 
@@ -95,7 +90,8 @@ void read_zero(Import& in) {
 void read_gpus(Import& in) {
     const auto shards = in.whole("parallelism.data_parallel_shard_degree", "gpus");
     const std::int64_t split = in.model_parallel();
-    const std::int64_t replicas = in.job.value("shard_replicas", std::int64_t{1});
+    const std::int64_t replicas =
+        std::max<std::int64_t>(in.whole("parallelism.data_parallel_replicate_degree", "gpus").value_or(1), 1);  // of DDP too
     const bool open =
         in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel") || in.hangs("shard_replicas");
     if (!open && !in.job.contains("gpus") && shards && *shards > 0 && *shards <= 1'048'576 && split > 0 && split <= 1'048'576 &&
@@ -197,7 +193,7 @@ void read_torchtitan(Import& in) {
                  "dataloader.*",
                  "tokenizer.*"},
                 Fate::no_number);
-    for (const auto& [key, field] : kWhole)
+    for (const auto& [key, field] : kTorchtitanKeys)
         if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;
     for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "expert_parallel"})
         if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;

@@ -39,7 +39,7 @@ class Run {
     void text(std::string_view text, std::int64_t line) {
         ShellTokens tokens = tokens_of(text, line);
         for (ShellCommand& directive : tokens.directives) {
-            learn(directive);
+            learn(directive, variables_);
             script_.directives.push_back(std::move(directive));
         }
         for (std::string& document : tokens.documents) script_.documents.push_back(std::move(document));
@@ -52,27 +52,6 @@ class Run {
     }
 
  private:
-    // What a scheduler tells the script about itself.
-    void learn(const ShellCommand& directive) {
-        const auto set = [&](std::initializer_list<const char*> names, const std::string& value) {
-            for (const char* name : names) variables_.try_emplace(name, ShellVariable{{{value, directive.line}}});
-        };
-        for (std::size_t i = 1; i < directive.words.size(); ++i) {
-            std::string word = directive.words[i].text, value;
-            if (const std::size_t cut = word.find('='); cut != std::string::npos) {
-                value = word.substr(cut + 1);
-                word.resize(cut);
-            } else if (i + 1 < directive.words.size()) {
-                value = directive.words[i + 1].text;
-            }
-            if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos) continue;
-            if (word == "--nodes" || word == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, value);
-            if (word == "--ntasks-per-node") set({"SLURM_NTASKS_PER_NODE"}, value);
-            if (word == "--ntasks" || word == "-n") set({"SLURM_NTASKS", "SLURM_NPROCS"}, value);
-            if (word == "--gpus-per-node") set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}, value);
-        }
-    }
-
     void run(const ShellNodes& nodes) {
         Truth last = Truth::yes;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -189,18 +168,36 @@ class Run {
         const ShellClause& clause = node.clauses[0];
         if (node.name.empty()) {
             const Truth truth = node.until ? !answer(clause.condition) : answer(clause.condition);
-            if (truth != Truth::no) maybe({[&] { run(clause.body); }, [] {}});
+            if (truth == Truth::yes) repeat(clause.body);
+            if (truth == Truth::unknown) maybe({[&] { run(clause.body); }, [] {}});
             return;
         }
         ShellWords words;
         for (const RawWord& raw : node.words)
             for (ShellWord& word : values_.words(raw)) words.push_back(std::move(word));
-        if (words.size() == 1)
+        if (words.empty() && !node.words.empty()) return;
+        if (words.size() == 1) {
             set(node.name, {{words[0]}});
-        else
-            set(node.name, {{{open_mark(node.name), node.line}}});
+            return run(clause.body);
+        }
+        set(node.name, {{{open_mark(node.name), node.line}}});
         for (const ShellWord& word : words) values_.compared(open_mark(node.name), word.text);
-        run(clause.body);
+        repeat(clause.body);
+    }
+
+    // More than once: what is another value after a second time is open.
+    void repeat(const ShellNodes& body) {
+        run(body);
+        const ShellVariables once = variables_;
+        steps_ += static_cast<int>(once.size() / 16);
+        const std::size_t commands = script_.commands.size();
+        const ShellCommand last = commands == 0 ? ShellCommand{} : script_.commands.back();
+        run(body);
+        script_.commands.resize(commands);
+        if (commands > 0) script_.commands.back() = last;
+        for (auto& [name, value] : variables_)
+            if (const auto known = once.find(name); known != once.end() && !(known->second == value))
+                value = merged(known->second, value, name);
     }
 
     // Several ways to go on, of which the text does not say which: what differs afterwards is open.
@@ -250,7 +247,8 @@ class Run {
             for (const RawWord& part : raw.list)
                 for (ShellWord& word : values_.words(part)) value.words.push_back(std::move(word));
         } else {
-            const std::string text = values_.text(std::string_view(raw.text).substr(length + (adds ? 2 : 1)));
+            std::string text = values_.text(std::string_view(raw.text).substr(length + (adds ? 2 : 1)));
+            if (is_printed(text)) text = open_mark(name);  // which says more than the command
             if (adds && !value.words.empty())
                 value.words[0].text += text;
             else

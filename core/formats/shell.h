@@ -13,6 +13,8 @@ namespace fourfold {
 // A name whose value the text does not say stands between these two.
 inline constexpr char kOpen = '\x01', kClose = '\x02';
 std::string open_mark(std::string_view name);
+// The place behind a mark that begins at `at`.
+std::size_t behind_mark(std::string_view text, std::size_t at);
 bool is_open(std::string_view text);
 // The names that are open in it, each once, in order.
 std::vector<std::string> open_names(std::string_view text);

@@ -34,4 +34,25 @@ ShellVariable merged(const ShellVariable& a, const ShellVariable& b, const std::
     return both;
 }
 
+void learn(const ShellCommand& directive, ShellVariables& variables) {
+    const auto set = [&](std::initializer_list<const char*> names, const std::string& value) {
+        for (const char* name : names) variables.try_emplace(name, ShellVariable{{{value, directive.line}}});
+    };
+    for (std::size_t i = 1; i < directive.words.size(); ++i) {
+        std::string word = directive.words[i].text, value;
+        if (const std::size_t cut = word.find('='); cut != std::string::npos) {
+            value = word.substr(cut + 1);
+            word.resize(cut);
+        } else if (i + 1 < directive.words.size()) {
+            value = directive.words[i + 1].text;
+        }
+        if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos) continue;
+        if (word == "--nodes" || word == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, value);
+        if (word == "--ntasks-per-node") set({"SLURM_NTASKS_PER_NODE"}, value);
+        if (word == "--ntasks" || word == "-n") set({"SLURM_NTASKS", "SLURM_NPROCS"}, value);
+        if (word.starts_with("rt_") || word.starts_with("node_")) set({"NHOSTS"}, value);  // of Age, which tells how many nodes it gives
+        if (word == "--gpus-per-node") set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}, value);
+    }
+}
+
 }  // namespace fourfold

@@ -60,12 +60,13 @@ struct ShellVariable {
     friend bool operator==(const ShellVariable& a, const ShellVariable& b);
 };
 bool operator==(const ShellVariable& a, const ShellVariable& b);
+using ShellVariables = std::map<std::string, ShellVariable>;
 // A variable after one of two ways, of which the text does not say which: what both begin with stays; behind it each flag is open, with the
 // value that it has on its way.
 ShellVariable merged(const ShellVariable& a, const ShellVariable& b, const std::string& reason);
+// Names that a scheduler sets, from what it is told: SLURM_NNODES.
+void learn(const ShellCommand& directive, ShellVariables& variables);
 std::string joined_words(const ShellWords& words);
-
-using ShellVariables = std::map<std::string, ShellVariable>;
 
 enum class Truth { no, yes, unknown };
 inline Truth operator!(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }
@@ -85,6 +86,7 @@ class ShellValues {
     Truth test(std::string_view expression);
     std::string join(const std::string& name);
     void compared(const std::string& open, const std::string& with);
+    bool is_set(const std::string& name) const { return variables_.contains(name); }
     void set(const std::string& name, ShellVariable value) { variables_[name] = std::move(value); }
     bool overflowed = false;  // a value grew beyond every measure
 
@@ -103,6 +105,8 @@ class ShellValues {
     int depth_ = 0;
 };
 
+// Whether it is nothing but what a command would print.
+bool is_printed(std::string_view text);
 // The place behind the closing one of what opens at `at`: (, {, ", ' or `.
 std::size_t behind_closing(std::string_view text, std::size_t at);
 

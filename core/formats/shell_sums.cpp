@@ -13,7 +13,7 @@ class Sum {
  public:
     Sum(std::string_view text, ShellValues& values) : text_(text), values_(values) {}
     std::string result() {
-        const std::optional<std::int64_t> value = level(0);
+        const std::optional<std::int64_t> value = whole();
         skip();
         if (open_.empty() && value && at_ == text_.size()) return std::to_string(*value);
         return open_.empty() ? open_mark(joined({"$((", text_, "))"})) : open_;
@@ -30,10 +30,23 @@ class Sum {
         return true;
     }
     using Number = std::optional<std::int64_t>;
+    static constexpr int kDeepestSum = 100;
+
+    // "a ? b : c", which is looser than all others.
+    Number whole() {
+        const Number first = level(0);
+        if (!take("?")) return first;
+        if (++depth_ > kDeepestSum) return std::nullopt;
+        const Number yes = whole();
+        const Number no = take(":") ? whole() : std::nullopt;
+        --depth_;
+        return !first ? std::nullopt : *first != 0 ? yes : no;
+    }
 
     // The loosest operators first.
     Number level(std::size_t which) {
-        static constexpr std::string_view kSigns[][4] = {{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
+        static constexpr std::string_view kSigns[][4] = {{"||"},       {"&&"},     {"==", "!="},   {"<=", ">=", "<", ">"},
+                                                         {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
         if (which == std::size(kSigns)) return single();
         Number left = level(which + 1);
         for (bool found = true; found;) {
@@ -58,6 +71,10 @@ class Sum {
             if (b == 0 || b == -1) return std::nullopt;
             return sign == "/" ? a / b : a % b;
         }
+        if (sign == "<<" || sign == ">>") {
+            if (b < 0 || b > 31 || a < 0 || a > 2'147'483'647) return std::nullopt;
+            return sign == "<<" ? a << b : a >> b;
+        }
         if (sign == "==") return a == b;
         if (sign == "!=") return a != b;
         if (sign == "<=") return a <= b;
@@ -68,11 +85,10 @@ class Sum {
     }
 
     Number single() {
-        constexpr int kDeepestSum = 100;
         if (++depth_ > kDeepestSum) return std::nullopt;
         Number value;
         if (take("(")) {
-            value = level(0);
+            value = whole();
             if (!take(")")) value = std::nullopt;
         } else if (take("-")) {
             value = single();

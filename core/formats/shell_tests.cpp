@@ -56,10 +56,10 @@ class Test {
     }
 
     // A name that nobody set counts as empty here: this is how scripts ask whether to take a default.
-    static Truth unary(char what, const std::string& operand) {
+    Truth unary(char what, const std::string& operand) const {
         if (what != 'z' && what != 'n') return Truth::unknown;
         const std::vector<std::string> names = open_names(operand);
-        if (!names.empty() && (names[0].starts_with("$(") || names.size() > 1)) return Truth::unknown;
+        if (!names.empty() && (names[0].starts_with("$(") || names.size() > 1 || values_.is_set(names[0]))) return Truth::unknown;
         const bool empty = operand.empty() || !names.empty();
         return empty == (what == 'z') ? Truth::yes : Truth::no;
     }

@@ -1,11 +1,16 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
 #include "formats/shell_parts.h"
 
 namespace fourfold {
 
-std::string open_mark(std::string_view name) { return kOpen + std::string(name) + kClose; }
+std::string open_mark(std::string_view name) {
+    std::string mark(name);
+    std::erase_if(mark, [](char c) { return c == kOpen || c == kClose; });
+    return kOpen + mark + kClose;
+}
 bool is_open(std::string_view text) { return text.find(kOpen) != std::string_view::npos; }
 
 std::vector<std::string> open_names(std::string_view text) {
@@ -29,6 +34,15 @@ std::string without_marks(std::string_view text) {
     return plain;
 }
 
+std::size_t behind_mark(std::string_view text, std::size_t at) {
+    const std::size_t end = text.find(kClose, at);
+    return end == std::string_view::npos ? at + 1 : end + 1;
+}
+
+bool is_printed(std::string_view text) {
+    return text.size() > 3 && text[0] == kOpen && text.substr(1).starts_with("$(") && behind_mark(text, 0) == text.size();
+}
+
 // The place of the closing sign is the last one where there is none.
 static std::size_t behind_closing_within(std::string_view text, std::size_t at, int depth) {
     constexpr int kDeepest = 100;
@@ -38,6 +52,10 @@ static std::size_t behind_closing_within(std::string_view text, std::size_t at, 
     for (std::size_t i = at + 1; i < text.size(); ++i) {
         const char c = text[i];
         if (c == close) return i + 1;
+        if (c == kOpen) {
+            i = behind_mark(text, i) - 1;
+            continue;
+        }
         if (open == '\'') continue;
         if (c == '\\')
             ++i;
@@ -78,13 +96,17 @@ class Lexer {
         return last.kind == ShellToken::word && std::find(std::begin(kBefore), std::end(kBefore), last.raw.text) != std::end(kBefore);
     }
 
+    bool behind_for() const {
+        return !found_.list.empty() && found_.list.back().kind == ShellToken::word && found_.list.back().raw.text == "for";
+    }
+
     void step() {
         if (skip_blanks()) return;
         const char c = now();
         if (c == '\n') return end_line();
         if (c == '#') return comment();
         if (at_command_start() && starts("[[") && (is_blank(now(2)) || now(2) == '\n')) return whole(ShellToken::test, "[[", "]]");
-        if (at_command_start() && starts("((")) return whole(ShellToken::sum, "((", "))");
+        if ((at_command_start() || behind_for()) && starts("((")) return whole(ShellToken::sum, "((", "))");
         if (c == '<' || c == '>' || (c == '&' && now(1) == '>')) return redirection();
         for (const char* sign : {";;", "&&", "||", "|&", ";", "&", "|", "(", ")"})
             if (starts(sign)) {
@@ -150,6 +172,7 @@ class Lexer {
 
     // Where output goes is passed over, here-documents are kept.
     void redirection() {
+        if (const std::size_t end = placeholder_end(); end > 0) return add(ShellToken::word, read_word());
         const bool document = starts("<<") && !starts("<<<");
         const bool indented = document && now(2) == '-';
         at_ += indented ? 3 : 0;
@@ -180,11 +203,25 @@ class Lexer {
         found_.documents.push_back(std::move(content));
     }
 
+    // "<path to the data>", to be filled in by people: a word, though the shell would take it for two files. 0: it is none.
+    std::size_t placeholder_end() const {
+        if (now() != '<' || std::isalpha(static_cast<unsigned char>(now(1))) == 0) return 0;
+        const std::size_t end = text_.find_first_of("<>|&;\n\"'`$", at_ + 1);
+        if (end == std::string_view::npos || text_[end] != '>' || is_blank(text_[end - 1])) return 0;
+        const bool numbered = std::isdigit(static_cast<unsigned char>(text_[end - 1])) != 0 && is_blank(text_[end - 2]);  // "2>"
+        return numbered ? 0 : end + 1;
+    }
+
     RawWord read_word(bool may_be_list = true) {
         RawWord word{"", line_};
         while (at_ < text_.size()) {
             const char c = now();
             if (may_be_list && c == '(' && word.text.ends_with('=') && name_length(word.text) > 0) return read_list(std::move(word));
+            if (const std::size_t end = placeholder_end(); end > 0) {
+                word.text += joined({"'", text_.substr(at_, end - at_), "'"});
+                at_ = end;
+                continue;
+            }
             if (ends_word(c)) break;
             if (c == '\\') {
                 if (now(1) == '\n')
@@ -199,6 +236,8 @@ class Lexer {
                 end = behind_closing(text_, at_);
             else if (c == '$' && (now(1) == '(' || now(1) == '{'))
                 end = behind_closing(text_, at_ + 1);
+            else if (c == kOpen)
+                end = behind_mark(text_, at_);
             const std::string_view part = text_.substr(at_, end - at_);
             line_ += std::count(part.begin(), part.end(), '\n');
             word.text += part;

@@ -129,7 +129,14 @@ class Parser {
         body_of_loop(node, std::move(clause));
     }
 
+    // "for ((i = 0; i < 8; i++))" has a name and no words.
     void each(ShellNode& node) {
+        if (at_ < tokens_.size() && tokens_[at_].kind == ShellToken::sum) {
+            const std::string& text = tokens_[at_++].raw.text;
+            const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+            node.name = text.substr(begin, name_end(text, begin) - begin);
+            if (node.name.empty()) node.name = "((" + text.substr(0, 20) + "))";
+        }
         while (at_ < tokens_.size() && !end_of_line() && !sign(";") && !word("do")) {
             if (tokens_[at_].kind == ShellToken::word && node.name.empty())
                 node.name = tokens_[at_].raw.text;

@@ -88,7 +88,12 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         const std::string index = text(inside.substr(at + 1, end - at - 1));
         at = std::min(end + 1, inside.size());
         found.separate = index == "@";
-        if (index != "@" && index != "*") {
+        const std::string by_name = joined({"[", index, "]="});
+        const auto named =
+            std::find_if(found.words.begin(), found.words.end(), [&](const ShellWord& word) { return word.text.starts_with(by_name); });
+        if (named != found.words.end()) {
+            found.words = {{named->text.substr(by_name.size()), named->line}};
+        } else if (index != "@" && index != "*") {
             const std::string number = sum(index);
             const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
             const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
@@ -162,6 +167,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
 std::string ShellValues::substitution(std::string_view inside) {
     bool complete = true;
     const ShellNodes nodes = nodes_of(tokens_of(inside).list, complete);
+    if (nodes.empty() && complete) return "";  // a comment among arguments: `# sizes`
     const auto unknown = [&] { return open_mark(joined({"$(", inside.substr(0, 40), ")"})); };
     if (nodes.empty() || nodes.front().kind != ShellNode::simple || !complete) return unknown();
     ShellWords words;
@@ -225,13 +231,15 @@ ShellWords ShellValues::words(const RawWord& raw, bool splits) {
     std::string word;
     std::int64_t line = raw.line;  // of the value where the word is nothing else
     const std::string& text = raw.text;
-    bool quoted = false, in_quotes = false;
+    bool quoted = false, in_quotes = false, no_words = false;  // "$@" of none is no word
     const auto finish = [&] {
-        if (!word.empty() || quoted) words.push_back({std::exchange(word, {}), line, quoted});
+        if (!word.empty() || (quoted && !no_words)) words.push_back({std::exchange(word, {}), line, quoted});
         line = raw.line;
         quoted = in_quotes;
+        no_words = false;
     };
     const auto take = [&](const Found& found) {
+        no_words = no_words || (splits && found.separate && found.words.empty());
         for (std::size_t i = 0; i < found.words.size(); ++i) {
             if (i > 0 && splits && (found.separate || !in_quotes))
                 finish();
@@ -272,6 +280,10 @@ ShellWords ShellValues::words(const RawWord& raw, bool splits) {
                 word += text[i + 1];
             }
             i += 2;
+        } else if (c == kOpen) {
+            const std::size_t end = behind_mark(text, i);
+            word += text.substr(i, end - i);
+            i = end;
         } else if (c == '$' && i + 1 < text.size()) {
             take(dollar(text, ++i));
         } else if (c == '`') {

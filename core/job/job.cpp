@@ -11,9 +11,6 @@ namespace fourfold {
 constexpr std::size_t kMaxGpuCounts = 16;
 constexpr std::int64_t kMaxGpus = 1'048'576;
 
-static constexpr Choice kConfigFormats[] = {{"megatron-lm"}};
-const std::span<const Choice> kConfigFormatChoices = kConfigFormats;
-
 static double steps_of(const Budget& budget, const Plan& plan) {
     return std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));
 }
@@ -123,10 +120,15 @@ static void read_question(FieldReader& reader, Request kind, Job& job, Problems&
             reader.number({"days", "", "days"}, job.days, {0, 36'500});
             break;
         case Request::export_plan:
-            reader.choice({"format"}, job.format, kConfigFormatChoices);
+            job.exported = read_export(reader, problems);
             break;
         case Request::versus:
             reader.any("other");  // read_other
+            break;
+        case Request::phases:  // phases.h reads them
+            for (const char* key :
+                 {"phases", "storage_gbyte_per_s", "restart_seconds", "failure_hours_per_gpu", "checkpoint_seconds", "keep_degrees"})
+                reader.any(key);
             break;
         case Request::calibrate:  // calibration.h reads them
             reader.any("runs");
@@ -173,6 +175,15 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     return job;
 }
 
+Plan read_changed_plan(FieldReader& reader, const Job& job, Problems& problems) {
+    Plan plan = job.plan;
+    visit_fields(plan, reader);
+    check_precision(plan, *job.gpu, problems);
+    if (plan.gpus_per_node == kAuto) plan.gpus_per_node = job.plan.gpus_per_node;
+    check_measured_rates(plan, *job.gpu, job.cluster, problems);
+    return plan;
+}
+
 std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems) {
     const auto request = parse(text, kMaxRequestBytes, problems);
     const Json none = Json::object();
@@ -183,12 +194,8 @@ std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& 
     }
     Problems own;
     FieldReader reader(other, own);
-    Plan plan = job.plan;
-    visit_fields(plan, reader);
-    check_precision(plan, *job.gpu, own);
+    Plan plan = read_changed_plan(reader, job, own);
     reader.reject_unknown();
-    if (plan.gpus_per_node == kAuto) plan.gpus_per_node = job.plan.gpus_per_node;
-    check_measured_rates(plan, *job.gpu, job.cluster, own);
     for (Problem& problem : own) {
         problem.field = under("other", problem.field);
         problems.push_back(std::move(problem));
@@ -241,6 +248,14 @@ std::vector<std::string> open_keys(const Plan& plan) {
     for (const auto& [key, bit] : kFields)
         if ((plan.open & bit) != 0) keys.emplace_back(key);
     return keys;
+}
+
+Problems incomplete(const Job& job) {
+    Problems problems;
+    for (const std::string& key : open_keys(job.plan))
+        problems.push_back(
+            {key, "open", "auto", Text("problem.export_open").with("field", Text("field", key)), "suggestion.export_estimate", nullptr});
+    return problems.empty() ? broken_rules(job.model, job.plan) : problems;
 }
 
 namespace {

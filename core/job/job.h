@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "job/config_format.h"
 #include "memory/memory.h"
 #include "model/hardware.h"
 #include "model/model.h"
@@ -55,10 +56,6 @@ inline Plan open_plan(std::int64_t version = 2) {
     return plan;
 }
 
-// Whose configuration a plan can be written as.
-enum class ConfigFormat { megatron_lm };
-extern const std::span<const Choice> kConfigFormatChoices;
-
 struct Job {
     Model model;
     bool model_is_inline = false;  // a config object instead of an id
@@ -68,11 +65,11 @@ struct Job {
     Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node
     Budget budget;
     Exploration exploration;
-    std::vector<std::int64_t> gpu_counts;             // search alone; empty otherwise
-    std::int64_t stage = -1;                          // estimate alone: the stage to show, -1 = the fullest
-    PlanFilter filter;                                // rank alone
-    ConfigFormat format = ConfigFormat::megatron_lm;  // export_plan alone
-    double days = 0;                                  // limits alone: the run should be done by then; 0 = not asked
+    std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
+    std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
+    PlanFilter filter;                     // rank alone
+    ExportAsked exported;                  // export_plan alone
+    double days = 0;                       // limits alone: the run should be done by then; 0 = not asked
 
     SearchSpace space() const { return {model, plan, *gpu, method, cluster, exploration}; }
     // A plan of this job with its times, as long as both live.
@@ -89,14 +86,15 @@ inline constexpr double kSiteOverComputers = 1.56;
 // The job's budget without "auto": tokens by the model's parameters, price and power by the card; 0 where its profile says nothing.
 Budget budget_of(const Job& job);
 
-enum class Request { estimate, search, rank, versus, limits, calibrate, place, export_plan };
+enum class Request { estimate, search, rank, versus, limits, calibrate, place, export_plan, phases };
 
 // Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);
 std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& problems);
 
-// The plan of `job` as it was asked for, with what a request's "other" sets instead: what is on "auto" is chosen anew. Problems are about
-// "other.<field>".
+// The plan of `job` as it was asked for, with what another object sets instead.
+Plan read_changed_plan(FieldReader& reader, const Job& job, Problems& problems);
+// The same with what a request's "other" sets: what is on "auto" is chosen anew. Problems are about "other.<field>".
 std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& problems);
 
 // The job with every key written out.
@@ -104,6 +102,9 @@ Json to_json(const Job& job);
 
 // Keys of the fields that are left to the core.
 std::vector<std::string> open_keys(const Plan& plan);
+
+// Why a plan is not ready to be run: what is open, else the rules that it breaks. None: it is.
+Problems incomplete(const Job& job);
 
 // What the core chose for a job.
 struct Resolved {

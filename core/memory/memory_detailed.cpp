@@ -72,7 +72,8 @@ class Estimate : Symbols<N> {
     }
     bool is_dense() const { return m_.experts.count == 0; }
     bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
-    bool fp8() const { return p_.precision == Precision::fp8 || p_.precision == Precision::fp8_weights; }
+    bool fp8() const { return is_fp8(p_.precision); }
+    double matrix_input() const { return fp8() && fw_.stores_fp8 ? 1 : 2; }  // bytes per value
 
     // ---- model states (ZeRO, sections 3.1 and 5)
     void states() {
@@ -93,9 +94,10 @@ class Estimate : Symbols<N> {
         const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
         const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         items_.add(Item::weights, 2 * (share_weights ? share : all));
-        if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices; embedding and head stay in bf16
+        if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices, where one does not serve for both;
+                                               // embedding and head stay in bf16
             const N matrices = all - parameters_.vocabularies() * parameters_.vocabulary();
-            items_.add(Item::fp8_weights, 2 * (share_weights ? matrices / S : matrices));
+            items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * (share_weights ? matrices / S : matrices));
         }
         items_.add(Item::gradients, gradient * (share_gradients ? share : all));
         optimizer(share);
@@ -215,7 +217,8 @@ class Estimate : Symbols<N> {
                         8 * norm_parameters() * tokens() * a() / t());
         }
         const N output = 2 * tokens() * a() * out_width / t();
-        add(Item::attention_output, fp8() ? 1.5 * output : output);  // the projection keeps an fp8 copy of its own
+        // the projection keeps an fp8 copy of its own, or shares one of 12 bits
+        add(Item::attention_output, !fp8() ? output : (fw_.stores_fp8 ? 0.75 : 1.5) * output);
         const double copies = (p_.context_parallel > 1 ? 1 : 0) + (fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 ? 1 : 0);
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
@@ -240,22 +243,24 @@ class Estimate : Symbols<N> {
         add(Kept::experts, with_experts);
     }
 
+    // What the activation function reads, and what the second matrix reads unless it is computed again.
+    N gated_product(const N& width) const {
+        const N read = matrix_input() * tokens() * width * fan() / t();
+        return fp8() && fw_.stores_fp8 ? read : read + (fp8() ? 1 : 2) * tokens() * width / t();
+    }
     void feed_forward_kept() {
         const double product = fp8() ? 1 : 2;  // bytes of what the second matrix reads
-        keep(Item::feed_forward_activations, Kept::dense, 2 * tokens() * f() * fan() / t() + product * tokens() * f() / t(),
-             p_.recomputes(mlp));
+        keep(Item::feed_forward_activations, Kept::dense, gated_product(f()), p_.recomputes(mlp));
         if (m_.experts.count == 0) return;
         const bool whole = p_.recomputes(moe);
         const auto add = [&](Item item, const N& bytes, bool recomputed) { keep(item, Kept::experts, bytes, whole || recomputed); };
         const N T = routed_tokens();
         add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
-        N per_copy = 2 * h() + 2 * expert_ffn() * fan() / e() + 4;
+        N per_copy = matrix_input() * h() + matrix_input() * expert_ffn() * fan() / e() + 4;
         if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);
         add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
-        if (m_.experts.shared_ffn > 0)
-            add(Item::shared_expert_activations, 2 * tokens() * shared_ffn() * fan() / t() + product * tokens() * shared_ffn() / t(),
-                p_.recomputes(shared_experts));
+        if (m_.experts.shared_ffn > 0) add(Item::shared_expert_activations, gated_product(shared_ffn()), p_.recomputes(shared_experts));
     }
     std::span<const PerLayer> kept_items() const { return std::span(per_layer_).first(kept_count_); }
     bool kept_by(const PerLayer& one, bool expert) const { return one.kept == Kept::every_layer || (one.kept == Kept::experts) == expert; }
@@ -291,15 +296,22 @@ class Estimate : Symbols<N> {
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
             items_.add(Item::embedding_dropout_mask, split_tokens() * h() * alive_.first_chunk());
     }
+    N waiting_attention(double each) const {
+        if (!latent()) return each * tokens() * (a() + 2 * k()) * d() / t() + each * tokens() * a() * d() / t();
+        const LatentAttention& l = m_.latent;
+        const double heads = as_double(2 * l.nope_dim + l.rope_dim + 2 * l.value_dim),
+                     ranks = as_double(2 * (l.q_rank + l.kv_rank) + l.rope_dim);
+        return each * tokens() * a() * heads / t() + each * split_tokens() * ranks;
+    }
     // Between B and W every matrix keeps what it read and the gradient of what it wrote (Qi et al., section 2).
     void waiting_for_weight_gradients() {
         if (stage_.dense.waiting + stage_.experts.waiting == 0) return;
-        const N attention = 2 * tokens() * (a() + 2 * k()) * d() / t() + 2 * tokens() * a() * d() / t() + 8 * split_tokens() * h();
-        N bytes = attention * alive_.waiting();
+        const double each = matrix_input();
+        N bytes = (waiting_attention(each) + 4 * each * split_tokens() * h()) * alive_.waiting();
         if (stage_.dense.waiting > 0)
-            bytes = bytes + 2 * tokens() * f() * (fan() + 1) / t() * (is_dense() ? alive_.waiting() : alive_.waiting_dense_layers());
+            bytes = bytes + each * tokens() * f() * (fan() + 1) / t() * (is_dense() ? alive_.waiting() : alive_.waiting_dense_layers());
         if (stage_.experts.waiting > 0)
-            bytes = bytes + routed_tokens() * (4 * h() + 2 * expert_ffn() * (fan() + 1) / e()) * alive_.waiting_expert_layers();
+            bytes = bytes + routed_tokens() * (2 * each * h() + each * expert_ffn() * (fan() + 1) / e()) * alive_.waiting_expert_layers();
         items_.add(Item::waiting_activations, bytes);
     }
 

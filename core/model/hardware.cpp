@@ -22,7 +22,7 @@ static std::string text(const Json& profile, const char* key, Problems& problems
 }
 
 static Architecture architecture(const Json& profile, Problems& problems) {
-    constexpr std::string_view kNames[] = {"ampere", "hopper", "blackwell"};
+    constexpr std::string_view kNames[] = {"ampere", "hopper", "blackwell", "cdna3", "cdna4", "ada"};
     const std::string name = text(profile, "architecture", problems);
     for (std::size_t i = 0; i < std::size(kNames); ++i)
         if (name == kNames[i]) return static_cast<Architecture>(i);
@@ -42,6 +42,7 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.hbm_byte_per_s = number(profile, "hbm_gbyte_per_s", true, problems) * kGiga;
     gpu.pcie_byte_per_s = number(profile, "pcie_gbyte_per_s", false, problems) * kGiga;
     gpu.link_byte_per_s = number(profile, "link_gbyte_per_s", true, problems) * kGiga;
+    gpu.has_switch = profile.value("topology", "switch") == "switch";
     gpu.streaming_multiprocessors = static_cast<std::int64_t>(number(profile, "streaming_multiprocessors", true, problems));
     gpu.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
     gpu.board_watts = number(profile, "board_watts", false, problems);

@@ -10,7 +10,7 @@
 
 namespace fourfold {
 
-enum class Architecture { ampere, hopper, blackwell };
+enum class Architecture { ampere, hopper, blackwell, cdna3, cdna4, ada };
 
 struct Gpu {
     std::string id, label;  // id "": a card of the request's own
@@ -23,6 +23,7 @@ struct Gpu {
     double hbm_byte_per_s = 0;
     double pcie_byte_per_s = 0;     // to the host, one direction; 0 = not said
     double link_byte_per_s = 0;     // to the other GPUs of the node, one direction
+    bool has_switch = true;         // any pair of GPUs of a node at full link speed; otherwise the links are split among the peers
     double network_byte_per_s = 0;  // to the other nodes, one direction, whatever the cluster; 0 = as the cluster, or what is usual
     std::int64_t streaming_multiprocessors = 0;
     std::int64_t gpus_per_node = 8;  // usual number

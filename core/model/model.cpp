@@ -26,6 +26,7 @@ constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positio
 constexpr std::string_view kMultiToken[] = {"num_nextn_predict_layers"};
 constexpr std::string_view kExperts[] = {"num_local_experts", "num_experts", "n_routed_experts"};
 constexpr std::string_view kPerToken[] = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token"};
+constexpr std::string_view kGroups[] = {"n_group"}, kGroupsPerToken[] = {"topk_group"};
 constexpr std::string_view kExpertFfn[] = {"moe_intermediate_size"};
 constexpr std::string_view kSharedFfn[] = {"shared_expert_intermediate_size", "shared_intermediate_size"};
 constexpr std::string_view kSharedCount[] = {"n_shared_experts", "num_shared_experts"};
@@ -179,6 +180,16 @@ std::vector<std::uint8_t> read_expert_layers(ConfigReader& read, const ExpertDef
     return list;
 }
 
+// One group, or as many as there are, limits nothing.
+void read_groups(ConfigReader& read, const ExpertDefaults& usual, const Text& why, Experts& experts) {
+    const std::int64_t groups = read.optional_or_none(kGroups, kExpertsRange, usual.groups, usual.groups == 0 ? Text() : why);
+    const std::int64_t used =
+        read.optional_or_none(kGroupsPerToken, kExpertsRange, usual.groups_per_token, usual.groups == 0 ? Text() : why);
+    if (used == 0 || used >= groups) return;
+    experts.groups = groups;
+    experts.groups_per_token = used;
+}
+
 void read_experts(ConfigReader& read, const Recognised& recognised, Model& model) {
     const ExpertDefaults usual = recognised.known ? recognised.family->experts->usual : ExpertDefaults{};
     const auto why = [&](std::int64_t otherwise) { return otherwise == 0 ? Text() : class_default(model); };
@@ -199,6 +210,7 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
                 experts.ffn * read.optional_or_none(kSharedCount, kExpertsRange, usual.shared_count, why(usual.shared_count));
         experts.shared_gate = recognised.family->experts->shared_gate && experts.shared_ffn > 0;
         experts.router_bias = recognised.family->experts->router_bias;
+        read_groups(read, usual, class_default(model), experts);
     }
     const auto& layers = model.expert_layers;
     const bool no_dense = experts.ffn > 0 && std::find(layers.begin(), layers.end(), 0) == layers.end();
@@ -311,6 +323,9 @@ static void write_experts(const Model& model, const ExpertFamily& family, Object
     config.add(family.count_key, experts.count);
     if (experts.count == 0) return;
     config.add("num_experts_per_tok", experts.per_token);
+    if (experts.groups > 0 || family.usual.groups > 0)
+        config.add("n_group", std::max<std::int64_t>(experts.groups, 1))
+            .add("topk_group", std::max<std::int64_t>(experts.groups_per_token, 1));
     if (family.usual.ffn > 0 || experts.ffn != model.ffn) config.add("moe_intermediate_size", experts.ffn);
     if (family.usual.shared_count > 0 && experts.shared_ffn % experts.ffn == 0)
         config.add("n_shared_experts", experts.shared_ffn / experts.ffn);

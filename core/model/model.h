@@ -17,6 +17,9 @@ struct Experts {
     std::int64_t shared_ffn = 0;  // total width of the shared experts, 0 = none
     bool shared_gate = false;
     bool router_bias = false;  // one value per expert that evens out their load (DeepSeek-V3)
+    // A token's experts lie in at most `groups_per_token` of so many equal groups of neighbours (DeepSeek-V3, arXiv 2412.19437, section
+    // 2.1.2); 0 = anywhere.
+    std::int64_t groups = 0, groups_per_token = 0;
 };
 
 // Multi-head latent attention (DeepSeek): kv_rank = 0 means ordinary attention.

@@ -10,7 +10,7 @@ static constexpr ExpertFamily kMixtral{"num_local_experts", {8, 2, 0, 0, 0, 0}, 
 static constexpr ExpertFamily kQwen2{"num_experts", {60, 4, 1408, 5632, 0, 0}, true, false, false};
 static constexpr ExpertFamily kQwen3{"num_experts", {128, 8, 768, 0, 0, 0}, false, false, false};
 static constexpr ExpertFamily kDeepSeekV2{"n_routed_experts", {64, 0, 1407, 0, 2, 0}, false, false, true};
-static constexpr ExpertFamily kDeepSeekV3{"n_routed_experts", {256, 8, 2048, 0, 1, 3}, false, true, true};
+static constexpr ExpertFamily kDeepSeekV3{"n_routed_experts", {256, 8, 2048, 0, 1, 3, 8, 4}, false, true, true};
 
 static constexpr ExpertFamily kGlm{"n_routed_experts", {128, 8, 1408, 0, 1, 1}, false, true, false};
 static constexpr ExpertFamily kGptOss{"num_local_experts", {128, 4, 0, 0, 0, 0}, false, true, false};

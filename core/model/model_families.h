@@ -13,6 +13,7 @@ struct ExpertDefaults {
     std::int64_t ffn;                       // 0 = intermediate_size
     std::int64_t shared_ffn, shared_count;  // width of all shared experts, or how many of them as wide as the others
     std::int64_t leading_dense;             // first_k_dense_replace
+    std::int64_t groups = 0, groups_per_token = 0;
 };
 struct ExpertFamily {
     const char* count_key;  // of the names for the number of experts, its own

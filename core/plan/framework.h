@@ -36,7 +36,12 @@ struct Framework {
     bool activation_fusion = true;        // of gated experts: otherwise the product is kept before it is scaled
     bool attention_mask = false;          // b*s*s bytes at the peak
     bool deferred_embedding_gradient = false;
-    bool grouped_gemm = false;     // of experts: more workspaces
+    bool grouped_gemm = false;  // of experts: more workspaces
+    ExpertDispatch dispatch = ExpertDispatch::automatic;
+    // What DeepSeek's report tells of fp8 (arXiv 2412.19437, section 3.3.3): experts, activation functions and matrices that wait
+    // for their weight gradients keep what these need in one byte per value, attention keeps its output in a byte and a half; what
+    // activation functions write is computed again; one copy of the weights; tokens leave for their experts in one byte.
+    bool stores_fp8 = false;
     bool large_workspaces = true;  // cuBLAS: 2 x 32 MiB (Hopper, or where a setting or determinism asks for it) instead of 2 x 8.125
     double engine_workspace = 32.0 * 1024 * 1024;  // bytes of one workspace of Transformer Engine, by GPU
     bool operator==(const Framework&) const = default;
@@ -70,7 +75,7 @@ struct FrameworkRow {
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };
-inline constexpr std::size_t kFrameworkKinds = 5;
+inline constexpr std::size_t kFrameworkKinds = 6;
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
 inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 

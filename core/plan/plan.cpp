@@ -61,6 +61,7 @@ static constexpr Choice kSites[] = {
     {"shared"},
     {"own"},
 };
+static constexpr Choice kDispatches[] = {{"auto"}, {"all_to_all"}, {"deepep"}};
 static constexpr Choice kHabitNames[] = {
     {"auto"},
     {"on"},
@@ -69,7 +70,7 @@ static constexpr Choice kHabitNames[] = {
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
                               kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
-                              kSiteChoices = kSites, kHabitChoices = kHabitNames;
+                              kSiteChoices = kSites, kHabitChoices = kHabitNames, kDispatchChoices = kDispatches;
 
 // ---- the layout's text
 void set_notation(Plan& plan, const std::string& text, Problems& problems) {

@@ -15,14 +15,17 @@
 namespace fourfold {
 
 // ---- choices. Their texts are in plan.cpp; order as in the enum.
-enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed };
+enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm };
 enum class Attention { automatic, flash, cudnn, plain };
 enum class Loss { automatic, plain, native_fused, te_fused, gathered };
 enum class Zero { none, optimizer, gradients, weights };
 enum class Recompute { none, selective, full, block };
 enum class Precision { bf16, fp16, fp8, fp8_weights };
+inline bool is_fp8(Precision precision) { return precision == Precision::fp8 || precision == Precision::fp8_weights; }
 enum class Moments { fp32, bits16, bits8 };
 enum class SiteKind { measured, quiet, shared, own };
+// How tokens reach their experts: as most runs do; every copy in an all-to-all of NCCL's; once to each node, then on inside (DeepEP).
+enum class ExpertDispatch : std::uint8_t { automatic, all_to_all, deepep };
 enum class Habit : std::uint8_t { automatic, on, off };  // automatic: as the framework does (framework.h)
 // Bits of Plan::recompute_modules, by the names of Megatron's --recompute-modules.
 enum RecomputeModule : std::uint32_t {
@@ -36,7 +39,7 @@ enum RecomputeModule : std::uint32_t {
 };
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
-    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices;
+    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices, kDispatchChoices;
 
 // What else than whole numbers may be "auto": bits of Plan::open.
 enum Open : std::uint32_t {
@@ -74,6 +77,7 @@ struct Plan {
     FrameworkKind framework = FrameworkKind::megatron_2025;
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
+    ExpertDispatch expert_dispatch = ExpertDispatch::automatic;
     // Where a run differs from what its framework does.
     Habit transformer_engine = Habit::automatic;           // its layers, or the framework's own
     Habit gradient_fusion = Habit::automatic;              // weight gradients are added in place, or exist in bf16 for a moment
@@ -106,6 +110,7 @@ struct Plan {
     double memory_factor = 1, memory_extra = 0;
     std::int64_t time_runs = 0, memory_runs = 0;  // that either rests on; no number depends on them
     bool tensor_overlap = false, overlap_gradients = true, overlap_parameters = true, overlap_pipeline = false;
+    bool expert_overlap = false;  // tokens on their way to experts, beneath the work of another micro-batch
     bool gradients_in_fp32 = true;
     bool hidden_dropout = false;
     bool attention_dropout = false;
@@ -212,6 +217,8 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.integer({"expert_parallel", "ep", "gpus"}, p.expert_parallel, {1, 4'096}, true);
     v.integer({"expert_tensor_parallel", "etp", "gpus"}, p.expert_tensor_parallel, {1, 1'024}, true);
     v.number({"expert_imbalance", "imbalance", "times"}, p.expert_imbalance, {1, 64});
+    v.choice({"expert_dispatch", "dispatch", ""}, p.expert_dispatch, kDispatchChoices);
+    v.boolean({"expert_overlap", "epov", ""}, p.expert_overlap);
     v.choice({"framework", "fw", ""}, p.framework, kFrameworkChoices);
     v.choice({"attention", "attn", ""}, p.attention, kAttentionChoices);
     v.choice({"loss", "loss", ""}, p.loss, kLossChoices);

@@ -69,6 +69,17 @@ Timing blackwell() {
     t.attention = 0.473;
     return t;
 }
+// Cards that no run supports (assumed): Hopper's shares, times how a benchmark of large matrix multiplications compares with H100's 795 of
+// 989 TFLOP/s: 668 and 785 of 1,307 on MI300X and MI325X, 1,565 of 2,500 on MI355X (ml-engineering 744d01e18, compute/accelerator).
+Timing unmeasured(double reached) {
+    constexpr double kOfHopper = 795 / 989.4;
+    Timing t = hopper();
+    t.gemm *= reached / kOfHopper;
+    t.attention *= reached / kOfHopper;
+    return t;
+}
+constexpr double kCdna3Reached = 726.5 / 1307.4, kCdna4Reached = 1565.0 / 2500;
+
 constexpr double kCudnnOnHopper = 0.541;  // Timing::attention of cuDNN's kernel (fitted)
 constexpr double kSharedStall = 0.5e-3;   // Timing::stall of a cluster that others use at the same time (assumed)
 
@@ -159,10 +170,25 @@ static_assert(sizeof kSymbols / sizeof(TimingSymbol) == sizeof(Timing) / sizeof(
 
 }  // namespace
 
+static Timing of_architecture(Architecture architecture) {
+    switch (architecture) {
+        case Architecture::ampere:
+            return kAmpere;
+        case Architecture::blackwell:
+            return blackwell();
+        case Architecture::cdna3:
+            return unmeasured(kCdna3Reached);
+        case Architecture::cdna4:
+            return unmeasured(kCdna4Reached);
+        case Architecture::hopper:
+        case Architecture::ada:
+            break;
+    }
+    return hopper();
+}
+
 Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention) {
-    Timing t = machine.architecture == Architecture::ampere   ? kAmpere
-               : machine.architecture == Architecture::hopper ? hopper()
-                                                              : blackwell();
+    Timing t = of_architecture(machine.architecture);
     if (machine.architecture == Architecture::hopper && attention == AttentionKernel::cudnn) t.attention = kCudnnOnHopper;
     for (const OwnConstant& own : kOwn)
         if (own.holds(machine, plan)) t.*own.constant = own.value;

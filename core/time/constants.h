@@ -66,6 +66,14 @@ inline constexpr Constant kFusedLoss{{"j_f", "fused_loss_share", ""}, 0.5};
 inline constexpr Constant kOverlapLatency{{"l_o", "overlap_latency", "seconds"}, 8e-6};
 inline constexpr Constant kHostBackward[] = {{{"c_b", "host_backward", ""}, 1.3}, {{"c_b", "host_backward", ""}, 2.3}};
 
+// Tokens between experts. The share of a collective's rate: of NCCL's all-to-all and of DeepEP's kernels, and the part of the time that
+// the work of another micro-batch hides. (fitted: tests/time/exchange_test.cpp)
+inline constexpr Constant kAllToAllShare{{"e_x", "exchange_share", ""}, 0.75};
+inline constexpr Constant kDeepEpShare{{"e_x", "exchange_share", ""}, 0.95};
+inline constexpr Constant kHiddenExchange{{"u_x", "hidden_exchange", ""}, 0.6};
+// Bytes of a value on its way to an expert, and on its way back; the first in fp8.
+inline constexpr Constant kDispatchedBytes{{"i_x", "dispatched_bytes", "bytes"}, 1.5};
+
 // Sends between stages: the part of one that nothing hides, interleaved with overlap_pipeline. (assumed)
 inline constexpr Constant kOverlappedSend{{"u_p", "overlapped_send_exposed", ""}, 0.25};
 // Gradients and weights: latencies of the network per doubling of nodes; the last bucket, which is sent after the backward pass. (assumed)

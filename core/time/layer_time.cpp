@@ -132,26 +132,49 @@ class LayerCost : TimeSymbols<N> {
             of_shared_experts_ = wider.forward + narrower.forward;
         }
         if (p_.expert_parallel > 1) {
-            const N one = seconds("J_1", "token_exchange", exchange(2 * copies * h_));
+            const bool in_fp8 = fw_.stores_fp8 && is_fp8(p_.precision);  // there, not back
+            const N one = seconds("J_1", "token_exchange", exchange(in_fp8 ? on_.of(kDispatchedBytes) * copies * h_ : 2 * copies * h_));
             now_.expert_forward = now_.expert_backward = 2 * one;
         }
     }
     N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
 
-    // Each token copy travels to its expert, and later back: an all-to-all of `bytes` per GPU. Between nodes a token is sent once to each
-    // node that holds an expert of its (DeepSeek-V3, arXiv 2412.19437, section 3.2.2), and handed on inside.
+    N exchange_share() const {
+        switch (fw_.dispatch) {
+            case ExpertDispatch::all_to_all:
+                return on_.of(kAllToAllShare);
+            case ExpertDispatch::deepep:
+                return on_.of(kDeepEpShare);
+            case ExpertDispatch::automatic:
+                break;
+        }
+        return on_.of(&Timing::exchange);
+    }
+    // Of a token's copies, the part that crosses the network. Routed evenly, a token is sent once to each node that holds an expert of its
+    // (DeepSeek-V3, arXiv 2412.19437, section 3.2.2); where its experts lie in few groups, in the nodes of those groups alone.
+    double crossing(double nodes) const {
+        const auto once_each = [](double of, double copies) { return of * (1 - std::pow(1 - 1 / of, copies)); };
+        const double others = 1 - 1 / nodes, copies = as_double(m_.experts.per_token);
+        if (fw_.dispatch == ExpertDispatch::all_to_all) return others;
+        double within = nodes;
+        if (m_.experts.groups > 0) {
+            const double groups = as_double(m_.experts.groups), used = as_double(m_.experts.groups_per_token);
+            within = nodes >= groups ? nodes * used / groups : once_each(nodes, used);
+        }
+        return others * once_each(within, copies) / copies;
+    }
+
+    // Each token copy travels to its expert, and later back: `bytes` per GPU; what reached a node is handed on inside.
     N exchange(const N& bytes) const {
         using std::log2, std::max;
         const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
-        const N share = on_.of(&Timing::exchange);
+        const N share = exchange_share();
         if (fits_in_node(members)) {
             const N moved = bytes * (members - 1) / members;
             return on_.of(&Timing::link_latency) + moved / on_.link_rate(share, members);
         }
-        const double nodes = value_of(members) / as_double(hw_.gpus_per_node), copies = as_double(m_.experts.per_token);
-        // of a token's copies, the part that crosses the network: other nodes with one of its experts, routed evenly
-        const N crossing = number("x_n", "copies_between_nodes", "", (nodes - 1) * (1 - std::pow(1 - 1 / nodes, copies)) / copies);
-        const N across = bytes * crossing * on_.gpus_per_node() / on_.network_rate(share);
+        const N crossing_part = number("x_n", "copies_between_nodes", "", crossing(value_of(members) / as_double(hw_.gpus_per_node)));
+        const N across = bytes * crossing_part * on_.gpus_per_node() / on_.network_rate(share);
         const N inside = bytes / on_.link_rate(share, on_.gpus_per_node());
         return on_.network_latency() * log2(members) + max(across, inside);
     }
@@ -331,6 +354,16 @@ class LayerCost : TimeSymbols<N> {
         name(now_.expert_backward, "J_b", "expert_traffic_backward", nullptr);
     }
 
+    // Megatron-Core's --overlap-moe-expert-parallel-comm; schedules that work in pairs do it themselves (schedule.h).
+    void hide_exchange() {
+        using std::min;
+        if (!p_.expert_overlap || row_of(p_.schedule_kind()).overlaps || value_of(now_.expert_forward) == 0) return;
+        const auto hidden = [&](const N& exchange, const N& work) { return on_.of(kHiddenExchange) * min(exchange, work); };
+        now_.expert_forward = now_.expert_forward - hidden(now_.expert_forward, total({now_.multiply_forward, now_.attention_forward}));
+        now_.expert_backward =
+            now_.expert_backward - hidden(now_.expert_backward, total({now_.multiply_backward, now_.attention_backward}));
+    }
+
     LayerTimeOf<N> layer(bool expert) {
         now_ = LayerTimeOf<N>{};
         kind_ = expert ? &kExpertLayer : nullptr;
@@ -342,6 +375,7 @@ class LayerCost : TimeSymbols<N> {
         element_wise(expert);
         tensor_traffic();
         context_traffic();
+        hide_exchange();
         name_parts();
         const N forward = of_kind("F_0", "layer_work_forward",
                                   total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),

@@ -36,7 +36,7 @@ double usual_adapter(Architecture architecture) { return architecture == Archite
 Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     Machine m;
     m.architecture = gpu.architecture;
-    const bool fp8 = plan.precision == Precision::fp8 || plan.precision == Precision::fp8_weights;
+    const bool fp8 = is_fp8(plan.precision);
     m.multiplies_in_8_bits = fp8 && gpu.fp8_flop_per_s > 0;
     m.peak_16 = plan.precision == Precision::fp16 ? gpu.fp16_flop_per_s : gpu.bf16_flop_per_s;
     m.peak = m.multiplies_in_8_bits ? gpu.fp8_flop_per_s : m.peak_16;
@@ -46,7 +46,7 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.host = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : kPcie;
     m.processors = static_cast<double>(gpu.streaming_multiprocessors);
     m.gpus_per_node = plan.gpus_per_node;
-    m.has_switch = cluster == nullptr || cluster->has_switch;
+    m.has_switch = gpu.has_switch && (cluster == nullptr || cluster->has_switch);
     const double adapter = gpu.network_byte_per_s > 0 ? gpu.network_byte_per_s : usual_adapter(gpu.architecture);
     m.node = cluster == nullptr || gpu.network_byte_per_s > 0 ? adapter * static_cast<double>(plan.gpus_per_node)
                                                               : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);

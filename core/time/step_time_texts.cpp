@@ -27,6 +27,7 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
 static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
+    if (machine.architecture > Architecture::blackwell) return {0.7, 1.5, "no_run", 0};
     if (model.experts.count > 0) return {0.55, 1.75, "experts", 33};
     if (const auto& band = row_of(plan.framework).band) return *band;
     if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 33};

@@ -62,6 +62,7 @@ class FormulaReader {
         if (take("⌈")) return closed(std::ceil(sum()), "⌉");
         if (take("log₂(")) return closed(std::log2(sum()), ")");
         if (take("ln(")) return closed(std::log(sum()), ")");
+        if (take("√(")) return closed(std::sqrt(sum()), ")");
         if (take("∜(")) {
             const double a = power();
             if (!take("⁴ + ")) return std::nan("");

@@ -46,8 +46,8 @@ class RandomFormula {
     Pair make(int depth) {
         if (depth == 0) return leaf();
         const Pair left = make(static_cast<int>(random_.from(0, depth - 1)));
-        using std::ceil, std::log2, std::log, std::max, std::min;
-        switch (random_.from(0, 10)) {
+        using std::ceil, std::log2, std::log, std::max, std::min, std::sqrt;
+        switch (random_.from(0, 11)) {
             case 0:
                 return {squared(left.plain), squared(left.traced)};
             case 1:
@@ -59,6 +59,8 @@ class RandomFormula {
                 return {log2(1e3 + left.plain), log2(1e3 + left.traced)};  // far from 1, where a logarithm is near 0
             case 4:
                 return {log(1e3 + left.plain), log(1e3 + left.traced)};
+            case 5:
+                return {sqrt(squared(left.plain)), sqrt(squared(left.traced))};
             default:
                 break;
         }
@@ -179,6 +181,7 @@ TEST_CASE("functions of one number and of two enclose what they are taken of") {
     CHECK(min(a, b).latex() == "\\min\\left(a, b\\right)");
     CHECK(ceil(a / c).latex() == "\\left\\lceil \\frac{a}{c} \\right\\rceil ");
     CHECK(log2(a).latex() == "\\log_2\\left(a\\right)");
+    CHECK(sqrt(a).latex() == "\\sqrt{a}");
     CHECK(log(a).latex() == "\\ln\\left(a\\right)");
     CHECK(norm4(a, b).latex() == "\\sqrt[4]{a^4 + b^4}");
     CHECK(norm4(Traced::symbol({"x", "", ""}, 2.5e-7), b).latex_numbers() == "\\sqrt[4]{\\left(2.5 \\cdot 10^{-7}\\right)^4 + 3^4}");

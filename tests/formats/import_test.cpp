@@ -10,6 +10,7 @@
 #include "formats/formats.h"
 #include "model/catalog.h"
 #include "random_cases.h"
+#include "settings.h"
 
 using namespace fourfold;
 using tests::json;
@@ -125,6 +126,20 @@ TEST_CASE("settings before the command, experts, a layout") {
     CHECK(job["refused"].empty());
 }
 
+TEST_CASE("how tokens are sent to experts") {
+    const std::string arguments =
+        "python pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 "
+        "--vocab-size 99 --num-experts 8 --moe-router-topk 2 --moe-router-num-groups 4 --moe-router-group-topk 2 ";
+    const auto sent = [&](const std::string& said) { return some(first(arguments + said), {"expert_dispatch", "expert_overlap"}); };
+    CHECK(sent("") == "expert_dispatch=? expert_overlap=false");
+    CHECK(sent("--moe-token-dispatcher-type allgather") == "expert_dispatch=? expert_overlap=false");
+    CHECK(sent("--moe-token-dispatcher-type alltoall") == "expert_dispatch=\"all_to_all\" expert_overlap=false");
+    CHECK(sent("--moe-token-dispatcher-type flex --moe-enable-deepep --overlap-moe-expert-parallel-comm") ==
+          "expert_dispatch=\"deepep\" expert_overlap=true");
+    CHECK(first(arguments)["job"]["model"]["n_group"] == 4);
+    CHECK(first(arguments)["job"]["model"]["topk_group"] == 2);
+}
+
 TEST_CASE("other launchers: how many GPUs") {
     const std::string arguments =
         " --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 --vocab-size 99";
@@ -154,7 +169,7 @@ TEST_CASE("what Megatron-LM would refuse") {
     };
     CHECK(refused("").empty());
     CHECK(refused("--pipeline-model-parallel-size 8") == "import_plan.refused.layers ");
-    CHECK(refused("--tensor-model-parallel-size 8 --pipeline-model-parallel-size 3") == "import_plan.refused.world ");
+    CHECK(refused("--tensor-model-parallel-size 4 --pipeline-model-parallel-size 3") == "import_plan.refused.world ");
     CHECK(refused("--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 9 --num-virtual-stages-per-pipeline-rank 7") ==
           "import_plan.refused.two_virtual ");
     CHECK(refused("--optimizer-cpu-offload") == "import_plan.refused.offload ");
@@ -181,7 +196,7 @@ TEST_CASE("no script, and no text") {
     CHECK(tests::brief(json(api::import_plan("[]"))["problems"]) == "text type null -> null");
 }
 
-TEST_CASE("what is written for a plan is read as that plan") {
+TEST_CASE("what is written for a plan is read as that plan, whatever the release and the launcher") {
     tests::Random random(7);
     int compared = 0;
     for (int i = 0; i < (tests::kSlowBuild ? 300 : 10'000); ++i) {
@@ -190,13 +205,13 @@ TEST_CASE("what is written for a plan is read as that plan") {
         job.gpu = of_catalog(catalog().gpus[0]);
         job.plan = tests::random_legal_plan(random, job.model);
         if (job.plan.recompute == Recompute::selective && job.plan.recompute_modules == 0) job.plan.recompute = Recompute::none;
+        if (i % 4 == 1) job.exported.format = ConfigFormat::megatron_slurm;
+        if (i % 4 > 1) job.exported.release = static_cast<int>(random.from(0, static_cast<std::int64_t>(kReleaseChoices.size()) - 1));
         const Export made = megatron_script(job);
         const Json read = first(made.text, {{"MASTER_ADDR", "a"}, {"NODE_RANK", "0"}, {"DATA_ARGS", ""}, {"TRAINING_ARGS", ""}});
         Json fields = Json::object();
         visit_fields(job.plan, FieldWriter(fields));
-        std::set<std::string> left_out;
-        for (const Text& text : made.left_out)
-            if (text.args().contains("field")) left_out.insert(text.args()["field"]["id"].get<std::string>().substr(6));
+        const std::set<std::string> left_out = tests::left_out_fields(made);
         for (const auto& entry : read["job"].items()) {
             const std::string& field = entry.key();
             const Json& value = entry.value();

@@ -19,7 +19,8 @@ constexpr std::string_view kKnown = R"(
 --num-layers --hidden-size --ffn-hidden-size --num-attention-heads --group-query-attention --num-query-groups --kv-channels
 --multi-latent-attention --q-lora-rank --kv-lora-rank --qk-head-dim --qk-pos-emb-head-dim --v-head-dim --vocab-size
 --max-position-embeddings --untie-embeddings-and-output-weights --swiglu --normalization --disable-bias-linear --add-qkv-bias
---qk-layernorm --num-experts --moe-router-topk --moe-ffn-hidden-size --moe-shared-expert-intermediate-size --moe-layer-freq
+--qk-layernorm --num-experts --moe-router-topk --moe-router-num-groups --moe-router-group-topk --moe-token-dispatcher-type --moe-enable-deepep
+--overlap-moe-expert-parallel-comm --moe-ffn-hidden-size --moe-shared-expert-intermediate-size --moe-layer-freq
 --moe-grouped-gemm --mtp-num-layers --seq-length --micro-batch-size --global-batch-size --tensor-model-parallel-size
 --sequence-parallel --context-parallel-size --pipeline-model-parallel-size --num-virtual-stages-per-pipeline-rank
 --microbatch-group-size-per-virtual-pipeline-stage --pipeline-model-parallel-layout --decoder-first-pipeline-num-layers

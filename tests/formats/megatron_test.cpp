@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "calibration/calibration.h"
+#include "changed_fields.h"
 #include "contract.h"
 #include "formats/formats.h"
 #include "formats/megatron_arguments.h"
@@ -13,11 +14,24 @@
 
 using namespace fourfold;
 using tests::json;
+using tests::kChanged;
 using tests::said;
 
 namespace {
 
-Json exported(const Json& request) {
+Json asked_for(Json request) {
+    Json own = Json::object();
+    for (const char* key : {"format", "release", "hosts"}) {
+        if (!request.contains(key)) continue;
+        own[key] = request[key];
+        request.erase(key);
+    }
+    Json job = json(api::estimate(request.dump()))["job"];
+    job.update(own);
+    return job;
+}
+Json exported(const Json& given) {
+    const Json request = asked_for(given);
     Json answer = json(api::export_plan(request.dump()));
     CHECK(tests::answer_defect(answer, "export_plan") == "");
     CHECK(tests::request_defect(request, "export_plan") == "");
@@ -141,6 +155,8 @@ TEST_CASE("DeepSeek-V3: experts, latent attention, layers listed chunk by chunk,
                              "--qk-layernorm",
                              "--num-experts 256",
                              "--moe-router-topk 8",
+                             "--moe-router-num-groups 8",
+                             "--moe-router-group-topk 4",
                              "--moe-ffn-hidden-size 2048",
                              "--moe-shared-expert-intermediate-size 2048",
                              "--moe-layer-freq '([0]*3+[1]*58)'",
@@ -222,10 +238,93 @@ TEST_CASE("a gate that is not SiLU is not written as one") {
 }
 
 TEST_CASE("an unknown format is a problem, and so is a job that is none") {
-    const Json answer = json(api::export_plan(R"({"format": "megatron"})"));
+    const Json answer = json(api::export_plan(R"({"format": "megatronlm"})"));
     CHECK(tests::answer_defect(answer, "export_plan") == "");
-    CHECK(tests::brief(answer["problems"]) == "format range \"megatron\" -> \"megatron-lm\"");
+    CHECK(tests::brief(answer["problems"]) == "format range \"megatronlm\" -> \"megatron-lm\"");
     CHECK(tests::brief(json(api::export_plan(R"({"gpus": 0})"))["problems"]) == "gpus range 0 -> 1");
+}
+
+TEST_CASE("as a batch script for Slurm, with the nodes in an order that was found") {
+    const Json any = exported(with(usual(), R"({"format": "sbatch"})"));
+    CHECK(any["format"] == "megatron-lm-slurm");
+    CHECK(text_of(any).starts_with(R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --gpus-per-node=8
+#SBATCH --ntasks-per-node=1
+#SBATCH --exclusive
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+NNODES=2
+GPUS_PER_NODE=8
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=${MASTER_PORT:-6000}
+)"));
+    CHECK(text_of(any).ends_with(R"(
+srun --nodes="$NNODES" --ntasks="$NNODES" \
+    bash -c 'exec torchrun --node_rank "$SLURM_PROCID" "$@"' node \
+    --nproc_per_node "$GPUS_PER_NODE" \
+    --nnodes "$NNODES" \
+    --master_addr "$MASTER_ADDR" \
+    --master_port "$MASTER_PORT" \
+    pretrain_gpt.py \
+    "${MODEL_ARGS[@]}" \
+    "${PLAN_ARGS[@]}" \
+    $DATA_ARGS \
+    $TRAINING_ARGS
+)"));
+    CHECK(any["yours"] == json(R"(["DATA_ARGS", "TRAINING_ARGS"])"));
+    const Json placed = exported(with(usual(), R"({"format": "sbatch", "hosts": ["node7", "node03"]})"));
+    CHECK(text_of(placed).find("#SBATCH --nodelist=node7,node03\n") != std::string::npos);
+    CHECK(text_of(placed).find(R"(HOSTS=(
+    node7
+    node03
+)
+MASTER_ADDR=${HOSTS[0]}
+export SLURM_HOSTFILE=$PWD/hosts-$SLURM_JOB_ID.txt
+printf '%s\n' "${HOSTS[@]}" > "$SLURM_HOSTFILE"
+)") != std::string::npos);
+    CHECK(text_of(placed).find("srun --nodes=\"$NNODES\" --ntasks=\"$NNODES\" --distribution=arbitrary \\\n") != std::string::npos);
+}
+
+TEST_CASE("hosts and releases that do not fit") {
+    const auto refused = [](const char* changes) {
+        const Json answer = json(api::export_plan(asked_for(with(usual(), changes)).dump()));
+        CHECK(tests::answer_defect(answer, "export_plan") == "");
+        return tests::brief(answer["problems"]);
+    };
+    CHECK(refused(R"({"format": "sbatch", "hosts": ["a"]})") == "hosts host_count 1 -> null");
+    CHECK(refused(R"({"format": "sbatch", "hosts": ["a", "b; rm"]})") == "hosts host_name \"b; rm\" -> null");
+    CHECK(refused(R"({"format": "sbatch", "hosts": "a"})") == "hosts type null -> null");
+    CHECK(refused(R"({"hosts": ["a", "b"]})") == "hosts not_here null -> null");
+    CHECK(refused(R"({"format": "torchtitan", "release": "0.12"})") == "release not_here null -> null");
+    CHECK(refused(R"({"release": "0.8"})").starts_with("release range \"0.8\""));
+    const Json open = json(api::export_plan(R"({"gpus": 16, "zero": "auto"})"));
+    CHECK(tests::answer_defect(open, "export_plan") == "");
+    CHECK(tests::brief(open["problems"]).find("zero open \"auto\" -> null") != std::string::npos);
+}
+
+TEST_CASE("an older release is told in its own words, and what it lacks is listed") {
+    const Json chunks = with(usual(), R"({"virtual_stages": 4, "overlap_pipeline": true})");
+    CHECK(has(exported(with(chunks, R"({"release": "0.11"})")), "--num-virtual-stages-per-pipeline-rank 4"));
+    CHECK(has(exported(with(chunks, R"({"release": "0.10"})")), "--num-layers-per-virtual-pipeline-stage 4"));  // 32 / (2 * 4)
+    const Json fsdp = with(usual(), R"({"zero": "weights", "pipeline_parallel": 1})");
+    CHECK(has(exported(with(fsdp, R"({"release": "0.14"})")), "--use-megatron-fsdp"));
+    CHECK(has(exported(with(fsdp, R"({"release": "0.13"})")), "--use-custom-fsdp"));
+    CHECK(left_out(exported(with(fsdp, R"({"release": "0.11"})"))).find("export.left_out {\"field\":{\"id\":\"field.zero\"}") !=
+          std::string::npos);
+    const Json flash = with(usual(), R"({"attention": "flash"})");
+    CHECK(has(exported(with(flash, R"({"release": "0.11"})")), "--attention-backend flash"));
+    CHECK(has(exported(with(flash, R"({"release": "0.9"})")), "--use-flash-attn"));
+    const Json fused = with(usual(), R"({"loss": "native_fused", "release": "0.11"})");
+    CHECK(has(exported(fused), "--cross-entropy-loss-fusion"));
+    CHECK(text_of(exported(fused)).find("fusion-impl") == std::string::npos);
+    const Json moments = exported(with(usual(), R"({"moments": "16-bit", "release": "0.10"})"));
+    CHECK(text_of(moments).find("--exp-avg-dtype") == std::string::npos);
+    CHECK(left_out(moments).find(
+              R"(export.left_out.newer {"field":{"id":"field.moments"},"flag":"--use-precision-aware-optimizer","version":"0.11"})") !=
+          std::string::npos);
+    const Json layout = exported(with(usual(), R"({"layout": "Et*15|t*17L", "release": "0.12"})"));
+    CHECK(text_of(layout).find("--pipeline-model-parallel-layout") == std::string::npos);
+    CHECK(left_out(layout).find("\"flag\":\"--pipeline-model-parallel-layout\",\"version\":\"0.13\"") != std::string::npos);
 }
 
 // ---- law
@@ -238,60 +337,6 @@ std::set<std::string> ours_alone() {
     return keys;
 }
 
-// Where a field has an effect, and another value of it.
-struct Changed {
-    const char *field, *where, *value;
-};
-constexpr Changed kChanged[] = {
-    {"gpus", "{}", "32"},
-    {"gpus_per_node", "{}", "4"},
-    {"sequence_length", "{}", "4096"},
-    {"global_batch", "{}", "128"},
-    {"tensor_parallel", "{}", "4"},
-    {"context_parallel", "{}", "2"},
-    {"pipeline_parallel", "{}", "4"},
-    {"micro_batch", "{}", "2"},
-    {"virtual_stages", "{}", "2"},
-    {"virtual_stage_group", R"({"virtual_stages": 2})", "4"},
-    {"schedule", "{}", R"("zb-h1")"},
-    {"layout", "{}", R"("Et*15|t*17L")"},
-    {"first_stage_layers", "{}", "15"},
-    {"last_stage_layers", "{}", "15"},
-    {"count_embedding_as_layer", R"({"pipeline_parallel": 1, "gpus": 16})", "true"},
-    {"count_loss_as_layer", R"({"pipeline_parallel": 1, "gpus": 16})", "true"},
-    {"zero", "{}", R"("none")"},
-    {"shard_replicas", "{}", "2"},
-    {"recompute", "{}", R"("full")"},
-    {"recompute_modules", R"({"recompute": "selective"})", R"("mlp")"},
-    {"recompute_layers", R"({"recompute": "block"})", "2"},
-    {"precision", "{}", R"("fp16")"},
-    {"gradients_in_fp32", "{}", "false"},
-    {"moments", "{}", R"("8-bit")"},
-    {"optimizer_offload", "{}", "0.5"},
-    {"expert_parallel", R"({"model": "mixtral-8x7b"})", "2"},
-    {"expert_tensor_parallel", R"({"model": "mixtral-8x7b"})", "2"},
-    {"expert_imbalance", "{}", "2"},
-    {"framework", "{}", R"("megatron-2024")"},
-    {"attention", "{}", R"("plain")"},
-    {"loss", "{}", R"("te_fused")"},
-    {"transformer_engine", "{}", R"("off")"},
-    {"gradient_fusion", "{}", R"("off")"},
-    {"softmax_fusion", "{}", R"("off")"},
-    {"activation_fusion", "{}", R"("off")"},
-    {"grouped_gemm", R"({"model": "mixtral-8x7b"})", R"("off")"},
-    {"large_workspaces", "{}", R"("off")"},
-    {"attention_mask", "{}", R"("on")"},
-    {"deferred_embedding_gradient", "{}", R"("on")"},
-    {"sequence_parallel", "{}", "false"},
-    {"tensor_overlap", "{}", "true"},
-    {"overlap_gradients", "{}", "false"},
-    {"overlap_parameters", "{}", "false"},
-    {"overlap_pipeline", R"({"virtual_stages": 2})", "true"},
-    {"fused_norms", "{}", "false"},
-    {"hidden_dropout", "{}", "true"},
-    {"attention_dropout", "{}", "true"},
-};
-
 }  // namespace
 
 TEST_CASE("law: every field of a plan is written or listed, or of this estimate alone") {
@@ -300,7 +345,7 @@ TEST_CASE("law: every field of a plan is written or listed, or of this estimate 
     visit_fields(plan, FieldWriter(fields));
     const std::set<std::string> ours = ours_alone();
     std::set<std::string> changed, rows;
-    for (const Changed& one : kChanged) {
+    for (const tests::Changed& one : kChanged) {
         changed.insert(one.field);
         const Json before = with(usual(), one.where);
         Json after = before;

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <initializer_list>
+#include <set>
 #include <sstream>
 #include <string>
 
 #include "api.h"
 #include "contract.h"
+#include "formats/formats.h"
 
 namespace fourfold::tests {
 
@@ -51,6 +53,14 @@ inline std::string ids(const Json& texts) {
     std::string all;
     for (const Json& text : texts) all += (all.empty() ? "" : " ") + text["id"].get<std::string>();
     return all;
+}
+
+// Fields of the plan that a configuration lacks.
+inline std::set<std::string> left_out_fields(const Export& made) {
+    std::set<std::string> fields;
+    for (const Text& text : made.left_out)
+        if (text.args().contains("field")) fields.insert(text.args()["field"]["id"].get<std::string>().substr(6));
+    return fields;
 }
 
 }  // namespace fourfold::tests

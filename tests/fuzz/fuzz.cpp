@@ -161,6 +161,15 @@ std::string catalog_fields(std::string_view data) {
     return answer;
 }
 
+// A plan that is complete, in one of the formats.
+std::string export_formats(std::string_view data) {
+    static const Json formats = fourfold::tests::json(catalog())["config_formats"];
+    const Json read = fourfold::tests::json(catalog_fields(data));
+    Json job = read["ok"] == true ? read["job"] : Json::object();
+    job["format"] = formats[data.size() % formats.size()]["id"];
+    return export_plan(dump(job));
+}
+
 std::string import_script(std::string_view data) { return import_plan(dump(Json{{"text", std::string(data)}})); }
 
 // The bytes as they come are settings: a line each, "key = value"; a value that is JSON counts as that.
@@ -179,6 +188,24 @@ std::string import_settings(std::string_view data) {
     return import_plan(dump(Json{{"entries", entries}}));
 }
 
+// The bytes as they come are a log, beside a plan that was counted.
+std::string read_log(std::string_view data) {
+    static const Json counted = {{"card_bytes", 8e10},
+                                 {"total_bytes", 7e10},
+                                 {"reserved_bytes", 7.2e10},
+                                 {"whole_bytes", 7.5e10},
+                                 {"step_seconds", 2},
+                                 {"low_seconds", 1.8},
+                                 {"high_seconds", 2.2},
+                                 {"gpus", 64},
+                                 {"sequence_length", 4096},
+                                 {"global_batch", 512},
+                                 {"stage", 3},
+                                 {"items", {{{"id", "head"}, {"bytes", 2e10}}, {{"id", "weights"}, {"bytes", 3e10}}}},
+                                 {"change", {{"label", {{"id", "change.fused_loss"}}}, {"saved_bytes", 1e10}}}};
+    return read_run(dump(Json{{"text", std::string(data)}, {"counted", counted}}));
+}
+
 struct Target {
     const char* name;
     std::string (*answer)(std::string_view data);
@@ -194,10 +221,14 @@ constexpr Target kTargets[] = {
     {"versus", answer_to<versus>, "versus", true},
     {"timeline", answer_to<timeline>, "timeline", true},
     {"export_plan", answer_to<export_plan>, "export_plan", true},
+    {"export_formats", export_formats, "export_plan"},
     {"import_plan", answer_to<import_plan>, "import_plan", true},
     {"import_script", import_script, "import_plan"},
     {"import_settings", import_settings, "import_plan"},
+    {"read_run", answer_to<read_run>, "read_run", true},
+    {"read_log", read_log, "read_run"},
     {"limits", answer_to<limits>, "limits", true},
+    {"phases", answer_to<phases>, "phases", true},
     {"calibrate", answer_to<calibrate>, "calibrate", true},
     {"calibrate_table", calibrate_table, "calibrate"},
     {"calibration_fit", calibration_fit, "calibrate"},

@@ -1,5 +1,5 @@
-// What the core answers to one golden case: {"function", "request"} -> {"response", "columns" (search alone, else null)}. The function
-// "fields" and "gpu_fields" are those lists of catalog().
+// What the core answers to one golden case: {"function", "request"} -> {"response", "columns" (search alone, else null)}. The functions
+// "fields", "gpu_fields" and "config_formats" are those lists of catalog().
 #pragma once
 #include <string>
 
@@ -22,7 +22,9 @@ inline Json golden_answer(const Json& golden) {
     if (function == "versus") response = api::versus(request);
     if (function == "timeline") response = api::timeline(request);
     if (function == "import_plan") response = api::import_plan(request);
+    if (function == "read_run") response = api::read_run(request);
     if (function == "export_plan") response = api::export_plan(request);
+    if (function == "phases") response = api::phases(request);
     if (function == "limits") response = api::limits(request);
     if (function == "place") response = api::place(request);
     if (function == "read_links") response = api::read_links(request);
@@ -47,7 +49,8 @@ inline Json golden_answer(const Json& golden) {
                    {"tokens_per_s_per_gpu", c.tokens_per_s_per_gpu},
                    {"class", c.fit_class}};
     }
-    if (function == "fields" || function == "gpu_fields") response = Json::parse(api::catalog(), nullptr, false)[function].dump();
+    if (function == "fields" || function == "gpu_fields" || function == "config_formats")
+        response = Json::parse(api::catalog(), nullptr, false)[function].dump();
     return {{"response", Json::parse(response, nullptr, false)}, {"columns", columns}};
 }
 

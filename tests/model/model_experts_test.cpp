@@ -29,7 +29,9 @@ std::string pattern(const Import& i) {  // "D" and "E", a letter per layer
         for (const std::uint8_t one : i.model->expert_layers) letters += one != 0 ? 'E' : 'D';
     return letters;
 }
-auto key(const Experts& e) { return std::make_tuple(e.count, e.per_token, e.ffn, e.shared_ffn, e.shared_gate, e.router_bias); }
+auto key(const Experts& e) {
+    return std::make_tuple(e.count, e.per_token, e.ffn, e.shared_ffn, e.shared_gate, e.router_bias, e.groups, e.groups_per_token);
+}
 auto key(const LatentAttention& l) { return std::make_tuple(l.q_rank, l.kv_rank, l.nope_dim, l.rope_dim, l.value_dim); }
 
 }  // namespace
@@ -75,7 +77,7 @@ TEST_CASE("Qwen MoE: class defaults, shared expert, biases, and which layers are
 TEST_CASE("DeepSeek: latent attention, leading dense layers, shared experts, further tokens") {
     const Import v3 = import_sizes("deepseek_v3", R"("num_nextn_predict_layers": 1, "head_dim": 64)");
     if (!v3.model) return;
-    CHECK(key(v3.model->experts) == key(Experts{256, 8, 2048, 2048, false, true}));
+    CHECK(key(v3.model->experts) == key(Experts{256, 8, 2048, 2048, false, true, 8, 4}));
     CHECK(key(v3.model->latent) == key(LatentAttention{1536, 512, 128, 64, 128}));
     CHECK((v3.model->head_dim == 192 && v3.model->kv_heads == 8 && v3.model->qk_norm && v3.model->multi_token_layers == 1));
     CHECK(v3.ignored("head_dim"));  // transformers writes the rotary part there

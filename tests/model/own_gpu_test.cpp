@@ -34,7 +34,9 @@ Json closed(const char* request) { return estimate(json(request))["job"]; }
 
 Json door(const char* name, Json request, const Json& gpu) {
     request["gpu"] = gpu;
-    const std::string text = request.dump(), function = name;
+    const std::string function = name;
+    if (function == "export_plan") request = json(api::estimate(request.dump()))["job"];  // which takes what is chosen alone
+    const std::string text = request.dump();
     Json answer = json(function == "estimate"       ? api::estimate(text)
                        : function == "alternatives" ? api::alternatives(text)
                        : function == "timeline"     ? api::timeline(text)

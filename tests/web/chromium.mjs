@@ -50,8 +50,8 @@ export async function openPage(browser, url, { width = 1280, height = 900, color
     });
     page.on('requestfailed', (request) => {
         const why = request.failure()?.errorText;
-        // an instance that is ended while it starts: its ranking was stopped
-        if (!(why === 'net::ERR_ABORTED' && /worker-[^/]*\.js$/.test(request.url()))) faults.push(`failed: ${request.url()} ${why}`);
+        // what was on its way when its page was left, or an instance ended while it starts, is no fault
+        if (why !== 'net::ERR_ABORTED') faults.push(`failed: ${request.url()} ${why}`);
     });
     page.on('response', (response) => {
         responses.push(response);

@@ -21,6 +21,6 @@ async function load(name) {
 
 // With the functions of the second module, so that a test finds all of api.h in one place.
 export async function loadModule() {
-    const [core, { import_plan }] = await Promise.all(NAMES.map(load));
-    return Object.assign(core, { import_plan });
+    const [core, { import_plan, export_plan, read_run }] = await Promise.all(NAMES.map(load));
+    return Object.assign(core, { import_plan, export_plan, read_run });
 }

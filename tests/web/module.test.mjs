@@ -54,7 +54,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
-    for (const name of ['estimate', 'timeline', 'export_plan', 'import_plan', 'import_config', 'search', 'rank', 'alternatives', 'versus', 'limits', 'calibrate', 'read_links', 'place']) {
+    for (const name of ['estimate', 'timeline', 'export_plan', 'import_plan', 'read_run', 'import_config', 'search', 'rank', 'alternatives', 'versus', 'limits', 'phases', 'calibrate', 'read_links', 'place']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;

@@ -17,6 +17,7 @@ const options = (job) => Object.entries(job).flatMap(([key, value]) => [`--${key
 
 let folder;
 let core;
+const chosen = (job) => JSON.parse(core.estimate(JSON.stringify(job))).job;
 const npm = (args, cwd) => execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 const run = (command, args, { input = '', env = {} } = {}) => {
     const { status, stdout, stderr } = spawnSync(command, args, {
@@ -165,20 +166,30 @@ test('fit: exit status 1 where it does not fit, and what would help', () => {
     assert.match(stdout, /\nChange this first\n {2}\S/);
 });
 
+test('why a run died, from standard input', () => {
+    const log = 'CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.15 GiB total capacity; 76.00 GiB already allocated; 1.00 GiB free; 76.50 GiB reserved in total by PyTorch)';
+    const { status, stdout } = fourfold(['why', '-', ...options(TOO_LARGE)], { input: log });
+    assert.equal(status, 0);
+    assert.match(stdout, /^Why the run died\n[^]*with 76\.0 GB allocated[^]*this plan was bound to fail[^]*The largest parts/);
+    assert.equal(fourfold(['why', ...options(JOB)]).status, 2);
+});
+
 test('--json is what the module answers, byte by byte', () => {
     const cases = [
         ['fit', 'estimate', JOB, []],
         ['fit', 'estimate', TOO_LARGE, []],
         ['best', 'rank', TOO_LARGE, []],
         ['limits', 'limits', { ...JOB, days: 30 }, []],
-        ['export', 'export_plan', JOB, []],
-        ['export', 'export_plan', { ...JOB, format: 'megatron-lm' }, ['--to', 'megatron']],
         ['fit', 'estimate', { ...JOB, tensor_parallel: 3.5 }, []],
     ];
     for (const [command, name, request, more] of cases) {
         const { format: _, ...job } = request;
         const { stdout } = fourfold([command, ...options(job), ...more, '--json']);
         assert.equal(stdout, `${core[name](JSON.stringify(request))}\n`, `${command} ${JSON.stringify(request)}`);
+    }
+    for (const [more, ...args] of [[{}], [{ format: 'megatron' }, '--to', 'megatron'], [{ format: 'nemo2' }, '--to', 'nemo2']]) {
+        const { stdout } = fourfold(['export', ...options(JOB), ...args, '--json']);
+        assert.equal(stdout, `${core.export_plan(JSON.stringify({ ...chosen(JOB), ...more }))}\n`);
     }
     assert.equal(fourfold(['gpus', '--json']).stdout, `${core.catalog()}\n`);
 });
@@ -225,7 +236,7 @@ test('wrong input: all that is wrong at once, what was meant, exit status 2', ()
     assert.match(wrong(['fit', '-'], { input: '{"gpus": 8' }), /^This is not valid JSON: /);
     assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page, no config\.json, no launch script and no recipe\./);
     assert.match(wrong(['fit', '--tp', '3']), /^--tp: /);
-    assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron-lm\.\n$/);
+    assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron-lm, .* and accelerate\.\n$/);
     assert.match(wrong(['best', '--top', 'many']), /^--top: Give a whole number from 1 to 200\.\n$/);
     assert.match(wrong(['fti']), /^There is no command “fti”\. Did you mean fit\?\n/);
     assert.match(wrong([]), /\nUsage: fourfold COMMAND /);
@@ -247,8 +258,45 @@ test('best lists the first plans of the ranking', () => {
 test('export writes the script to stdout, what it lacks to stderr', () => {
     const { status, stdout, stderr } = fourfold(['export', '--to', 'megatron', ...options(JOB)]);
     assert.equal(status, 0);
-    assert.equal(stdout.trimEnd(), JSON.parse(core.export_plan(JSON.stringify(JOB))).text.trimEnd());
-    assert.match(stderr, /^Fill in before you start: .*\n[\s\S]*Not in the script:\n/);
+    assert.equal(stdout.trimEnd(), JSON.parse(core.export_plan(JSON.stringify(chosen(JOB)))).text.trimEnd());
+    assert.match(stderr, /^Fill in before you start: .*\n[\s\S]*Not in the file:\n/);
+});
+
+test('a file in every format is read as the plan that it was written for', () => {
+    const job = { ...TOO_LARGE, gpus: 64, sequence_length: 8192, tensor_parallel: 8, pipeline_parallel: 1, micro_batch: 1, zero: 'weights', recompute: 'full' };
+    const formats = JSON.parse(core.catalog()).config_formats;
+    assert.ok(formats.length >= 8);
+    for (const { name, ending } of formats) {
+        const { status, stdout } = fourfold(['export', '--to', name, ...options(job)]);
+        assert.equal(status, 0, name);
+        writeFileSync(join(folder, `plan.${ending}`), stdout);
+        // what is not the plan's, or not said by every format
+        const said = ['MASTER_ADDR=a', 'NODE_RANK=0', 'DATA_ARGS=', 'TRAINING_ARGS=', 'model=llama-3.1-70b', 'gpus=64', 'sequence_length=8192', 'micro_batch=1', 'global_batch=1024'];
+        const set = said.flatMap((one) => ['--set', one]);
+        const { stdout: read, stderr } = fourfold(['fit', `plan.${ending}`, ...set, '--json']);
+        const answer = read === '' ? {} : JSON.parse(read).job;
+        assert.equal(answer?.tensor_parallel, 8, `${name}: ${stderr}`);
+    }
+});
+
+test('export for an older release, and as a Slurm job on hosts in an order', () => {
+    const old = fourfold(['export', '--release', '0.10', '--vp', '2', '--pp', '4', '--ovpp', 'true', '--layout', 'equal', ...options({ ...TOO_LARGE, gpus: 64 })]);
+    assert.match(old.stdout, /--num-layers-per-virtual-pipeline-stage 10\n/, old.stderr);
+    const slurm = fourfold(['export', '--to', 'sbatch', '--hosts', 'b,a', ...options({ ...JOB, gpus: 16 })]);
+    assert.match(slurm.stdout, /#SBATCH --nodelist=b,a\n/, slurm.stderr);
+    const one = fourfold(['export', '--to', 'sbatch', '--hosts', 'b', ...options({ ...JOB, gpus: 16 })]);
+    assert.equal(one.status, 2);
+    assert.match(one.stderr, /^--hosts: /);
+});
+
+test('best --csv is the whole list for programs', () => {
+    const { status, stdout } = fourfold(['best', '--csv', ...options(JOB)]);
+    const { plans } = JSON.parse(core.rank(JSON.stringify(JOB)));
+    assert.equal(status, 0);
+    const lines = stdout.split('\r\n');
+    assert.equal(lines.length, plans.step_seconds.length + 2);
+    assert.ok(lines[0].startsWith('rank,'), lines[0]);
+    assert.equal(fourfold(['fit', '--csv']).stderr, '“fourfold fit” has no option --csv.\n');
 });
 
 test('place orders nodes by their links, as a table or as the file of a launcher', () => {

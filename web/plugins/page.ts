@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Alias, type Plugin, runnerImport } from 'vite';
 import { bundle } from './bundle.ts';
 import { asset, loadCore, moduleAsset, root, wasm } from './core.ts';
+import { coreVersion } from './package.ts';
 import { escapeText, policyTag } from './policy.ts';
 import { previewTags } from './preview.ts';
 import { wordsPlugin } from './words.ts';
@@ -22,7 +23,7 @@ async function prerendered(alias: Alias[]) {
     });
     const { texts, boot, example } = await module.prerender(await loadCore());
     return {
-        texts: { ...texts, REPOSITORY: repository() } as Record<string, string>,
+        texts: { ...texts, REPOSITORY: repository(), VERSION: coreVersion() } as Record<string, string>,
         // A classic script, which a page's own bundle cannot hold.
         boot: asset('boot', 'js', await bundle('src/boot/boot.ts', 'iife', { BOOT_DATA: JSON.stringify(boot) }, alias)),
         example: asset('example', 'json', JSON.stringify(example)),

@@ -10,12 +10,13 @@ import type { Asker } from './gpus/market';
 import { App } from './page/app';
 import { holdSection } from './page/hold';
 import { fetchMore } from './page/later';
+import type { Phaser } from './phases/ask';
 import type { Placing } from './placement/search';
 import { titleOf } from './shared/answer-words';
 import { speakTo } from './shared/speak-to';
 import { type Depth, openingDepth, rememberDepth } from './state/depth';
-import { formatLink, type Job, MAX_CONFIG, type Pin, parseLink, unknownParts } from './state/state';
-import { DEPTH_PARAMETER, withView } from './state/view';
+import { formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
+import { DEPTH_PARAMETER, PHASES_PARAMETER, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
@@ -35,6 +36,7 @@ interface Cores {
     placing: Placing;
     prover: Prover;
     market: Asker;
+    phaser: Phaser;
 }
 
 // Each starts its thread with its first question; the estimates' is on its way while the module still comes.
@@ -51,7 +53,16 @@ function createCores(): Cores {
         if (text.length > LONG_MEASUREMENT) measures.end();
         return read;
     };
-    return { estimates, searches, maps: create(), reverse: create(), placing: { measure, placers }, prover: create(), market: create() };
+    return {
+        estimates,
+        searches,
+        maps: create(),
+        reverse: create(),
+        placing: { measure, placers, exportPlan },
+        prover: create(),
+        market: create(),
+        phaser: create(),
+    };
 }
 
 // Writes the job into the address. A language that came with the link stays in it; so does a depth, or one that the reader chose here.
@@ -59,7 +70,10 @@ function createAddress(catalog: Example['catalog']) {
     let timer = 0;
     const given = new URLSearchParams(location.search);
     const view = new Map([LANGUAGE_PARAMETER, DEPTH_PARAMETER].map((name) => [name, given.get(name)] as const));
-    const viewed = (link: string): string => [...view].reduce((whole, [name, value]) => withView(whole, name, value), link);
+    const viewed = (link: string): string => {
+        const phases = new URLSearchParams(location.search).get(PHASES_PARAMETER); // its room writes them
+        return [...view, [PHASES_PARAMETER, phases] as const].reduce((whole, [name, value]) => withView(whole, name, value), link);
+    };
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
@@ -123,16 +137,21 @@ function holdButtons(job: () => Job) {
     };
 }
 
+// What writes it comes with the first plan that is written.
+const exportPlan: Core['exportPlan'] = async (job) => (await import('./formats/reader')).exportPlan(job);
+
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
 // drawn afterwards, never in between.
 function createDrawing(
-    { estimates, searches, placing, prover, market }: Cores,
+    { estimates, searches, placing, prover, market, phaser }: Cores,
     words: Promise<void>,
     store: () => Store,
 ): (page: Page) => void {
     let newest: Page | null = null;
     let speaks = false;
     let first = true;
+    const { importConfig, estimate, rank } = estimates;
+    const asks = { importConfig, estimate, rank, exportPlan };
     const buttons = holdButtons(() => store().current().job);
     const app = (page: Page): void => {
         document.documentElement.lang = page.language;
@@ -140,13 +159,13 @@ function createDrawing(
             <App
                 page={page}
                 act={store().actions}
-                importConfig={estimates.importConfig}
-                exportPlan={estimates.exportPlan}
+                asks={asks}
                 timeline={estimates.timeline}
                 calibrate={searches.calibrate}
                 placing={placing}
                 prover={prover}
                 market={market}
+                phaser={phaser}
             />,
             root,
         );
@@ -241,7 +260,7 @@ function takeDrops(act: Store['actions']): void {
     addEventListener('drop', async (event) => {
         event.preventDefault();
         const file = event.dataTransfer?.files[0];
-        if (file && file.size > MAX_CONFIG) act.notify('too_large', format.megabytes(file.size));
+        if (file && file.size > MAX_LOG) act.notify('too_large', format.megabytes(file.size));
         else if (file) act.paste(await file.text());
     });
 }

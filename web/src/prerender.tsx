@@ -70,13 +70,13 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
             <App
                 page={page}
                 act={act}
-                importConfig={never}
-                exportPlan={never}
+                asks={{ importConfig: never, exportPlan: never, estimate: never, rank: never }}
                 timeline={never}
                 calibrate={never}
-                placing={{ measure: never, placers: [] }}
+                placing={{ measure: never, placers: [], exportPlan: never }}
                 prover={{ estimate: never, stop: never, end: never }}
                 market={{ estimate: never, stop: never, end: never }}
+                phaser={{ phases: never, stop: never }}
             />,
         ),
         // Of any link: who shows a preview of one runs no script.

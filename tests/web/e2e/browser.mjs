@@ -56,6 +56,7 @@ export async function open(query = '', options = {}) {
     await page.mouse.move(2, 2); // the first sign of a reader, with which the module comes
     await settled(page);
     answered = true;
+    await openRooms(page);
     return page;
 }
 
@@ -63,11 +64,13 @@ export async function open(query = '', options = {}) {
 export async function follow(page, query) {
     await page.goto(served.url + query);
     await settled(page);
+    await openRooms(page);
 }
 
 export async function reload(page) {
     await page.reload();
     await settled(page);
+    await openRooms(page);
 }
 
 // A tab whose faults are the test's own business.
@@ -81,9 +84,15 @@ export async function bareTab(body) {
 }
 
 // The module has answered: there is a map of plans, or the reason why there is none.
-// On the first screen: once its questions have their answers.
+// On the first screen, and on a phone, where rooms are closed: once its questions have their answers.
 export const settled = (page) =>
-    page.locator('#plans [role=grid], .problems, #plans .empty, html:not([data-filling]) .next').first().waitFor();
+    page.locator('#plans [role=grid], .problems, #plans .empty, html:not([data-filling]) :is(.next, .room-door)').first().waitFor();
+
+// On a phone the headings of rooms open them.
+export async function openRooms(page) {
+    const closed = page.locator('.room-door[aria-expanded=false]').first();
+    while ((await closed.count()) > 0) await closed.click();
+}
 
 // Waits until a condition on the page holds; on failure says what was there instead.
 export async function eventually(what, read, wanted) {

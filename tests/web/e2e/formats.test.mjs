@@ -32,11 +32,29 @@ pageTest('the script holds the plan shown; what is copied and what is saved is w
     const copy = await catchCopies(page);
     assert.equal(await copy(button('formats.copy')), shown);
     const download = page.waitForEvent('download');
-    await button('formats.save').click();
+    await dialog.getByRole('button', { name: say('formats.save', { ending: 'sh' }), exact: true }).click();
     const file = await download;
     assert.equal(file.suggestedFilename(), 'fourfold-llama-3.1-70b-64-h100-sxm-80gb.sh');
     assert.equal(readFileSync(await file.path(), 'utf8'), shown);
     execFileSync('bash', ['-n'], { input: shown });
+});
+
+pageTest('another framework, an older release, a Slurm job: by keyboard, with what each lacks', async () => {
+    const { page, dialog } = await opened();
+    const [format, release] = ['formats.format', 'formats.release'].map((id) => dialog.getByRole('combobox', { name: say(id), exact: true }));
+    const holds = (text) => dialog.locator('pre').getByText(text).waitFor();
+    await release.focus();
+    await release.selectOption('0.10');
+    await dialog.getByRole('checkbox', { name: say('formats.slurm'), exact: true }).press('Space');
+    await holds('#SBATCH --nodes=8');
+    assert.ok(!(await dialog.locator('pre').textContent()).includes('--num-virtual-stages-per-pipeline-rank'));
+    await format.selectOption('torchtitan');
+    await holds('tensor_parallel_degree = 8');
+    await dialog.getByText(say('formats.left_out_help', { label: 'torchtitan' })).waitFor();
+    assert.equal(await dialog.getByRole('checkbox').count(), 0);
+    const download = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: say('formats.save', { ending: 'toml' }), exact: true }).click();
+    assert.equal((await download).suggestedFilename(), 'fourfold-llama-3.1-70b-64-h100-sxm-80gb.toml');
 });
 
 pageTest('by keyboard: the script scrolls, Escape leaves, and the focus is back on the button', async () => {
@@ -103,4 +121,35 @@ pageTest('what is written as a script is read as the same run', async () => {
     await paste.use.click();
     for (const part of ['tp=8', 'pp=4', 'gpus=64']) await addressHas(page, part);
     await verdictIs(page, 'fits');
+});
+
+const log = [1, 2, 3]
+    .map((step) => ` iteration ${step}/ 50 | elapsed time per iteration (ms): ${step === 1 ? 90000 : 9000 + step}.0 | global batch size: 512 |`)
+    .join('\n');
+const death = `[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.25 GiB is
+free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. Of the allocated memory 75.50 GiB is allocated by PyTorch, and 1.00 GiB is
+reserved by PyTorch but unallocated.`.replaceAll('\n', ' ');
+
+pageTest('what a run printed: why it died, in place', async (t) => {
+    const page = await open(fourStages);
+    const { dialog, text } = await pasteDialog(page);
+    await text.fill(death);
+    await dialog.getByRole('heading', { name: say('run.died') }).waitFor();
+    await dialog.getByText(/^Rank 3 ran out of memory with 75\.5/).waitFor();
+    await dialog.getByText(/^The largest parts on stage \d/).waitFor();
+    await dialog.getByText(/numbers that were read/).click();
+    await dialog.getByRole('cell', { name: '75.50 GiB' }).waitFor();
+    await everyLook(t, page, 'a log is read', { part: 'dialog' });
+    await fitsScreens(page, 'a log is read');
+});
+
+pageTest('the steps of a log become measured runs of the calibration', async () => {
+    const page = await open(fourStages);
+    const { dialog, text } = await pasteDialog(page);
+    await text.fill(log);
+    await dialog.getByRole('button', { name: say('run.measure') }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const runs = page.locator('#calibrate textarea');
+    await runs.waitFor();
+    await page.waitForFunction((field) => field.value.startsWith('global_batch,step_seconds\n512,9.0025'), await runs.elementHandle());
 });

@@ -1,7 +1,8 @@
 // For everybody: every part of the page by axe, in every look, and no wider than the screen.
-import { follow, open, pageTest } from './browser.mjs';
+import assert from 'node:assert/strict';
+import { follow, load, open, pageTest, settled } from './browser.mjs';
 import { card, field, later, openAll, part, pasteDialog, stages, timePart } from './find.mjs';
-import { everyLook, fitsScreens } from './looks.mjs';
+import { everyLook, fitsScreens, violations } from './looks.mjs';
 import { fourStages } from './numbers.mjs';
 import { words } from './words.mjs';
 
@@ -71,4 +72,25 @@ pageTest('long numbers and names are no wider than the screen', async () => {
     await follow(page, `?v=1&gpus=7&tp=3&model=${'x'.repeat(300)}`);
     await page.locator('.problems').waitFor();
     await fitsScreens(page, 'problems with a long name');
+});
+
+pageTest('on a phone the rooms are closed: their headings and links open them, and the screen may be turned', async () => {
+    const { page } = await load('', { width: PHONE });
+    await page.mouse.move(2, 2);
+    await settled(page);
+    const doors = page.locator('.room-door');
+    const isOpen = (id) => page.locator(`#${id} .room-door`).getAttribute('aria-expanded');
+    assert.equal(await page.locator('.room-door[aria-expanded=true]').count(), 0);
+    assert.ok((await doors.count()) >= 9);
+    assert.deepEqual(await violations(page), []);
+    await page.locator('#best .room-door').click();
+    await page.locator('#best table').first().waitFor();
+    await page.evaluate(() => (location.hash = 'adjust'));
+    await field(page, 'tensor_parallel').waitFor();
+    assert.deepEqual(await Promise.all(['best', 'adjust', 'gpus'].map(isOpen)), ['true', 'true', 'false']);
+    await page.setViewportSize({ width: WIDE, height: 900 });
+    await page.locator('#gpus table, #gpus svg').first().waitFor();
+    await page.setViewportSize({ width: PHONE, height: 900 });
+    await doors.first().waitFor();
+    assert.equal(await isOpen('gpus'), 'true');
 });

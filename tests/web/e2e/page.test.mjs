@@ -91,14 +91,15 @@ pageTest('the golden cases hold in the browser, through the page’s own worker'
     await settled(page);
     const worker = page.workers()[0].url();
     const wasm = responses.map((response) => response.url()).find((url) => url.endsWith('.wasm'));
-    const cases = goldenCases().filter(({ function: name }) => !name.endsWith('fields')); // what the module's test asks the catalogue
-    // What reads configurations is a module of its own, in a thread of its own, which come when somebody brings one.
+    const cases = goldenCases().filter(({ function: name }) => !/(fields|formats)$/.test(name)); // what the module's test asks the catalogue
+    // What reads and writes configurations is a module of its own, in a thread of its own, which come when somebody brings or wants one.
+    const written = ['import_plan', 'export_plan', 'read_run'];
     const assets = readdirSync(`${dist}assets`);
     const reader = (file) => new URL(assets.find((name) => file.test(name)), worker).href;
     const readers = { worker: reader(/^reader-worker-/), wasm: reader(/^fourfold_formats-.*\.wasm$/) };
     for (const [own, module] of [
-        [(name) => name !== 'import_plan', { worker, wasm }],
-        [(name) => name === 'import_plan', readers],
+        [(name) => !written.includes(name), { worker, wasm }],
+        [(name) => written.includes(name), readers],
     ]) {
         const asked = cases.filter(({ function: name }) => own(name));
         assert.ok(asked.length > 0);

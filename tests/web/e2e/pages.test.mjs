@@ -8,7 +8,7 @@ import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serveFolder } from '../../../.ci/static-server.mjs';
 import { root } from '../module.mjs';
-import { dist, load, pageTest } from './browser.mjs';
+import { dist, load, openRooms, pageTest, settled } from './browser.mjs';
 import { headline, plain } from './find.mjs';
 import { everyLook } from './looks.mjs';
 import { asked, catalog, grouped, three } from './numbers.mjs';
@@ -77,6 +77,8 @@ pageTest('the pages in every look; a number of GPUs opens the whole page on that
     await everyLook(t, page, 'a page of the catalogue');
     await page.getByRole('link', { name: '64 GPUs' }).click();
     assert.match(page.url(), /\?v=2&model=llama-3\.1-8b&.*gpus=64/);
+    await settled(page);
+    await openRooms(page);
     await page.locator('#plans [role=grid]').waitFor();
     assert.match(await plain(headline(page)), /^It fits\./);
     const list = await load('m/', { at: served.url });

@@ -7,6 +7,7 @@ import { problemAttributes } from '../shared/field-problems';
 import { fieldHelp, fieldName, messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { wholePlan } from '../shared/plan-words';
+import { Room } from '../shared/room';
 import { chosenKeys, DEGREES } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { planAt, rows } from '../store/ranked';
@@ -169,8 +170,7 @@ interface Props {
 export function Adjust({ page, answer, act, Layout }: Props) {
     const { alternatives, alternativesStale } = page;
     return (
-        <aside id="adjust" class="adjust" aria-labelledby="adjust-title">
-            <h2 id="adjust-title">{say('adjust.title')}</h2>
+        <Room id="adjust" class="adjust" title={say('adjust.title')} aside>
             <MethodChoice page={page} answer={answer} act={act} />
             <p class="note">{alternatives && alternativesStale ? say('adjust.stale') : say('adjust.intro')}</p>
             {answer && <Suggested page={page} best={alternatives?.auto_plan ?? null} act={act} />}
@@ -181,6 +181,6 @@ export function Adjust({ page, answer, act, Layout }: Props) {
             })}
             {answer && <DataParallel answer={answer} />}
             <Options page={page} act={act} Layout={Layout} />
-        </aside>
+        </Room>
     );
 }

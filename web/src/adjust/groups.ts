@@ -45,7 +45,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
         ],
     ],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
-    ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance']],
+    ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance', 'expert_dispatch', 'expert_overlap']],
     ['kernels', []],
     [
         'framework',

@@ -49,6 +49,8 @@ export function matters(page: Page): (key: string) => boolean {
         recompute_modules: value('recompute') === 'selective',
         recompute_layers: value('recompute') === 'full' || value('recompute') === 'block',
         softmax_fusion: value('attention') === 'plain',
+        expert_dispatch: experts && value('expert_parallel') !== 1,
+        expert_overlap: experts && value('expert_parallel') !== 1,
         activation_fusion: experts,
         grouped_gemm: experts,
         moe_act: experts,

@@ -1,11 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import type { Imported } from '../core/api';
+import type { Answers, Imported } from '../core/api';
 import { goodOf, refusalOf } from '../shared/test-data';
 import { settle, show, tap, write } from '../shared/test-view';
 import { PasteDialog } from './paste';
 
 const imported = goodOf('import_config', 'import-llama');
 const script = goodOf('import_plan', 'import-script');
+const printed = goodOf('read_run', 'run-steps');
+const noRun = refusalOf('run-unknown') as Extract<Answers['read_run'], { ok: false }>;
 
 function shown(answer: Imported, start = '') {
     const use = vi.fn();
@@ -13,8 +15,11 @@ function shown(answer: Imported, start = '') {
     const importConfig = vi.fn(async (_: string) => answer);
     const importPlan = vi.fn(async (_: unknown) => script);
     const run = vi.fn();
-    const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan }} use={use} run={run} close={close} />;
-    return { use, run, close, importConfig, importPlan, ...show(dialog) };
+    const measure = vi.fn();
+    const readRun = vi.fn(async (text: string) => (text.includes('iteration') ? printed : noRun));
+    const others = { use, run, measure, close, faster: () => 'is there a faster one' };
+    const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun }} {...others} />;
+    return { use, run, measure, close, readRun, importConfig, importPlan, ...show(dialog) };
 }
 
 test('it waits for a config, reads what is typed, and hands the model on', async () => {
@@ -80,11 +85,29 @@ test('a launch script that asks nothing more is handed on', async () => {
     if (!plan) throw new Error('no run');
     const ready = { ...plan, asked: [], keys: plan.keys.filter(({ fate }) => fate === 'used') };
     const run = vi.fn();
-    const importing = { importConfig: async () => imported, importPlan: async () => ({ ...script, jobs: [ready] }) };
-    const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} use={vi.fn()} run={run} close={vi.fn()} />);
+    const importing = {
+        importConfig: async () => imported,
+        importPlan: async () => ({ ...script, jobs: [ready] }),
+        readRun: async () => noRun,
+    };
+    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, close: vi.fn() };
+    const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} run={run} {...others} />);
     await settle();
     find('button', 'Use this run')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
     expect(run).toHaveBeenCalledWith(ready);
+});
+
+test('what a run printed is told in place, and becomes measured runs', async () => {
+    const { find, measure, importPlan, text, use } = shown(imported);
+    write(find('textbox', 'The text of the file'), '[Rank 0] iteration 1');
+    await settle();
+    expect(importPlan).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(text()).toContain('What the run printed'));
+    expect(text()).toContain('Fourfold estimates');
+    expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
+    tap(find('button', 'Use as measured runs'));
+    expect(measure).toHaveBeenCalledWith(printed.runs_text);
+    expect(use).not.toHaveBeenCalled();
 });

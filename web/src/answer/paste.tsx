@@ -1,13 +1,15 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answers, Imported, ImportedPlan } from '../core/api';
+import type { Answers, Imported, ImportedPlan, RunRead } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
+import { RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
 import { problemText } from '../shared/names';
-import { MAX_CONFIG } from '../state/state';
+import { MAX_CONFIG, MAX_LOG } from '../state/state';
 import { say, tell } from '../words/words';
 
-export type Importing = Pick<Core, 'importConfig' | 'importPlan'>;
+export type Importing = Pick<Core, 'importConfig' | 'importPlan'> & { readRun(text: string): Promise<Answers['read_run']> };
 type Config = Extract<Imported, { ok: true }>;
 
 interface Props {
@@ -15,6 +17,8 @@ interface Props {
     importing: Importing;
     use(model: Config): void;
     run(plan: ImportedPlan): void;
+    faster(plan: ImportedPlan, script: Script): ComponentChildren; // what is said of a run that is whole
+    measure(runs: string): void;
     close(): void;
 }
 
@@ -22,12 +26,23 @@ const isEmpty = (text: string): boolean => text.trim() === '';
 // A model's config is JSON; of other JSON, DeepSpeed's says how a run is split.
 const isConfig = (text: string): boolean =>
     /^\s*[{["]/.test(text) &&
+    !/^\s*(\[\w|\{')/.test(text) && // a log
     !/"(zero_optimization|train_batch_size|train_micro_batch_size_per_gpu|gradient_accumulation_steps)"/.test(text);
 // Without these it would be another run.
 const NEEDED = ['model', 'gpus', 'sequence_length'];
 const isWhole = ({ asked, keys }: ImportedPlan): boolean =>
     asked.length === 0 && !keys.some(({ fate, fields }) => fate === 'open' && fields.some((field) => NEEDED.includes(field)));
-const isScript = (result: Imported | Answers['import_plan']): result is Script => 'jobs' in result;
+type Found = Imported | Answers['import_plan'] | RunRead;
+const isScript = (result: Found): result is Script => 'jobs' in result;
+const isRun = (result: Found): result is RunRead => 'printers' in result;
+
+// What the text is: a model's config, what a run printed, else something that starts one.
+async function readText(text: string, set: { [name: string]: string }, importing: Importing): Promise<Found> {
+    if (isConfig(text)) return importing.importConfig(text);
+    const run = await importing.readRun(text);
+    if (run.ok || text.length > MAX_CONFIG) return run;
+    return importing.importPlan({ text, set: Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value))) });
+}
 
 function Names({ title, names }: { title: string; names: string[] }) {
     if (names.length === 0) return null;
@@ -43,7 +58,7 @@ function Names({ title, names }: { title: string; names: string[] }) {
     );
 }
 
-function Report({ result }: { result: Exclude<Imported | Answers['import_plan'], Script> }) {
+function Report({ result }: { result: Exclude<Found, Script | RunRead> }) {
     if (!result.ok) {
         return (
             <div class="wrong">
@@ -82,13 +97,13 @@ function Report({ result }: { result: Exclude<Imported | Answers['import_plan'],
     );
 }
 
-export function PasteDialog({ start, importing, use, run, close }: Props) {
+export function PasteDialog({ start, importing, use, run, measure, faster, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     const [text, setText] = useState(start);
     const [refused, setRefused] = useState('');
     const [set, setSet] = useState<{ [name: string]: string }>({});
     const [chosen, choose] = useState(0);
-    const [result, setResult] = useState<Imported | Answers['import_plan'] | null>(null);
+    const [result, setResult] = useState<Found | null>(null);
     useEffect(() => dialog.current?.showModal(), []);
     useEffect(() => {
         setText(start);
@@ -96,9 +111,7 @@ export function PasteDialog({ start, importing, use, run, close }: Props) {
     useEffect(() => {
         if (isEmpty(text)) return setResult(null);
         let stale = false;
-        const given = Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value)));
-        const asked = isConfig(text) ? importing.importConfig(text) : importing.importPlan({ text, set: given });
-        asked.then(
+        readText(text, set, importing).then(
             (answer) => !stale && setResult(answer),
             () => !stale && setResult(null), // the page says so: a crash has its own notice
         );
@@ -108,19 +121,19 @@ export function PasteDialog({ start, importing, use, run, close }: Props) {
     }, [text, set]);
     const script = result !== null && isScript(result) ? result : null;
     const plan = script?.jobs[chosen] ?? script?.jobs[0];
-    const usable = plan ? isWhole(plan) : result?.ok === true;
+    const usable = plan ? isWhole(plan) : result?.ok === true && !isRun(result);
     const submit = (): void => {
         if (plan && usable) run(plan);
-        else if (result?.ok && !isScript(result)) use(result);
+        else if (result?.ok && !isScript(result) && !isRun(result)) use(result);
     };
 
     // True when the text is small enough to be taken into the field.
-    const accept = (size: number): boolean => {
-        setRefused(size > MAX_CONFIG ? say('notice.too_large', { details: format.megabytes(size) }) : '');
-        return size <= MAX_CONFIG;
+    const accept = (size: number, most: number): boolean => {
+        setRefused(size > most ? say('notice.too_large', { details: format.megabytes(size) }) : '');
+        return size <= most;
     };
     const readFile = async (file: File | undefined) => {
-        if (!file || !accept(file.size)) return;
+        if (!file || !accept(file.size, MAX_LOG)) return;
         try {
             setText(await file.text());
         } catch {
@@ -146,9 +159,9 @@ export function PasteDialog({ start, importing, use, run, close }: Props) {
                     rows={9}
                     spellcheck={false}
                     placeholder={say('paste.placeholder')}
-                    value={text}
+                    value={text.length > MAX_CONFIG ? '' : text}
                     onPaste={(event) => {
-                        if (!accept(event.clipboardData?.getData('text').length ?? 0)) event.preventDefault();
+                        if (!accept(event.clipboardData?.getData('text').length ?? 0, MAX_CONFIG)) event.preventDefault();
                     }}
                     onInput={(event) => setText(event.currentTarget.value)}
                 />
@@ -156,13 +169,15 @@ export function PasteDialog({ start, importing, use, run, close }: Props) {
                     {say('paste.file')}
                     <input
                         type="file"
-                        accept=".json,.sh,.bash,.slurm,.sbatch,.yaml,.yml,.toml,.py,.txt,application/json,text/plain"
+                        accept=".json,.sh,.bash,.slurm,.sbatch,.yaml,.yml,.toml,.py,.txt,.log,.out,.err,application/json,text/plain"
                         onChange={(event) => readFile(event.currentTarget.files?.[0])}
                     />
                 </label>
                 <div id="paste-result" class="report" role="status">
                     {message && <p class={refused ? 'wrong' : 'note'}>{message}</p>}
-                    {result && !isScript(result) && <Report result={result} />}
+                    {result && isRun(result) && <RunFound run={result} measure={measure} />}
+                    {result && !isScript(result) && !isRun(result) && <Report result={result} />}
+                    {script && plan && usable && faster(plan, script)}
                     {script && (
                         <ScriptReport
                             script={script}

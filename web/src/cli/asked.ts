@@ -18,7 +18,9 @@ export interface Asked {
     catalog: Catalog;
     request: JobRequest;
     own: Partial<Record<Own, string>>;
+    csv: boolean; // a table for programs
     io: Io;
+    log: string | null; // what a run printed
 }
 
 export const FITS = 0;

@@ -2,6 +2,7 @@
 import type { Catalog, Ranked, RankedPlan, Refusal } from '../core/api';
 import { format } from '../format/format';
 import { besides, wholePlan } from '../shared/plan-words';
+import { rankedCsv } from '../shared/ranked-csv';
 import { planAt, rows } from '../store/ranked';
 import { say, sentences } from '../words/words';
 import { type Asked, complained, DOES_NOT_FIT, type Done, FITS, refused } from './asked';
@@ -55,13 +56,20 @@ function listOf(ranked: Ranked, catalog: Catalog, top: number): string {
     ].join('\n');
 }
 
-export function best({ core, catalog, request, own }: Asked): Done {
+export function best({ core, catalog, request, own, csv }: Asked): Done {
     const top = own.top === undefined ? TOP : wholeOf(own.top, MOST);
     if (top === null) return complained(say('cli.problem', { option: '--top', text: say('cli.whole', { most: MOST }) }));
     const text = core.rank(JSON.stringify(request));
     const ranked = JSON.parse(text) as Ranked | Refusal;
     if (!ranked.ok) return refused(text);
     const fits = rows(ranked) > 0;
+    if (csv)
+        return {
+            status: fits ? FITS : DOES_NOT_FIT,
+            answer: text,
+            text: rankedCsv(catalog, ranked, own.top === undefined ? MOST : top),
+            notes: [],
+        };
     return {
         status: fits ? FITS : DOES_NOT_FIT,
         answer: text,

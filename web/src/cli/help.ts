@@ -5,7 +5,7 @@ import { choiceName, fieldHelp, fieldName, labelOf } from '../shared/names';
 import { LANGUAGES } from '../words/language';
 import { say, sentences } from '../words/words';
 import { NAMED } from './job';
-import { type Command, commands, FLAGS, type Own, optionOf, ownOf, takesJob } from './options';
+import { type Command, commands, type Flag, flagsOf, type Own, optionOf, ownOf, takesJob } from './options';
 import { table } from './table';
 
 const EXAMPLE = ['fourfold', 'fit', '--model', 'llama-3.1-70b', '--gpu', 'h100-sxm-80gb', '--gpus', '64'];
@@ -44,8 +44,15 @@ function namedText(key: (typeof NAMED)[number], catalog: Catalog): string {
     return `  ${optionOf(key)}  ${sentences(`${labelOf([], key)}.`, ids)}`;
 }
 
-const ownText = (key: Own | (typeof FLAGS)[number]): string[] => {
-    const about = key === 'lang' ? say('cli.option.lang', { ids: Object.keys(LANGUAGES) }) : say(`cli.option.${key}`);
+function aboutOwn(key: Own | Flag, { config_formats: formats }: Catalog): string {
+    if (key === 'lang') return say('cli.option.lang', { ids: Object.keys(LANGUAGES) });
+    if (key === 'to') return say('cli.option.to', { ids: formats.map(({ name }) => name) });
+    if (key === 'release') return say('cli.option.release', { ids: formats[0]?.releases ?? [] });
+    return say(`cli.option.${key}`);
+}
+
+const ownText = (key: Own | Flag, catalog: Catalog): string[] => {
+    const about = aboutOwn(key, catalog);
     return [`  ${optionOf(key)}`, about];
 };
 
@@ -60,7 +67,7 @@ export function helpOf(command: Command, catalog: Catalog): string {
         '',
         say('cli.usage', { line: `fourfold ${command}` }),
         '',
-        table([...ownOf(command), ...FLAGS].map(ownText)),
+        table([...ownOf(command), ...flagsOf(command)].map((key) => ownText(key, catalog))),
         ...(job ? jobText(catalog) : []),
     ].join('\n');
 }

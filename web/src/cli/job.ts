@@ -11,6 +11,7 @@ export interface Read {
     refusal: string | null; // of the core, as it is
     complaints: string[]; // our own
     notes: string[];
+    log?: string; // what a run printed
 }
 
 export const NAMED = ['model', 'gpu', 'cluster', 'method'] as const;

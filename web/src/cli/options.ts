@@ -1,9 +1,10 @@
 // The commands, and the options of the command line itself. All other options are fields of a job, as the catalogue lists them.
 export const COMMANDS = {
     fit: ['job', 'set', 'start'],
+    why: ['job', 'set', 'start'],
     best: ['job', 'top', 'set', 'start'],
     limits: ['job', 'days', 'set', 'start'],
-    export: ['job', 'to', 'set', 'start'],
+    export: ['job', 'to', 'release', 'hosts', 'set', 'start'],
     place: ['job', 'links', 'seconds', 'file'],
     models: [],
     gpus: [],
@@ -12,11 +13,13 @@ export const COMMANDS = {
 export type Command = keyof typeof COMMANDS;
 export const commands = Object.keys(COMMANDS) as Command[];
 
-type OwnValue = 'set' | 'start' | 'top' | 'days' | 'to' | 'links' | 'seconds' | 'file';
-export const FLAGS = ['json', 'help', 'version'] as const;
+type OwnValue = 'set' | 'start' | 'top' | 'days' | 'to' | 'release' | 'hosts' | 'links' | 'seconds' | 'file';
+export const FLAGS = ['csv', 'json', 'help', 'version'] as const;
 export type Flag = (typeof FLAGS)[number];
 export const isFlag = (key: string): key is Flag => (FLAGS as readonly string[]).includes(key);
 export type Own = OwnValue | 'lang';
+// Every command has the others.
+export const flagsOf = (command: Command): Flag[] => FLAGS.filter((flag) => flag !== 'csv' || command === 'best');
 
 export const takesJob = (command: Command): boolean => (COMMANDS[command] as readonly string[]).includes('job');
 export const ownOf = (command: Command): Own[] => [

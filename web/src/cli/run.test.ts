@@ -20,7 +20,7 @@ const core = new Proxy({} as Fourfold, {
         return JSON.stringify(answers[name]);
     },
 });
-const files: Record<string, string> = { 'job.json': '{"gpus": 16, "zero": "none"}', 'odd.txt': 'x' };
+const files: Record<string, string> = { 'job.json': '{"gpus": 16, "zero": "none"}', 'odd.txt': 'x', 'log.txt': 'CUDA out of memory' };
 
 beforeEach(() => {
     asked = [];
@@ -125,4 +125,45 @@ test('the language of the option, else of the system; help and version', async (
     expect((await call('best --help')).out).toContain('\n  --top      How many plans to list (10).\n');
     expect((await call('help best')).out).toBe((await call('best --help')).out);
     expect((await call('')).status).toBe(2);
+});
+
+test('a plan is written once all of it is chosen, as it was asked for', async () => {
+    const { status, out, err } = await call('export job.json --to sbatch --release 0.12 --hosts a,b');
+    expect(status).toBe(0);
+    expect(asked.map(([name]) => name)).toEqual(['estimate', 'export_plan']);
+    expect(asked[0]?.[1]).toBe('{"gpus":16,"zero":"none"}');
+    const { job } = goodOf('estimate', 'default');
+    expect(JSON.parse(asked[1]?.[1] ?? '')).toEqual({ ...job, format: 'sbatch', release: '0.12', hosts: ['a', 'b'] });
+    expect(out).toBe(goodOf('export_plan', 'export-70b').text);
+    expect(err).toContain('Fill in before you start: ');
+    expect((await call('export --help')).out).toContain('--to       For which framework to write: megatron, sbatch, ');
+});
+
+test('the list for programs: every column and line end as RFC 4180 has it, and for best alone', async () => {
+    const { status, out } = await call('best --csv --top 2');
+    expect(status).toBe(0);
+    expect(out.split('\r\n')).toHaveLength(4);
+    expect(out).toMatch(/^rank,.*tensor_parallel \[gpus\],/);
+    expect(await call('fit --csv')).toEqual({ status: 2, out: '', err: '“fourfold fit” has no option --csv.\n' });
+});
+
+test('why: the log is told by what it holds, and compared with what is counted for the plan', async () => {
+    answers.alternatives = goodOf('alternatives', 'alternatives-70b');
+    answers.read_run = goodOf('read_run', 'run-died');
+    const { status, out, err } = await call('why log.txt --gpus 16');
+    expect(status).toBe(0);
+    expect(out).toContain('Why the run died');
+    expect(out).toContain('What to change first: ');
+    expect(err).toBe('');
+    const [, text] = asked.findLast(([name]) => name === 'read_run') ?? ['', '{}'];
+    const { counted } = JSON.parse(text);
+    const { total_bytes, stage } = goodOf('estimate', 'default');
+    expect(counted).toMatchObject({ total_bytes, stage });
+});
+
+test('why: without a log it says so', async () => {
+    answers.read_run = refusalOf('run-unknown');
+    const { status, err } = await call('why job.json');
+    expect(status).toBe(2);
+    expect(err).toContain('No file holds what a run printed');
 });

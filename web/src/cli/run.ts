@@ -16,13 +16,14 @@ import { isBooleanField, jobKey, type Read, withOptions } from './job';
 import { limits } from './limits';
 import { clusters, gpus, models } from './lists';
 import { nearestName } from './nearest';
-import { COMMANDS, type Command, commands, FLAGS, isFlag, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
+import { COMMANDS, type Command, commands, FLAGS, flagsOf, isFlag, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
 import { place } from './place';
 import { erased } from './progress';
 import { saidOf } from './script';
 import { plain } from './table';
+import { isLog, why } from './why';
 
-const ANSWERS: Record<Command, (asked: Asked) => Done> = { fit, best, limits, export: exportPlan, place, models, gpus, clusters };
+const ANSWERS: Record<Command, (asked: Asked) => Done> = { fit, why, best, limits, export: exportPlan, place, models, gpus, clusters };
 const LISTED = ['model', 'gpu', 'cluster'];
 
 const didYouMean = (near: string | null): string => (near === null ? '' : ` ${tell({ id: 'suggestion.did_you_mean', args: { near } })}`);
@@ -61,7 +62,7 @@ function sorted(command: Command, given: readonly Given[], catalog: Catalog): So
 }
 
 // ---- what files say
-async function gathered(files: readonly string[], { io, core, catalog }: Call, { own, job: given }: Sorted): Promise<Read> {
+async function gathered(files: readonly string[], { command, io, core, catalog }: Call, { own, job: given }: Sorted): Promise<Read> {
     const all: Read = { job: {}, refusal: null, complaints: [], notes: [] };
     for (const name of files) {
         let text: string;
@@ -69,6 +70,10 @@ async function gathered(files: readonly string[], { io, core, catalog }: Call, {
             text = isLink(name) ? name : io.read(name);
         } catch {
             all.complaints.push(say('cli.no_file', { name }));
+            continue;
+        }
+        if (command === 'why' && isLog(text, core)) {
+            all.log = `${all.log ?? ''}${text}\n`;
             continue;
         }
         const { job, refusal, complaints, notes } = await readInput(name, text, core, catalog, saidOf(own, given, catalog));
@@ -117,7 +122,8 @@ function show({ command, typed, io }: Call, { own }: Sorted, { answer, text, not
         return;
     }
     const isFile = command === 'export' || own.file !== undefined;
-    if (text !== '') io.out(isFile ? `${text.trimEnd()}\n` : line(text));
+    if (typed.flags.has('csv')) io.out(text);
+    else if (text !== '') io.out(isFile ? `${text.trimEnd()}\n` : line(text));
     for (const note of notes) io.err(line(note));
 }
 
@@ -140,7 +146,9 @@ async function answered(call: Call): Promise<number> {
     const ofJob = takesJob(command);
     const from = await gathered(ofJob ? files : [], call, parts);
     const unread = ofJob ? [] : files.map((name) => say('cli.no_file_wanted', { name, command }));
-    const complaints = [...parts.complaints, ...unread, ...from.complaints];
+    const unwanted = [...typed.flags].filter((flag) => !flagsOf(command).includes(flag));
+    const unknown = unwanted.map((flag) => say('cli.unknown_option', { option: optionOf(flag), command }));
+    const complaints = [...unknown, ...parts.complaints, ...unread, ...from.complaints];
     const request = withOptions(from.job, parts.job, catalog, core);
     if (complaints.length > 0 || from.refusal !== null) {
         const refusal = from.refusal === null ? [] : [from.refusal];
@@ -148,7 +156,7 @@ async function answered(call: Call): Promise<number> {
     }
     for (const note of from.notes) io.err(line(note));
     if (io.live) io.err(erased(say('boot.working')));
-    const done = ANSWERS[command]({ core, catalog, request, own: parts.own, io });
+    const done = ANSWERS[command]({ core, catalog, request, own: parts.own, csv: typed.flags.has('csv'), io, log: from.log ?? null });
     if (io.live) io.err(erased());
     if (done.status === WRONG) return refuse(call, parts, done.answer === '' ? [] : [done.answer], done.complaints ?? []);
     show(call, parts, done);

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Room } from '../shared/room';
 import { MAX_PINS } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
@@ -43,8 +44,7 @@ export function Compare({ page, act }: { page: Page; act: Actions }) {
     const some = page.pins.length > 0;
     const { table, failed } = useTable(some);
     return (
-        <section id="compare" class={some ? 'plans compare' : 'plans'} aria-labelledby="compare-title" tabIndex={-1}>
-            <h2 id="compare-title">{say('section.compare')}</h2>
+        <Room id="compare" class={some ? 'plans compare' : 'plans'} title={say('section.compare')} focusable>
             {!some && <Empty page={page} act={act} />}
             {some &&
                 (table ? (
@@ -52,6 +52,6 @@ export function Compare({ page, act }: { page: Page; act: Actions }) {
                 ) : (
                     <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
                 ))}
-        </section>
+        </Room>
     );
 }

@@ -33,6 +33,8 @@ export type FieldKey =
     | 'expert_parallel'
     | 'expert_tensor_parallel'
     | 'expert_imbalance'
+    | 'expert_dispatch'
+    | 'expert_overlap'
     | 'framework'
     | 'attention'
     | 'loss'
@@ -225,6 +227,8 @@ export type Config = {
     moe_intermediate_size?: number;
     n_shared_experts?: number;
     shared_expert_intermediate_size?: number;
+    n_group?: number;
+    topk_group?: number;
     first_k_dense_replace?: number; // layers
     mlp_only_layers?: number[];
     q_lora_rank?: number | null;
@@ -302,7 +306,18 @@ export type Catalog = {
     methods: Method[];
     fields: Field[];
     gpu_fields: GpuField[];
+    config_formats: ConfigFormatRow[];
     rules: Rule[];
+};
+
+// A format of a configuration.
+export type ConfigFormatRow = {
+    id: ConfigFormat;
+    name: string;
+    label: string;
+    ending: string;
+    slurm_of: string | null;
+    releases: MegatronRelease[];
 };
 
 // Where some keys of a profile were read.
@@ -315,7 +330,7 @@ export type ProfileSource = Source & {
 export type Gpu = {
     id: string;
     label: string;
-    architecture: 'ampere' | 'hopper' | 'blackwell';
+    architecture: 'ampere' | 'hopper' | 'blackwell' | 'cdna3' | 'cdna4' | 'ada';
     memory_gib: number;
     memory_type: string;
     hbm_gbyte_per_s: number;
@@ -325,6 +340,7 @@ export type Gpu = {
     streaming_multiprocessors: number;
     link: string;
     link_gbyte_per_s: number;
+    topology?: 'switch' | 'mesh';
     pcie_gbyte_per_s?: number;
     network_gbyte_per_s: number;
     gpus_per_node: number;
@@ -853,13 +869,153 @@ export type ImportQuestion = {
     choices: string[];
 };
 
-// A job, and whose configuration to write.
-export type ExportRequest = JobRequest & {
-    format?: ConfigFormat;
+// A log, at most 32 MB, and what was counted for its plan.
+export type ReadRunRequest = {
+    text: string;
+    counted?: Counted | null;
 };
 
-// "megatron-lm": a script for bash that starts Megatron-LM with torchrun.
-export type ConfigFormat = 'megatron-lm';
+// A plan that was counted, from the answers of estimate() and alternatives().
+export type Counted = {
+    card_bytes: number;
+    total_bytes: number;
+    reserved_bytes: number;
+    whole_bytes: number;
+    step_seconds: number;
+    low_seconds: number;
+    high_seconds: number;
+    gpus: number;
+    sequence_length: number;
+    global_batch: number;
+    stage: number;
+    items: CountedItem[];
+    change: CountedChange | null;
+};
+
+// Something that the fullest GPU holds.
+export type CountedItem = {
+    id: string;
+    bytes: number;
+};
+
+// What to change first.
+export type CountedChange = {
+    label: Text;
+    saved_bytes: number;
+};
+
+// Whose lines they are; "trainer": that of Transformers.
+export type RunPrinter =
+    | 'pytorch'
+    | 'megatron-lm'
+    | 'megatron-bridge'
+    | 'nemo'
+    | 'torchtitan'
+    | 'nanotron'
+    | 'gpt-neox'
+    | 'deepspeed'
+    | 'trainer'
+    | 'nvidia-smi';
+
+// What a number was read as.
+export type MemoryQuantity =
+    | 'tried'
+    | 'capacity'
+    | 'allocated'
+    | 'reserved'
+    | 'unallocated'
+    | 'free'
+    | 'process'
+    | 'others'
+    | 'max_allocated'
+    | 'max_reserved'
+    | 'current_allocated'
+    | 'current_reserved'
+    | 'used'
+    | 'theoretical';
+
+// A number of memory.
+export type PrintedNumber = {
+    quantity: MemoryQuantity;
+    value: number; // bytes
+    unit: 'bytes';
+    written: string;
+    line: number;
+    rank: number | null;
+    printer: RunPrinter;
+};
+
+// What lines of steps say.
+export type RateQuantity = 'step_seconds' | 'tokens_per_s' | 'tokens_per_s_per_gpu' | 'flop_per_s_per_gpu' | 'samples_per_s';
+
+// A number that many lines say, without the first of each start and without those of another global batch than the last.
+export type PrintedSeries = {
+    quantity: RateQuantity;
+    unit: 's' | 'tokens/s' | 'FLOP/s' | 'samples/s';
+    printer: RunPrinter;
+    median: number; // in unit
+    lowest: number; // in unit
+    highest: number; // in unit
+    count: number;
+    left_out: number;
+    first_line: number;
+    last_line: number;
+};
+
+// Why memory ran out.
+export type DeathCause = 'too_large' | 'others' | 'fragmented' | 'other_card' | 'counted_less' | 'unknown';
+
+// What was read.
+export type RunRead = {
+    ok: true;
+    version: Version;
+    printers: RunPrinter[];
+    lines: number;
+    ran_out: number;
+    numbers: PrintedNumber[];
+    series: PrintedSeries[];
+    cards: string[];
+    runs_text: string;
+    cause: DeathCause | null;
+    verdict: Text[];
+    notes: Text[];
+};
+
+// A job, and whose configuration to write.
+export type ExportRequest = JobRequest & {
+    format?: ConfigFormatAsked;
+    release?: MegatronRelease;
+    hosts?: string[];
+};
+
+// "megatron-lm": a script for bash that starts Megatron-LM with torchrun; "megatron-lm-slurm": the same as a batch script for sbatch; "megatron-bridge": overrides of a recipe, for its command; "nemo-2": a command that calls a recipe; "torchtitan": TOML; "nanotron": YAML; "deepspeed": JSON; "accelerate": YAML.
+export type ConfigFormat =
+    | 'megatron-lm'
+    | 'megatron-lm-slurm'
+    | 'megatron-bridge'
+    | 'nemo-2'
+    | 'torchtitan'
+    | 'nanotron'
+    | 'deepspeed'
+    | 'accelerate';
+
+// A format, or its short name.
+export type ConfigFormatAsked =
+    | 'megatron-lm'
+    | 'megatron-lm-slurm'
+    | 'megatron-bridge'
+    | 'nemo-2'
+    | 'torchtitan'
+    | 'nanotron'
+    | 'deepspeed'
+    | 'accelerate'
+    | 'megatron'
+    | 'sbatch'
+    | 'bridge'
+    | 'nemo2';
+
+// A release of Megatron-Core.
+export type MegatronRelease = '0.9' | '0.10' | '0.11' | '0.12' | '0.13' | '0.14' | '0.15' | '0.16' | '0.17' | '0.18' | '0.19';
 
 // The configuration, and what it lacks.
 export type Exported = {
@@ -1131,6 +1287,93 @@ export type Searched = {
     from_gpus: number;
     to_gpus: number;
     notes: Text[];
+};
+
+// A job, its phases, and what breaks.
+export type PhasesRequest = JobRequest & {
+    phases: PhaseRequest[];
+    storage_gbyte_per_s?: number;
+    restart_seconds?: number;
+    failure_hours_per_gpu?: number | 'auto';
+    checkpoint_seconds?: number | 'auto';
+    keep_degrees?: boolean;
+};
+
+// A phase, and what of the plan it has for itself; all else is as the job says.
+export type PhaseRequest = PlanRequest & {
+    tokens?: number; // tokens
+    tokens_per_step?: number; // tokens
+};
+
+// The whole run.
+export type PhasedRun = {
+    ok: true;
+    version: Version;
+    job: OpenJob;
+    phases: Phase[];
+    changes: PhaseChange[];
+    fullest: number;
+    total: PhasedTotal;
+    keeps_degrees: boolean;
+    kept: KeptDegrees | null;
+    storage_gbyte_per_s: number;
+    restart_seconds: number;
+    failure_hours_per_gpu: number;
+};
+
+// A phase and the plan chosen for it.
+export type Phase = Brief & {
+    gpus: number;
+    sequence_length: number; // tokens
+    global_batch: number; // sequences
+    plan: WholePlan;
+    run: Run;
+    days: number;
+    useful: UsefulTime;
+};
+
+// The share of time that goes into steps that count: 1 over 1 + write / interval + (half an interval + read + restart) / time between failures.
+export type UsefulTime = {
+    share: number; // of the time
+    write_seconds: number | null;
+    checkpoint_seconds: number | null;
+    failure_seconds: number | null;
+    formula: Tokens;
+    numbers: Tokens;
+    latex: string;
+    latex_numbers: string;
+    where: Where[];
+    source: PlacedSource;
+};
+
+// From a phase to the next one: a checkpoint is written, read into the new plan, and the run restarted.
+export type PhaseChange = {
+    seconds: number;
+    formula: Tokens;
+    numbers: Tokens;
+    latex: string;
+    latex_numbers: string;
+    where: Where[];
+    source: PlacedSource;
+};
+
+// Sums over the phases.
+export type PhasedTotal = {
+    computing_days: number;
+    change_days: number;
+    failure_days: number;
+    days: number;
+    gpu_hours: number;
+    cost: number | null; // as the price
+    energy_kwh: number | null;
+    co2_kg: number | null; // kg
+};
+
+// The same degrees in all phases.
+export type KeptDegrees = {
+    tensor_parallel: number;
+    pipeline_parallel: number;
+    more_days: number;
 };
 
 // A job, and runs as a list or as a table.
@@ -1530,11 +1773,13 @@ export interface Requests {
     alternatives: EstimateRequest;
     timeline: EstimateRequest;
     import_plan: ImportPlanRequest;
+    read_run: ReadRunRequest;
     export_plan: ExportRequest;
     search: SearchRequest;
     rank: RankRequest;
     versus: VersusRequest;
     limits: LimitsRequest;
+    phases: PhasesRequest;
     calibrate: CalibrateRequest;
     read_links: LinksRequest;
     place: PlaceRequest;
@@ -1548,11 +1793,13 @@ export interface Answers {
     alternatives: Alternatives | JobRefusal;
     timeline: TimelineAnswer | JobRefusal;
     import_plan: ImportedPlans | Refusal;
+    read_run: RunRead | Refusal;
     export_plan: Exported | JobRefusal;
     search: SearchSummary | Refusal;
     rank: Ranked | Refusal;
     versus: Versus | VersusRefusal;
     limits: Limits | Refusal;
+    phases: PhasedRun | Refusal;
     calibrate: Calibrated;
     read_links: LinksRead | CollectivesRead | Refusal;
     place: Placed | Refusal;
@@ -1566,11 +1813,13 @@ export interface Fourfold {
     alternatives(request: string): string;
     timeline(request: string): string;
     import_plan(request: string): string;
+    read_run(request: string): string;
     export_plan(request: string): string;
     search(request: string): { summary: string; columns: SearchColumns };
     rank(request: string): string;
     versus(request: string): string;
     limits(request: string): string;
+    phases(request: string): string;
     calibrate(request: string): string;
     read_links(request: string): string;
     place(

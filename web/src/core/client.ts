@@ -61,6 +61,7 @@ export class Core {
     catalog = (): Promise<Answers['catalog']> => this.read('catalog', '');
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
     importPlan = (request: Requests['import_plan']): Promise<Answers['import_plan']> => this.read('import_plan', JSON.stringify(request));
+    readRun = (request: Requests['read_run']): Promise<Answers['read_run']> => this.read('read_run', JSON.stringify(request));
     estimate = (job: Requests['estimate']): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
     timeline = (job: Requests['timeline']): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
     exportPlan = (job: Requests['export_plan']): Promise<Answers['export_plan']> => this.read('export_plan', JSON.stringify(job));
@@ -74,6 +75,7 @@ export class Core {
     alternatives = (job: Requests['alternatives']): Promise<Answers['alternatives']> => this.read('alternatives', JSON.stringify(job));
     rank = (job: RankAsked): Promise<Answers['rank']> => this.read('rank', JSON.stringify(job));
     versus = (job: Requests['versus']): Promise<Answers['versus']> => this.read('versus', JSON.stringify(job));
+    phases = (job: Requests['phases']): Promise<Answers['phases']> => this.read('phases', JSON.stringify(job));
     limits = (job: LimitsAsked): Promise<Answers['limits']> => this.read('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | CollectivesRead | Refusal> => this.ask('measure', text, { said });
     // `seconds` is when to end with the best so far.

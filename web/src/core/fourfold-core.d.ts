@@ -3,7 +3,8 @@ declare module 'fourfold-core' {
     export default function create(options: import('./instantiate').Options): Promise<import('./api').Fourfold>;
 }
 declare module 'fourfold-formats' {
-    export default function create(options: import('./instantiate').Options): Promise<Pick<import('./api').Fourfold, 'import_plan'>>;
+    type Functions = Pick<import('./api').Fourfold, 'import_plan' | 'export_plan' | 'read_run'>;
+    export default function create(options: import('./instantiate').Options): Promise<Functions>;
 }
 declare module 'fourfold-formats.wasm?url' {
     const address: string;

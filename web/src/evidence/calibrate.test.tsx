@@ -7,17 +7,19 @@ import type { Page } from '../store/page';
 import { Calibrate, type Typed } from './calibrate';
 
 const good = goodOf('calibrate', 'calibrate');
+const printed = goodOf('read_run', 'run-steps');
 const rates = goodOf('calibrate', 'calibrate-rates'); // TFLOP/s and memory, with a plan that is left to the search
 
 async function shown(answer: Calibrated, text: string | null = 'gpus tp', changes: Partial<Page> = {}) {
     vi.useFakeTimers();
     const calibrate = vi.fn(async (_: object, __: string, ___: string | null) => answer);
+    const readRun = vi.fn(async () => printed);
     const [act, setTyped] = [spies(), vi.fn()];
     const page = pageOf('default', changes);
     const typed: Typed = { text, convention: null };
-    const view = show(<Calibrate page={page} act={act} calibrate={calibrate} typed={typed} setTyped={setTyped} />);
+    const view = show(<Calibrate page={page} act={act} calibrate={calibrate} readRun={readRun} typed={typed} setTyped={setTyped} />);
     await later(1);
-    return { act, calibrate, setTyped, page, ...view };
+    return { act, calibrate, readRun, setTyped, page, ...view };
 }
 const typed = (text: string): Typed => ({ text, convention: null });
 
@@ -83,4 +85,21 @@ test('memory stands beside the time, with its correction and what the search fil
         expect(rows[i]?.[6]).toBe(plain(format.bytes(row.memory?.bytes ?? 0)));
         expect(rows[i]?.[10]).toContain(`${row.filled.context_parallel}`);
     });
+});
+
+function paste(field: Element, text: string): void {
+    const event = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), { clipboardData: { getData: () => text } });
+    field.dispatchEvent(event);
+}
+
+test('what a run printed, pasted into the empty table, becomes its row; into a filled one it does not', async () => {
+    const empty = await shown(good, '');
+    paste(empty.find('textbox', 'Your runs'), 'iteration 1');
+    await later(1);
+    expect(empty.readRun).toHaveBeenCalledWith({ text: 'iteration 1' });
+    expect(empty.setTyped).toHaveBeenLastCalledWith(typed(printed.runs_text));
+    const filled = await shown(good, 'gpus,step_seconds\n8,1');
+    paste(filled.find('textbox', 'Your runs'), 'iteration 1');
+    await later(1);
+    expect(filled.readRun).not.toHaveBeenCalled();
 });

@@ -26,6 +26,7 @@ interface Props {
     page: Page;
     act: Actions;
     calibrate: Core['calibrate'];
+    readRun: Core['readRun'];
     typed: Typed;
     setTyped(typed: Typed): void;
 }
@@ -213,7 +214,7 @@ function Convention({ typed, setTyped, choices }: Pick<Props, 'typed' | 'setType
 }
 
 // Measured runs beside their estimates, and what they say about them.
-export function Calibrate({ page, act, calibrate, typed, setTyped }: Props) {
+export function Calibrate({ page, act, calibrate, readRun, typed, setTyped }: Props) {
     const [result, setResult] = useState<Calibrated | null>(null);
     const field = useRef<HTMLTextAreaElement>(null);
     const { job } = page;
@@ -226,7 +227,8 @@ export function Calibrate({ page, act, calibrate, typed, setTyped }: Props) {
                 (answer) => {
                     if (stale) return;
                     setResult(answer);
-                    if (text === null && answer.text) setText(`${answer.text.header}\n`);
+                    // what was typed meanwhile stays, drawn or not yet
+                    if (text === null && answer.text && !field.current?.value) setText(`${answer.text.header}\n`);
                 },
                 () => {}, // the page says so: a crash has its own notice
             );
@@ -246,6 +248,15 @@ export function Calibrate({ page, act, calibrate, typed, setTyped }: Props) {
         // the time is what is missing: the cursor waits at the end
         requestAnimationFrame(() => field.current?.setSelectionRange(-1, -1));
     };
+    // What a run printed, pasted into an empty table, becomes its row.
+    const takeLog = (pasted: string) => {
+        const typedBefore = (text ?? '').trim();
+        if (typedBefore !== '' && typedBefore !== help?.text?.header) return;
+        readRun({ text: pasted }).then(
+            (run) => run.ok && run.runs_text !== '' && setText(run.runs_text),
+            () => {}, // the page says so: a crash has its own notice
+        );
+    };
     const remove = help?.remove ?? {};
     return (
         <div class="calibrate">
@@ -259,6 +270,7 @@ export function Calibrate({ page, act, calibrate, typed, setTyped }: Props) {
                 spellcheck={false}
                 wrap="off"
                 value={text ?? ''}
+                onPaste={(event) => takeLog(event.clipboardData?.getData('text') ?? '')}
                 onInput={(event) => setText(event.currentTarget.value)}
             />
             <p class="acts">

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Room } from '../shared/room';
 import type { Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
 import type { Prover } from './prove';
@@ -36,13 +37,12 @@ export function Evidence({ page, prover }: { page: Page; prover: Prover }) {
         return () => watch.disconnect();
     }, [view]);
     return (
-        <section ref={place} id="evidence" class="plans evidence" aria-labelledby="evidence-title">
-            <h2 id="evidence-title">{say('section.evidence')}</h2>
+        <Room box={place} id="evidence" class="plans evidence" title={say('section.evidence')}>
             {view ? (
                 <view.EvidenceView page={page} prover={prover} />
             ) : (
                 <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
             )}
-        </section>
+        </Room>
     );
 }

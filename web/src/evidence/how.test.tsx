@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { catalog, pageOf } from '../shared/test-data';
-import { show } from '../shared/test-view';
+import { settle, show, tap, unfold } from '../shared/test-view';
 import { How } from './how';
 
 test('how it works, what the method does not count, and where the numbers were read', () => {
@@ -16,4 +16,17 @@ test('how it works, what the method does not count, and where the numbers were r
 test('a model of one’s own has no source', () => {
     const { all } = show(<How page={pageOf('custom-model')} />);
     expect(all('link').length).toBeGreaterThan(0);
+});
+
+test('the citation is copied as it stands there', async () => {
+    const copied = vi.spyOn(navigator.clipboard, 'writeText').mockImplementation(async () => {});
+    const { box: page, find } = show(<How page={pageOf()} />);
+    const box = unfold(page, 'Cite Fourfold');
+    await settle();
+    const shown = box.querySelector('pre')?.textContent ?? '';
+    expect(shown).toContain('2405.18093');
+    tap(find('button', 'Copy BibTeX'));
+    await settle();
+    expect(copied).toHaveBeenCalledWith(shown);
+    vi.restoreAllMocks();
 });

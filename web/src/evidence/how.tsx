@@ -1,12 +1,31 @@
 import type { Source } from '../core/api';
 import { profileOf } from '../shared/answer-words';
+import { CopyButton } from '../shared/copy-button';
+import { Folded } from '../shared/folded';
 import { aboutOf, nameOf, wordsFor } from '../shared/names';
+import { version } from '../shared/repository';
 import { Words } from '../shared/words';
 import { say } from '../words/words';
+import { bibtex } from './cite';
 
 const PARAGRAPHS = ['computed', 'verdict', 'step', 'choice', 'privacy'] as const;
 
+import { Room } from '../shared/room';
 import type { Page } from '../store/page';
+
+// The address without what is set in it.
+function Citation() {
+    const text = (): string => bibtex(location.href.replace(/[?#].*$/, ''), version(), new Date());
+    return (
+        <Folded title={say('how.cite')} late>
+            <p class="note">{say('how.cite_help')}</p>
+            <pre class="cite">{text()}</pre>
+            <p class="acts">
+                <CopyButton label={say('how.cite_copy')} text={text} />
+            </p>
+        </Folded>
+    );
+}
 
 const Link = ({ source }: { source: Source }) => <a href={source.url}>{source.title}</a>;
 
@@ -16,8 +35,7 @@ export function How({ page }: { page: Page }) {
     const gpu = profileOf(page);
     const model = catalog.models.find((one) => one.id === job.model);
     return (
-        <section id="how" class="how" aria-labelledby="how-title">
-            <h2 id="how-title">{say('how.title')}</h2>
+        <Room id="how" class="how" title={say('how.title')}>
             <div class="texts">
                 {PARAGRAPHS.map((id) => (
                     <div key={id}>
@@ -55,8 +73,9 @@ export function How({ page }: { page: Page }) {
                             </li>
                         ))}
                     </ul>
+                    <Citation />
                 </div>
             </div>
-        </section>
+        </Room>
     );
 }

@@ -21,7 +21,9 @@ export function Launch({ page, answer, exportPlan }: Props) {
         <DialogDoor
             label={say('answer.launch')}
             fetch={fetch}
-            draw={({ ScriptPanel, script }, close) => <ScriptPanel page={page} script={script} close={close} />}
+            draw={({ ScriptPanel, script }, close) => (
+                <ScriptPanel page={page} job={answer.job} script={script} exportPlan={exportPlan} close={close} />
+            )}
         />
     );
 }

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { goodOf, pageOf } from '../shared/test-data';
-import { settle, show, tap } from '../shared/test-view';
+import type { Core } from '../core/client';
+import { goodOf, pageOf, refusalOf } from '../shared/test-data';
+import { choose, settle, show, tap } from '../shared/test-view';
 import { ScriptPanel } from './panel';
 
 const script = goodOf('export_plan', 'export-70b');
@@ -8,14 +9,18 @@ const page = pageOf('llama-70b-64-h100');
 
 afterEach(() => void vi.restoreAllMocks());
 
-function shown(changes = {}) {
+const job = { gpus: 64 };
+const never = () => new Promise<never>(() => {});
+
+function shown(changes = {}, exportPlan: Core['exportPlan'] = never) {
     const close = vi.fn();
-    return { close, ...show(<ScriptPanel page={page} script={{ ...script, ...changes }} close={close} />) };
+    const panel = <ScriptPanel page={page} job={job} script={{ ...script, ...changes }} exportPlan={exportPlan} close={close} />;
+    return { close, ...show(panel) };
 }
 
 test('the script as it is, what is yours to fill in, what it needs, and what it lacks', () => {
     const { all, find, text } = shown();
-    expect(find('region', 'The script').textContent).toBe(script.text);
+    expect(find('region', 'The file').textContent).toBe(script.text);
     expect(text()).toContain('Fill in before you start: NODE_RANK, MASTER_ADDR, DATA_ARGS, and TRAINING_ARGS.');
     expect(text()).toContain('Needs Megatron-Core 0.11 or newer, which brought --num-virtual-stages-per-pipeline-rank.');
     expect(all('listitem').map(({ textContent }) => textContent)).toContain('Dropout: off');
@@ -35,11 +40,47 @@ test('it is copied and saved whole', async () => {
         saved.push(this.download);
     });
     const { close, find } = shown();
-    tap(find('button', 'Copy the script'));
+    tap(find('button', 'Copy'));
     await settle();
     expect(copied).toHaveBeenCalledWith(script.text);
     tap(find('button', 'Download (.sh)'));
     expect(saved).toEqual(['fourfold-llama-3.1-70b-64-h100-sxm-80gb.sh']);
     tap(find('button', 'Close'));
     expect(close).toHaveBeenCalled();
+});
+
+test('another format, an older release and Slurm are asked for, and their file takes the place of the one before', async () => {
+    const answers = { torchtitan: 'export-torchtitan', 'megatron-lm': 'export-70b', 'megatron-lm-slurm': 'export-slurm' } as const;
+    const exportPlan = vi.fn<Core['exportPlan']>(async ({ format }) => goodOf('export_plan', answers[format as keyof typeof answers]));
+    const saved: string[] = [];
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+        saved.push(this.download);
+    });
+    const { all, find, text } = shown({}, exportPlan);
+    expect(all('option').map(({ textContent }) => textContent)).toContain('NeMo 2');
+    choose(find('combobox', 'Release'), '0.10');
+    await settle();
+    expect(exportPlan).toHaveBeenLastCalledWith({ ...job, format: 'megatron-lm', release: '0.10' });
+    tap(find('checkbox', 'As a Slurm job'));
+    await settle();
+    expect(exportPlan).toHaveBeenLastCalledWith({ ...job, format: 'megatron-lm-slurm', release: '0.10' });
+    expect(find('region', 'The file').textContent).toContain('#SBATCH --nodes=8');
+    expect(find('combobox', 'Format')).toHaveProperty('value', 'megatron-lm');
+    choose(find('combobox', 'Format'), 'torchtitan');
+    await settle();
+    expect(exportPlan).toHaveBeenLastCalledWith({ ...job, format: 'torchtitan' });
+    expect(find('heading', 'Launch flags for torchtitan')).toBeTruthy();
+    expect(text()).not.toContain('Fill in before you start');
+    expect(all('checkbox')).toEqual([]);
+    expect(text()).toContain('torchtitan has no key for these');
+    tap(find('button', 'Download (.toml)'));
+    expect(saved).toEqual(['fourfold-llama-3.1-70b-64-h100-sxm-80gb.toml']);
+});
+
+test('a file that cannot be had is said, and the one before stays', async () => {
+    const { all, find } = shown({}, async () => ({ ...refusalOf('bad-request'), job: null }));
+    choose(find('combobox', 'Format'), 'nanotron');
+    await settle();
+    expect(all('alert')).toHaveLength(1);
+    expect(find('region', 'The file').textContent).toBe(script.text);
 });

@@ -1,26 +1,131 @@
 import '../shared/dialog.css';
 import './formats.css';
-import { useEffect, useRef } from 'preact/hooks';
-import type { Exported } from '../core/api';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Catalog, ConfigFormatRow, Exported, ExportRequest, JobRequest, MegatronRelease } from '../core/api';
+import type { Core } from '../core/client';
 import { CopyButton } from '../shared/copy-button';
 import { fileName, saveFile } from '../shared/save-file';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
 
+type Asked = Pick<ExportRequest, 'release'> & { format: ConfigFormatRow['id'] };
+
 interface Props {
     page: Page;
-    script: Exported;
+    job: JobRequest; // of the plan shown, all of it chosen
+    script: Exported; // the first one
+    exportPlan: Core['exportPlan'];
     close(): void;
 }
 
-export function ScriptPanel({ page, script, close }: Props) {
+const rowOf = ({ config_formats }: Catalog, id: Asked['format']): ConfigFormatRow =>
+    config_formats.find((row) => row.id === id) ?? (config_formats[0] as ConfigFormatRow);
+
+// The file that was asked for last; until it is there, the one before. `fail`: it could not be had.
+function useScript({ job, script: first, exportPlan }: Pick<Props, 'job' | 'script' | 'exportPlan'>) {
+    const [asked, setAsked] = useState<Asked>({ format: first.format });
+    const [script, setScript] = useState(first);
+    const [failed, fail] = useState(false);
+    const newest = useRef(asked);
+    const ask = async (next: Asked) => {
+        newest.current = next;
+        setAsked(next);
+        const answer = await exportPlan({ ...job, ...next }).catch(() => null);
+        if (newest.current !== next) return;
+        fail(!answer?.ok);
+        if (answer?.ok) setScript(answer);
+    };
+    return { asked, script, failed, ask };
+}
+
+interface ChoiceProps {
+    formats: readonly ConfigFormatRow[];
+    row: ConfigFormatRow;
+    asked: Asked;
+    ask(next: Asked): void;
+}
+
+function Choice({ formats, row, asked, ask }: ChoiceProps) {
+    const plain = (row.slurm_of ?? row.id) as Asked['format'];
+    const slurm = formats.find(({ slurm_of }) => slurm_of === plain);
+    const newest = row.releases.at(-1);
+    return (
+        <p class="choice">
+            <label>
+                {say('formats.format')}{' '}
+                <select value={plain} onChange={({ currentTarget }) => ask({ format: currentTarget.value as Asked['format'] })}>
+                    {formats
+                        .filter(({ slurm_of }) => slurm_of === null)
+                        .map(({ id, label }) => (
+                            <option key={id} value={id}>
+                                {label}
+                            </option>
+                        ))}
+                </select>
+            </label>
+            {newest && (
+                <label>
+                    {say('formats.release')}{' '}
+                    <select
+                        value={asked.release ?? newest}
+                        onChange={({ currentTarget }) => ask({ ...asked, release: currentTarget.value as MegatronRelease })}
+                    >
+                        {[...row.releases].reverse().map((release) => (
+                            <option key={release} value={release}>
+                                {release}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+            )}
+            {slurm && (
+                <label>
+                    <input
+                        type="checkbox"
+                        checked={asked.format === slurm.id}
+                        onChange={({ currentTarget }) => ask({ ...asked, format: currentTarget.checked ? slurm.id : plain })}
+                    />{' '}
+                    {say('formats.slurm')}
+                </label>
+            )}
+        </p>
+    );
+}
+
+function LeftOut({ script: { left_out }, label }: { script: Exported; label: string }) {
+    if (left_out.length === 0) return null;
+    return (
+        <>
+            <h3>{say('formats.left_out')}</h3>
+            <p class="note">{say('formats.left_out_help', { label })}</p>
+            <ul class="lacks">
+                {left_out.map((one) => (
+                    <li key={JSON.stringify(one)}>{tell(one)}</li>
+                ))}
+            </ul>
+        </>
+    );
+}
+
+export function ScriptPanel({ page, job, script: first, exportPlan, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     useEffect(() => dialog.current?.showModal(), []);
-    const { text, yours, needs, left_out } = script;
+    const { asked, script, failed, ask } = useScript({ job, script: first, exportPlan });
+    const { config_formats: formats } = page.catalog;
+    const { text, yours, needs, format } = script;
+    const { label, ending } = rowOf(page.catalog, format);
     return (
         <dialog ref={dialog} class="dialog" aria-labelledby="formats-title" onClose={close}>
-            <h2 id="formats-title">{say('formats.title')}</h2>
-            <p>{say('formats.yours', { names: yours })}</p>
+            <h2 id="formats-title" aria-live="polite">
+                {say('formats.title', { label })}
+            </h2>
+            <Choice formats={formats} row={rowOf(page.catalog, asked.format)} asked={asked} ask={ask} />
+            {failed && (
+                <p class="note" role="alert">
+                    {say('later.failed')}
+                </p>
+            )}
+            {yours.length > 0 && <p>{say('formats.yours', { names: yours })}</p>}
             {needs && <p>{tell(needs)}</p>}
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by keyboard */}
             <section class="script" aria-label={say('formats.code')} tabIndex={0}>
@@ -28,21 +133,11 @@ export function ScriptPanel({ page, script, close }: Props) {
             </section>
             <p class="acts">
                 <CopyButton label={say('formats.copy')} text={() => text} />
-                <button type="button" onClick={() => saveFile(new Blob([text], { type: 'text/x-shellscript' }), `${fileName(page)}.sh`)}>
-                    {say('formats.save')}
+                <button type="button" onClick={() => saveFile(new Blob([text], { type: 'text/plain' }), `${fileName(page)}.${ending}`)}>
+                    {say('formats.save', { ending })}
                 </button>
             </p>
-            {left_out.length > 0 && (
-                <>
-                    <h3>{say('formats.left_out')}</h3>
-                    <p class="note">{say('formats.left_out_help')}</p>
-                    <ul class="lacks">
-                        {left_out.map((one) => (
-                            <li key={JSON.stringify(one)}>{tell(one)}</li>
-                        ))}
-                    </ul>
-                </>
-            )}
+            <LeftOut script={script} label={label} />
             <p class="acts end">
                 <button type="button" class="prime" onClick={() => dialog.current?.close()}>
                     {say('formats.close')}

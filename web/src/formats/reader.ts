@@ -5,10 +5,19 @@ import { readSettings } from './settings';
 
 let reader: Core | undefined;
 
-// Thread and code come with the first text that is brought.
+// Thread and code come with the first text that is brought, or the first plan that is written.
+function readerNow(): Core {
+    reader ??= new Core(createReader, readerCode);
+    return reader;
+}
+
+// What a run printed: ok is false where the text is no log.
+export const readRun = (request: Requests['read_run']): Promise<Answers['read_run']> => readerNow().readRun(request);
+
 export async function importPlan({ text = '', set = {} }: Requests['import_plan']): Promise<Answers['import_plan']> {
     const read = await readSettings(text, set);
     if ('problems' in read) return { ok: false, version: 2, problems: read.problems };
-    reader ??= new Core(createReader, readerCode);
-    return reader.importPlan(read.request);
+    return readerNow().importPlan(read.request);
 }
+
+export const exportPlan = (job: Requests['export_plan']): Promise<Answers['export_plan']> => readerNow().exportPlan(job);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Setting } from '../core/api';
+import { goodOf } from '../shared/test-data';
 import { formatOf, readSettings } from './settings';
 
 const REFERENCE = `\${multiply:4, \${.tp}}`;
@@ -102,4 +103,96 @@ test('what grows without end is refused', async () => {
     expect(await problem(`{"a": ${'['.repeat(60)}{}${']'.repeat(60)}}`)).toBe('text too_large problem.import_too_much {"most":20000}');
     expect(await problem(`a: ${'{b: '.repeat(200_000)}`)).toBe('text too_large problem.import_too_much {"most":20000}');
     expect(await problem(`a: ${'x'.repeat(1_000_001)}`)).toMatch(/^text too_large problem\.too_large/);
+});
+
+// The core's own list of what it wrote is what these libraries find in the text: no number becomes a text, no word a truth.
+test.each([
+    [
+        'torchtitan',
+        'toml',
+        [
+            'model.name "llama3"',
+            'model.flavor "70B"',
+            'training.seq_len 8192',
+            'training.local_batch_size 512',
+            'training.global_batch_size 1024',
+            'training.mixed_precision_param "bfloat16"',
+            'training.mixed_precision_reduce "float32"',
+            'parallelism.pipeline_parallel_microbatch_size 1',
+            'parallelism.data_parallel_replicate_degree 1',
+            'parallelism.data_parallel_shard_degree 2',
+            'parallelism.fsdp_reshard_after_forward "never"',
+            'parallelism.tensor_parallel_degree 8',
+            'parallelism.context_parallel_degree 1',
+            'parallelism.pipeline_parallel_degree 4',
+            'parallelism.pipeline_parallel_schedule "Interleaved1F1B"',
+            'parallelism.pipeline_parallel_layers_per_stage 4',
+            'parallelism.pipeline_parallel_first_stage_less_layers 0',
+            'parallelism.pipeline_parallel_last_stage_less_layers 0',
+            'activation_checkpoint.mode "none"',
+        ],
+    ],
+    [
+        'nanotron',
+        'yaml',
+        [
+            'parallelism.dp 2',
+            'parallelism.tp 8',
+            'parallelism.pp 4',
+            'parallelism.context_parallel_size 1',
+            'parallelism.pp_engine "1f1b"',
+            'parallelism.tp_mode "REDUCE_SCATTER"',
+            'parallelism.tp_linear_async_communication false',
+            'parallelism.recompute_layer false',
+            'tokens.sequence_length 8192',
+            'tokens.micro_batch_size 1',
+            'tokens.batch_accumulation_per_replica 512',
+            'optimizer.zero_stage 1',
+            'optimizer.accumulate_grad_in_fp32 true',
+            'model.dtype "bfloat16"',
+            'model.model_config.is_llama_config true',
+            'model.model_config.hidden_size 8192',
+            'model.model_config.intermediate_size 28672',
+            'model.model_config.max_position_embeddings 131072',
+            'model.model_config.num_attention_heads 64',
+            'model.model_config.num_hidden_layers 80',
+            'model.model_config.num_key_value_heads 8',
+            'model.model_config.tie_word_embeddings false',
+            'model.model_config.vocab_size 128256',
+        ],
+    ],
+    [
+        'accelerate',
+        'yaml',
+        [
+            'compute_environment "LOCAL_MACHINE"',
+            'num_processes 64',
+            'num_machines 8',
+            'distributed_type "FSDP"',
+            'fsdp_config.fsdp_version 2',
+            'fsdp_config.fsdp_auto_wrap_policy "TRANSFORMER_BASED_WRAP"',
+            'fsdp_config.fsdp_reshard_after_forward true',
+            'fsdp_config.fsdp_activation_checkpointing false',
+            'mixed_precision "bf16"',
+            'parallelism_config.parallelism_config_tp_size 8',
+        ],
+    ],
+    [
+        'deepspeed',
+        'json',
+        [
+            'train_batch_size 1024',
+            'train_micro_batch_size_per_gpu 1',
+            'gradient_accumulation_steps 512',
+            'zero_optimization.stage 1',
+            'zero_optimization.overlap_comm true',
+            'bf16.enabled true',
+            'data_types.grad_accum_dtype "fp32"',
+            'tensor_parallel.autotp_size 8',
+        ],
+    ],
+] as const)('what is written for %s is read as it was meant', async (name, format, wanted) => {
+    const { text } = goodOf('export_plan', `export-${name}`);
+    expect(formatOf(text)).toBe(format);
+    expect((await entries(text)).map(({ key, value }) => `${key} ${JSON.stringify(value)}`)).toEqual(wanted);
 });

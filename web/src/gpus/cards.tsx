@@ -5,6 +5,7 @@ import { format } from '../format/format';
 import { gpuLabel, sizes } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { NumberField } from '../shared/number-field';
+import { Room } from '../shared/room';
 import { Words } from '../shared/words';
 import { formatLink, type Job, type Value } from '../state/state';
 import type { Page } from '../store/page';
@@ -141,8 +142,7 @@ export function Cards({ page, asker }: { page: Page; asker: Asker }) {
     const front = frontOf(fitting.filter(({ gpus }) => gpus === Number(job.gpus)));
     const counted = { done: worked.length, all: cards.length };
     return (
-        <section ref={box} id="cards" class="plans cards" aria-labelledby="cards-title">
-            <h2 id="cards-title">{say('section.cards')}</h2>
+        <Room box={box} id="cards" class="plans cards" title={say('section.cards')}>
             <p class="note">{say('cards.intro', { gpus: Number(job.gpus) })}</p>
             <p class="acts proving" role="status">
                 {state !== 'done' && <span class="note">{say('cards.progress', { ...counted, state })}</span>}
@@ -158,27 +158,30 @@ export function Cards({ page, asker }: { page: Page; asker: Asker }) {
                 )}
             </p>
             {here.length > 0 && (
-                <table aria-label={say('section.cards')}>
-                    <thead>
-                        <tr>
-                            <th scope="col">{say('cards.gpu')}</th>
-                            <th scope="col" class="r">
-                                {say('cards.time')}
-                            </th>
-                            <th scope="col" class="r">
-                                {say('cards.cost')}
-                            </th>
-                            <th scope="col">{say('cards.note')}</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {here.map((one) => (
-                            <Row key={one.gpu} one={one} catalog={catalog} front={front} />
-                        ))}
-                    </tbody>
-                </table>
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard
+                <section class="scroll" aria-label={say('cards.region')} tabIndex={0}>
+                    <table aria-label={say('section.cards')}>
+                        <thead>
+                            <tr>
+                                <th scope="col">{say('cards.gpu')}</th>
+                                <th scope="col" class="r">
+                                    {say('cards.time')}
+                                </th>
+                                <th scope="col" class="r">
+                                    {say('cards.cost')}
+                                </th>
+                                <th scope="col">{say('cards.note')}</th>
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {here.map((one) => (
+                                <Row key={one.gpu} one={one} catalog={catalog} front={front} />
+                            ))}
+                        </tbody>
+                    </table>
+                </section>
             )}
             {fitting.length > 0 && <Finders fitting={fitting} catalog={catalog} />}
-        </section>
+        </Room>
     );
 }

@@ -7,6 +7,7 @@ import { problemAttributes } from '../shared/field-problems';
 import { messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { wholePlan } from '../shared/plan-words';
+import { Room } from '../shared/room';
 import { Words } from '../shared/words';
 import { baseOf, type Job } from '../state/state';
 import type { Actions, Page } from '../store/page';
@@ -282,11 +283,16 @@ export function Limits({ page, act }: { page: Page; act: Actions }) {
     const { limits, limitsStale } = page;
     const old = limitsStale || page.heatStale;
     return (
-        <section id="limits" class={limits && old ? 'plans reach stale' : 'plans reach'} aria-labelledby="limits-title">
-            <h2 id="limits-title">
-                {say('section.limits')} {limitsStale && page.limitsProblems.length === 0 && <small>{say('limits.counting')}</small>}
-            </h2>
+        <Room
+            id="limits"
+            class={limits && old ? 'plans reach stale' : 'plans reach'}
+            title={
+                <>
+                    {say('section.limits')} {limitsStale && page.limitsProblems.length === 0 && <small>{say('limits.counting')}</small>}
+                </>
+            }
+        >
             {limits && <Answers page={page} limits={limits} act={act} />}
-        </section>
+        </Room>
     );
 }

@@ -5,6 +5,7 @@ import { format } from '../format/format';
 import { moneyOf } from '../shared/answer-words';
 import { percent } from '../shared/chart';
 import { degreeList, plansComing } from '../shared/plan-words';
+import { Room } from '../shared/room';
 import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
@@ -183,9 +184,8 @@ function Sizes({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) {
 export function Sweep({ page, act }: { page: Page; act: Actions }) {
     const { heat } = page;
     return (
-        <section id="gpus" class={page.heatStale ? 'plans sweep stale' : 'plans sweep'} aria-labelledby="gpus-title">
-            <h2 id="gpus-title">{say('section.gpus')}</h2>
+        <Room id="gpus" class={page.heatStale ? 'plans sweep stale' : 'plans sweep'} title={say('section.gpus')}>
             {heat ? <Sizes page={page} heat={heat} act={act} /> : <p class="note">{plansComing(page)}</p>}
-        </section>
+        </Room>
     );
 }

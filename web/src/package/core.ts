@@ -8,8 +8,11 @@ let loaded: Promise<Fourfold> | undefined;
 
 async function load(): Promise<Fourfold> {
     const [code, formats] = await Promise.all([compiled(), compiledFormats()]);
-    const [core, { import_plan }] = await Promise.all([instantiate(createModule, code), instantiate(createFormats, formats)]);
-    return Object.assign(core, { import_plan });
+    const [core, { import_plan, export_plan, read_run }] = await Promise.all([
+        instantiate(createModule, code),
+        instantiate(createFormats, formats),
+    ]);
+    return Object.assign(core, { import_plan, export_plan, read_run });
 }
 
 // The modules themselves, JSON text in and out. They are loaded with the first question, once.

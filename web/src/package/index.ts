@@ -12,6 +12,7 @@ import type {
     SearchColumns,
     Text,
 } from '../core/api';
+import { exportChosen } from '../core/chosen';
 import { problemText } from '../shared/names';
 import { formatLink, parseLink, pinOf, request } from '../state/state';
 import type { Language } from '../words/language';
@@ -28,10 +29,11 @@ type Asked =
     | 'alternatives'
     | 'timeline'
     | 'import_plan'
-    | 'export_plan'
+    | 'read_run'
     | 'rank'
     | 'versus'
     | 'limits'
+    | 'phases'
     | 'calibrate'
     | 'read_links';
 
@@ -48,9 +50,15 @@ export const estimate: (request: Requests['estimate']) => Promise<Answers['estim
 export const alternatives: (request: Requests['alternatives']) => Promise<Answers['alternatives']> = ask('alternatives');
 export const timeline: (request: Requests['timeline']) => Promise<Answers['timeline']> = ask('timeline');
 export const importPlan: (request: Requests['import_plan']) => Promise<Answers['import_plan']> = ask('import_plan');
-export const exportPlan: (request: Requests['export_plan']) => Promise<Answers['export_plan']> = ask('export_plan');
+export const readRun: (request: Requests['read_run']) => Promise<Answers['read_run']> = ask('read_run');
+// What the job leaves open is chosen first, as by estimate().
+export async function exportPlan({ format, release, hosts, ...job }: Requests['export_plan']): Promise<Answers['export_plan']> {
+    const asked = { ...(format && { format }), ...(release && { release }), ...(hosts && { hosts }) };
+    return JSON.parse(exportChosen(await core(), job, asked));
+}
 export const rank: (request: Requests['rank']) => Promise<Answers['rank']> = ask('rank');
 export const versus: (request: Requests['versus']) => Promise<Answers['versus']> = ask('versus');
+export const phases: (request: Requests['phases']) => Promise<Answers['phases']> = ask('phases');
 export const limits: (request: Requests['limits']) => Promise<Answers['limits']> = ask('limits');
 export const calibrate: (request: Requests['calibrate']) => Promise<Answers['calibrate']> = ask('calibrate');
 export const readLinks: (request: Requests['read_links']) => Promise<Answers['read_links']> = ask('read_links');

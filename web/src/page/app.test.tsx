@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { goodOf, heatOf, pageOf, rankedPage } from '../shared/test-data';
 import { settle, show, spies, textOf } from '../shared/test-view';
 import type { Page } from '../store/page';
@@ -6,19 +6,19 @@ import { App } from './app';
 
 function shown(page: Page) {
     const never = () => new Promise<never>(() => {});
-    const placing = { measure: never, placers: [] };
+    const placing = { measure: never, placers: [], exportPlan: never };
     const prover = { estimate: never, stop: () => {}, end: () => {} };
     return show(
         <App
             page={page}
             act={spies()}
-            importConfig={never}
-            exportPlan={never}
+            asks={{ importConfig: never, exportPlan: never, estimate: never, rank: never }}
             timeline={never}
             calibrate={never}
             placing={placing}
             prover={prover}
             market={prover}
+            phaser={phaser}
         />,
     );
 }
@@ -30,6 +30,7 @@ function leadsNowhere(box: Element): string[] {
     const links = [...box.querySelectorAll('a[href^="#"]')].map((one) => one.getAttribute('href')?.slice(1) ?? '');
     return [...ids, ...links].filter((id) => id !== '' && !box.querySelector(`#${CSS.escape(id)}`));
 }
+const phaser = { phases: vi.fn(), stop: vi.fn() };
 const twice = (box: Element): string[] => {
     const ids = [...box.querySelectorAll('[id]')].map(({ id }) => id);
     return ids.filter((id, i) => ids.indexOf(id) !== i);

@@ -6,6 +6,7 @@ import type { Core } from '../core/client';
 import { NearRuns } from '../evidence/near-door';
 import type { Prover } from '../evidence/prove';
 import type { Asker } from '../gpus/market';
+import type { Phaser } from '../phases/ask';
 import type { Placing } from '../placement/search';
 import { Patterns } from '../shared/chart';
 import { CUSTOM_GPU } from '../state/state';
@@ -19,16 +20,16 @@ import { Notices } from './notices';
 interface Props {
     page: Page;
     act: Actions;
-    importConfig: Core['importConfig'];
-    exportPlan: Core['exportPlan'];
+    asks: Pick<Core, 'importConfig' | 'estimate' | 'rank' | 'exportPlan'>; // for what one dialog asks
     timeline: Core['timeline'];
     calibrate: Core['calibrate'];
     placing: Placing;
     prover: Prover;
     market: Asker;
+    phaser: Phaser;
 }
 
-export function App({ page, act, importConfig, exportPlan, timeline, calibrate, placing, prover, market }: Props) {
+export function App({ page, act, asks, timeline, calibrate, placing, prover, market, phaser }: Props) {
     const { answer, depth } = page;
     return (
         <>
@@ -38,7 +39,7 @@ export function App({ page, act, importConfig, exportPlan, timeline, calibrate, 
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
                 {page.job.gpu === CUSTOM_GPU && <LaterOwnGpu page={page} act={act} />}
-                <Answer page={page} act={act} exportPlan={exportPlan} Card={LaterCard}>
+                <Answer page={page} act={act} exportPlan={asks.exportPlan} Card={LaterCard}>
                     <NearRuns page={page} />
                 </Answer>
                 {depth === 'plain' ? (
@@ -52,6 +53,7 @@ export function App({ page, act, importConfig, exportPlan, timeline, calibrate, 
                         placing={placing}
                         prover={prover}
                         market={market}
+                        phaser={phaser}
                     />
                 )}
             </main>
@@ -66,7 +68,7 @@ export function App({ page, act, importConfig, exportPlan, timeline, calibrate, 
                     ))}
                 </p>
             </footer>
-            <LaterPaste page={page} act={act} importConfig={importConfig} />
+            <LaterPaste page={page} act={act} asks={asks} />
         </>
     );
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { answeredOf, pageOf } from '../shared/test-data';
 import { show, spies } from '../shared/test-view';
 import type { Page } from '../store/page';
@@ -14,9 +14,10 @@ function shown(page: Page) {
             act={spies()}
             timeline={never}
             calibrate={never}
-            placing={{ measure: never, placers: [] }}
+            placing={{ measure: never, placers: [], exportPlan: never }}
             prover={asker}
             market={asker}
+            phaser={{ phases: vi.fn(), stop: vi.fn() }}
         />,
     );
 }

@@ -6,6 +6,7 @@ import type { Core } from '../core/client';
 import { How } from '../evidence/how';
 import type { Prover } from '../evidence/prove';
 import type { Asker } from '../gpus/market';
+import type { Phaser } from '../phases/ask';
 import type { Placing } from '../placement/search';
 import { timeOf } from '../shared/answer-words';
 import type { Actions, Page } from '../store/page';
@@ -19,10 +20,11 @@ interface Props {
     placing: Placing;
     prover: Prover;
     market: Asker;
+    phaser: Phaser;
 }
 
 // Everything below the first screen, for who wants every detail.
-export function Detail({ page, act, timeline, calibrate, placing, prover, market }: Props) {
+export function Detail({ page, act, timeline, calibrate, placing, prover, market, phaser }: Props) {
     const { answer } = page;
     const stale = page.problems.length > 0;
     return (
@@ -44,7 +46,7 @@ export function Detail({ page, act, timeline, calibrate, placing, prover, market
                     <Adjust page={page} answer={answer} act={act} Layout={LaterLayout} />
                 </div>
             </div>
-            <LaterPlans page={page} act={act} placing={placing} prover={prover} market={market} />
+            <LaterPlans page={page} act={act} placing={placing} prover={prover} market={market} phaser={phaser} />
             <How page={page} />
         </>
     );

@@ -4,6 +4,7 @@ import { fresh, settle, show, spies, textOf, unfold, write } from '../shared/tes
 import { withConfig } from '../state/state';
 import { LaterCalibrate, LaterCard, LaterLayout, LaterOwnGpu, LaterParts, LaterPaste, LaterStages, LaterTime } from './later';
 
+const phaser = { phases: vi.fn(), stop: vi.fn() };
 const { page, answer } = answeredOf('llama-70b-64-h100');
 const act = spies();
 const never = () => new Promise<never>(() => {});
@@ -69,13 +70,13 @@ test('a calibration in use stands on its folded part', () => {
 });
 
 test('the sections have their headings before their plans come', async () => {
-    const placing = { measure: never, placers: [] };
+    const placing = { measure: never, placers: [], exportPlan: never };
     const prover = { estimate: never, stop: () => {}, end: () => {} };
     const { LaterPlans } = await fresh(() => import('./later'));
-    const early = show(<LaterPlans page={page} act={act} placing={placing} prover={prover} market={prover} />);
-    expect(early.names('heading')).toHaveLength(8);
+    const early = show(<LaterPlans page={page} act={act} placing={placing} prover={prover} market={prover} phaser={phaser} />);
+    expect(early.names('heading')).toHaveLength(9);
     const { all, names } = show(
-        <LaterPlans page={searchedPage({ heat: heatOf() })} act={act} placing={placing} prover={prover} market={prover} />,
+        <LaterPlans page={searchedPage({ heat: heatOf() })} act={act} placing={placing} prover={prover} market={prover} phaser={phaser} />,
     );
     await expect.poll(() => all('grid').length).toBe(1);
     expect(names('heading').map((name) => name.replace(' Counting…', ''))).toEqual(early.names('heading'));
@@ -85,7 +86,11 @@ test('the dialog opens with its text, and what it found becomes the job', async 
     const imported = goodOf('import_config', 'import-llama');
     const doing = spies();
     const drawn = (pasting: { text: string } | null) => (
-        <LaterPaste page={{ ...page, pasting }} act={doing} importConfig={async () => imported} />
+        <LaterPaste
+            page={{ ...page, pasting }}
+            act={doing}
+            asks={{ importConfig: async () => imported, exportPlan: vi.fn(), estimate: vi.fn(), rank: vi.fn() }}
+        />
     );
     const { again, all, find } = show(drawn(null));
     expect(all('dialog')).toEqual([]);

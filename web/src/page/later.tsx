@@ -6,10 +6,12 @@ import type { Typed } from '../evidence/calibrate';
 import type { Prover } from '../evidence/prove';
 import { format } from '../format/format';
 import type { Asker } from '../gpus/market';
+import type { Phaser } from '../phases/ask';
 import type { Placing } from '../placement/search';
 import { rateOf } from '../shared/answer-words';
 import { nameOf } from '../shared/names';
 import { plansComing } from '../shared/plan-words';
+import { Room } from '../shared/room';
 import { withConfig } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
@@ -109,19 +111,27 @@ export function LaterTime(props: Parameters<More['TimeTable']>[0]) {
 // What is typed outlives the part's folding.
 export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
     const [typed, setTyped] = useState<Typed>({ text: null, convention: null });
+    const { measured } = page;
+    useEffect(() => {
+        if (measured === null) return;
+        setTyped({ text: measured, convention: null });
+        location.hash = 'calibrate'; // opens the part
+    }, [measured]);
     const { time_factor, site, memory_factor, memory_extra } = page.job;
     const used = time_factor !== 1 || site === 'own' || memory_factor !== 1 || memory_extra !== 0;
     const small = used ? say('part.calibrated') : undefined;
     return (
         <Part id="calibrate" title={say('part.calibrate')} {...(small && { small })} opened={false}>
-            {(more) => <more.Calibrate page={page} act={act} calibrate={calibrate} typed={typed} setTyped={setTyped} />}
+            {(more) => (
+                <more.Calibrate page={page} act={act} calibrate={calibrate} readRun={more.readRun} typed={typed} setTyped={setTyped} />
+            )}
         </Part>
     );
 }
 
 // In the order below. Their headings stand in the built page, so that its links lead somewhere from the first moment on.
-const SECTIONS = ['best', 'gpus', 'limits', 'cards', 'placement', 'plans', 'compare', 'evidence'] as const;
-const OWN = new Set<string>(['cards', 'placement', 'compare', 'evidence']); // these show no plans of the search
+const SECTIONS = ['best', 'gpus', 'limits', 'cards', 'phases', 'placement', 'plans', 'compare', 'evidence'] as const;
+const OWN = new Set<string>(['cards', 'phases', 'placement', 'compare', 'evidence']); // these show no plans of the search
 
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
 interface PlansProps {
@@ -130,9 +140,10 @@ interface PlansProps {
     placing: Placing;
     prover: Prover;
     market: Asker;
+    phaser: Phaser;
 }
 
-export function LaterPlans({ placing, prover, market, ...props }: PlansProps) {
+export function LaterPlans({ placing, prover, market, phaser, ...props }: PlansProps) {
     const { more, failed } = useMore(props.page.heat !== null || props.page.pins.length > 0);
     if (more) {
         return (
@@ -141,6 +152,7 @@ export function LaterPlans({ placing, prover, market, ...props }: PlansProps) {
                 <more.Sweep {...props} />
                 <more.Limits {...props} />
                 <more.Cards page={props.page} asker={market} />
+                <more.Phases page={props.page} phaser={phaser} />
                 <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />
@@ -153,10 +165,9 @@ export function LaterPlans({ placing, prover, market, ...props }: PlansProps) {
     return (
         <>
             {SECTIONS.map((id) => (
-                <section key={id} id={id} class="plans" aria-labelledby={`${id}-title`}>
-                    <h2 id={`${id}-title`}>{say(`section.${id}`)}</h2>
+                <Room key={id} id={id} class="plans" title={say(`section.${id}`)}>
                     <p class="note">{note(id)}</p>
-                </section>
+                </Room>
             ))}
         </>
     );
@@ -176,19 +187,23 @@ export function LaterOwnGpu(props: Parameters<More['OwnGpu']>[0]) {
 interface PasteProps {
     page: Page;
     act: Actions;
-    importConfig: Core['importConfig'];
+    asks: Pick<Core, 'importConfig' | 'estimate' | 'rank' | 'exportPlan'>;
 }
 
-export function LaterPaste({ page, act, importConfig }: PasteProps) {
+export function LaterPaste({ page, act, asks }: PasteProps) {
     const { more, failed } = useMore(page.pasting !== null);
     useEffect(() => {
         if (failed) act.notify('missing');
     }, [failed]);
     if (!page.pasting || !more) return null;
+    const { answer, alternatives } = page;
+    const counted = answer && page.problems.length === 0 ? more.countedOf(answer, page.alternativesStale ? null : alternatives) : null;
     return (
         <more.PasteDialog
             start={page.pasting.text}
-            importing={{ importConfig, importPlan: more.importPlan }}
+            importing={{ importConfig: asks.importConfig, importPlan: more.importPlan, readRun: (text) => more.readRun({ text, counted }) }}
+            faster={(plan, script) => <more.Faster page={page} plan={plan} script={script} asks={asks} />}
+            measure={act.measure}
             run={(plan) => {
                 act.paste(null);
                 act.replaceJob(more.jobOfScript(page.job, page.catalog, plan), 'choose');

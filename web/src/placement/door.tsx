@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Room } from '../shared/room';
 import type { Actions, Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
 import type { Placing } from './search';
@@ -30,8 +31,7 @@ export function Placement({ page, act, placing }: { page: Page; act: Actions; pl
         return () => removeEventListener('hashchange', look);
     }, []);
     return (
-        <section id="placement" class="plans placement" aria-labelledby="placement-title">
-            <h2 id="placement-title">{say('section.placement')}</h2>
+        <Room id="placement" class="plans placement" title={say('section.placement')}>
             <p class="note intro">{say('placement_door.intro')}</p>
             {!opened && (
                 <p class="acts">
@@ -46,6 +46,6 @@ export function Placement({ page, act, placing }: { page: Page; act: Actions; pl
                 ) : (
                     <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
                 ))}
-        </section>
+        </Room>
     );
 }

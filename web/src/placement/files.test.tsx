@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { goodOf } from '../shared/test-data';
-import { settle, show, tap, textOf } from '../shared/test-view';
-import { Files } from './files';
+import { goodOf, refusalOf } from '../shared/test-data';
+import { settle, show, tap, textOf, unfold } from '../shared/test-view';
+import { Files, JobScript } from './files';
 
 const { files } = goodOf('place', 'place-step-time');
 
@@ -22,4 +22,29 @@ test('every launcher has its file, how to use it, and two ways to take it', asyn
 test('a launcher that the page does not know has its file’s name alone', () => {
     const unknown = { ...files[0], id: 'new', name: 'new.txt' } as unknown as (typeof files)[0];
     expect(textOf(show(<Files files={[unknown]} />).one('summary'))).toBe('new.txt');
+});
+
+test('the run on these nodes is saved as a job, with what is the reader’s to fill in and what it lacks', async () => {
+    const script = goodOf('export_plan', 'export-slurm');
+    const exportPlan = vi.fn(async () => script);
+    const saved: string[] = [];
+    const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+        saved.push(this.download);
+    });
+    const { all, box, find } = show(<JobScript job={{ gpus: 16 }} hosts={['b', 'a']} exportPlan={exportPlan} />);
+    tap(find('button', 'Download the run as a Slurm job on these nodes (Megatron-LM)'));
+    await expect.poll(() => saved).toEqual(['fourfold-job.sh']);
+    await settle();
+    expect(exportPlan).toHaveBeenCalledWith({ gpus: 16, format: 'megatron-lm-slurm', hosts: ['b', 'a'] });
+    expect(find('status').textContent).toContain('DATA_ARGS');
+    unfold(box, 'Not in the file');
+    expect(all('listitem')).toHaveLength(script.left_out.length);
+    click.mockRestore();
+});
+
+test('a job that cannot be written is said', async () => {
+    const exportPlan = async () => ({ ...refusalOf('bad-request'), job: null });
+    const { all, find } = show(<JobScript job={{ gpus: 16 }} hosts={['b', 'a']} exportPlan={exportPlan} />);
+    tap(find('button'));
+    await expect.poll(() => all('alert').length).toBe(1);
 });

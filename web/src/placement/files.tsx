@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { PlaceFile } from '../core/api';
+import type { Exported, JobRequest, PlaceFile } from '../core/api';
+import type { Core } from '../core/client';
 import { CopyButton } from '../shared/copy-button';
-import { isSaid, say, tell } from '../words/words';
+import { Folded } from '../shared/folded';
+import { saveFile } from '../shared/save-file';
+import { fetchWords, isSaid, say, tell } from '../words/words';
 
 // A browser saves what a link points at; the text becomes an address when it is wanted.
 function Download({ file }: { file: PlaceFile }) {
@@ -22,6 +25,51 @@ function Download({ file }: { file: PlaceFile }) {
 function fileTitle({ id, name }: PlaceFile): string {
     const launcher = `placement.result.launcher.${id}`;
     return isSaid(launcher) ? say('placement.result.file', { launcher: tell({ id: launcher }), name }) : name;
+}
+
+interface ScriptProps {
+    job: JobRequest; // that was placed
+    hosts: string[]; // in the order of their ranks
+    exportPlan: Core['exportPlan'];
+}
+
+// The whole run in that order, and what its script cannot say.
+export function JobScript({ job, hosts, exportPlan }: ScriptProps) {
+    const [made, make] = useState<Exported | 'failed' | null>(null);
+    const save = async () => {
+        const asked = exportPlan({ ...job, format: 'megatron-lm-slurm', hosts });
+        const [answer] = await Promise.all([asked, fetchWords('formats')]).catch(() => [null]);
+        make(answer?.ok ? answer : 'failed');
+        if (answer?.ok) saveFile(new Blob([answer.text], { type: 'text/plain' }), 'fourfold-job.sh');
+    };
+    return (
+        <>
+            <p class="acts">
+                <button type="button" onClick={save}>
+                    {say('placement.result.script')}
+                </button>
+                {made === 'failed' && (
+                    <span class="note" role="alert">
+                        {say('later.failed')}
+                    </span>
+                )}
+            </p>
+            {made !== null && made !== 'failed' && (
+                <>
+                    <p class="note" role="status">
+                        {say('formats.yours', { names: made.yours })}
+                    </p>
+                    <Folded title={say('formats.left_out')}>
+                        <ul>
+                            {made.left_out.map((one) => (
+                                <li key={JSON.stringify(one)}>{tell(one)}</li>
+                            ))}
+                        </ul>
+                    </Folded>
+                </>
+            )}
+        </>
+    );
 }
 
 // What brings the order about, for each launcher.

@@ -6,6 +6,8 @@ import { cellsOf, plain, show, spies, tap, textOf, unfold } from '../shared/test
 import { planAt, settingsOf } from '../store/ranked';
 import { Result } from './result';
 
+const never = () => new Promise<never>(() => {});
+
 const placed = goodOf('place', 'place-step-time');
 const measured = measuredOf('place-step-time');
 
@@ -14,7 +16,19 @@ function shown(changes: Partial<Placed> = {}, more: Partial<Parameters<typeof Re
     const course = { ...answer, points: answer.curve, moves_per_s: 1e6, seconds: 5 };
     const act = spies();
     const found = { answer, course, searches: 4, agreed: 3, stopped: false, ...said };
-    const view = <Result page={pageOf()} act={act} found={found} plans={[]} measured={measured} units={[]} stale={false} {...more} />;
+    const view = (
+        <Result
+            page={pageOf()}
+            act={act}
+            found={found}
+            plans={[]}
+            measured={measured}
+            units={[]}
+            exportPlan={never}
+            stale={false}
+            {...more}
+        />
+    );
     return { act, ...show(view) };
 }
 const step = (seconds: number): string => plain(format.step(seconds));

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Binds, Json, Placed, PlacedAt, Problem } from '../core/api';
+import type { Core } from '../core/client';
 import { entriesOf } from '../core/keys';
 import { type Measured, RANKED_KEYS, type UnitSaid } from '../core/types';
 import { format } from '../format/format';
@@ -11,7 +12,7 @@ import type { Actions, Page } from '../store/page';
 import type { settingsOf } from '../store/ranked';
 import { listed, say, sentences, tell } from '../words/words';
 import { Curve } from './curve';
-import { Files } from './files';
+import { Files, JobScript } from './files';
 import { linksOf, Picture, sign } from './picture';
 import { type Found, gridOf, TIE } from './search';
 import { type Difference, differencesOf, stagesOf } from './units';
@@ -261,10 +262,11 @@ interface ResultProps {
     plans: readonly Plan[];
     measured: Measured;
     units: readonly UnitSaid[]; // that differ
+    exportPlan: Core['exportPlan'];
     stale: boolean;
 }
 
-export function Result({ page, act, found, plans, measured, units, stale }: ResultProps) {
+export function Result({ page, act, found, plans, measured, units, exportPlan, stale }: ResultProps) {
     const { answer, course, searches, agreed, stopped } = found;
     const title = findingOf(answer);
     const other = answer.ranked[0] && answer.ranked[0].index > 0;
@@ -305,6 +307,9 @@ export function Result({ page, act, found, plans, measured, units, stale }: Resu
             />
             {spare.length > 0 && <p class="note">{say('placement.result.spare', { names: spare })}</p>}
             {answer.files.length > 0 && <Files files={answer.files} />}
+            {answer.files.length > 0 && answer.job && (
+                <JobScript job={answer.job} hosts={answer.positions.map(({ name }) => name)} exportPlan={exportPlan} />
+            )}
             {answer.units === 'gpus' && <p class="note">{say('placement.result.no_files')}</p>}
         </div>
     );

@@ -10,6 +10,7 @@ export type Placer = Pick<Core, 'place' | 'stop' | 'end'>;
 export interface Placing {
     measure: Core['measure'];
     placers: readonly Placer[];
+    exportPlan: Core['exportPlan'];
 }
 
 export interface Course {

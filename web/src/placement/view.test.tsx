@@ -6,6 +6,8 @@ import { later, show, spies, tap } from '../shared/test-view';
 import type { Page } from '../store/page';
 import { PlacementView } from './view';
 
+const never = () => new Promise<never>(() => {});
+
 const placed = goodOf('place', 'place-step-time');
 
 async function shown(answer: PlacedHere | Refusal | Error, page: Page = pageOf()) {
@@ -15,7 +17,7 @@ async function shown(answer: PlacedHere | Refusal | Error, page: Page = pageOf()
         return answer;
     });
     const placer = { place, stop: vi.fn(), end: vi.fn() };
-    const placing = { measure: async () => measuredOf('place-step-time'), placers: [placer] };
+    const placing = { measure: async () => measuredOf('place-step-time'), placers: [placer], exportPlan: never };
     const view = show(<PlacementView page={page} act={spies()} placing={placing} />);
     tap(view.find('button', 'Fill in an example'));
     await later(1000);
@@ -29,7 +31,7 @@ async function searched(answer: PlacedHere | Refusal | Error) {
 }
 
 test('nothing is asked before there is a measurement', () => {
-    const placing = { measure: async () => refusalOf('place-bad'), placers: [] };
+    const placing = { measure: async () => refusalOf('place-bad'), placers: [], exportPlan: never };
     const { names } = show(<PlacementView page={pageOf()} act={spies()} placing={placing} />);
     expect(names('heading')).toEqual(['The measurement']);
     expect(names('button')).not.toContain('Find a placement');

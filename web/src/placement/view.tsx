@@ -142,14 +142,14 @@ interface SearchProps {
     page: Page;
     act: Actions;
     measured: Measured;
-    placers: readonly Placer[];
+    placing: Placing;
     rows: readonly UnitRow[];
     setRows(rows: UnitRow[]): void;
 }
 
-function Searching({ page, act, measured, placers, rows, setRows }: SearchProps) {
+function Searching({ page, act, measured, placing, rows, setRows }: SearchProps) {
     const [choice, choose] = useState<Choice>({ objective: 'step_time', seconds: 5, joint: false });
-    const { course, outcome, start, stop } = useSearch(placers);
+    const { course, outcome, start, stop } = useSearch(placing.placers);
     const [wanted, want] = useState(0);
     useEffect(() => stop, [measured]);
     const { answer } = page;
@@ -210,6 +210,7 @@ function Searching({ page, act, measured, placers, rows, setRows }: SearchProps)
                     plans={outcome.plans}
                     measured={outcome.measured}
                     units={unitsOf(outcome.rows)}
+                    exportPlan={placing.exportPlan}
                     stale={stale}
                 />
             )}
@@ -217,10 +218,10 @@ function Searching({ page, act, measured, placers, rows, setRows }: SearchProps)
     );
 }
 
-export function PlacementView({ page, act, placing: { measure, placers } }: { page: Page; act: Actions; placing: Placing }) {
+export function PlacementView({ page, act, placing }: { page: Page; act: Actions; placing: Placing }) {
     const [source, set] = useState<Source>(EMPTY);
     const [rows, setRows] = useState<UnitRow[]>([]); // they stay when the measurement changes
-    const { read, reading } = useReading(source, measure);
+    const { read, reading } = useReading(source, placing.measure);
     const known = read && read !== 'crashed' && read.ok ? read : null;
     const measured = known && 'names' in known ? known : null;
     return (
@@ -238,7 +239,7 @@ export function PlacementView({ page, act, placing: { measure, placers } }: { pa
                     <Matrix measured={measured} />
                 </div>
             )}
-            {measured && <Searching page={page} act={act} measured={measured} placers={placers} rows={rows} setRows={setRows} />}
+            {measured && <Searching page={page} act={act} measured={measured} placing={placing} rows={rows} setRows={setRows} />}
         </>
     );
 }

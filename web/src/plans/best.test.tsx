@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
 import { goodOf, rankedPage } from '../shared/test-data';
-import { cellsOf, plain, show, spies, tap } from '../shared/test-view';
+import { cellsOf, plain, settle, show, spies, tap } from '../shared/test-view';
 import { allAuto } from '../state/state';
 import type { Page } from '../store/page';
 import { planAt, type Ranking, rows, settingsOf } from '../store/ranked';
@@ -92,4 +92,16 @@ test('what the reader has set bounds the answer, not the list, until it is filte
 test('a list of the run before says so', () => {
     expect(shown({ stale: true }).text()).toContain('These plans belong to the run before the last change.');
     expect(shown({ ranked: null }).text()).toContain('The plans are being computed…');
+});
+
+test('the list is saved as a table', async () => {
+    const saved: string[] = [];
+    const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+        saved.push(this.download);
+    });
+    const { find } = shown();
+    tap(find('button', 'Download as a table (CSV)'));
+    await expect.poll(() => saved).toEqual([`fourfold-best-${ranked.gpus}-gpus.csv`]);
+    await settle();
+    click.mockRestore();
 });

@@ -5,6 +5,7 @@ import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
 import { labelOf } from '../shared/names';
 import { besides, plansComing, wholePlan } from '../shared/plan-words';
+import { Room } from '../shared/room';
 import { settled } from '../shared/settled';
 import type { Actions, Page } from '../store/page';
 import { planAt, type Ranking, rows } from '../store/ranked';
@@ -106,6 +107,7 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
         );
     };
     const rest = sorted.length - length;
+    const save = async () => (await import('./save-list')).saveList(shown.catalog, ranked);
     const ties = ranked.equally_good;
     const tied = sorting.by === 'rank' && !sorting.down && ties > 1 && ties < count;
     return (
@@ -141,13 +143,16 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
                     ))}
                 </tbody>
             </table>
-            {rest > 0 && (
-                <p class="acts">
+            <p class="acts">
+                {rest > 0 && (
                     <button type="button" onClick={() => lengthen(length + FIRST_ROWS)}>
                         {say('best.more', { count: Math.min(rest, FIRST_ROWS) })}
                     </button>
-                </p>
-            )}
+                )}
+                <button type="button" onClick={save}>
+                    {say('best.csv')}
+                </button>
+            </p>
         </>
     );
 });
@@ -241,8 +246,7 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
     const fits = ranked && rows(ranked) > 0;
     const filtered = Object.keys(ranking.only).length > 0;
     return (
-        <section id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} aria-labelledby="best-title">
-            <h2 id="best-title">{say('section.best')}</h2>
+        <Room id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} title={say('section.best')}>
             <LeftOut page={page} act={act} />
             {ranking.stale && <p class="note">{say('map.stale')}</p>}
             {!ranked && <p class="note">{plansComing(page)}</p>}
@@ -258,6 +262,6 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
                 </>
             )}
             {ranked && <Funnel page={page} ranked={ranked} />}
-        </section>
+        </Room>
     );
 }

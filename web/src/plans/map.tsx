@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { type Heat, PACES } from '../core/heat';
 import { gpuLabel, modelLabel } from '../shared/answer-words';
 import { plansComing } from '../shared/plan-words';
+import { Room } from '../shared/room';
 import { Words } from '../shared/words';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
@@ -88,8 +89,7 @@ export function Plans({ page, act }: { page: Page; act: Actions }) {
     const { heat } = page;
     const [speed, show] = useState(false);
     return (
-        <section id="plans" class={page.heatStale ? 'plans stale' : 'plans'} aria-labelledby="plans-title">
-            <h2 id="plans-title">{say('section.plans')}</h2>
+        <Room id="plans" class={page.heatStale ? 'plans stale' : 'plans'} title={say('section.plans')}>
             {!heat ? (
                 <p class="note">{plansComing(page)}</p>
             ) : (
@@ -120,6 +120,6 @@ export function Plans({ page, act }: { page: Page; act: Actions }) {
                     <Funnel page={page} heat={heat} />
                 </>
             )}
-        </section>
+        </Room>
     );
 }

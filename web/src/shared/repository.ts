@@ -1,2 +1,6 @@
-// Where the page's sources are kept, as the build knows it (plugins/page.ts writes it into index.html); '' where it does not.
-export const repository = (): string => document.querySelector<HTMLMetaElement>('meta[name="repository"]')?.content ?? '';
+// What the build knows of the page and writes into index.html (plugins/page.ts); '' where it does not.
+const said = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+
+// Where the page's sources are kept.
+export const repository = (): string => said('repository');
+export const version = (): string => said('version');

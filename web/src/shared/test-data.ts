@@ -45,6 +45,7 @@ export const catalog: Catalog = {
     ],
     fields: json('tests/golden/fields.json').response,
     gpu_fields: json('tests/golden/gpu-fields.json').response,
+    config_formats: json('tests/golden/config-formats.json').response,
     rules: ranked.rejected.map(({ rule }) => ({ id: rule })),
 };
 

@@ -41,6 +41,7 @@ const catalog: Catalog = {
     clusters: [],
     models: [],
     methods: [{ id: 'fujii2024', source: { title: '', url: '' }, limits: [] }],
+    config_formats: [],
     fields: [
         integer('gpus', 'gpus', 8),
         integer('sequence_length', 'seq', 8192),

@@ -15,6 +15,7 @@ export const CUSTOM_MODEL = 'custom';
 export const CUSTOM_GPU = 'custom';
 // What the core reads of a config at most. A larger text is refused before it reaches the field: laying it out alone would stop the page.
 export const MAX_CONFIG = 1_000_000;
+export const MAX_LOG = 25_000_000; // of what a run printed
 
 const NAMED = ['model', 'gpu', 'cluster', 'method'] as const; // keys that are their own short name
 

@@ -2,7 +2,8 @@
 import { LANGUAGE_PARAMETER } from '../words/language';
 
 export const DEPTH_PARAMETER = 'depth';
-export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER]);
+export const PHASES_PARAMETER = 'phases'; // of a run: its room reads and writes them
+export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, PHASES_PARAMETER]);
 
 // A link with one of these set, or without it.
 export function withView(link: string, name: string, value: string | null): string {

@@ -46,6 +46,7 @@ export interface Page {
     open: OpenItem | null;
     exactBytes: boolean;
     pasting: { text: string } | null; // the dialog and the text it starts with
+    measured: string | null; // runs that a log gave, for the calibration
     rate: string; // the convention of counting FLOP that is shown, an id of the answer's rates
     pins: readonly Pin[]; // plans put aside, in the order of the reader
     pinAnswers: Readonly<Record<string, Estimate | Refusal>>; // by the pin's text; of plans no longer pinned too
@@ -61,6 +62,7 @@ export interface Actions {
     showStage(stage: number | null): void;
     showBytes(shown: boolean): void;
     paste(text: string | null): void;
+    measure(runs: string): void;
     filter(degrees: HeatFilter, list?: Only, how?: How): void;
     onlyFitting(only: boolean): void;
     showRate(id: string): void;
@@ -98,6 +100,7 @@ export const emptyPage = (catalog: Catalog, job: Job): Page => ({
     open: null,
     exactBytes: false,
     pasting: null,
+    measured: null,
     rate: 'full',
     pins: [],
     pinAnswers: {},

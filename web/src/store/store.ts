@@ -66,6 +66,10 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak, deepened
         open: (open) => update({ open }),
         showBytes: (exactBytes) => update({ exactBytes }),
         paste: (text) => update({ pasting: text === null ? null : { text } }),
+        measure(measured) {
+            update({ measured, pasting: null, depth: 'detail' });
+            deepened('detail');
+        },
         filter(heatFilter, listFilter = page().listFilter, by = 'choose') {
             const ofMap = heatFilter !== page().heatFilter;
             update({ heatFilter, listFilter });

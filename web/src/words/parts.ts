@@ -1,18 +1,21 @@
 // The words come in parts, each with the views that say them. The first rule that an id meets decides; what meets none comes with the first
 // screen. A rule is the start of an id, or its end.
-export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'evidence', 'share', 'formats', 'cli'] as const;
+export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'phases', 'evidence', 'share', 'formats', 'run', 'cli'] as const;
 export type Part = (typeof PARTS)[number];
 
 const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(boot|catalogue)\.|^page\.(question|description|noscript)$/, 'built'], // built pages carry them
     [/^placement\./, 'placement'],
+    [/^phases\.|^problem\.(no_phases?|no_tokens|batch_twice)$/, 'phases'],
+    [/^field\.(storage_gbyte_per_s|restart_seconds|failure_hours_per_gpu|checkpoint_seconds|keep_degrees|tokens(_per_step)?)$/, 'phases'],
     [/^(share|embed)\./, 'share'],
-    [/^(formats|export)\./, 'formats'],
+    [/^(formats|export)\.|^(problem|suggestion)\.export_/, 'formats'],
+    [/^(run|read_run)\.|^(problem|suggestion)\.read_run_/, 'run'],
     [/^cli\./, 'cli'], // of the command line alone
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],
-    [/^(sweep|limits|cards|compare|placement_door|card|own_gpu)\./, 'more'],
+    [/^(sweep|limits|cards|compare|placement_door|phases_door|card|own_gpu)\./, 'more'],
     [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     [/^field\.(memory_gib|.*dense_tflop_per_s|.*_gbyte_per_s|streaming_multiprocessors|board_watts|usd_per_gpu_hour)\.help/, 'more'],

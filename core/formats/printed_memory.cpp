@@ -1,0 +1,150 @@
+// Lines that say what memory was held: Megatron-LM's report of memory, DeepSpeed's see_memory_usage, torch.cuda.memory_summary(),
+// torchtitan's lines of a step, nvidia-smi.
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "formats/printed.h"
+#include "formats/printed_line.h"
+
+namespace fourfold {
+
+namespace {
+
+class Memory {
+ public:
+    Memory(const PrintedLines& line, PrintedRun& run) : line_(line), run_(run) {}
+    void add(Quantity quantity, Printer printer, const MaybePrinted& size, std::int64_t rank, double unit = 1) {
+        if (!size || !(size->value >= 0) || size->value * unit > 1e18) return;
+        run_.add({quantity, printer, size->value * unit, std::string(size->written), line_.number, rank < 0 ? line_.rank : rank});
+    }
+    const PrintedLines& line_;
+    PrintedRun& run_;
+};
+
+std::int64_t rank_after(std::string_view text, std::string_view key) {
+    const MaybePrinted rank = number_after(text, key);
+    return rank && rank->value >= 0 && rank->value < 1e7 ? static_cast<std::int64_t>(rank->value) : -1;
+}
+
+// "[Rank 0] (after 10 iterations) memory (MB) | allocated: 1.5 | max allocated: 2.5 | reserved: 2.6 | max reserved: 2.6": in MiB
+void megatron_memory(Memory& memory, std::string_view text) {
+    const std::int64_t rank = rank_after(text, "[Rank ");
+    const auto add = [&](Quantity quantity, std::string_view key) {
+        memory.add(quantity, Printer::megatron, number_after(text, key), rank, kMebi);
+    };
+    add(Quantity::current_allocated, "| allocated:");
+    add(Quantity::max_allocated, "max allocated:");
+    add(Quantity::current_reserved, "| reserved:");
+    add(Quantity::max_reserved, "max reserved:");
+}
+
+// "Theoretical memory footprints: weight and optimizer=8640.00 MB, activation=1084.80 MB, total=9724.80 MB"
+void theoretical_memory(Memory& memory, std::string_view text) {
+    const MaybePrinted total = size_after(text, "total=");
+    memory.add(Quantity::theoretical, Printer::megatron, total ? total : size_after(text, "optimizer="), -1);
+}
+
+// "MA 12.3 GB         Max_MA 13.4 GB         CA 14.0 GB         Max_CA 14 GB"; "MemAllocated=12.3GB, MaxMemAllocated=13.4GB"
+void deepspeed_memory(Memory& memory, std::string_view text) {
+    memory.add(Quantity::max_allocated, Printer::deepspeed, size_after(text, "Max_MA"), -1);
+    memory.add(Quantity::max_reserved, Printer::deepspeed, size_after(text, "Max_CA"), -1);
+    memory.add(Quantity::max_allocated, Printer::deepspeed, size_after(text, "MaxMemAllocated"), -1);
+    if (!has(text, "MaxMemAllocated")) memory.add(Quantity::current_allocated, Printer::deepspeed, size_after(text, "MemAllocated"), -1);
+}
+
+// "| Allocated memory      |  77000 MiB |  78000 MiB |   1024 GiB |    950 GiB |": current, peak, in all, freed
+void summary_memory(Memory& memory, std::string_view text, bool reserved) {
+    std::vector<std::string_view> cells;
+    split_cells(text, '|', cells, 5);
+    if (cells.size() < 4) return;
+    memory.add(reserved ? Quantity::current_reserved : Quantity::current_allocated, Printer::pytorch, size_of(cells[2]), -1);
+    memory.add(reserved ? Quantity::max_reserved : Quantity::max_allocated, Printer::pytorch, size_of(cells[3]), -1);
+}
+
+void name_card(PrintedRun& run, std::string_view name) {
+    constexpr std::size_t kMostCards = 8, kLongestName = 80;
+    const std::string text(trimmed(name).substr(0, kLongestName));
+    if (run.cards.size() < kMostCards && std::find(run.cards.begin(), run.cards.end(), text) == run.cards.end()) run.cards.push_back(text);
+}
+
+// "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:1A:00.0 Off |                    0 |"
+void card_row(PrintedRun& run, std::string_view text) {
+    std::size_t begin = text.find("NVIDIA ");
+    std::size_t end = std::min({text.find("  ", begin), text.find(" |", begin), text.find(',', begin)});
+    if (end == std::string_view::npos) end = text.size();
+    name_card(run, text.substr(begin, end - begin));
+}
+
+// "| N/A   43C    P0   120W / 700W |  74512MiB / 81559MiB |     99%      Default |"
+void smi_row(Memory& memory, std::string_view text) {
+    const std::size_t slash = text.find("MiB / ");
+    const std::string_view head = text.substr(0, slash + 3);
+    memory.add(Quantity::used, Printer::nvidia_smi, size_of(head.substr(head.find_last_of(" |") + 1)), -1);
+    memory.add(Quantity::capacity, Printer::nvidia_smi, size_of(text.substr(slash + 6)), -1);
+}
+
+// The columns of --query-gpu=… --format=csv, from its first line.
+struct SmiColumns {
+    std::size_t used = SIZE_MAX, total = SIZE_MAX, index = SIZE_MAX, name = SIZE_MAX;
+    bool any() const { return used != SIZE_MAX || total != SIZE_MAX; }
+};
+
+SmiColumns smi_columns(std::string_view header) {
+    std::vector<std::string_view> cells;
+    split_cells(header, ',', cells, 40);
+    SmiColumns columns;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (cells[i].starts_with("memory.used")) columns.used = i;
+        if (cells[i].starts_with("memory.total")) columns.total = i;
+        if (cells[i] == "index") columns.index = i;
+        if (cells[i] == "name") columns.name = i;
+    }
+    return columns;
+}
+
+// Whether the line is a row under such a header.
+bool smi_values(Memory& memory, std::string_view text, const SmiColumns& columns) {
+    std::vector<std::string_view> cells;
+    split_cells(text, ',', cells, 40);
+    const auto cell = [&](std::size_t at) { return at < cells.size() ? cells[at] : std::string_view(); };
+    const auto mebibytes = [&](std::size_t at) {
+        MaybePrinted size = size_of(cell(at));
+        if (size) return size;
+        if (const auto plain = number_of(cell(at))) size = Printed{*plain * kMebi, cell(at)};  // without units it is in MiB too
+        return size;
+    };
+    const MaybePrinted used = mebibytes(columns.used), total = mebibytes(columns.total);
+    if (!used && !total) return false;
+    const auto index = number_of(cell(columns.index));
+    const std::int64_t rank = index && *index >= 0 && *index < 1e6 ? static_cast<std::int64_t>(*index) : -1;
+    memory.add(Quantity::used, Printer::nvidia_smi, used, rank);
+    memory.add(Quantity::capacity, Printer::nvidia_smi, total, rank);
+    if (columns.name != SIZE_MAX) name_card(memory.run_, cell(columns.name));
+    return true;
+}
+
+}  // namespace
+
+void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
+    const std::string_view text = line.text;
+    Memory memory(line, run);
+    if (has(text, "memory (MB)")) return megatron_memory(memory, text);
+    if (has(text, "heoretical memory footprints")) return theoretical_memory(memory, text);
+    if (has(text, "Max_MA") || has(text, "MemAllocated")) return deepspeed_memory(memory, text);
+    if (has(text, "| Allocated memory")) return summary_memory(memory, text, false);
+    if (has(text, "| GPU reserved memory")) return summary_memory(memory, text, true);
+    if (has(text, "MiB / ")) return smi_row(memory, text);
+    if (has(text, "NVIDIA ") && text.starts_with('|') && !has(text, "NVIDIA-SMI")) return card_row(run, text);
+    if (has(text, "memory.used") || has(text, "memory.total")) {
+        const SmiColumns found = smi_columns(text);
+        used_ = found.used, total_ = found.total, index_ = found.index, name_ = found.name;
+        in_table_ = found.any();
+        return;
+    }
+    if (in_table_) in_table_ = smi_values(memory, text, {used_, total_, index_, name_});
+    // torchtitan: the most that was reserved
+    if (has(text, "memory:") && has(text, "step:"))
+        memory.add(Quantity::max_reserved, Printer::torchtitan, size_after(text, "memory:"), -1);
+}
+
+}  // namespace fourfold

@@ -1,0 +1,279 @@
+// Overrides for recipes of Megatron-Bridge 067f987df (ConfigContainer) and of NeMo 2 at 8cfedd720 (MegatronStrategy, the optimizer's and
+// the model's configs). A recipe says everything: so does the plan, what is off included.
+#include "base/text.h"
+#include "formats/keys.h"
+#include "formats/writing.h"
+
+namespace fourfold {
+
+namespace {
+
+using Name = std::string_view;
+
+// Where a setting of Megatron Core lives; the same name stands behind the section.
+struct Place {
+    std::string_view name, bridge, nemo;
+};
+constexpr std::string_view kModel = "model.", kStrategy = "trainer.strategy.", kConfig = "model.config.", kDdp = "ddp.",
+                           kStrategyDdp = "trainer.strategy.ddp.", kOptimizer = "optimizer.", kOptim = "optim.config.";
+constexpr Place kPlaces[] = {
+    {"tensor_model_parallel_size", kModel, kStrategy},
+    {"pipeline_model_parallel_size", kModel, kStrategy},
+    {"virtual_pipeline_model_parallel_size", kModel, kStrategy},
+    {"pipeline_model_parallel_layout", kModel, kStrategy},
+    {"microbatch_group_size_per_virtual_pipeline_stage", kModel, kStrategy},
+    {"num_layers_in_first_pipeline_stage", kModel, kStrategy},
+    {"num_layers_in_last_pipeline_stage", kModel, kStrategy},
+    {"account_for_embedding_in_pipeline_split", kModel, kStrategy},
+    {"account_for_loss_in_pipeline_split", kModel, kStrategy},
+    {"context_parallel_size", kModel, kStrategy},
+    {"expert_model_parallel_size", kModel, kStrategy},
+    {"expert_tensor_parallel_size", kModel, kStrategy},
+    {"sequence_parallel", kModel, kStrategy},
+    {"seq_length", kModel, kConfig},
+    {"micro_batch_size", "train.", "data."},
+    {"global_batch_size", "train.", "data."},
+    {"recompute_granularity", kModel, kConfig},
+    {"recompute_method", kModel, kConfig},
+    {"recompute_num_layers", kModel, kConfig},
+    {"recompute_modules", kModel, kConfig},
+    {"attention_backend", kModel, kConfig},
+    {"cross_entropy_loss_fusion", kModel, kConfig},
+    {"cross_entropy_fusion_impl", kModel, kConfig},
+    {"moe_grouped_gemm", kModel, kConfig},
+    {"tp_comm_overlap", "comm_overlap.", kConfig},
+    {"overlap_p2p_comm", "comm_overlap.", kConfig},
+    {"use_distributed_optimizer", kDdp, kStrategyDdp},
+    {"use_megatron_fsdp", kDdp, ""},
+    {"data_parallel_sharding_strategy", kDdp, ""},
+    {"num_distributed_optimizer_instances", kDdp, kStrategy},
+    {"overlap_grad_reduce", kDdp, kStrategyDdp},
+    {"overlap_param_gather", kDdp, kStrategyDdp},
+    {"grad_reduce_in_fp32", kDdp, kStrategyDdp},
+    {"use_precision_aware_optimizer", kOptimizer, kOptim},
+    {"exp_avg_dtype", kOptimizer, kOptim},
+    {"exp_avg_sq_dtype", kOptimizer, kOptim},
+    {"optimizer_cpu_offload", kOptimizer, kOptim},
+    {"optimizer_offload_fraction", kOptimizer, kOptim},
+};
+
+class Overrides : public Settings {
+ public:
+    Overrides(const Job& from, bool nemo) : Settings(from), nemo_(nemo) {}
+    bool is_nemo() const { return nemo_; }
+    void set(Name name, Json value) {
+        for (const Place& one : kPlaces)
+            if (one.name == name) return put(joined({nemo_ ? one.nemo : one.bridge, name}), std::move(value));
+    }
+    void key(Name field) { set(key_of(kMegatronKeys, field), value_of(field)); }
+    void on(Name field, bool value) { set(key_of(kMegatronSwitches, field), value); }
+
+ private:
+    bool nemo_;
+};
+
+void write_split(Overrides& to) {
+    const Plan& p = to.plan;
+    for (const char* field : {"tensor_parallel", "pipeline_parallel", "context_parallel"}) to.key(field);
+    to.on("sequence_parallel", p.sequence_parallel && p.tensor_parallel > 1);
+    if (to.model.experts.count == 0) return;
+    to.key("expert_parallel");
+    to.set("expert_tensor_parallel_size", p.expert_tensor_parallel);
+}
+
+// A listed layout says how many chunks there are.
+void write_stages(Overrides& to) {
+    const Plan& p = to.plan;
+    const LayoutPointer layout = listed_layout(to.model, p);
+    to.set("pipeline_model_parallel_layout", layout ? Json(layout_text(*layout)) : Json());
+    to.set("virtual_pipeline_model_parallel_size", !layout && p.virtual_stages > 1 ? Json(p.virtual_stages) : Json());
+    if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel) to.key("virtual_stage_group");
+    if (p.virtual_stages > 1)
+        to.set("overlap_p2p_comm", p.overlap_pipeline);
+    else if (p.overlap_pipeline)
+        to.leave_field("overlap_pipeline");
+    if (layout) return;
+    if (p.first_stage_layers > 0) to.set("num_layers_in_first_pipeline_stage", p.first_stage_layers);
+    if (p.last_stage_layers > 0) to.set("num_layers_in_last_pipeline_stage", p.last_stage_layers);
+    to.on("count_embedding_as_layer", p.count_embedding_as_layer);
+    to.on("count_loss_as_layer", p.count_loss_as_layer);
+}
+
+void write_batch(Overrides& to) {
+    for (const char* field : {"micro_batch", "global_batch", "sequence_length"}) to.key(field);
+    to.put(to.is_nemo() ? "data.seq_length" : "dataset.seq_length", to.plan.sequence_length);
+}
+
+void write_recompute(Overrides& to) {
+    const Plan& p = to.plan;
+    const bool whole = p.recompute == Recompute::full || p.recompute == Recompute::block;
+    const bool parts = p.recompute == Recompute::selective && p.recompute_modules != 0;
+    to.set("recompute_granularity", whole ? Json("full") : parts ? Json("selective") : Json());
+    to.set("recompute_method", whole ? Json(p.recompute == Recompute::full ? "uniform" : "block") : Json());
+    to.set("recompute_num_layers", whole ? Json(p.recompute_layers) : Json());
+    if (!parts) return;
+    Json modules = Json::array();
+    for (std::size_t i = 0; i < kModuleChoices.size(); ++i)
+        if ((p.recompute_modules >> i & 1U) != 0) modules.push_back(kModuleChoices[i].id);
+    to.set("recompute_modules", std::move(modules));
+}
+
+void write_zero(Overrides& to) {
+    const Plan& p = to.plan;
+    const bool fsdp = p.zero == Zero::gradients || p.zero == Zero::weights;
+    to.set("use_distributed_optimizer", p.zero != Zero::none);
+    if (fsdp && to.is_nemo()) to.leave_field("zero");
+    if (!to.is_nemo()) to.set("use_megatron_fsdp", fsdp);
+    if (fsdp && !to.is_nemo()) to.set("data_parallel_sharding_strategy", p.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
+    if (p.zero == Zero::optimizer)
+        to.key("shard_replicas");
+    else
+        to.leave_changed("shard_replicas");
+    to.on("overlap_gradients", p.overlap_gradients);
+    const bool gathers = p.overlap_parameters && p.zero != Zero::none;
+    to.on("overlap_parameters", gathers && p.overlap_gradients);
+    if (gathers && !p.overlap_gradients) to.leave_field("overlap_parameters");
+    const bool overlaps = p.tensor_overlap && p.tensor_parallel > 1;
+    to.on("tensor_overlap", overlaps && p.sequence_parallel);
+    if (overlaps && !p.sequence_parallel) to.leave_field("tensor_overlap");
+}
+
+// The precision is one word (mixed_precision.py): with bf16 gradients are reduced in fp32, with fp16 they are not, and with fp8 the weights
+// are in fp8 too.
+void write_precision(Overrides& to) {
+    const Precision precision = to.plan.precision;
+    const bool fp8 = precision == Precision::fp8 || precision == Precision::fp8_weights, half = precision == Precision::fp16;
+    const char* word = fp8 && to.is_nemo() ? "bf16_with_fp8_mixed"
+                       : fp8               ? "bf16_with_fp8_delayed_scaling_mixed"
+                       : half              ? "fp16_mixed"
+                                           : "bf16_mixed";
+    to.put(to.is_nemo() ? "trainer.plugins" : "mixed_precision", word);
+    to.set("grad_reduce_in_fp32", to.plan.gradients_in_fp32);
+    if (to.plan.gradients_in_fp32 == half) to.leave_field("gradients_in_fp32");
+    if (precision == Precision::fp8) to.leave_field("precision");
+    if (fp8) to.leave_out("export.left_out.fp8_recipe");
+}
+
+// The formats and the part in host memory need the same optimizer.
+void write_optimizer(Overrides& to) {
+    const Plan& p = to.plan;
+    const bool small = p.moments != Moments::fp32, offloads = p.optimizer_offload > 0;
+    to.set("use_precision_aware_optimizer", small || offloads);
+    const char* type = p.moments == Moments::bits8 ? "torch.uint8" : small ? "torch.bfloat16" : "torch.float32";
+    for (const char* name : {"exp_avg_dtype", "exp_avg_sq_dtype"}) to.set(name, type);
+    to.set("optimizer_cpu_offload", offloads);
+    if (offloads) to.set("optimizer_offload_fraction", p.optimizer_offload);
+}
+
+void write_kernels(Overrides& to) {
+    const Plan& p = to.plan;
+    const char* const backends[] = {"", "flash", "fused", "unfused"};
+    if (p.attention != Attention::automatic) to.set("attention_backend", backends[static_cast<std::size_t>(p.attention)]);
+    if (p.loss == Loss::gathered) to.leave_field("loss");
+    if (p.loss == Loss::plain) to.set("cross_entropy_loss_fusion", false);
+    if (p.loss == Loss::native_fused || p.loss == Loss::te_fused) {
+        to.set("cross_entropy_loss_fusion", true);
+        to.set("cross_entropy_fusion_impl", p.loss == Loss::te_fused ? "te" : "native");
+    }
+    if (p.grouped_gemm != Habit::automatic && to.model.experts.count > 0) to.set("moe_grouped_gemm", p.grouped_gemm == Habit::on);
+}
+
+// Fields that are written above, all together.
+constexpr SettingRow kRows[] = {
+    {"gpus", nullptr},
+    {"gpus_per_node", nullptr},
+    {"sequence_length", nullptr},
+    {"micro_batch", nullptr},
+    {"global_batch", nullptr},
+    {"tensor_parallel", nullptr},
+    {"sequence_parallel", nullptr},
+    {"context_parallel", nullptr},
+    {"pipeline_parallel", nullptr},
+    {"virtual_stages", nullptr},
+    {"virtual_stage_group", nullptr},
+    {"layout", nullptr},
+    {"first_stage_layers", nullptr},
+    {"last_stage_layers", nullptr},
+    {"count_embedding_as_layer", nullptr},
+    {"count_loss_as_layer", nullptr},
+    {"expert_parallel", nullptr},
+    {"expert_tensor_parallel", nullptr},
+    {"grouped_gemm", nullptr},
+    {"zero", nullptr},
+    {"shard_replicas", nullptr},
+    {"recompute", nullptr},
+    {"recompute_modules", nullptr},
+    {"recompute_layers", nullptr},
+    {"precision", nullptr},
+    {"gradients_in_fp32", nullptr},
+    {"moments", nullptr},
+    {"optimizer_offload", nullptr},
+    {"attention", nullptr},
+    {"loss", nullptr},
+    {"tensor_overlap", nullptr},
+    {"overlap_gradients", nullptr},
+    {"overlap_parameters", nullptr},
+    {"overlap_pipeline", nullptr},
+};
+
+void write_all(Overrides& to) {
+    write_split(to);
+    write_stages(to);
+    write_batch(to);
+    write_recompute(to);
+    write_zero(to);
+    write_precision(to);
+    write_optimizer(to);
+    write_kernels(to);
+    write_rows(to, kRows);
+}
+
+// NeMo's recipes of models in the catalogue.
+struct Recipe {
+    std::string_view id, factory;
+};
+constexpr Recipe kRecipes[] = {
+    {"llama-3-8b", "llama3_8b"},      {"llama-3-70b", "llama3_70b"},      {"llama-3.1-8b", "llama31_8b"},
+    {"llama-3.1-70b", "llama31_70b"}, {"llama-3.1-405b", "llama31_405b"}, {"llama-3.2-1b", "llama32_1b"},
+    {"llama-3.2-3b", "llama32_3b"},   {"mixtral-8x7b", "mixtral_8x7b"},   {"mixtral-8x22b", "mixtral_8x22b"},
+    {"deepseek-v3", "deepseek_v3"},   {"mistral-7b", "mistral_7b"},       {"nemotron-4-340b", "nemotron4_340b"},
+    {"gpt-3-175b", "gpt3_175b"},      {"gemma-2-9b", "gemma2_9b"},        {"gemma-2-27b", "gemma2_27b"},
+};
+
+}  // namespace
+
+Export bridge_overrides(const Job& job) {
+    Overrides to(job, false);
+    to.leave_field("gpus");
+    leave_model(to);
+    write_all(to);
+    std::string text;
+    for (const Setting& one : to.list) text += joined({text.empty() ? "" : " \\\n", override_text(one, false)});
+    return made_of(to, text + "\n");
+}
+
+Export nemo2_command(const Job& job) {
+    Overrides to(job, true);
+    Export script;
+    script.text = "#!/bin/bash\n";
+    Variables variables(script);
+    std::string_view factory = "\"$FACTORY\"";
+    for (const Recipe& one : kRecipes)
+        if (!job.model_is_inline && one.id == job.model.id) factory = one.factory;
+    const Nodes nodes = nodes_of(job.plan);
+    if (factory.starts_with('"')) {
+        leave_model(to);
+        variables.ask("FACTORY");
+    }
+    variables.number("NNODES", nodes.count);
+    variables.number("GPUS_PER_NODE", nodes.gpus);
+    script.text +=
+        joined({"nemo llm pretrain --factory ", factory, " \\\n    trainer.num_nodes=$NNODES \\\n    trainer.devices=$GPUS_PER_NODE"});
+    write_all(to);
+    for (const Setting& one : to.list) script.text += joined({" \\\n    ", override_text(one, true)});
+    Export made = made_of(to, script.text + "\n");
+    made.yours = std::move(script.yours);
+    return made;
+}
+
+}  // namespace fourfold

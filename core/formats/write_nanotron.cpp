@@ -1,0 +1,116 @@
+// nanotron's YAML at 2411b022a: src/nanotron/config. The product of the degrees is the number of GPUs there.
+#include "formats/keys.h"
+#include "formats/writing.h"
+
+namespace fourfold {
+
+namespace {
+
+using To = Settings;
+using Name = std::string_view;
+
+constexpr const char* kSizes[] = {"hidden_size",         "intermediate_size", "num_hidden_layers",  "num_attention_heads",
+                                  "num_key_value_heads", "vocab_size",        "tie_word_embeddings"};
+
+// Whether two models are one but for their names. Experts have keys in some families alone.
+bool same_shape(const Model& a, const Model& b) {
+    const auto plain = [&](Model model) {
+        model.type = a.type;
+        model.label.clear();
+        return canonical_config(model);
+    };
+    return a.experts.count == 0 && b.experts.count == 0 && plain(a) == plain(b) && parameter_count(a) == parameter_count(b);
+}
+
+// Its model is Llama: another one of the same shape is written as such.
+void write_model(To& to) {
+    const Json all = canonical_config(to.model);
+    Json config = {{"model_type", "llama"}};
+    for (const char* key : kSizes) config[key] = all[key];
+    if (all.contains("max_position_embeddings")) config["max_position_embeddings"] = all["max_position_embeddings"];
+    Problems problems;
+    ImportReport report;
+    const auto same = read_model(config, "", problems, report);
+    if (!same || !same_shape(*same, to.model)) return leave_model(to);
+    to.put("model.model_config.is_llama_config", true);
+    config.erase("model_type");
+    for (const auto& [key, value] : config.items()) to.put("model.model_config." + key, value);
+}
+
+void write_degrees(To& to, Name) {
+    for (const DegreeRow& row : kNanotronDegrees) {
+        const std::string_view field = row.field;
+        if (field == "data_parallel")
+            to.put(row.key, to.plan.data_parallel());
+        else if (field != "expert_parallel" || to.model.experts.count > 0)
+            to.put(row.key, to.value_of(field));
+    }
+}
+
+void write_batch(To& to, Name) {
+    to.put("tokens.micro_batch_size", to.plan.micro_batch);
+    to.put("tokens.batch_accumulation_per_replica", to.plan.micro_batches());
+}
+
+// It has no interleaving.
+void write_stages(To& to, Name field) {
+    if (to.plan.pipeline_parallel > 1) to.put("parallelism.pp_engine", "1f1b");
+    if (to.plan.virtual_stages > 1) to.leave_field(field);
+}
+
+void write_sequence(To& to, Name) { to.put("parallelism.tp_mode", to.plan.sequence_parallel ? "REDUCE_SCATTER" : "ALL_REDUCE"); }
+
+// With REDUCE_SCATTER alone.
+void write_tensor_overlap(To& to, Name field) {
+    const bool can = to.plan.tensor_overlap && to.plan.sequence_parallel;
+    to.put("parallelism.tp_linear_async_communication", can);
+    if (to.plan.tensor_overlap && !can) to.leave_field(field);
+}
+
+void write_zero(To& to, Name field) {
+    to.put("optimizer.zero_stage", to.plan.zero == Zero::none ? 0 : 1);
+    if (to.plan.zero == Zero::gradients || to.plan.zero == Zero::weights) to.leave_field(field);
+}
+
+void write_recompute(To& to, Name field) {
+    const bool full = to.plan.recompute == Recompute::full;
+    to.put("parallelism.recompute_layer", full);
+    if (!full && to.plan.recompute != Recompute::none) to.leave_field(field);
+}
+
+void write_precision(To& to, Name field) {
+    const Precision precision = to.plan.precision;
+    to.put("model.dtype", precision == Precision::fp16 ? "float16" : "bfloat16");
+    if (precision == Precision::fp8 || precision == Precision::fp8_weights) to.leave_field(field);
+}
+
+constexpr SettingRow kRows[] = {
+    {"gpus", nullptr},
+    {"gpus_per_node", nullptr},  // what starts it says it
+    {"tensor_parallel", write_degrees},
+    {"pipeline_parallel", nullptr},
+    {"context_parallel", nullptr},
+    {"expert_parallel", nullptr},
+    {"virtual_stages", write_stages},
+    {"sequence_parallel", write_sequence},
+    {"tensor_overlap", write_tensor_overlap},
+    {"recompute", write_recompute},
+    {"sequence_length", [](To& to, Name field) { to.put("tokens.sequence_length", to.value_of(field)); }},
+    {"micro_batch", write_batch},
+    {"global_batch", nullptr},
+    {"zero", write_zero},
+    {"gradients_in_fp32", [](To& to, Name field) { to.put("optimizer.accumulate_grad_in_fp32", to.value_of(field)); }},
+    {"precision", write_precision},
+    {"framework", [](To& to, Name) { leave_framework(to, FrameworkKind::nanotron); }},
+};
+
+}  // namespace
+
+Export nanotron_yaml(const Job& job) {
+    Settings to(job);
+    write_rows(to, kRows);
+    write_model(to);
+    return made_of(to, yaml_text(to.list));
+}
+
+}  // namespace fourfold

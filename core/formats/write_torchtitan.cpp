@@ -1,0 +1,148 @@
+// torchtitan's TOML, as it was up to 9810191bb (2026-02-23): torchtitan/config/job_config.py. Data parallelism is FSDP or DDP; what starts
+// it says how many GPUs there are, and the product of the degrees is that.
+#include "formats/keys.h"
+#include "formats/writing.h"
+
+namespace fourfold {
+
+namespace {
+
+using To = Settings;
+using Name = std::string_view;
+
+// Its names of models in the catalogue.
+struct Flavor {
+    std::string_view id;
+    const char *name, *flavor;
+};
+constexpr Flavor kFlavors[] = {
+    {"llama-3-8b", "llama3", "8B"},
+    {"llama-3-70b", "llama3", "70B"},
+    {"llama-3.1-8b", "llama3", "8B"},
+    {"llama-3.1-70b", "llama3", "70B"},
+    {"llama-3.1-405b", "llama3", "405B"},
+    {"qwen3-4b", "qwen3", "4B"},
+    {"qwen3-8b", "qwen3", "8B"},
+    {"qwen3-14b", "qwen3", "14B"},
+    {"qwen3-32b", "qwen3", "32B"},
+    {"qwen3-30b-a3b", "qwen3", "30B-A3B"},
+    {"qwen3-235b-a22b", "qwen3", "235B-A22B"},
+};
+
+void write_model(To& to) {
+    for (const auto& [id, name, flavor] : kFlavors) {
+        if (to.job.model_is_inline || to.model.id != id) continue;
+        to.put("model.name", name);
+        return to.put("model.flavor", flavor);
+    }
+    leave_model(to);
+}
+
+void write_key(To& to, Name field) { to.put(key_of(kTorchtitanKeys, field), to.value_of(field)); }
+
+// A pipeline splits what a copy gets in a step; otherwise gradients are added up over as many rounds as the batch needs.
+void write_batch(To& to, Name) {
+    const Plan& p = to.plan;
+    const bool stages = p.pipeline_parallel > 1;
+    to.put("training.local_batch_size", stages ? p.global_batch / p.data_parallel() : p.micro_batch);
+    to.put("training.global_batch_size", p.global_batch);
+    if (stages) to.put("parallelism.pipeline_parallel_microbatch_size", p.micro_batch);
+}
+
+void write_sharding(To& to, Name field) {
+    const Plan& p = to.plan;
+    const std::int64_t copies = p.data_parallel(), replicas = p.zero == Zero::none ? copies : p.shard_replicas;
+    to.put("parallelism.data_parallel_replicate_degree", replicas);
+    to.put("parallelism.data_parallel_shard_degree", copies / replicas);
+    if (p.zero == Zero::none) return;
+    to.put("parallelism.fsdp_reshard_after_forward", p.zero == Zero::weights ? "always" : "never");
+    if (p.zero == Zero::optimizer) to.leave_field(field);
+}
+
+// A layer less on the first and on the last stage each is what it takes by itself.
+void write_stages(To& to, Name) {
+    const Plan& p = to.plan;
+    if (p.pipeline_parallel == 1) return;
+    const bool usual = p.schedule == ScheduleKind::one_f_one_b, chunks = p.virtual_stages > 1;
+    if (usual) to.put("parallelism.pipeline_parallel_schedule", chunks ? "Interleaved1F1B" : "1F1B");
+    const auto layers = p.layout || p.split != Split::equal ? std::nullopt : layers_per_chunk(to.model, p);
+    const bool listed = layers && layers->first == layers->middle && layers->last == layers->middle;
+    if (!usual) to.leave_field("schedule");
+    if (chunks && (!usual || !listed)) to.leave_field("virtual_stages");
+    for (const char* field : {"layout", "first_stage_layers", "last_stage_layers"}) to.leave_changed(field);
+    if (!usual || !listed) return;
+    to.put("parallelism.pipeline_parallel_layers_per_stage", layers->middle);
+    to.put("parallelism.pipeline_parallel_first_stage_less_layers", p.count_embedding_as_layer ? 1 : 0);
+    to.put("parallelism.pipeline_parallel_last_stage_less_layers", p.count_loss_as_layer ? 1 : 0);
+}
+
+// Its "selective" chooses single operations, or whole layers: neither is what is recomputed here.
+void write_recompute(To& to, Name field) {
+    const bool full = to.plan.recompute == Recompute::full;
+    to.put("activation_checkpoint.mode", full ? "full" : "none");
+    if (!full && to.plan.recompute != Recompute::none) to.leave_field(field);
+}
+
+void write_precision(To& to, Name field) {
+    const Precision precision = to.plan.precision;
+    to.put("training.mixed_precision_param", "bfloat16");
+    to.put("training.mixed_precision_reduce", to.plan.gradients_in_fp32 ? "float32" : "bfloat16");
+    if (precision == Precision::fp16 || precision == Precision::fp8_weights) to.leave_field(field);
+    if (precision != Precision::fp8 && precision != Precision::fp8_weights) return;
+    to.put("model.converters", Json::array({"quantize.linear.float8"}));
+    to.leave_out("export.left_out.fp8_recipe");
+}
+
+// Compiled layers alone overlap.
+void write_tensor_overlap(To& to, Name) {
+    if (!to.plan.tensor_overlap || to.plan.tensor_parallel == 1) return;
+    to.put("parallelism.enable_async_tensor_parallel", true);
+    to.put("compile.enable", true);
+}
+
+// The layers' parts between tensor-parallel ones are always split.
+void write_sequence(To& to, Name field) {
+    if (to.plan.tensor_parallel > 1) to.leave_changed(field);
+}
+void write_experts(To& to, Name field) {
+    if (to.model.experts.count > 0) write_key(to, field);
+}
+
+constexpr SettingRow kRows[] = {
+    {"gpus", nullptr},
+    {"gpus_per_node", nullptr},  // what starts it says it
+    {"sequence_length", write_key},
+    {"micro_batch", write_batch},
+    {"global_batch", nullptr},
+    {"zero", write_sharding},
+    {"shard_replicas", nullptr},
+    {"tensor_parallel", write_key},
+    {"sequence_parallel", write_sequence},
+    {"context_parallel", write_key},
+    {"pipeline_parallel", write_key},
+    {"virtual_stages", write_stages},
+    {"schedule", nullptr},
+    {"layout", nullptr},
+    {"first_stage_layers", nullptr},
+    {"last_stage_layers", nullptr},
+    {"count_embedding_as_layer", nullptr},
+    {"count_loss_as_layer", nullptr},
+    {"expert_parallel", write_experts},
+    {"expert_tensor_parallel", write_experts},
+    {"tensor_overlap", write_tensor_overlap},
+    {"recompute", write_recompute},
+    {"precision", write_precision},
+    {"gradients_in_fp32", nullptr},
+    {"framework", [](To& to, Name) { leave_framework(to, FrameworkKind::pytorch); }},
+};
+
+}  // namespace
+
+Export torchtitan_toml(const Job& job) {
+    Settings to(job);
+    write_model(to);
+    write_rows(to, kRows);
+    return made_of(to, toml_text(to.list));
+}
+
+}  // namespace fourfold

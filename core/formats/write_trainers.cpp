@@ -1,0 +1,169 @@
+// DeepSpeed's JSON (deepspeed/runtime/config.py and zero/config.py), and the YAML of accelerate 16cb6eb80. Model, sequence and, with
+// accelerate, the batch are the training program's own.
+#include "formats/writing.h"
+
+namespace fourfold {
+
+namespace {
+
+using To = Settings;
+using Name = std::string_view;
+
+void leave_above_one(To& to, Name field) {
+    if (to.value_of(field) != 1) to.leave_field(field);
+}
+void leave_recompute(To& to, Name field) {
+    if (to.plan.recompute != Recompute::none) to.leave_field(field);
+}
+// Neither splits the parts between tensor-parallel layers.
+void leave_sequence(To& to, Name field) {
+    if (to.plan.tensor_parallel > 1 && to.plan.sequence_parallel) to.leave_field(field);
+}
+void leave_pytorch(To& to, Name) { leave_framework(to, FrameworkKind::pytorch); }
+
+// ---- DeepSpeed
+void write_batch(To& to, Name) {
+    to.put("train_batch_size", to.plan.global_batch);
+    to.put("train_micro_batch_size_per_gpu", to.plan.micro_batch);
+    to.put("gradient_accumulation_steps", to.plan.micro_batches());
+}
+
+void write_zero(To& to, Name) {
+    to.put("zero_optimization.stage", static_cast<std::int64_t>(to.plan.zero));
+    to.put("zero_optimization.overlap_comm", to.plan.overlap_gradients);
+}
+
+void write_offload(To& to, Name) {
+    const double part = to.plan.optimizer_offload;
+    if (part <= 0) return;
+    to.put("zero_optimization.offload_optimizer.device", "cpu");
+    if (part < 1) to.put("zero_optimization.offload_optimizer.ratio", part);
+}
+
+void write_types(To& to, Name field) {
+    const Precision precision = to.plan.precision;
+    to.put(precision == Precision::fp16 ? "fp16.enabled" : "bf16.enabled", true);
+    to.put("data_types.grad_accum_dtype", to.plan.gradients_in_fp32 ? "fp32" : precision == Precision::fp16 ? "fp16" : "bf16");
+    if (precision == Precision::fp8 || precision == Precision::fp8_weights) to.leave_field(field);
+}
+
+void write_tensor(To& to, Name field) {
+    if (to.plan.tensor_parallel > 1) to.put("tensor_parallel.autotp_size", to.value_of(field));
+}
+void write_context(To& to, Name field) {
+    if (to.plan.context_parallel > 1) to.put("sequence_parallel_size", to.value_of(field));
+}
+
+constexpr SettingRow kDeepspeedRows[] = {
+    {"gpus", leave_always},
+    {"gpus_per_node", nullptr},  // what starts it says it
+    {"sequence_length", leave_always},
+    {"micro_batch", write_batch},
+    {"global_batch", nullptr},
+    {"zero", write_zero},
+    {"overlap_gradients", nullptr},
+    {"optimizer_offload", write_offload},
+    {"precision", write_types},
+    {"gradients_in_fp32", nullptr},
+    {"tensor_parallel", write_tensor},
+    {"context_parallel", write_context},
+    {"pipeline_parallel", leave_above_one},
+    {"virtual_stages", leave_above_one},
+    {"sequence_parallel", leave_sequence},
+    {"recompute", leave_recompute},
+    {"framework", leave_pytorch},
+};
+
+// ---- accelerate
+// FSDP shares out gradients or weights; the optimizer's state alone is DeepSpeed's.
+void write_kind(To& to, Name) {
+    const Zero zero = to.plan.zero;
+    to.put("distributed_type", zero == Zero::none ? "MULTI_GPU" : zero == Zero::optimizer ? "DEEPSPEED" : "FSDP");
+    if (zero == Zero::none) return;
+    if (zero == Zero::optimizer) {
+        to.put("deepspeed_config.zero_stage", 1);
+        return to.put("deepspeed_config.gradient_accumulation_steps", to.plan.micro_batches());
+    }
+    to.put("fsdp_config.fsdp_version", 2);
+    to.put("fsdp_config.fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
+    to.put("fsdp_config.fsdp_reshard_after_forward", zero == Zero::weights);
+}
+
+bool has_fsdp(const Plan& plan) { return plan.zero == Zero::gradients || plan.zero == Zero::weights; }
+
+void write_again(To& to, Name field) {
+    const Plan& p = to.plan;
+    const bool can = has_fsdp(p) && p.recompute == Recompute::full;
+    if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", can);
+    if (!can && p.recompute != Recompute::none) to.leave_field(field);
+}
+
+void write_processes(To& to, Name) {
+    const Nodes nodes = nodes_of(to.plan);
+    to.put("num_processes", to.plan.gpus);
+    if (nodes.count > 0)
+        to.put("num_machines", nodes.count);
+    else
+        to.leave_field("gpus_per_node");
+}
+
+void write_mixed(To& to, Name field) {
+    const Precision precision = to.plan.precision;
+    to.put("mixed_precision", precision == Precision::bf16 ? "bf16" : precision == Precision::fp16 ? "fp16" : "fp8");
+    if (precision == Precision::fp8_weights) to.leave_field(field);
+    if (precision == Precision::fp8) to.leave_out("export.left_out.fp8_recipe");
+}
+
+void write_groups(To& to, Name) {
+    const Plan& p = to.plan;
+    const auto degree = [&](const char* name, std::int64_t value) {
+        if (value > 1) to.put(std::string("parallelism_config.parallelism_config_") + name, value);
+    };
+    const bool hybrid = has_fsdp(p) && p.shard_replicas > 1;
+    degree("tp_size", p.tensor_parallel);
+    degree("cp_size", p.context_parallel);
+    if (hybrid) {
+        degree("dp_replicate_size", p.shard_replicas);
+        degree("dp_shard_size", p.data_parallel() / p.shard_replicas);
+    } else {
+        to.leave_changed("shard_replicas");
+    }
+}
+
+constexpr SettingRow kAccelerateRows[] = {
+    {"gpus", write_processes},
+    {"gpus_per_node", nullptr},
+    {"zero", write_kind},
+    {"recompute", write_again},
+    {"precision", write_mixed},
+    {"tensor_parallel", write_groups},
+    {"context_parallel", nullptr},
+    {"shard_replicas", nullptr},
+    {"sequence_length", leave_always},
+    {"micro_batch", leave_always},
+    {"global_batch", leave_always},
+    {"gradients_in_fp32", leave_always},
+    {"pipeline_parallel", leave_above_one},
+    {"virtual_stages", leave_above_one},
+    {"sequence_parallel", leave_sequence},
+    {"framework", leave_pytorch},
+};
+
+}  // namespace
+
+Export deepspeed_json(const Job& job) {
+    Settings to(job);
+    write_rows(to, kDeepspeedRows);
+    leave_model(to);
+    return made_of(to, json_text(to.list));
+}
+
+Export accelerate_yaml(const Job& job) {
+    Settings to(job);
+    to.put("compute_environment", "LOCAL_MACHINE");
+    write_rows(to, kAccelerateRows);
+    leave_model(to);
+    return made_of(to, yaml_text(to.list));
+}
+
+}  // namespace fourfold

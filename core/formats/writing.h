@@ -1,0 +1,83 @@
+// What all writers of configurations share: the plan, and what the format cannot say of it.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/document_text.h"
+#include "formats/formats.h"
+#include "job/job.h"
+
+namespace fourfold {
+
+class Writing {
+ public:
+    explicit Writing(const Job& from);
+    const Job& job;
+    const Plan& plan;
+    const Model& model;
+
+    // None of these is inline: there are many calls, and the module is downloaded.
+    void leave_out(Text text);
+    void leave_out(const char* id);
+    void leave_field(std::string_view field);    // of the plan, with its value
+    void leave_changed(std::string_view field);  // where it is not what a plan usually has
+    bool changes(std::string_view field) const;
+    const Json& value_of(std::string_view field) const;
+    std::vector<Text> left_out;
+
+ private:
+    Json fields_ = Json::object(), usual_ = Json::object();  // of the plan
+};
+
+// How many nodes of how many GPUs; 0 where the GPUs do not fill their nodes.
+struct Nodes {
+    std::int64_t count, gpus;
+};
+Nodes nodes_of(const Plan& plan);
+
+// "NAME=value" or, where the reader fills it in, a line that ends the script while it is empty.
+class Variables {
+ public:
+    explicit Variables(Export& script) : script_(script) {}
+    void set(std::string_view name, std::string_view value);
+    void ask(std::string_view name);
+    void number(std::string_view name, std::int64_t value);  // 0: it is asked for
+
+ private:
+    Export& script_;
+};
+
+// Collects the settings of a file, in the order in which they stand there.
+class Settings : public Writing {
+ public:
+    using Writing::Writing;
+    void put(std::string_view key, Json value);
+    std::vector<Setting> list;
+};
+// The file, and what it lacks.
+Export made_of(Settings& to, std::string text);
+
+// One row per field of the plan: what it becomes. A field that stands with another one has no writer.
+struct SettingRow {
+    std::string_view field;
+    void (*write)(Settings& to, std::string_view field);
+};
+// No key is known for it: said where it is not what a plan usually has, or always.
+void leave_changed(Settings& to, std::string_view field);
+void leave_always(Settings& to, std::string_view field);
+// Fields that no other framework than Megatron-LM has a key for.
+extern const std::span<const SettingRow> kCommonRows;
+// Writes row by row. What is not listed in `rows` is done as kCommonRows say.
+void write_rows(Settings& to, std::span<const SettingRow> rows);
+// Another framework than the one that the times and bytes were counted for.
+void leave_framework(Settings& to, FrameworkKind own);
+// The model, where the file has no sizes.
+void leave_model(Settings& to);
+// The layers of each chunk where they are listed; nothing where all are equal or the older fields say it.
+LayoutPointer listed_layout(const Model& model, const Plan& plan);
+
+}  // namespace fourfold

@@ -1,0 +1,28 @@
+// What if the length, the batch or the GPUs change on the way?
+import assert from 'node:assert/strict';
+import { eventually, open, pageTest } from './browser.mjs';
+import { addressHas, plain } from './find.mjs';
+
+const ROOM = '#phases';
+const PHASES = '?gpus=8&phases=1e12_8192_4194304_8,1e10_131072_4194304_16;keep_degrees=true#phases';
+
+pageTest('a link holds the phases; each has a plan, and the days are summed', async () => {
+    const page = await open(PHASES);
+    const room = page.locator(ROOM);
+    await eventually('the phases', () => room.locator('#phase-2-sequence_length').inputValue(), '131,072');
+    await room.locator('button.prime').click();
+    await room.locator('.days-bar').waitFor();
+    assert.equal(await room.locator('[role=status] tbody tr').count(), 2);
+    assert.match(await plain(room.locator('.takes')), /\d/);
+    await room.locator('#phase-2-gpus').fill('24');
+    await addressHas(page, '_131072_4194304_24;keep_degrees=true');
+    await eventually('the old answer', () => room.locator('.days-bar').count(), 0);
+});
+
+pageTest('a link to the room opens it, and no side scrolls on a phone', async () => {
+    const page = await open('?gpus=8#phases');
+    await page.locator('#phase-1-tokens').waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+    await eventually('too wide', wide, false);
+});

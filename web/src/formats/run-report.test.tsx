@@ -1,0 +1,29 @@
+import { expect, test, vi } from 'vitest';
+import { goodOf } from '../shared/test-data';
+import { show, tap } from '../shared/test-view';
+import { fetchWords } from '../words/words';
+import { RunReport } from './run-report';
+
+const died = goodOf('read_run', 'run-died');
+const steps = goodOf('read_run', 'run-steps');
+
+test('a run that died: why, its numbers with their lines, and no measured run of it', async () => {
+    await fetchWords('run');
+    const { text, all } = show(<RunReport run={died} measure={vi.fn()} />);
+    expect(text()).toContain('Why the run died');
+    expect(text()).toContain('this plan was bound to fail');
+    expect(text()).toContain('What to change first: ');
+    expect(text()).toContain('72.50 GiB');
+    expect(all('row')).toHaveLength(died.numbers.length + 1);
+    expect(text()).not.toContain('Use as measured runs');
+});
+
+test('a run that went on: its steps, what was left out, and the runs for the calibration', async () => {
+    await fetchWords('run');
+    const measure = vi.fn();
+    const { text, find } = show(<RunReport run={steps} measure={measure} />);
+    expect(text()).toContain('median of 2 lines');
+    expect(text()).toContain('left out');
+    tap(find('button', 'Use as measured runs'));
+    expect(measure).toHaveBeenCalledWith(steps.runs_text);
+});

@@ -1,0 +1,64 @@
+import type { RunRead } from '../core/api';
+import { say, tell } from '../words/words';
+import { numberRows, quantityName, seriesText } from './run-words';
+
+// What a run printed, and what it means for the plan of the page.
+export function RunReport({ run, measure }: { run: RunRead; measure(text: string): void }) {
+    const rows = numberRows(run);
+    return (
+        <div class="imported">
+            <h3>{run.ran_out > 0 ? say('run.died') : say('run.ran')}</h3>
+            {run.verdict.map((text) => (
+                <p key={text.id}>{tell(text)}</p>
+            ))}
+            {run.series.length > 0 && (
+                <dl>
+                    {run.series.map((one) => (
+                        <div key={one.quantity}>
+                            <dt>{quantityName(one)}</dt>
+                            <dd>{seriesText(one)}</dd>
+                        </div>
+                    ))}
+                </dl>
+            )}
+            {run.notes.length > 0 && (
+                <ul class="note">
+                    {run.notes.map((text) => (
+                        <li key={text.id}>{tell(text)}</li>
+                    ))}
+                </ul>
+            )}
+            {run.runs_text !== '' && (
+                <p class="acts">
+                    <button type="button" onClick={() => measure(run.runs_text)}>
+                        {say('run.measure')}
+                    </button>
+                </p>
+            )}
+            {rows.length > 0 && (
+                <details>
+                    <summary>{say('run.numbers', { count: rows.length })}</summary>
+                    <table>
+                        <thead>
+                            <tr>
+                                <th scope="col">{say('paste.script.line')}</th>
+                                <th scope="col">{say('run.read_as')}</th>
+                                <th scope="col">{say('run.written')}</th>
+                                <th scope="col">{say('run.rank')}</th>
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {rows.map((row, i) => (
+                                <tr key={i}>
+                                    {row.map((cell, column) => (
+                                        <td key={column}>{cell}</td>
+                                    ))}
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                </details>
+            )}
+        </div>
+    );
+}

@@ -1,0 +1,52 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { PhasedRun } from '../core/api';
+import { format } from '../format/format';
+import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
+import { plain, settle, show, tap, write } from '../shared/test-view';
+import { formatPhases, parsePhases } from './link';
+import { PhasesView } from './view';
+
+const { page } = answeredOf();
+afterEach(() => history.replaceState(null, '', '?'));
+
+const run: PhasedRun = goodOf('phases', 'phases-70b');
+
+test('phases are added, changed and calculated', async () => {
+    const phaser = { phases: vi.fn(async () => run), stop: vi.fn() };
+    const { all, find, text } = show(<PhasesView page={page} phaser={phaser} />);
+    tap(find('button', 'Add a phase'));
+    write(find('textbox', 'Phase 2: Sequence length'), '131072');
+    tap(find('checkbox', 'TP and PP stay the same in all phases'));
+    expect(new URLSearchParams(location.search).get('phases')).toContain('_131072_');
+    tap(find('button', 'Calculate the phases'));
+    await settle();
+    expect(phaser.phases).toHaveBeenLastCalledWith(
+        expect.objectContaining({ keep_degrees: true, phases: [expect.anything(), expect.objectContaining({ sequence_length: 131072 })] }),
+    );
+    const days = (value: number) => plain(format.training(value, value, value)[0]);
+    expect(text()).toContain(`${days(run.total.computing_days)} of computing, ${days(run.total.days)} with what usually breaks`);
+    expect(text()).toContain('memory decides here');
+    expect(all('img')).toHaveLength(1);
+});
+
+test('what is wrong is named, and the calculation can be stopped', async () => {
+    const phaser = { phases: vi.fn(async () => refusalOf('phases-bad')), stop: vi.fn() };
+    const { find, text } = show(<PhasesView page={page} phaser={phaser} />);
+    tap(find('button', 'Calculate the phases'));
+    await settle();
+    expect(text()).toContain('phases[0].tokens');
+    phaser.phases.mockImplementation(() => new Promise<never>(() => {}));
+    tap(find('button', 'Llama 3.1 405B'));
+    tap(find('button', 'Calculate the phases'));
+    tap(find('button', 'Stop'));
+    expect(phaser.stop).toHaveBeenCalledTimes(1);
+});
+
+test('a link holds the phases', () => {
+    const text = '1000000000000_8192_4194304_64,many_131072_4194304_128;storage_gbyte_per_s=40;keep_degrees=true';
+    const phased = parsePhases(text);
+    expect(phased).toMatchObject({ keep_degrees: true, storage_gbyte_per_s: 40, failure_hours_per_gpu: 'auto' });
+    expect(phased?.rows[1]).toEqual({ tokens: 'many', sequence_length: 131072, tokens_per_step: 4194304, gpus: 128 });
+    expect(phased && formatPhases(phased)).toBe(text);
+    expect(parsePhases(null)).toBeNull();
+});
