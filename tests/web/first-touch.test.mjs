@@ -176,7 +176,8 @@ for (const [way, { touch = false, press, write, choose }] of Object.entries(ways
             await press(one, '.next a[href="#placement"]');
             release();
             await live(page);
-            await page.locator('#plans [role="grid"]').waitFor();
+            // the page has filled: the ranking stands, or its room is closed, as on a phone
+            await page.locator('#plans').locator('[role="grid"], [aria-expanded="false"]').first().waitFor();
             await shown('placement');
         });
     });

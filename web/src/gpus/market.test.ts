@@ -25,13 +25,24 @@ test('every card at the same number of GPUs first, then at fewer and more; the p
     expect(cards.every((card) => card.job.tensor_parallel === 'auto')).toBe(true);
 });
 
+test('the cards with a list price stand first, those without after them, each in the order of the catalogue', () => {
+    const priceOf = (id: string) => catalog.gpus.find((gpu) => gpu.id === id)?.usd_per_gpu_hour;
+    const ids = cardsOf(job, catalog)
+        .slice(0, catalog.gpus.length)
+        .map(({ gpu }) => gpu);
+    const priced = catalog.gpus.filter((gpu) => gpu.usd_per_gpu_hour !== undefined).map(({ id }) => id);
+    expect(priced.length).toBeGreaterThan(5);
+    expect(ids.slice(0, priced.length)).toEqual(priced);
+    expect(ids.slice(priced.length).map(priceOf)).toEqual(catalog.gpus.slice(priced.length).map(() => undefined));
+});
+
 test('the reader’s own GPU has a row of its own before those of the catalogue, with its numbers', () => {
     const mine: Job = { ...job, gpu: 'custom', 'gpu.name': 'Mine', 'gpu.base': 'h100-sxm-80gb', 'gpu.memory_gib': 48 };
     const cards = cardsOf(mine, catalog);
     expect(cards).toHaveLength(7 * (catalog.gpus.length + 1));
     expect(request(cards[0]?.job as Job).gpu).toEqual({ name: 'Mine', base: 'h100-sxm-80gb', memory_gib: 48 });
     expect([cards[0]?.job.time_factor, cards[1]?.job.time_factor]).toEqual([1.2, 1]);
-    expect(request(cards[1]?.job as Job).gpu).toBe(catalog.gpus[0]?.id);
+    expect(request(cards[1]?.job as Job).gpu).toBe(catalog.gpus.find((gpu) => gpu.usd_per_gpu_hour !== undefined)?.id);
 });
 
 test('what was measured on the own cluster holds for the own card alone', () => {

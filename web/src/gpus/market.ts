@@ -26,8 +26,10 @@ export function cardsOf(job: Job, catalog: Catalog): Card[] {
     const now = Number(job.gpus);
     const counts = TIMES.map((times) => now * times).filter((gpus) => Number.isInteger(gpus) && gpus >= 1 && gpus <= MOST_GPUS);
     const own = job.gpu === CUSTOM_GPU ? [CUSTOM_GPU] : []; // its row stands first
+    // What has a list price can be weighed, days against money: it stands before what has none.
+    const listed = [true, false].flatMap((priced) => catalog.gpus.filter((gpu) => (gpu.usd_per_gpu_hour !== undefined) === priced));
     return counts.flatMap((gpus) =>
-        [...own, ...catalog.gpus.map(({ id }) => id)].map((gpu) => ({
+        [...own, ...listed.map(({ id }) => id)].map((gpu) => ({
             gpu,
             gpus,
             job: { ...job, ...allAuto(catalog), ...(gpu === job.gpu ? {} : { ...elsewhere, cluster: '' }), gpu, gpus } as Job,
