@@ -31,6 +31,40 @@ test('the runs are asked about, and the usual header stands there before anythin
     expect(setTyped).toHaveBeenLastCalledWith(typed('gpus'));
 });
 
+test('nothing is written into the field of somebody who is about to type', async () => {
+    vi.useFakeTimers();
+    let answered = (_: Calibrated): void => {};
+    const calibrate = () =>
+        new Promise<Calibrated>((resolve) => {
+            answered = resolve;
+        });
+    const setTyped = vi.fn();
+    const view = show(
+        <Calibrate
+            page={pageOf('default')}
+            act={spies()}
+            calibrate={calibrate}
+            readRun={vi.fn()}
+            typed={{ text: null, convention: null }}
+            setTyped={setTyped}
+        />,
+    );
+    (view.find('textbox', 'Your runs') as HTMLTextAreaElement).focus();
+    await later(1);
+    answered(good);
+    await later(1);
+    expect(setTyped).not.toHaveBeenCalled();
+});
+
+test('a pasted table with its own names of columns replaces the usual header; rows go below it', async () => {
+    const { find, setTyped } = await shown(good, `${good.text.header}\n`);
+    paste(find('textbox', 'Your runs'), '8,1,4,1,130');
+    await later(1);
+    expect(setTyped).not.toHaveBeenCalledWith(typed('8,1,4,1,130'));
+    paste(find('textbox', 'Your runs'), 'gpus,tp,step_seconds\n8,1,130');
+    expect(setTyped).toHaveBeenCalledWith(typed('gpus,tp,step_seconds\n8,1,130'));
+});
+
 test('what they say, run by run, and how far off the estimate is', async () => {
     const { box, text } = await shown(good);
     expect(text()).toContain(plain(`${format.percent(good.before?.mean_error ?? 0)}`));

@@ -227,8 +227,8 @@ export function Calibrate({ page, act, calibrate, readRun, typed, setTyped }: Pr
                 (answer) => {
                     if (stale) return;
                     setResult(answer);
-                    // what was typed meanwhile stays, drawn or not yet
-                    if (text === null && answer.text && !field.current?.value) setText(`${answer.text.header}\n`);
+                    // Nothing is written under the hands of somebody who is at the field.
+                    if (text === null && answer.text && field.current !== document.activeElement) setText(`${answer.text.header}\n`);
                 },
                 () => {}, // the page says so: a crash has its own notice
             );
@@ -248,10 +248,15 @@ export function Calibrate({ page, act, calibrate, readRun, typed, setTyped }: Pr
         // the time is what is missing: the cursor waits at the end
         requestAnimationFrame(() => field.current?.setSelectionRange(-1, -1));
     };
-    // What a run printed, pasted into an empty table, becomes its row.
-    const takeLog = (pasted: string) => {
+    // Pasted into an empty table: one with its own names of columns replaces them, and what a run printed becomes a row.
+    const take = (event: ClipboardEvent) => {
+        const pasted = event.clipboardData?.getData('text') ?? '';
         const typedBefore = (text ?? '').trim();
         if (typedBefore !== '' && typedBefore !== help?.text?.header) return;
+        if (typedBefore !== '' && /^\s*[a-z]/i.test(pasted)) {
+            event.preventDefault();
+            setText(pasted);
+        }
         readRun({ text: pasted }).then(
             (run) => run.ok && run.runs_text !== '' && setText(run.runs_text),
             () => {}, // the page says so: a crash has its own notice
@@ -270,7 +275,7 @@ export function Calibrate({ page, act, calibrate, readRun, typed, setTyped }: Pr
                 spellcheck={false}
                 wrap="off"
                 value={text ?? ''}
-                onPaste={(event) => takeLog(event.clipboardData?.getData('text') ?? '')}
+                onPaste={take}
                 onInput={(event) => setText(event.currentTarget.value)}
             />
             <p class="acts">
