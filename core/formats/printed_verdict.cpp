@@ -13,7 +13,7 @@ constexpr double kOtherCard = 0.1;  // of the card
 constexpr double kOthers = 0.05;    // of the card: other programs, and no driver
 constexpr double kPieces = 0.02;    // of the card, reserved and free: in pieces
 constexpr double kSameSize = 0.02;  // of an item
-constexpr std::size_t kMostParts = 3;
+constexpr std::size_t kPartsNamed = 3;
 
 class Judge {
  public:
@@ -99,7 +99,7 @@ class Judge {
         std::stable_sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
         Json parts = Json::array();
         for (const Counted::Part& part : items) {
-            if (parts.size() == kMostParts || part.bytes <= 0) break;
+            if (parts.size() == kPartsNamed || part.bytes <= 0) break;
             parts.push_back(Text("read_run.part").with("item", Text("item", part.id)).with("bytes", part.bytes).json());
         }
         if (!parts.empty()) say(Text("read_run.verdict.parts").with("stage", counted_->stage + 1).with("parts", std::move(parts)));

@@ -107,8 +107,8 @@ TEST_CASE("the lower bounds are bounds: no plan that fits is below them") {
     for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         Job job = job_of(request);
-        for (const CatalogModel& m : catalog().models) {
-            job.model = m.model;
+        for (std::size_t i = 0; i < catalog().models.size(); i += tests::kSlowBuild ? 8 : 1) {
+            job.model = catalog().models[i].model;
             job.budget.tokens = 1e12;
             for (const std::int64_t count : {1, 2, 4, 8, 16, 24, 48, 96, 192, 960}) {
                 const auto best = at(job, &Plan::gpus, count);
@@ -196,7 +196,8 @@ TEST_CASE("the largest batch: 1F1B has no bound but the field's, GPipe keeps eve
 }
 
 TEST_CASE("a larger card never needs more GPUs; more days and fewer tokens never do; and never a smaller sequence or micro-batch") {
-    for (const char* request : {kSmallJobs[0], kSmallJobs[1], kSmallJobs[2], kSmallJobs[4], kSmallJobs[5]}) {
+    constexpr const char* kJobs[] = {kSmallJobs[0], kSmallJobs[1], kSmallJobs[2], kSmallJobs[4], kSmallJobs[5]};
+    for (const char* request : std::span(kJobs).first(tests::kSlowBuild ? 2 : std::size(kJobs))) {
         CAPTURE(std::string(request));
         Job job = job_of(request);
         std::int64_t previous = INT64_MAX, longest = 0, largest = 0;

@@ -113,7 +113,7 @@ TEST_CASE("timeline: the passes of a stage take what the step time counts for it
         }
         several += one.plan.pipeline_parallel > 1 ? 1 : 0;
     };
-    each_case(5, 1'000, false, check);
+    each_case(5, tests::kSlowBuild ? 200 : 1'000, false, check);
     CHECK(several > 300);
     // experts, block recomputation, uneven ends
     Plan plan;
@@ -141,7 +141,7 @@ TEST_CASE("timeline: the passes of a stage take what the step time counts for it
 
 TEST_CASE("timeline: alike stages without transfers take exactly the closed form of the step time") {
     int compared = 0;
-    each_case(6, 1'500, true, [&](const Case& one) {
+    each_case(6, tests::kSlowBuild ? 300 : 1'500, true, [&](const Case& one) {
         if (one.plan.pipeline_parallel == 1 || one.times().weight[0] > 0) return;
         CHECK(one.played(false) == doctest::Approx(one.makespan()).epsilon(1e-9));
         ++compared;
@@ -163,7 +163,7 @@ TEST_CASE("timeline: with embedding, head and transfers, near the closed form") 
                                          {"interleaved", {1.09, 0.995, 0.92}},     {"zb-h1", {1 + 1e-9, 0.9999, 0.97}},
                                          {"zb-v", {1 + 1e-9, 0.9995, 0.97}},       {"dualpipe", {1 + 1e-9, 0.9995, 0.9995}},
                                          {"dualpipev", {1 + 1e-9, 0.9995, 0.9995}}};
-    each_case(7, 3'000, false, [&](const Case& one) {
+    each_case(7, tests::kSlowBuild ? 500 : 3'000, false, [&](const Case& one) {
         if (one.plan.pipeline_parallel == 1) return;
         Kind& kind = kinds[std::string(row_of(one.plan.schedule_kind()).id)];
         const double played = one.played(false), ratio = played / one.makespan();

@@ -1,4 +1,4 @@
-// search(), from the outside: its columns and summary agree with each other, with estimate(), and with the contract.
+// search(), from the outside: its columns and summary agree with each other, with estimated(), and with the contract.
 #include <doctest/doctest.h>
 
 #include <tuple>
@@ -13,7 +13,7 @@ using tests::json;
 
 namespace {
 
-Json estimate(const Json& request) { return json(api::estimate(request.dump())); }
+Json estimated(const Json& request) { return json(api::estimate(request.dump())); }
 
 struct Search {
     Json summary;
@@ -25,14 +25,14 @@ Search search(const char* request) {
     return {json(answer.summary), std::move(answer.columns)};
 }
 
-// "auto" names entries that are what estimate() chooses.
+// "auto" names entries that are what estimated() chooses.
 void check_auto(const char* request, const Search& found) {
     const auto& c = found.columns;
     for (const Json& chosen : found.summary["auto"]) {
         Json plan = json(request);
         plan.erase("gpu_counts");
         plan["gpus"] = chosen["gpus"];
-        const Json job = estimate(plan)["job"];
+        const Json job = estimated(plan)["job"];
         bool there = false;
         for (std::size_t i = 0; i < c.row.size(); ++i)
             there = there || (c.row[i] == chosen["row"] && c.gpus[i] == chosen["gpus"] && c.tensor_parallel[i] == job["tensor_parallel"] &&
@@ -44,7 +44,7 @@ void check_auto(const char* request, const Search& found) {
 
 }  // namespace
 
-TEST_CASE("search: every entry is what estimate() says of it, sorted as documented, and every candidate is counted once") {
+TEST_CASE("search: every entry is what estimated() says of it, sorted as documented, and every candidate is counted once") {
     for (const char* request : {"{}", R"({"model": "qwen2.5-7b", "gpus": 28, "gpu_counts": [56, 7, 14, 28, 28], "global_batch": 56})",
                                 R"({"gpus": 64, "pipeline_parallel": 4, "virtual_stages": 2, "gpu_counts": [64, 128]})",
                                 R"({"gpu": "h100-sxm-94gb", "attention": "plain", "sequence_length": 2048})"}) {
@@ -91,7 +91,7 @@ TEST_CASE("search: every entry is what estimate() says of it, sorted as document
                              {"context_parallel", c.context_parallel[i]},
                              {"pipeline_parallel", c.pipeline_parallel[i]},
                              {"micro_batch", c.micro_batch[i]}});
-            const Json answer = estimate(plan);
+            const Json answer = estimated(plan);
             CHECK(answer["total_bytes"] == c.total_bytes[i]);
             CHECK(answer["whole_bytes"] == c.whole_bytes[i]);
             CHECK(answer["share"] == c.share[i]);

@@ -21,7 +21,7 @@ TEST_CASE("a default that is said is a default that is not: every field alone, a
             if (request.contains(key)) continue;
             Json one = request;
             one[key] = all[key] = field["default"];
-            CHECK(api::estimate(one.dump()) == silent);
+            if (!tests::kSlowBuild) CHECK(api::estimate(one.dump()) == silent);  // with sanitizers: all of them at once
         }
         CHECK(api::estimate(all.dump()) == silent);
         CHECK(api::search(all.dump()).summary == api::search(request.dump()).summary);

@@ -14,12 +14,12 @@ using namespace fourfold::tests;
 
 namespace {
 
-struct Errors {
+struct MemoryErrors {
     double before = 0, after = 0;
     int runs = 0, draws = 0, corrected = 0;
 };
 
-void draw(std::vector<FitRow> rows, std::size_t count, Random& random, Errors& errors) {
+void draw(std::vector<FitRow> rows, std::size_t count, Random& random, MemoryErrors& errors) {
     const auto last = static_cast<std::int64_t>(rows.size()) - 1;
     for (std::size_t i = 0; i < count; ++i)
         std::swap(rows[i], rows[static_cast<std::size_t>(random.from(static_cast<std::int64_t>(i), last))]);
@@ -54,7 +54,7 @@ TEST_CASE("published memory: what some runs teach never harms the others, and he
         for (const auto& [name, models] : families)
             for (const std::size_t count : {3, 5, 10}) {
                 Random random(7);
-                Errors errors;
+                MemoryErrors errors;
                 for (auto [model, rows] : models) {
                     for (FitRow& row : rows) row.measured *= stack;
                     for (int i = 0; rows.size() >= count + kFewestOthers && i < kDraws; ++i) draw(rows, count, random, errors);

@@ -28,19 +28,6 @@ Json imported(const std::string& text, const Json& set = Json::object()) {
 }
 Json first(const std::string& text, const Json& set = Json::object()) { return imported(text, set)["jobs"][0]; }
 
-// "gpus=32 tensor_parallel=2", those fields alone.
-std::string some(const Json& job, std::initializer_list<const char*> fields) {
-    std::string all;
-    for (const char* field : fields)
-        all += std::string(all.empty() ? "" : " ") + field + "=" + (job["job"].contains(field) ? job["job"][field].dump() : "?");
-    return all;
-}
-std::string fate(const Json& job, const std::string& key) {
-    for (const Json& one : job["keys"])
-        if (one["key"] == key) return one["fate"].get<std::string>() + " " + std::to_string(one["line"].get<int>());
-    return "";
-}
-
 constexpr const char* kSlurm = R"(#!/bin/bash
 #SBATCH --nodes=4
 #SBATCH --gres=gpu:h100:8

@@ -17,7 +17,7 @@ Problems problems_of(const Json& config, std::string_view prefix = "") {
     for (const Problem& p : problems) CHECK_FALSE(p.message.empty());
     return problems;
 }
-std::string brief(const Json& config, std::string_view prefix = "") { return tests::brief(problems_of(config, prefix)); }
+std::string brief_of(const Json& config, std::string_view prefix = "") { return tests::brief(problems_of(config, prefix)); }
 
 Json llama() {
     return json(R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
@@ -27,7 +27,7 @@ Json llama() {
 std::string with(const char* key, const char* value) {
     Json config = llama();
     config[key] = json(value);
-    return brief(config);
+    return brief_of(config);
 }
 
 }  // namespace
@@ -48,18 +48,18 @@ TEST_CASE("what is not a model's config says so, under the field it came in") {
 }
 
 TEST_CASE("missing keys are all reported, by their usual name") {
-    CHECK(brief(json(R"({"model_type": "llama"})")) ==
+    CHECK(brief_of(json(R"({"model_type": "llama"})")) ==
           "num_hidden_layers missing null -> null\n"
           "hidden_size missing null -> null\n"
           "num_attention_heads missing null -> null\n"
           "vocab_size missing null -> null\n"
           "intermediate_size missing null -> null");
-    CHECK(brief(json(R"({"vocab_size": 5})"), "model.") ==
+    CHECK(brief_of(json(R"({"vocab_size": 5})"), "model.") ==
           "model.num_hidden_layers missing null -> null\n"
           "model.hidden_size missing null -> null\n"
           "model.num_attention_heads missing null -> null\n"
           "model.intermediate_size missing null -> null");
-    CHECK(brief(json(R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "vocab_size": 50257})")) ==
+    CHECK(brief_of(json(R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "vocab_size": 50257})")) ==
           "n_positions missing null -> null");
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("an alias is blamed by the name that was given") {
     Json config = llama();
     config.erase("num_hidden_layers");
     config["n_layer"] = -3;
-    CHECK(brief(config) == "n_layer range -3 -> 1");
+    CHECK(brief_of(config) == "n_layer range -3 -> 1");
 }
 
 TEST_CASE("all problems of a config come back at once") {
@@ -105,7 +105,7 @@ TEST_CASE("all problems of a config come back at once") {
     config["tie_word_embeddings"] = 1;
     config["num_experts"] = 64;
     config.erase("vocab_size");
-    CHECK(brief(config) ==
+    CHECK(brief_of(config) ==
           "num_experts unsupported 64 -> null\n"
           "num_hidden_layers range 0 -> 1\n"
           "hidden_size type \"4096\" -> null\n"
@@ -139,14 +139,14 @@ TEST_CASE("contradictions name the key that does not fit") {
     Json config = llama();
     config["num_attention_heads"] = 24;
     config["head_dim"] = nullptr;  // the same as absent
-    CHECK(brief(config) == "num_attention_heads range 24 -> null");
+    CHECK(brief_of(config) == "num_attention_heads range 24 -> null");
     config["head_dim"] = 128;
-    CHECK(brief(config) == "");
+    CHECK(brief_of(config) == "");
     config["head_dim"] = 170;  // 4096 / 24 rounded down, but said on purpose
-    CHECK(brief(config) == "");
-    CHECK(
-        brief(json(R"({"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 16, "intermediate_size": 8, "vocab_size": 8})")) ==
-        "num_attention_heads range 16 -> null");
+    CHECK(brief_of(config) == "");
+    CHECK(brief_of(
+              json(R"({"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 16, "intermediate_size": 8, "vocab_size": 8})")) ==
+          "num_attention_heads range 16 -> null");
 }
 
 namespace {
@@ -156,7 +156,7 @@ std::string with_experts(const char* type, const std::string& more) {
     config["model_type"] = type;
     if (std::string_view(type) == "deepseek_v2") config["num_experts_per_tok"] = 6;
     config.update(json("{" + more + "}"));
-    return brief(config);
+    return brief_of(config);
 }
 
 }  // namespace
@@ -202,9 +202,9 @@ TEST_CASE("the largest model that is read has a number of weights that a double 
         "intermediate_size": 2097152, "vocab_size": 16777216, "max_position_embeddings": 1000000000, "num_experts_per_tok": 1,
         "kv_lora_rank": 65536, "q_lora_rank": 65536, "qk_nope_head_dim": 1024, "qk_rope_head_dim": 1024, "v_head_dim": 1024,
         "n_routed_experts": 65536, "moe_intermediate_size": 2097152, "n_shared_experts": 1, "model_type": "deepseek_v3"})");
-    CHECK(brief(config) == "n_routed_experts range 65536 -> null");
+    CHECK(brief_of(config) == "n_routed_experts range 65536 -> null");
     config["moe_intermediate_size"] = 1024;
-    CHECK(brief(config) == "n_routed_experts range 65536 -> 1398");
+    CHECK(brief_of(config) == "n_routed_experts range 65536 -> 1398");
     config["n_routed_experts"] = 1398;
     config["n_shared_experts"] = 2048;
     Problems problems;

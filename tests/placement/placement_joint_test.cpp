@@ -1,4 +1,4 @@
-// place() of several plans at once: each is placed as it would be alone, and the fastest that fits is the answer.
+// placed() of several plans at once: each is placed as it would be alone, and the fastest that fits is the answer.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Json random_links(tests::Random& random, int nodes) {
 }
 
 // Plans of 8 GPUs a node that fit, for whatever number of nodes.
-const std::vector<Json> kPlans = {
+const std::vector<Json> kEightsPlans = {
     {{"tensor_parallel", 2}, {"pipeline_parallel", 2}}, {{"tensor_parallel", 4}, {"pipeline_parallel", 2}, {"micro_batch", 2}},
     {{"tensor_parallel", 1}, {"pipeline_parallel", 4}}, {{"tensor_parallel", 2}, {"pipeline_parallel", 4}, {"virtual_stages", 2}},
     {{"tensor_parallel", 8}, {"pipeline_parallel", 1}},
@@ -41,7 +41,7 @@ Json request(tests::Random& random, int nodes) {
             {"pipeline_parallel", 1}, {"micro_batch", 1},        {"links", random_links(random, nodes)}};
 }
 
-Json place(const Json& request) {
+Json placed(const Json& request) {
     const std::string text = api::place(request.dump());
     CHECK(tests::answer_defect(text, "place") == "");
     return json(text);
@@ -74,10 +74,10 @@ TEST_CASE("place of several plans: each is placed as with its share of the moves
     tests::Random random(31);
     for (const int nodes : {4, 5, 8}) {
         Json joint = request(random, nodes);
-        joint["candidates"] = nodes == 5 ? Json({kPlans[0], kPlans[4]}) : Json(kPlans);
+        joint["candidates"] = nodes == 5 ? Json({kEightsPlans[0], kEightsPlans[4]}) : Json(kEightsPlans);
         const auto count = static_cast<std::int64_t>(joint["candidates"].size());
         joint["moves"] = 8'000 * count + 3;
-        const Json answer = place(joint);
+        const Json answer = placed(joint);
         REQUIRE(answer["ranked"].size() == joint["candidates"].size());
         double fastest = INFINITY;
         for (std::size_t i = 0; i < joint["candidates"].size(); ++i) {
@@ -85,7 +85,7 @@ TEST_CASE("place of several plans: each is placed as with its share of the moves
             alone.erase("candidates");
             alone.update(joint["candidates"][i]);
             alone["moves"] = 8'000;
-            const Json one = place(alone);
+            const Json one = placed(alone);
             CHECK(one["best_seconds"] == ranked_of(answer, i)["best_seconds"]);
             CHECK(one["default_seconds"] == ranked_of(answer, i)["default_seconds"]);
             CHECK(one["best_seconds"] <= one["default_seconds"]);
@@ -107,13 +107,13 @@ TEST_CASE("place of several plans: with moves enough each costs what the best of
     tests::Random random(32);
     const Json joint = request(random, 4), wider = request(random, 6);
     for (const Json& one : {joint, wider}) {
-        Json plans = one["gpus"] == 32 ? Json(kPlans) : Json({kPlans[0], kPlans[1], kPlans[4]});
+        Json plans = one["gpus"] == 32 ? Json(kEightsPlans) : Json({kEightsPlans[0], kEightsPlans[1], kEightsPlans[4]});
         Json asked = one;
         for (int turn = 0; turn < 3; ++turn) {
             asked["candidates"] = plans;
             asked["moves"] = 20'000 * static_cast<std::int64_t>(plans.size());
             asked["restarts"] = 1;
-            const Json answer = place(asked);
+            const Json answer = placed(asked);
             double least = INFINITY;
             for (std::size_t i = 0; i < plans.size(); ++i) {
                 const double best = best_of_all(one, plans[i]);
@@ -130,9 +130,10 @@ TEST_CASE("place of several plans: one that does not fit is the answer only when
     tests::Random random(33);
     Json joint = request(random, 4);
     joint["moves"] = 6'000;
-    for (const Json& plans : {Json({kTooLarge, kPlans[0]}), Json({kPlans[0], kTooLarge}), Json({kTooLarge, kPlans[4], kPlans[0]})}) {
+    for (const Json& plans :
+         {Json({kTooLarge, kEightsPlans[0]}), Json({kEightsPlans[0], kTooLarge}), Json({kTooLarge, kEightsPlans[4], kEightsPlans[0]})}) {
         joint["candidates"] = plans;
-        const Json answer = place(joint);
+        const Json answer = placed(joint);
         CHECK(answer["ranked"][0]["fits"] == false);  // the list says what would be fastest
         CHECK(answer["ranked"][0]["best_seconds"] < answer["best_seconds"]);
         CHECK(answer["job"]["zero"] == "optimizer");
@@ -142,7 +143,7 @@ TEST_CASE("place of several plans: one that does not fit is the answer only when
     slower["micro_batch"] = 3;
     for (const Json& plans : {Json({kTooLarge, slower}), Json({slower, kTooLarge})}) {
         joint["candidates"] = plans;
-        const Json answer = place(joint);
+        const Json answer = placed(joint);
         CHECK(answer["best_seconds"] == answer["ranked"][0]["best_seconds"]);
         CHECK(answer["warnings"].size() == 4);
     }
@@ -153,13 +154,13 @@ TEST_CASE("place of several plans: what is wrong with one is named with its numb
     Json joint = request(random, 4);
     const auto problems = [&](const Json& plans) {
         joint["candidates"] = plans;
-        return tests::brief(place(joint)["problems"]);
+        return tests::brief(placed(joint)["problems"]);
     };
     const auto has = [](const std::string& lines, const char* start) {
         return ("\n" + lines).find(std::string("\n") + start) != std::string::npos;
     };
     const std::string all =
-        problems({kPlans[0], {{"tensor_parallel", 3}}, {{"heads", 2}}, {{"pipeline_parallel", "x"}}, 5, {{"micro_batch", 7}}});
+        problems({kEightsPlans[0], {{"tensor_parallel", 3}}, {{"heads", 2}}, {{"pipeline_parallel", "x"}}, 5, {{"micro_batch", 7}}});
     for (const char* line :
          {"candidates[1].tensor_parallel heads_divide 3 -> ", "candidates[2].heads unknown 2 -> ",
           "candidates[3].pipeline_parallel type \"x\" -> ", "candidates[4] type 5 -> ", "candidates[5].micro_batch batch_divides 7 -> "})
@@ -168,15 +169,15 @@ TEST_CASE("place of several plans: what is wrong with one is named with its numb
     CHECK(problems(Json::array({Json{{"gpus", 40}}})) == "candidates[0].gpus range 5 -> null");
     CHECK(problems(Json::array()) == "candidates type null -> null");
     CHECK(problems(nullptr) == "candidates type null -> null");
-    CHECK(problems(Json(std::vector<Json>(21, kPlans[0]))) == "candidates type null -> null");
+    CHECK(problems(Json(std::vector<Json>(21, kEightsPlans[0]))) == "candidates type null -> null");
 
     joint.erase("candidates");
     joint["start"] = {0, 1, 2, 3};
-    CHECK(problems({kPlans[0], kPlans[1]}) == "start range null -> null");
+    CHECK(problems({kEightsPlans[0], kEightsPlans[1]}) == "start range null -> null");
     const Json bare = {
         {"links", joint["links"]},
         {"pipette", json(R"({"pipelines": 2, "stages": 2, "inter_dp": 2, "inner_dp": 1, "pp_msg_gbyte": 1, "dp_msg_gbyte": 1})")},
-        {"candidates", Json::array({kPlans[0]})},
+        {"candidates", Json::array({kEightsPlans[0]})},
         {"units", json(R"([{"name": "n0", "speed": 0.5}])")}};
-    CHECK(tests::brief(place(bare)["problems"]) == "candidates range null -> null\nunits range null -> null");
+    CHECK(tests::brief(placed(bare)["problems"]) == "candidates range null -> null\nunits range null -> null");
 }

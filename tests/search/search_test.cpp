@@ -82,9 +82,6 @@ std::string text(const Plan& plan) {
     return json.dump();
 }
 
-// The jobs of "one question, one answer": every model on every GPU, over these numbers of GPUs.
-constexpr std::int64_t kCounts[] = {1, 2, 4, 8, 16, 32, 48, 64, 72, 128, 256, 448, 486, 512, 1'024, 2'048, 4'096, 8'192, 16'384};
-
 Job job_of(const Json& request) {
     Problems problems;
     auto job = read_parsed_job(request, Request::estimate, problems);
@@ -222,33 +219,6 @@ TEST_CASE("groups of equally fast plans: each within the width of its fastest, t
         }
         CHECK(std::count_if(found.plans.begin(), found.plans.end(), [](const Ranked& one) { return one.tie == 0; }) == found.equally_good);
     }
-}
-
-TEST_CASE("one question, one answer: the headline is the first of the ranking, whatever model, GPU and number of GPUs") {
-    int jobs = 0, fitting = 0;
-    for (const CatalogModel& m : catalog().models)
-        for (const Gpu& gpu : catalog().gpus)
-            for (const std::int64_t gpus : kCounts) {
-                if (tests::kSlowBuild && jobs % 211 != 0 && ++jobs > 0) continue;
-                ++jobs;
-                const Job job =
-                    job_of({{"model", m.model.id},
-                            {"gpu", gpu.id},
-                            {"gpus", gpus},
-                            {"global_batch", std::max<std::int64_t>(1'024, gpus / 2)},
-                            {"sequence_length", std::min<std::int64_t>(8'192, m.model.max_positions > 0 ? m.model.max_positions : 8'192)}});
-                const SearchResult ranking = search(job.space(), {.plans = 200});
-                const auto headline = choose(job.space());
-                CHECK((headline && headline->fits()) == !ranking.plans.empty());
-                if (!headline || ranking.plans.empty()) continue;
-                ++fitting;
-                const Estimated& first = ranking.plans.front().estimate;
-                CHECK_MESSAGE(same(headline->estimate.plan, first.plan), m.model.id << " " << gpu.id << " " << gpus);
-                CHECK(headline->estimate.seconds == first.seconds);
-                CHECK(headline->equally_good == ranking.equally_good);
-                CHECK(headline->estimate.verdict.fit == Fit::fits);
-            }
-    CHECK((tests::kSlowBuild || fitting > 3'000));
 }
 
 TEST_CASE("through the requests: estimate, rank, search and limits name the same plan") {

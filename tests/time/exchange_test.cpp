@@ -44,7 +44,7 @@ Json deepseek(int expert_parallel) {
 
 // yanring/Megatron-MoE-ModelZoo e8650517, best_practice/qwen3 (235B); NVIDIA-NeMo/Megatron-Bridge 067f987d,
 // skills/nemo-mbridge-perf-expert-parallel-overlap (30B; sequence and split not printed, taken from the same page's other benchmark).
-struct Run {
+struct PrintedRun {
     const char* dispatch;
     bool overlap;
     double seconds;
@@ -68,11 +68,11 @@ const Json kDeep = {{"model", "qwen3-235b-a22b"},
                     {"count_loss_as_layer", true},
                     {"recompute", "selective"},
                     {"recompute_modules", "layernorm,moe_act"}};
-const std::pair<const Json*, Run> kRuns[] = {{&kSmall, {"all_to_all", false, 41.25}},
-                                             {&kSmall, {"all_to_all", true, 31.31}},
-                                             {&kLarge, {"deepep", false, 19.7}},
-                                             {&kLarge, {"deepep", true, 17.6}},
-                                             {&kDeep, {"all_to_all", false, 24.2}}};
+const std::pair<const Json*, PrintedRun> kRuns[] = {{&kSmall, {"all_to_all", false, 41.25}},
+                                                    {&kSmall, {"all_to_all", true, 31.31}},
+                                                    {&kLarge, {"deepep", false, 19.7}},
+                                                    {&kLarge, {"deepep", true, 17.6}},
+                                                    {&kDeep, {"all_to_all", false, 24.2}}};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ using namespace fourfold;
 
 namespace {
 
-struct Case {
+struct FormulaCase {
     Model model;
     Plan plan;
     Machine machine;
@@ -23,8 +23,8 @@ struct Case {
     Framework framework;
 };
 
-Case random_case(tests::Random& random, const Model& model) {
-    Case c{model, tests::random_legal_plan(random, model), {}, {}, {}};
+FormulaCase random_case(tests::Random& random, const Model& model) {
+    FormulaCase c{model, tests::random_legal_plan(random, model), {}, {}, {}};
     c.plan.tensor_overlap = random.coin();
     c.plan.overlap_gradients = random.coin();
     c.plan.overlap_parameters = random.coin();
@@ -41,7 +41,7 @@ Case random_case(tests::Random& random, const Model& model) {
     return c;
 }
 template <class N>
-StepTime<N> timed(const Case& c) {
+StepTime<N> timed(const FormulaCase& c) {
     return step_time<N>(c.model, c.plan, c.framework, c.machine, c.timing,
                         layer_times<N>(c.model, c.plan, c.framework, c.machine, c.timing));
 }
@@ -59,7 +59,7 @@ std::string latex_defect(const std::string& text) {
 }
 
 // What is wrong with the items of one plan; `seen` collects what meaning each letter had.
-std::string defect(const Case& c, std::set<std::string>& items_seen) {
+std::string defect(const FormulaCase& c, std::set<std::string>& items_seen) {
     const StepTime<double> plain = timed<double>(c);
     const StepTime<Traced> traced = timed<Traced>(c);
     if (plain.seconds != traced.seconds) return "the sums differ";
@@ -82,7 +82,7 @@ TEST_CASE("time formulas: the traced value is the search's, bit for bit, and wha
     tests::Random random(41);
     std::set<std::string> seen;
     for (int i = 0; i < 500; ++i) {
-        const Case c = random_case(random, tests::random_model(random));
+        const FormulaCase c = random_case(random, tests::random_model(random));
         CHECK(defect(c, seen) == "");
     }
     for (const char* id : {"mixtral-8x7b", "mixtral-8x22b", "deepseek-v3", "deepseek-v2", "qwen3-235b-a22b", "llama-3.1-405b"}) {
