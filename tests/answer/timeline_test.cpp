@@ -114,7 +114,7 @@ TEST_CASE("timeline: the passes of a stage take what the step time counts for it
         several += one.plan.pipeline_parallel > 1 ? 1 : 0;
     };
     each_case(5, tests::kSlowBuild ? 200 : 1'000, false, check);
-    CHECK(several > 300);
+    CHECK(several > (tests::kSlowBuild ? 100 : 300));
     // experts, block recomputation, uneven ends
     Plan plan;
     plan.gpus = 256;
@@ -146,7 +146,7 @@ TEST_CASE("timeline: alike stages without transfers take exactly the closed form
         CHECK(one.played(false) == doctest::Approx(one.makespan()).epsilon(1e-9));
         ++compared;
     });
-    CHECK(compared > 300);
+    CHECK(compared > (tests::kSlowBuild ? 100 : 300));
 }
 
 // The closed forms add up whole micro-batches of the slowest stage; played, an uneven 1F1B overlaps some of that, GPipe none, and an
@@ -181,7 +181,7 @@ TEST_CASE("timeline: with embedding, head and transfers, near the closed form") 
         const double mean = kind.sum / kind.plans, mean_with_transfers = kind.sum_with_transfers / kind.plans;
         MESSAGE(name << ": played over closed form, mean " << mean << " (least " << kind.least << "), with transfers "
                      << mean_with_transfers << " (" << kind.least_with_transfers << ")");
-        CHECK(kind.plans > 100);
+        CHECK(kind.plans > (tests::kSlowBuild ? 15 : 100));
         CHECK(mean >= kind.mean);
         CHECK(mean_with_transfers >= kind.mean_with_transfers);
     }
@@ -209,7 +209,7 @@ TEST_CASE("timeline: alike stages, over many p, V, m: (m V + p - 1) (F + B), dra
                     CHECK(line->equally_slow == p);
                     CHECK(line->slowest == 0);
                 }
-    CHECK(compared > 300);
+    CHECK(compared > (tests::kSlowBuild ? 100 : 300));
     CHECK(cut > 100);
 }
 

@@ -2,6 +2,7 @@
 // (typing a value is one), wide and narrow. The names of the tests are the list of what is done.
 import assert from 'node:assert/strict';
 import { eventually, open, pageTest } from './browser.mjs';
+import { slowLinks } from './few-nodes.mjs';
 import { catchCopies, field, headline, plain, verdictIs } from './find.mjs';
 import { result, section } from './placement.mjs';
 import { say } from './said.mjs';
@@ -53,13 +54,6 @@ const config = JSON.stringify({
     max_position_embeddings: 2048,
 });
 const runs = 'gpus,tp,pp,cp,mb,step_seconds\n8,1,4,1,1,130\n8,2,1,1,1,142\n8,4,1,1,1,150\n8,1,2,1,1,135\n16,2,2,1,1,70\n';
-// Of the eight GPUs of a node: two of its links are slow.
-const slow = (a, b) => ['0,1', '2,7'].includes([Math.min(a, b), Math.max(a, b)].join());
-const eight = Array.from({ length: 8 }, (_, i) => i);
-const links = JSON.stringify({
-    gpus: eight.map((i) => `gpu-${i}`),
-    gbyte_per_s: eight.map((a) => eight.map((b) => (a === b ? null : slow(a, b) ? 4 : 45))),
-});
 const tile = (page, at) => page.locator('.tiles > div').nth(at).locator('b').first();
 const row = (page, label) => page.locator('#cards tbody tr', { has: page.getByRole('link', { name: label, exact: true }) });
 
@@ -155,7 +149,7 @@ const QUESTIONS = [
         asks: 'my links are uneven',
         does: [
             question('next.links', 'placement'),
-            write('what was measured', (page) => section(page).locator('.drop textarea'), links),
+            write('what was measured', (page) => section(page).locator('.drop textarea'), slowLinks),
             tap(say('placement.search.start'), (page) => section(page).locator('.step > .acts > button.prime')),
         ],
         async stands(page) {

@@ -84,8 +84,13 @@ export function NumberField({
                     fresh.current = true;
                     event.currentTarget.select();
                 }}
+                onMouseUp={(event) => {
+                    // In WebKit what is selected is let go after the click.
+                    const { selectionStart, selectionEnd, value } = event.currentTarget;
+                    if (fresh.current && selectionStart === 0 && selectionEnd === value.length) event.preventDefault();
+                }}
                 onClick={({ currentTarget }) => {
-                    // The click's end would put the caret where it was and let the selection go.
+                    // Elsewhere the press has put the caret where it was and let the selection go.
                     if (fresh.current && currentTarget.selectionStart === currentTarget.selectionEnd) currentTarget.select();
                     fresh.current = false;
                 }}
