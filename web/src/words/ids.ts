@@ -468,7 +468,10 @@ export interface Words {
     'paste.faster.own': { fit: string; used: number; card: number; time: number };
     'paste.faster.best': { time: number; plan: string; used: number };
     'paste.faster.none': null;
-    'paste.faster.change': null;
+    'paste.faster.change': { label: string };
+    'paste.faster.left_out': { label: string };
+    'paste.faster.said': { label: string; time: number; plan: string; used: number };
+    'paste.faster.not_written': null;
     'paste.faster.copy': null;
     'hub.title': { repository: string };
     'hub.sends': { repository: string };
