@@ -1,3 +1,4 @@
+import './script.css';
 import { useEffect, useState } from 'preact/hooks';
 import type { Catalog, ImportedPlan } from '../core/api';
 import { CopyButton } from '../shared/copy-button';
@@ -36,7 +37,8 @@ function Changes({ catalog, found }: { catalog: Catalog; found: Found }) {
             {changes && (
                 <>
                     <p>{changeText(format)}</p>
-                    <pre>{changes}</pre>
+                    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by keyboard */}
+                    <pre tabIndex={0}>{changes}</pre>
                     <p class="acts">
                         <CopyButton label={say('paste.faster.copy')} text={() => changes} />
                     </p>
@@ -65,7 +67,7 @@ export function Faster({ page, plan, script, asks }: Props) {
     const { own, problems, best } = found;
     if (!own && problems.length === 0) return null;
     return (
-        <section aria-labelledby="faster-title">
+        <section class="faster" aria-labelledby="faster-title">
             <h3 id="faster-title">{say('paste.faster.title')}</h3>
             {own && <p>{stateText(own)}</p>}
             {problems.map((problem) => (
