@@ -8,6 +8,7 @@ import { wordsPlugin } from './plugins/words.ts';
 
 const alias = [
     { find: /^\.\/load$/, replacement: `${root}src/single/load.ts` },
+    { find: /^\.\/hub-allowed$/, replacement: `${root}src/single/hub-allowed.ts` },
     { find: /^.*\/core\/thread$/, replacement: `${root}src/single/thread.ts` },
     { find: /^.*\/reader-thread$/, replacement: `${root}src/single/reader-thread.ts` },
 ];

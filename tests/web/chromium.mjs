@@ -34,28 +34,31 @@ export async function startChromium({ serviceWorkers = 'block' } = {}) {
 }
 
 // A new tab. `faults` fills with console errors and warnings, uncaught errors, violations of the Content-Security-Policy, failed
-// answers and requests that leave the page's own origin.
+// answers and requests that leave the page's own origin. `allow`: from now on a place that may be asked, whatever it answers.
 export async function openPage(browser, url, { width = 1280, height = 900, colorScheme = 'light', depth = 'detail' } = {}) {
     const page = await browser.newPage();
     const faults = [], responses = [];
     const { origin } = new URL(url);
+    const asked = new Set();
+    const mayBeAsked = (address) => URL.canParse(address) && asked.has(new URL(address).origin);
     page.on('console', (message) => {
-        const own = message.text().startsWith('Service Worker registration blocked by Playwright');
+        const own = message.text().startsWith('Service Worker registration blocked by Playwright') 
+            || mayBeAsked(message.location().url) || [...asked].some((place) => message.text().startsWith(`Access to fetch at '${place}/`));
         if (['error', 'warning'].includes(message.type()) && !own) faults.push(`console: ${message.text()}`);
     });
     page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`));
     page.on('request', (request) => {
         const target = new URL(request.url());
-        if (!['data:', 'blob:'].includes(target.protocol) && target.origin !== origin) faults.push(`left the origin: ${request.url()}`);
+        if (!['data:', 'blob:'].includes(target.protocol) && target.origin !== origin && !asked.has(target.origin)) faults.push(`left the origin: ${request.url()}`);
     });
     page.on('requestfailed', (request) => {
         const why = request.failure()?.errorText;
         // what was on its way when its page was left, or an instance ended while it starts, is no fault
-        if (why !== 'net::ERR_ABORTED') faults.push(`failed: ${request.url()} ${why}`);
+        if (why !== 'net::ERR_ABORTED' && !mayBeAsked(request.url())) faults.push(`failed: ${request.url()} ${why}`);
     });
     page.on('response', (response) => {
         responses.push(response);
-        if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`);
+        if (response.status() >= 400 && !mayBeAsked(response.url())) faults.push(`${response.status()}: ${response.url()}`);
     });
     await page.addInitScript(() => {
         addEventListener('securitypolicyviolation', (event) => console.error(`CSP ${event.violatedDirective}: ${event.blockedURI}`));
@@ -65,5 +68,5 @@ export async function openPage(browser, url, { width = 1280, height = 900, color
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.goto(url);
-    return { page, faults, responses };
+    return { page, faults, responses, allow: (place) => asked.add(place) };
 }

@@ -4,7 +4,7 @@ import { type Alias, type Plugin, runnerImport } from 'vite';
 import { bundle } from './bundle.ts';
 import { asset, loadCore, moduleAsset, root, wasm } from './core.ts';
 import { coreVersion } from './package.ts';
-import { escapeText, policyTag } from './policy.ts';
+import { ASKS_HUB, escapeText, policyTag } from './policy.ts';
 import { previewTags } from './preview.ts';
 import { wordsPlugin } from './words.ts';
 
@@ -40,7 +40,7 @@ const bootTag = (file: string, module: string, example: string): string =>
 function orderHead(html: string, boot: string): string {
     const preloads = [...html.matchAll(/<link rel="stylesheet"([^>]*)>/g)].map(([, more]) => `<link rel="preload" as="style"${more}>`);
     return html
-        .replace('<meta charset', () => `${policyTag()}\n        <meta charset`)
+        .replace('<meta charset', () => `${policyTag(ASKS_HUB)}\n        <meta charset`)
         .replace('<link rel="stylesheet"', (tag) => [...preloads, boot, tag].join('\n      '));
 }
 

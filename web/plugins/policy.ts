@@ -10,6 +10,9 @@ const RULES = {
     'form-action': "'none'",
 };
 
+// The page itself may ask one other place, where its reader clicks on what says so: answer/hub-fetch.ts. An answer may send on within it.
+export const ASKS_HUB = { 'connect-src': "'self' https://huggingface.co" };
+
 export const escapeText = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
 
 export function policyTag(other: Partial<typeof RULES> = {}): string {

@@ -41,7 +41,7 @@ export function pageTest(name, body) {
     });
 }
 
-// The page as a link opens it, before anybody has touched it: {page, faults, responses}. `at`: the address of another page than the one served.
+// The page as a link opens it, before anybody has touched it: {page, faults, responses, allow}. `at`: the address of another page than the one served.
 export async function load(query = '', { at = served.url, ...options } = {}) {
     const one = await openPage(chromium.browser, at + query, options);
     opened.push(one);

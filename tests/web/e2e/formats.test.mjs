@@ -123,6 +123,38 @@ pageTest('what is written as a script is read as the same run', async () => {
     await verdictIs(page, 'fits');
 });
 
+// Tensor parallel over a whole node, every layer recomputed: far from the fastest for 8 billion parameters.
+const torchtitan = `[model]
+name = "llama3"
+flavor = "8B"
+
+[training]
+seq_len = 8192
+local_batch_size = 1
+global_batch_size = 256
+
+[parallelism]
+data_parallel_shard_degree = 2
+tensor_parallel_degree = 8
+
+[activation_checkpoint]
+mode = "full"
+`;
+
+pageTest('a recipe of torchtitan: its speed, the fastest plan on the same GPUs, and the keys that change', async (t) => {
+    const page = await open();
+    const { dialog, text } = await pasteDialog(page);
+    await text.fill(torchtitan);
+    await dialog.getByText(say('paste.faster.change', { label: 'torchtitan' })).waitFor();
+    const changes = await dialog.locator('.faster pre').textContent();
+    inOrder(changes, '  [parallelism]', '- tensor_parallel_degree = 8', '+ tensor_parallel_degree = 1', '- mode = "full"', '+ mode = "none"');
+    await dialog.getByText(say('paste.script.found', { title: 'torchtitan', count: 1 })).waitFor();
+    const copy = await catchCopies(page);
+    assert.equal(await copy(dialog.getByRole('button', { name: say('paste.faster.copy'), exact: true })), changes);
+    await everyLook(t, page, 'a recipe is read', { part: 'dialog' });
+    await fitsScreens(page, 'a recipe is read');
+});
+
 const log = [1, 2, 3]
     .map((step) => ` iteration ${step}/ 50 | elapsed time per iteration (ms): ${step === 1 ? 90000 : 9000 + step}.0 | global batch size: 512 |`)
     .join('\n');

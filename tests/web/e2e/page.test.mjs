@@ -54,6 +54,11 @@ pageTest('the page carries the policy itself, for hosts that send no headers', a
     assert.deepEqual(rules(inPage), rules(contentSecurityPolicy));
 });
 
+pageTest('the page alone may ask the hub: what others show in a frame may not', async () => {
+    const connects = (file) => readFileSync(dist + file, 'utf8').match(/connect-src ([^;]*);/)?.[1];
+    assert.deepEqual([connects('index.html'), connects('embed.html')], ["'self' https://huggingface.co", "'self'"]);
+});
+
 pageTest('nothing shipped names another place to load from, or evaluates text', async () => {
     for (const file of readdirSync(dist, { recursive: true }).filter((name) => /\.(js|css|html)$/.test(name))) {
         const text = readFileSync(dist + file, 'utf8');

@@ -8,9 +8,10 @@ import { after, before } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root } from '../module.mjs';
 import { eventually, load, open, pageTest, settled } from './browser.mjs';
-import { addressHas, chooseModel, field, headline, headlineIs, later, plain, verdictIs } from './find.mjs';
+import { addressHas, chooseModel, field, headline, headlineIs, later, pasteDialog, plain, verdictIs } from './find.mjs';
 import { answerOf, used } from './numbers.mjs';
 import { openLinks, run, search, searchFor, section } from './placement.mjs';
+import { say } from './said.mjs';
 import { words } from './words.mjs';
 
 // Alone in a folder, under a name with a space.
@@ -64,4 +65,13 @@ pageTest('a search runs in a thread of its own and is stopped', async () => {
     await eventually('progress', () => plain(running), words.movesTried);
     await running.getByRole('button').click();
     await eventually('stopped', () => plain(section(page)), /Stopped(:| before)/);
+});
+
+pageTest('a model of the hub by its id: the file asks nobody, and says the way by hand', async () => {
+    const page = await open('', { at });
+    const { dialog, text } = await pasteDialog(page);
+    await text.fill('owner/model-7b');
+    await dialog.getByText(say('hub.not_allowed', { repository: 'owner/model-7b' })).waitFor();
+    assert.equal(await dialog.locator('.hub button').count(), 0);
+    assert.equal(await dialog.getByRole('link').getAttribute('href'), 'https://huggingface.co/owner/model-7b/blob/main/config.json');
 });

@@ -80,3 +80,15 @@ test('a config that is put where a model is asked for goes to the dialog that re
     expect(field.getAttribute('aria-expanded')).toBe('false');
     expect(onChoose).not.toHaveBeenCalled();
 });
+
+test('the id of a repository that is not here leads to the dialog that asks; one that is here is found, also by its link', () => {
+    const { all, field, onPaste, text } = shown();
+    tap(field);
+    write(field, 'https://huggingface.co/meta-llama/Llama-3.1-70B');
+    expect(all('option').map((one) => textOf(one).split(' ').slice(0, 3).join(' '))).toEqual(['Llama 3.1 70B', 'Paste a config.json…']);
+    write(field, 'https://huggingface.co/owner/model-7b/tree/main');
+    expect(all('option')).toHaveLength(2);
+    expect(text()).toContain('owner/model-7b from the Hugging Face hub… you are asked before anything is sent');
+    press(field, 'Enter');
+    expect(onPaste.mock.calls).toEqual([['owner/model-7b']]);
+});

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CatalogModel } from '../core/api';
 import { format } from '../format/format';
 import { say } from '../words/words';
+import { repositoryOf, sameRepository } from './hub-id';
 import { search } from './model-search';
 
 interface Props {
@@ -11,22 +12,25 @@ interface Props {
     describedBy?: string | undefined;
     invalid: boolean;
     onChoose(id: string): void;
-    onPaste(text?: string): void; // of a config.json, which people paste where a model is asked for
+    onPaste(text?: string): void; // of a config.json, which people paste where a model is asked for; or the id of a repository
 }
 
 const PASTE = '';
+const FROM_HUB = 'hub:'; // no id of a model has a colon
 const isConfig = (text: string): boolean => text.trimStart().startsWith('{');
 
 // A list with search (the combobox pattern of the ARIA practices): the field shows the model in use, typing narrows the list, and the
-// last entry always leads to the paste dialog.
+// last entry always leads to the paste dialog. So does the id of a repository that is not here; nothing is sent before a click there.
 export function ModelPicker({ models, value, label, describedBy, invalid, onChoose, onPaste }: Props) {
     const [query, setQuery] = useState<string | null>(null); // null: closed
     const [active, setActive] = useState(0);
     const input = useRef<HTMLInputElement>(null);
     const list = useRef<HTMLUListElement>(null);
     const open = query !== null;
-    const found = search(models, query ?? '');
-    const ids = [...found.map((model) => model.id), PASTE];
+    const repository = repositoryOf(query ?? '');
+    const found = search(models, repository ?? query ?? '');
+    const elsewhere = repository !== null && !found.some((model) => sameRepository(model.repository, repository));
+    const ids = [...found.map((model) => model.id), ...(elsewhere ? [FROM_HUB] : []), PASTE];
     const show = () => {
         if (open) return;
         setQuery('');
@@ -47,6 +51,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         close();
         if (id === undefined) return;
         if (id === PASTE) onPaste();
+        else if (id === FROM_HUB) onPaste(repository ?? '');
         else onChoose(id);
     };
     const onKeyDown = (event: KeyboardEvent) => {
@@ -72,7 +77,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
             id={`model-${index}`}
             role="option"
             aria-selected={index === active}
-            class={id === PASTE ? 'paste' : undefined}
+            class={id === PASTE || id === FROM_HUB ? 'paste' : undefined}
             onPointerDown={(event) => event.preventDefault()}
             onPointerMove={() => index !== active && setActive(index)}
             onClick={() => take(id)}
@@ -119,8 +124,9 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                     found.map((model, index) =>
                         option(model.id, index, model.label, say('form.parameters', { count: format.short(model.parameters) })),
                     )}
-                {open && found.length === 0 && <li class="none">{say('form.no_match')}</li>}
-                {open && option(PASTE, found.length, say('form.paste'), say('form.paste_help'))}
+                {open && found.length === 0 && !elsewhere && <li class="none">{say('form.no_match')}</li>}
+                {open && elsewhere && option(FROM_HUB, found.length, say('form.hub', { repository }), say('form.hub_help'))}
+                {open && option(PASTE, ids.length - 1, say('form.paste'), say('form.paste_help'))}
             </ul>
         </span>
     );

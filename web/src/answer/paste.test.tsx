@@ -1,8 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Answers, Imported } from '../core/api';
 import { goodOf, refusalOf } from '../shared/test-data';
 import { settle, show, tap, write } from '../shared/test-view';
 import { PasteDialog } from './paste';
+
+afterEach(() => vi.unstubAllGlobals());
 
 const imported = goodOf('import_config', 'import-llama');
 const script = goodOf('import_plan', 'import-script');
@@ -17,7 +19,7 @@ function shown(answer: Imported, start = '') {
     const run = vi.fn();
     const measure = vi.fn();
     const readRun = vi.fn(async (text: string) => (text.includes('iteration') ? printed : noRun));
-    const others = { use, run, measure, close, faster: () => 'is there a faster one' };
+    const others = { use, run, measure, close, faster: () => 'is there a faster one', builtIn: () => null };
     const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun }} {...others} />;
     return { use, run, measure, close, readRun, importConfig, importPlan, ...show(dialog) };
 }
@@ -90,7 +92,7 @@ test('a launch script that asks nothing more is handed on', async () => {
         importPlan: async () => ({ ...script, jobs: [ready] }),
         readRun: async () => noRun,
     };
-    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, close: vi.fn() };
+    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, builtIn: () => null, close: vi.fn() };
     const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} run={run} {...others} />);
     await settle();
     find('button', 'Use this run')
@@ -110,4 +112,42 @@ test('what a run printed is told in place, and becomes measured runs', async () 
     tap(find('button', 'Use as measured runs'));
     expect(measure).toHaveBeenCalledWith(printed.runs_text);
     expect(use).not.toHaveBeenCalled();
+});
+
+test('the id of a repository: its config comes after a click and is read as if it had been pasted', async () => {
+    const fetch = vi.fn(async () => new Response('{"hidden_size": 4096}'));
+    vi.stubGlobal('fetch', fetch);
+    const own = { ...imported, label: 'Its own name' };
+    const { all, find, importConfig, importPlan, readRun, text, use } = shown(own, 'https://huggingface.co/Qwen/Qwen3-8B');
+    await settle();
+    for (const one of [fetch, importConfig, importPlan, readRun]) expect(one).not.toHaveBeenCalled();
+    expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
+    tap(find('button', /^Send “Qwen.Qwen3-8B” to huggingface.co/));
+    await settle();
+    await settle();
+    expect(importConfig).toHaveBeenCalledWith('{"hidden_size": 4096}');
+    expect(find<HTMLTextAreaElement>('textbox').value).toBe('{"hidden_size": 4096}');
+    expect(document.activeElement).toBe(find('textbox'));
+    expect(text()).toContain('This is config.json of Qwen/Qwen3-8B, from huggingface.co.');
+    expect(all('button', /^Send/)).toEqual([]);
+    find('button', 'Use this model')
+        .closest('form')
+        ?.dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(use).toHaveBeenCalledWith(own);
+    write(find('textbox'), '{"hidden_size": 1}');
+    await settle();
+    expect(text()).not.toContain('from huggingface.co');
+});
+
+test('a config from the hub without a name is called as its repository', async () => {
+    vi.stubGlobal('fetch', async () => new Response('{}'));
+    const { find, text, use } = shown({ ...imported, label: '' }, 'Qwen/Qwen3-8B');
+    tap(find('button', /^Send/));
+    await settle();
+    await settle();
+    expect(text()).toContain('Qwen3-8B: ');
+    find('button', 'Use this model')
+        .closest('form')
+        ?.dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(use.mock.calls[0]?.[0]).toMatchObject({ label: 'Qwen3-8B', model: { ...imported.model, _name_or_path: 'Qwen3-8B' } });
 });

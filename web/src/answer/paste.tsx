@@ -8,6 +8,8 @@ import { type Script, ScriptReport } from '../formats/script';
 import { problemText } from '../shared/names';
 import { MAX_CONFIG, MAX_LOG } from '../state/state';
 import { say, tell } from '../words/words';
+import { type BuiltIn, FromHub } from './hub';
+import { repositoryOf } from './hub-id';
 
 export type Importing = Pick<Core, 'importConfig' | 'importPlan'> & { readRun(text: string): Promise<Answers['read_run']> };
 type Config = Extract<Imported, { ok: true }>;
@@ -19,6 +21,7 @@ interface Props {
     run(plan: ImportedPlan): void;
     faster(plan: ImportedPlan, script: Script): ComponentChildren; // what is said of a run that is whole
     measure(runs: string): void;
+    builtIn(repository: string): BuiltIn | null; // the catalogue's model of that repository
     close(): void;
 }
 
@@ -42,6 +45,12 @@ async function readText(text: string, set: { [name: string]: string }, importing
     const run = await importing.readRun(text);
     if (run.ok || text.length > MAX_CONFIG) return run;
     return importing.importPlan({ text, set: Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value))) });
+}
+
+// The hub says a name where the config itself says none.
+function named(model: Config, repository: string): Config {
+    const name = repository.slice(repository.indexOf('/') + 1);
+    return name === '' || model.label !== '' ? model : { ...model, label: name, model: { ...model.model, _name_or_path: name } };
 }
 
 function Names({ title, names }: { title: string; names: string[] }) {
@@ -73,7 +82,7 @@ function Report({ result }: { result: Exclude<Found, Script | RunRead> }) {
     }
     return (
         <>
-            <h3>{say('paste.found', { label: result.label, parameters: result.parameters })}</h3>
+            <h3>{say('paste.found', { label: result.label || say('form.own_model'), parameters: result.parameters })}</h3>
             <dl>
                 {result.assumed.length > 0 && (
                     <>
@@ -97,19 +106,22 @@ function Report({ result }: { result: Exclude<Found, Script | RunRead> }) {
     );
 }
 
-export function PasteDialog({ start, importing, use, run, measure, faster, close }: Props) {
+export function PasteDialog({ start, importing, use, run, measure, faster, builtIn, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
+    const field = useRef<HTMLTextAreaElement>(null);
     const [text, setText] = useState(start);
     const [refused, setRefused] = useState('');
     const [set, setSet] = useState<{ [name: string]: string }>({});
     const [chosen, choose] = useState(0);
+    const [came, setCame] = useState(''); // the repository that the text is from
+    const repository = repositoryOf(text);
     const [result, setResult] = useState<Found | null>(null);
     useEffect(() => dialog.current?.showModal(), []);
     useEffect(() => {
         setText(start);
     }, [start]);
     useEffect(() => {
-        if (isEmpty(text)) return setResult(null);
+        if (isEmpty(text) || repository !== null) return setResult(null);
         let stale = false;
         readText(text, set, importing).then(
             (answer) => !stale && setResult(answer),
@@ -124,7 +136,7 @@ export function PasteDialog({ start, importing, use, run, measure, faster, close
     const usable = plan ? isWhole(plan) : result?.ok === true && !isRun(result);
     const submit = (): void => {
         if (plan && usable) run(plan);
-        else if (result?.ok && !isScript(result) && !isRun(result)) use(result);
+        else if (result?.ok && !isScript(result) && !isRun(result)) use(named(result, came));
     };
 
     // True when the text is small enough to be taken into the field.
@@ -140,7 +152,12 @@ export function PasteDialog({ start, importing, use, run, measure, faster, close
             setRefused(say('paste.unreadable_file'));
         }
     };
-    const message = refused || (result === null ? say('paste.waiting') : '');
+    const take = (config: string): void => {
+        setCame(repository ?? '');
+        setText(config);
+        field.current?.focus();
+    };
+    const message = refused || (result === null && repository === null ? say('paste.waiting') : '');
     return (
         <dialog ref={dialog} class="paste-dialog" aria-labelledby="paste-title" onClose={close}>
             <form
@@ -153,6 +170,7 @@ export function PasteDialog({ start, importing, use, run, measure, faster, close
                 <h2 id="paste-title">{say('paste.title')}</h2>
                 <p class="note">{say('paste.intro')}</p>
                 <textarea
+                    ref={field}
                     aria-label={say('paste.text')}
                     aria-describedby="paste-result"
                     aria-invalid={refused !== '' || result?.ok === false}
@@ -163,7 +181,10 @@ export function PasteDialog({ start, importing, use, run, measure, faster, close
                     onPaste={(event) => {
                         if (!accept(event.clipboardData?.getData('text').length ?? 0, MAX_CONFIG)) event.preventDefault();
                     }}
-                    onInput={(event) => setText(event.currentTarget.value)}
+                    onInput={(event) => {
+                        setCame('');
+                        setText(event.currentTarget.value);
+                    }}
                 />
                 <label class="file">
                     {say('paste.file')}
@@ -175,8 +196,10 @@ export function PasteDialog({ start, importing, use, run, measure, faster, close
                 </label>
                 <div id="paste-result" class="report" role="status">
                     {message && <p class={refused ? 'wrong' : 'note'}>{message}</p>}
+                    {repository !== null && <FromHub key={repository} repository={repository} builtIn={builtIn(repository)} take={take} />}
+                    {came !== '' && <p class="note">{say('hub.came', { repository: came })}</p>}
                     {result && isRun(result) && <RunFound run={result} measure={measure} />}
-                    {result && !isScript(result) && !isRun(result) && <Report result={result} />}
+                    {result && !isScript(result) && !isRun(result) && <Report result={result.ok ? named(result, came) : result} />}
                     {script && plan && usable && faster(plan, script)}
                     {script && (
                         <ScriptReport

@@ -1,5 +1,5 @@
 // What a command gets, and what it comes to.
-import type { Catalog, Fourfold, JobRequest } from '../core/api';
+import type { Catalog, Fourfold, ImportFormat, JobRequest } from '../core/api';
 import type { Own } from './options';
 
 // The terminal, files and pipes; a test has its own.
@@ -21,6 +21,7 @@ export interface Asked {
     csv: boolean; // a table for programs
     io: Io;
     log: string | null; // what a run printed
+    script: ImportFormat | null; // of the file that the job is from, where it starts a training
 }
 
 export const FITS = 0;

@@ -1,5 +1,5 @@
 // Options as the fields of a job: by their names, or by the short ones of a link; numbers as people write them.
-import type { Catalog, Estimate, FieldKey, Fourfold, JobRefusal, JobRequest } from '../core/api';
+import type { Catalog, Estimate, FieldKey, Fourfold, ImportFormat, JobRefusal, JobRequest } from '../core/api';
 import { typedFormat } from '../format/typed';
 import { kindOf } from '../state/kind';
 import { readField, type Value } from '../state/state';
@@ -12,6 +12,7 @@ export interface Read {
     complaints: string[]; // our own
     notes: string[];
     log?: string; // what a run printed
+    script?: ImportFormat; // it starts a training
 }
 
 export const NAMED = ['model', 'gpu', 'cluster', 'method'] as const;

@@ -17,7 +17,8 @@ const core = new Proxy({} as Fourfold, {
     get: (_, name: string) => (text: string) => {
         if (name === 'catalog') return JSON.stringify(catalog);
         asked.push([name, text]);
-        return JSON.stringify(answers[name]);
+        const answer = answers[name];
+        return JSON.stringify(typeof answer === 'function' ? answer(text) : answer);
     },
 });
 const files: Record<string, string> = { 'job.json': '{"gpus": 16, "zero": "none"}', 'odd.txt': 'x', 'log.txt': 'CUDA out of memory' };
@@ -166,4 +167,56 @@ test('why: without a log it says so', async () => {
     const { status, err } = await call('why job.json');
     expect(status).toBe(2);
     expect(err).toContain('No file holds what a run printed');
+});
+
+// A script that says all, of a run that takes `times` as long as the fastest plan.
+function slowScript(times: number) {
+    const script = goodOf('import_plan', 'import-script');
+    const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: plan.keys.filter(({ fate }) => fate === 'used') }));
+    const ranked = goodOf('rank', 'rank-70b');
+    const [fastest = 0] = ranked.plans.step_seconds ?? [];
+    answers.import_plan = { ...script, jobs };
+    answers.estimate = { ...goodOf('estimate', 'llama-70b-64-h100'), step_seconds: times * fastest };
+    answers.rank = ranked;
+    files['run.sh'] = 'torchrun pretrain_gpt.py';
+}
+
+test('fit: a script is told the fastest plan on the same GPUs, in text and behind the answer', async () => {
+    slowScript(2);
+    const { status, out } = await call('fit run.sh');
+    expect(status).toBe(0);
+    expect(out).toContain('\n\nHow fast it is\n\nAs it stands, it fits: ');
+    expect(out).toContain('\nOn the same GPUs, ');
+    const { faster, ...answer } = JSON.parse((await call('fit run.sh --json')).out);
+    expect(answer).toEqual(answers.estimate);
+    expect(faster).toMatchObject({ format: 'megatron-lm', left_out: [], said: null, changes: '' });
+    expect(faster.plan.step_seconds).toBe(goodOf('rank', 'rank-70b').plans.step_seconds?.[0]);
+    expect(asked.findLast(([name]) => name === 'rank')?.[1]).toContain('"tensor_parallel":"auto"');
+});
+
+test('fit: a script that is fast already has nothing to change', async () => {
+    slowScript(1);
+    expect((await call('fit run.sh')).out).toContain('\nNo other plan on the same GPUs is clearly faster.\n');
+    expect(JSON.parse((await call('fit run.sh --json')).out).faster).toBe(null);
+});
+
+test('fit: a script whose plan cannot be: what is wrong, and which plan can', async () => {
+    slowScript(2);
+    answers.estimate = refusalOf('broken-rules');
+    const { status, out, err } = await call('fit run.sh');
+    expect([status, out]).toEqual([2, '']);
+    expect(err).toContain('How fast it is\n\nOn the same GPUs, ');
+});
+
+test('why: with a script and a log both are told', async () => {
+    slowScript(2);
+    const died = goodOf('read_run', 'run-died');
+    answers.alternatives = goodOf('alternatives', 'alternatives-70b');
+    answers.read_run = (text: string) => (text.includes('CUDA out of memory') ? died : refusalOf('run-unknown'));
+    const { out } = await call('why run.sh log.txt');
+    expect(out).toContain('Why the run died');
+    expect(out).toContain('\n\nHow fast it is\n\nAs it stands, it fits: ');
+    const { faster, ...answer } = JSON.parse((await call('why run.sh log.txt --json')).out);
+    expect(answer).toEqual(died);
+    expect(faster.format).toBe('megatron-lm');
 });

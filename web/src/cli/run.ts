@@ -9,6 +9,7 @@ import { type Given, readArguments, type Typed } from './arguments';
 import { type Asked, type Done, type Io, WRONG } from './asked';
 import { best } from './best';
 import { exportPlan } from './export';
+import { withFaster } from './faster';
 import { fit } from './fit';
 import { helpOf, overview } from './help';
 import { isLink, readInput } from './input';
@@ -23,7 +24,22 @@ import { saidOf } from './script';
 import { plain } from './table';
 import { isLog, why } from './why';
 
-const ANSWERS: Record<Command, (asked: Asked) => Done> = { fit, why, best, limits, export: exportPlan, place, models, gpus, clusters };
+type Answering = (asked: Asked) => Done | Promise<Done>;
+const andFaster =
+    (command: (asked: Asked) => Done): Answering =>
+    (asked) =>
+        withFaster(asked, command(asked));
+const ANSWERS: Record<Command, Answering> = {
+    fit: andFaster(fit),
+    why: andFaster(why),
+    best,
+    limits,
+    export: exportPlan,
+    place,
+    models,
+    gpus,
+    clusters,
+};
 const LISTED = ['model', 'gpu', 'cluster'];
 
 const didYouMean = (near: string | null): string => (near === null ? '' : ` ${tell({ id: 'suggestion.did_you_mean', args: { near } })}`);
@@ -76,9 +92,10 @@ async function gathered(files: readonly string[], { command, io, core, catalog }
             all.log = `${all.log ?? ''}${text}\n`;
             continue;
         }
-        const { job, refusal, complaints, notes } = await readInput(name, text, core, catalog, saidOf(own, given, catalog));
+        const { job, refusal, complaints, notes, script } = await readInput(name, text, core, catalog, saidOf(own, given, catalog));
         all.job = { ...all.job, ...job };
         all.refusal ??= refusal;
+        if (script) all.script = script;
         all.complaints.push(...complaints);
         all.notes.push(...notes);
     }
@@ -156,9 +173,14 @@ async function answered(call: Call): Promise<number> {
     }
     for (const note of from.notes) io.err(line(note));
     if (io.live) io.err(erased(say('boot.working')));
-    const done = ANSWERS[command]({ core, catalog, request, own: parts.own, csv: typed.flags.has('csv'), io, log: from.log ?? null });
+    const { log = null, script = null } = from;
+    const done = await ANSWERS[command]({ core, catalog, request, own: parts.own, csv: typed.flags.has('csv'), io, log, script });
     if (io.live) io.err(erased());
-    if (done.status === WRONG) return refuse(call, parts, done.answer === '' ? [] : [done.answer], done.complaints ?? []);
+    if (done.status === WRONG) {
+        const status = refuse(call, parts, done.answer === '' ? [] : [done.answer], done.complaints ?? []);
+        for (const note of done.notes) io.err(line(note));
+        return status;
+    }
     show(call, parts, done);
     return done.status;
 }

@@ -66,5 +66,6 @@ export async function readScript(name: string, text: string, core: Fourfold, cat
     if (!plan) return { job: {}, refusal: null, complaints: [say('cli.script.no_start', { name, count: jobs.length })], notes: [] };
     const several = jobs.length > 1 ? [say('cli.script.several', { name, count: jobs.length, start })] : [];
     const job: { [key: string]: Json } = { ...allAuto(catalog), ...plan.job };
-    return { job, refusal: null, complaints: complaintsOf(plan, questions), notes: [...several, ...notesOf(plan, complete)] };
+    const notes = [...several, ...notesOf(plan, complete)];
+    return { job, refusal: null, complaints: complaintsOf(plan, questions), notes, script: script.format };
 }

@@ -1,7 +1,73 @@
 import { expect, test } from 'vitest';
+import { goodOf } from '../shared/test-data';
 import { changedLines } from './changed-lines';
 
-test('lines of only one text, with a sign', () => {
-    expect(changedLines('a 1\n  b 2\nc\n', '  a 1\nb 3\nd\nc')).toBe('- b 2\n+ b 3\n+ d');
+const lines = (...all: string[]): string => all.join('\n');
+
+test('a script: lines of only one text, with a sign; what its indentation and its line ends say is left out', () => {
+    expect(changedLines('--a 1\n  --b 2 \\\n--c\n', '  --a 1 \\\n--b 3\n--d\n--c')).toBe('- --b 2\n+ --b 3\n+ --d');
     expect(changedLines('same\n', 'same')).toBe('');
+});
+
+test('TOML: below the section', () => {
+    const from = lines('[training]', 'seq_len = 8192', '', '[parallelism]', 'tp = 8', 'pp = 1', '', '[old]', 'x = 1');
+    const to = lines('[training]', 'seq_len = 8192', '', '[parallelism]', 'tp = 4', 'pp = 1', 'cp = 2', '', '[new]', 'y = 2');
+    expect(changedLines(from, to)).toBe(
+        lines('  [parallelism]', '- tp = 8', '+ tp = 4', '+ cp = 2', '- [old]', '- x = 1', '+ [new]', '+ y = 2'),
+    );
+});
+
+test('YAML: the same key of two sections is two keys', () => {
+    const from = lines('a:', '  on: true', '  b:', '    tp: 8', 'c:', '  on: true');
+    const to = lines('a:', '  on: true', '  b:', '    tp: 4', 'c:', '  on: false');
+    expect(changedLines(from, to)).toBe(lines('  a:', '    b:', '-     tp: 8', '+     tp: 4', '  c:', '-   on: true', '+   on: false'));
+});
+
+test('JSON: a comma is no change, and a new section is closed', () => {
+    const from = lines('{', '    "stage": 1,', '    "bf16": {', '        "enabled": true', '    }', '}');
+    const to = lines(
+        '{',
+        '    "stage": 1,',
+        '    "bf16": {',
+        '        "enabled": true,',
+        '        "x": 1',
+        '    },',
+        '    "tp": {',
+        '        "size": 8',
+        '    }',
+        '}',
+    );
+    expect(changedLines(from, to)).toBe(
+        lines('      "bf16": {', '+         "x": 1', '      }', '+     "tp": {', '+         "size": 8', '+     }'),
+    );
+});
+
+// The goldens are one plan, so a number changed by hand is the only difference.
+test.each([
+    ['export-70b', '--tensor-model-parallel-size 8', '4', '- --tensor-model-parallel-size 8\n+ --tensor-model-parallel-size 4'],
+    [
+        'export-bridge',
+        'model.tensor_model_parallel_size=8',
+        '4',
+        '- model.tensor_model_parallel_size=8\n+ model.tensor_model_parallel_size=4',
+    ],
+    [
+        'export-nemo2',
+        'trainer.strategy.tensor_model_parallel_size=8',
+        '4',
+        '- trainer.strategy.tensor_model_parallel_size=8\n+ trainer.strategy.tensor_model_parallel_size=4',
+    ],
+    ['export-torchtitan', 'tensor_parallel_degree = 8', '4', '  [parallelism]\n- tensor_parallel_degree = 8\n+ tensor_parallel_degree = 4'],
+    ['export-nanotron', 'tp: 8', '4', '  parallelism:\n-   tp: 8\n+   tp: 4'],
+    ['export-deepspeed', '"stage": 1', '2', '      "zero_optimization": {\n-         "stage": 1\n+         "stage": 2\n      }'],
+    [
+        'export-accelerate',
+        'parallelism_config_tp_size: 8',
+        '4',
+        '  parallelism_config:\n-   parallelism_config_tp_size: 8\n+   parallelism_config_tp_size: 4',
+    ],
+])('%s: one value changed is one change', (name, line, value, wanted) => {
+    const { text } = goodOf('export_plan', name);
+    expect(text).toContain(line);
+    expect(changedLines(text, text.replace(line, line.replace(/\d$/, value)))).toBe(wanted);
 });

@@ -30,6 +30,30 @@ test('a slower script: both times, and the arguments that change', async () => {
     expect(find('button', 'Copy the changes')).toBeTruthy();
 });
 
+test('what the format cannot say is listed, and the fastest plan that it can say stands beside it', async () => {
+    const left = { id: 'export.left_out.number', args: { field: { id: 'field.pipeline_parallel' }, value: 4 } };
+    const slower = { ...ranked, plans: { ...ranked.plans, step_seconds: ranked.plans.step_seconds?.map((seconds) => 1.5 * seconds) } };
+    const rank = vi.fn().mockResolvedValueOnce(ranked).mockResolvedValue(slower);
+    const exportPlan = vi.fn().mockResolvedValue({ ...script, text: 'pp: 1', left_out: [] });
+    exportPlan.mockResolvedValueOnce({ ...script, text: 'pp: 1' }).mockResolvedValueOnce({ ...script, text: 'pp: 4', left_out: [left] });
+    exportPlan.mockResolvedValueOnce({ ...script, text: 'pp: 1' }).mockResolvedValueOnce({ ...script, text: 'tp: 2', left_out: [] });
+    const asks = { estimate: async () => ({ ...own, step_seconds: 2 * fastest }), rank, exportPlan };
+    const { text } = show(<Faster page={pageOf()} plan={plan} script={{ ...pasted, format: 'deepspeed' }} asks={asks as never} />);
+    await settle();
+    expect(text()).toContain('DeepSpeed has no key for this part of it, or it is set elsewhere: Pipeline parallel (PP): 4');
+    expect(text()).toContain('The fastest plan of which DeepSpeed can say all:');
+    expect(text()).toContain('What to change, as DeepSpeed writes it: - pp: 1 + tp: 2');
+});
+
+test('a format that is only read: the plan, and that it is set by hand', async () => {
+    const asks = { estimate: async () => ({ ...own, step_seconds: 2 * fastest }), rank: async () => ranked, exportPlan: vi.fn() };
+    const { all, text } = show(<Faster page={pageOf()} plan={plan} script={{ ...pasted, format: 'axolotl' }} asks={asks as never} />);
+    await settle();
+    expect(text()).toContain('Fourfold reads this format and does not write it');
+    expect(all('button')).toEqual([]);
+    expect(asks.exportPlan).not.toHaveBeenCalled();
+});
+
 test('as fast as the fastest, within what the estimate can tell: nothing to change', async () => {
     const { all, text } = shown(fastest * (1 + ranked.tie_width / 2), '');
     await settle();

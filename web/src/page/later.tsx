@@ -204,6 +204,15 @@ export function LaterPaste({ page, act, asks }: PasteProps) {
             importing={{ importConfig: asks.importConfig, importPlan: more.importPlan, readRun: (text) => more.readRun({ text, counted }) }}
             faster={(plan, script) => <more.Faster page={page} plan={plan} script={script} asks={asks} />}
             measure={act.measure}
+            builtIn={(repository) => {
+                const model = page.catalog.models.find((one) => more.sameRepository(one.repository, repository));
+                if (!model) return null;
+                const use = (): void => {
+                    act.paste(null);
+                    act.change({ model: model.id }, 'choose');
+                };
+                return { label: model.label, use };
+            }}
             run={(plan) => {
                 act.paste(null);
                 act.replaceJob(more.jobOfScript(page.job, page.catalog, plan), 'choose');

@@ -13,6 +13,7 @@ export { Layout } from '../adjust/layout';
 export { Card } from '../answer/card';
 export { TwoMethods } from '../answer/comparison';
 export { StepCurve } from '../answer/curve';
+export { sameRepository } from '../answer/hub-id';
 export { PasteDialog } from '../answer/paste';
 export { Stages } from '../answer/stages';
 export { TimeTable } from '../answer/time-table';

@@ -1,0 +1,26 @@
+// Of a run as a script starts it: the fastest plan on the same GPUs and what to change, as the page says it of a pasted one.
+import type { Answers, Fourfold, Requests } from '../core/api';
+import { fasterText } from '../formats/faster-words';
+import { type Asks, type Found, findFaster } from '../formats/find-faster';
+import { type Asked, type Done, WRONG } from './asked';
+
+const asking = (core: Fourfold): Asks => ({
+    estimate: async (job: Requests['estimate']) => JSON.parse(core.estimate(JSON.stringify(job))) as Answers['estimate'],
+    rank: async (job) => JSON.parse(core.rank(JSON.stringify(job))) as Answers['rank'],
+    exportPlan: async (job: Requests['export_plan']) => JSON.parse(core.export_plan(JSON.stringify(job))) as Answers['export_plan'],
+});
+
+// For programs: null where no other plan is clearly faster.
+const forPrograms = ({ best, format, left_out, said, changes }: Found) =>
+    best && { plan: best, format: format?.id ?? null, left_out, said, changes };
+
+// The answer with what is faster behind it; unchanged where no script was read.
+export async function withFaster(asked: Asked, done: Done): Promise<Done> {
+    const { core, catalog, request, script } = asked;
+    if (script === null) return done;
+    const found = await findFaster(request, script, catalog, asking(core));
+    const text = fasterText(found, catalog);
+    if (done.status === WRONG) return text === '' ? done : { ...done, notes: [...done.notes, text] };
+    const answer = JSON.stringify({ ...JSON.parse(done.answer), faster: forPrograms(found) });
+    return { ...done, answer, text: [done.text, ...(text === '' ? [] : ['', text])].join('\n') };
+}

@@ -1,0 +1,35 @@
+// What is said of a run and a faster one, on the page and by the command line.
+import type { Catalog, ConfigFormatRow, Estimate, RankedPlan } from '../core/api';
+import { wholePlan } from '../shared/plan-words';
+import { say, tell } from '../words/words';
+import type { Found } from './find-faster';
+
+export const stateText = (own: Estimate): string =>
+    say('paste.faster.own', { fit: say(`fit.${own.class}`), used: own.whole_bytes, card: own.card_bytes, time: own.step_seconds });
+
+export const planText = (catalog: Catalog, best: RankedPlan): string =>
+    say('paste.faster.best', { time: best.step_seconds, plan: wholePlan(catalog, best), used: best.whole_bytes });
+
+export const saidText = (catalog: Catalog, { label }: ConfigFormatRow, said: RankedPlan): string =>
+    say('paste.faster.said', { label, time: said.step_seconds, plan: wholePlan(catalog, said), used: said.whole_bytes });
+
+export const changeText = ({ label }: ConfigFormatRow): string => say('paste.faster.change', { label });
+
+// As plain text; nothing where there is nothing to say.
+export function fasterText({ own, best, format, changes, left_out, said }: Found, catalog: Catalog): string {
+    if (!own && !best) return '';
+    const lines = [
+        say('paste.faster.title'),
+        '',
+        ...(own ? [stateText(own)] : []),
+        best ? planText(catalog, best) : say('paste.faster.none'),
+    ];
+    if (best && own) {
+        if (format === null) lines.push(say('paste.faster.not_written'));
+        if (format && left_out.length > 0)
+            lines.push('', say('paste.faster.left_out', { label: format.label }), ...left_out.map((one) => `  ${tell(one)}`));
+        if (format && said) lines.push('', saidText(catalog, format, said));
+        if (format && changes) lines.push('', changeText(format), changes);
+    }
+    return lines.join('\n');
+}

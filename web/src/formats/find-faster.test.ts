@@ -1,0 +1,124 @@
+import { expect, test, vi } from 'vitest';
+import type { ConfigFormatRow, ImportFormat, JobRequest, Text } from '../core/api';
+import { catalog, goodOf, refusalOf } from '../shared/test-data';
+import { type Asks, findFaster } from './find-faster';
+
+const estimate = goodOf('estimate', 'llama-70b-64-h100');
+const ranked = goodOf('rank', 'rank-70b');
+const exported = goodOf('export_plan', 'export-deepspeed');
+const job: JobRequest = { model: 'llama-3.1-70b', gpu: 'h100-sxm-80gb', gpus: 64, tensor_parallel: 8, pipeline_parallel: 1 };
+const fastest = ranked.plans.step_seconds?.[0] ?? 0;
+
+const leftOut = (field: string, value: number): Text => ({
+    id: 'export.left_out.number',
+    args: { field: { id: `field.${field}` }, value },
+});
+const always = leftOut('gpus', 64);
+const pipeline = leftOut('pipeline_parallel', 4);
+
+interface Says {
+    own?: number; // step time of the run
+    plans?: (job: JobRequest) => number; // step time of the fastest plan
+    lacks?: (job: JobRequest) => Text[];
+}
+
+// A core that knows three things of a plan: how fast it is, how it is written, what its format lacks.
+function asking({ own = 2 * fastest, plans = () => fastest, lacks = () => [] }: Says) {
+    const asks = {
+        estimate: vi.fn(async (of: JobRequest) => ({ ...estimate, job: { ...estimate.job, ...of }, step_seconds: of === job ? own : 0 })),
+        rank: vi.fn(async (of: JobRequest) => {
+            const step_seconds = (ranked.plans.step_seconds ?? []).map((seconds) => (seconds * plans(of)) / fastest);
+            return { ...ranked, plans: { ...ranked.plans, step_seconds } };
+        }),
+        exportPlan: vi.fn(async (of: JobRequest) => ({
+            ...exported,
+            text: `pp: ${of.pipeline_parallel}\n`,
+            left_out: [always, ...lacks(of)],
+        })),
+    };
+    return { asks: asks as unknown as Asks, ...asks };
+}
+const isOwn = (of: JobRequest): boolean => of.pipeline_parallel === 1;
+const find = (asks: Asks, format: ImportFormat = 'deepspeed') => findFaster(job, format, catalog, asks);
+
+test('clearly faster: the plan, and both plans written in the format of the run', async () => {
+    const { asks, rank, exportPlan } = asking({});
+    const { best, changes, format, left_out, said } = await find(asks);
+    expect(best?.step_seconds).toBe(fastest);
+    expect([format?.id, left_out, said]).toEqual(['deepspeed', [], null]);
+    expect(changes).toBe(`- pp: 1\n+ pp: ${ranked.plans.pipeline_parallel?.[0]}`);
+    expect(rank.mock.calls[0]?.[0]).toMatchObject({ gpus: 64, tensor_parallel: 'auto', pipeline_parallel: 'auto', only: {} });
+    expect(exportPlan.mock.calls.map(([of]) => (of as { format?: string }).format)).toEqual(['deepspeed', 'deepspeed']);
+});
+
+test('within what the estimate can tell nothing is faster, and nothing is written', async () => {
+    const { asks, exportPlan } = asking({ own: fastest * (1 + ranked.tie_width / 2) });
+    expect(await find(asks)).toMatchObject({ best: null, changes: '', problems: [] });
+    expect(exportPlan).not.toHaveBeenCalled();
+});
+
+test('what the format cannot say stays as the run has it, and the fastest of those plans is said beside it', async () => {
+    const slower = 1.5 * fastest;
+    const { asks, rank } = asking({
+        plans: (of) => (isOwn(of) ? slower : fastest),
+        lacks: (of) => (isOwn(of) ? [] : [pipeline]),
+    });
+    const { best, left_out, said, changes } = await find(asks);
+    // the plan of the search says its own pipeline, so what is kept shows in what is asked
+    expect(rank.mock.calls[1]?.[0]).toMatchObject({ tensor_parallel: 'auto', pipeline_parallel: 1 });
+    expect(best?.step_seconds).toBe(fastest);
+    expect(left_out).toEqual([pipeline]);
+    expect(said).toBe(null); // here the search still answers with another pipeline
+    expect(changes).toContain('+ pp: ');
+});
+
+test('of equally fast plans one that the format can say is told', async () => {
+    let asked = 0;
+    const { asks } = asking({
+        plans: () => fastest * (1 + (ranked.tie_width / 2) * asked),
+        lacks: (of) => {
+            if (isOwn(of)) return [];
+            asked += 1;
+            return asked === 1 ? [pipeline] : [];
+        },
+    });
+    const { best, said, left_out } = await find(asks);
+    expect(best?.step_seconds).toBeCloseTo(fastest * (1 + ranked.tie_width / 2), 9);
+    expect([said, left_out]).toEqual([null, []]);
+});
+
+test('a slower one that it can say stands beside the fastest', async () => {
+    let asked = 0;
+    const { asks } = asking({
+        plans: () => fastest * (1 + 0.5 * asked),
+        lacks: (of) => {
+            if (isOwn(of)) return [];
+            asked += 1;
+            return asked === 1 ? [pipeline] : [];
+        },
+    });
+    const { best, said, left_out } = await find(asks);
+    expect(best?.step_seconds).toBeCloseTo(fastest, 9);
+    expect(said?.step_seconds).toBeCloseTo(1.5 * fastest, 9);
+    expect(left_out).toEqual([pipeline]);
+});
+
+test('a format that is read and not written has no changes', async () => {
+    const { asks, exportPlan } = asking({});
+    expect(await find(asks, 'axolotl')).toMatchObject({ format: null, changes: '', left_out: [] });
+    expect(exportPlan).not.toHaveBeenCalled();
+});
+
+test('a run that cannot be says why, and which plan can', async () => {
+    const refused = refusalOf('broken-rules');
+    const { asks } = asking({});
+    const found = await find({ ...asks, estimate: (async () => refused) as unknown as Asks['estimate'] });
+    expect([found.own, found.problems, found.changes]).toEqual([null, refused.problems, '']);
+    expect(found.best?.step_seconds).toBe(fastest);
+});
+
+test('every format that is written is one that is read, or the same for Slurm', () => {
+    const read: readonly ImportFormat[] = ['megatron-lm', 'megatron-bridge', 'nemo-2', 'torchtitan', 'nanotron', 'deepspeed', 'accelerate'];
+    const written = catalog.config_formats.filter(({ slurm_of }: ConfigFormatRow) => slurm_of === null).map(({ id }) => id);
+    expect([...written].sort()).toEqual([...read].sort());
+});

@@ -1,0 +1,96 @@
+// A run as somebody starts it, the fastest plan on the same GPUs, and what to change to get it: the page and the command line ask this.
+import type { Catalog, ConfigFormatRow, Estimate, ImportFormat, JobRequest, Problem, RankedPlan, Text } from '../core/api';
+import type { Core } from '../core/client';
+import { allAuto } from '../state/state';
+import { planAt, rows, settingsOf } from '../store/ranked';
+import { changedLines } from './changed-lines';
+
+export type Asks = Pick<Core, 'estimate' | 'rank' | 'exportPlan'>;
+
+export interface Found {
+    own: Estimate | null;
+    problems: readonly Problem[]; // why the run's own plan cannot be
+    best: RankedPlan | null; // the fastest on the same GPUs, where it is clearly faster or the own one does not run; of equally fast ones one that the format can say
+    format: ConfigFormatRow | null; // the run's own one; null: it is read and not written
+    left_out: readonly Text[]; // what that format cannot say of the fastest plan
+    said: RankedPlan | null; // where there is such: the fastest of which it can say all, if that is clearly faster too
+    changes: string; // to the plan that it can say, or else to the fastest, in the format's own syntax
+}
+
+export const NOTHING: Found = { own: null, problems: [], best: null, format: null, left_out: [], said: null, changes: '' };
+
+const MOST_ROUNDS = 5;
+
+interface Run {
+    open: JobRequest; // the run with nothing of its plan chosen
+    asks: Asks;
+}
+
+const rowOf = ({ config_formats }: Catalog, id: ImportFormat): ConfigFormatRow | null =>
+    config_formats.find((row) => row.id === id) ?? null;
+
+// The fastest plan that fits, where it is clearly faster than the own one or that one does not run.
+async function fastest(own: Estimate | null, open: JobRequest, asks: Asks): Promise<{ plan: RankedPlan; tie_width: number } | null> {
+    const ranked = await asks.rank({ ...open, only: {} });
+    const plan = ranked.ok && rows(ranked) > 0 ? planAt(ranked, 0) : null;
+    if (!plan || !ranked.ok || plan.class !== 'fits') return null;
+    const { tie_width } = ranked;
+    const runs = own !== null && own.class !== 'does_not_fit';
+    return runs && own.step_seconds <= plan.step_seconds * (1 + tie_width) ? null : { plan, tie_width };
+}
+
+// Both plans as files of one format: the lines in which they differ, and what it cannot say of the other plan.
+async function changesTo(own: Estimate, best: RankedPlan, row: ConfigFormatRow, { open, asks }: Run) {
+    const better = await asks.estimate({ ...open, ...settingsOf(best) } as JobRequest); // chooses what goes with it
+    const write = (of: Estimate) => asks.exportPlan({ ...of.job, format: row.id });
+    const [from, to] = await Promise.all([write(own), better.ok ? write(better) : null]);
+    if (!from.ok || !to?.ok) return { changes: '', left_out: [] };
+    const known = new Set(from.left_out.map((one) => JSON.stringify(one)));
+    return { changes: changedLines(from.text, to.text), left_out: to.left_out.filter((one) => !known.has(JSON.stringify(one))) };
+}
+
+// The fields of a plan that texts of export_plan() name.
+const fieldsIn = (left_out: readonly Text[]): string[] =>
+    left_out.flatMap(({ args }) => {
+        const field = args?.field;
+        const id = field !== null && typeof field === 'object' && 'id' in field ? String(field.id) : '';
+        return id.startsWith('field.') ? [id.slice('field.'.length)] : [];
+    });
+
+// The fastest plan of which the format can say all: what it cannot say stays as the own plan has it.
+async function fastestSaid(own: Estimate, first: readonly Text[], row: ConfigFormatRow, run: Run) {
+    const { open, asks } = run;
+    const kept: { [field: string]: unknown } = {};
+    let left_out = first;
+    for (let round = 0; round < MOST_ROUNDS; ++round) {
+        const fields = fieldsIn(left_out).filter((field) => open[field as keyof JobRequest] === 'auto' && !(field in kept));
+        if (fields.length === 0) break;
+        for (const field of fields) kept[field] = own.job[field as keyof JobRequest];
+        const narrow = { ...open, ...kept } as JobRequest;
+        const said = (await fastest(own, narrow, asks))?.plan;
+        if (!said) break;
+        const made = await changesTo(own, said, row, { ...run, open: narrow });
+        if (made.left_out.length === 0) return { said, changes: made.changes };
+        left_out = made.left_out;
+    }
+    return { said: null, changes: '' };
+}
+
+// `job`: the run. What it leaves open the search chooses.
+export async function findFaster(job: JobRequest, read: ImportFormat, catalog: Catalog, asks: Asks): Promise<Found> {
+    const open: JobRequest = { ...job, ...allAuto(catalog) };
+    const run: Run = { open, asks };
+    const answer = await asks.estimate(job);
+    const own = answer.ok ? answer : null;
+    const format = rowOf(catalog, read);
+    const first = await fastest(own, open, asks);
+    const best = first?.plan ?? null;
+    const found = { ...NOTHING, own, problems: answer.ok ? [] : answer.problems, format, best };
+    if (!first || !best || !own || !format) return found;
+    const made = await changesTo(own, best, format, run);
+    if (made.left_out.length === 0) return { ...found, ...made };
+    const { said, changes } = await fastestSaid(own, made.left_out, format, run);
+    if (!said) return { ...found, ...made };
+    if (said.step_seconds <= best.step_seconds * (1 + first.tie_width)) return { ...found, best: said, changes };
+    return { ...found, left_out: made.left_out, said, changes };
+}
