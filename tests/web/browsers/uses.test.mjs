@@ -111,12 +111,11 @@ for (const { name, needs, start } of browsers) {
             await open();
             const script = 'torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 --max-position-embeddings 4096 '
                 + '--micro-batch-size 1 --global-batch-size 128 --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --vocab-size 32000 --bf16';
-            await browser.tap('.sentence button.link');
-            await eventually('the dialog', () => run(isThere, 'dialog[open] textarea'), true);
-            await run(insert, 'dialog[open] textarea', script);
+            await browser.tap('#field-model');
+            await run(insert, '#field-model', script);
             await eventually('what was read', () => run(text, 'dialog[open]'), /tensor-model-parallel-size/);
             await browser.tap('dialog[open] button[type=submit]');
-            await eventually('its plan', () => run(() => location.search), /tp=2&pp=2/);
+            await eventually('its plan', () => run(() => location.search), /tp=2&cp=1&pp=2/);
         });
 
         use('search and stop: the cards begin to be worked out, and stop when told', async () => {

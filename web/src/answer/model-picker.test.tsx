@@ -63,6 +63,21 @@ test('what no model is called leads to the paste dialog', () => {
     expect(onPaste).toHaveBeenCalledTimes(1);
 });
 
+test('a config or a script that is pasted goes to the paste dialog; a name does not', () => {
+    const { field, onPaste } = shown();
+    const paste = (text: string): boolean => {
+        const event = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), { clipboardData: { getData: () => text } });
+        field.dispatchEvent(event);
+        return event.defaultPrevented;
+    };
+    expect(paste('meta-llama/Llama-3.1-70B\n')).toBe(false);
+    for (const file of ['{"hidden_size": 1}', '#!/bin/bash\ntorchrun x.py', `torchrun pretrain_gpt.py ${'--flag '.repeat(40)}`]) {
+        expect(paste(file)).toBe(true);
+        expect(onPaste).toHaveBeenLastCalledWith(file);
+    }
+    expect(onPaste).toHaveBeenCalledTimes(3);
+});
+
 test('Escape closes it and takes nothing', () => {
     const { all, field, onChoose } = shown(true);
     press(field, 'ArrowDown');

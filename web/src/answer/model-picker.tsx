@@ -12,12 +12,17 @@ interface Props {
     describedBy?: string | undefined;
     invalid: boolean;
     onChoose(id: string): void;
-    onPaste(text?: string): void; // of a config.json, which people paste where a model is asked for; or the id of a repository
+    onPaste(text?: string): void; // of a config.json or a script, which people paste where a model is asked for; or the id of a repository
 }
 
 const PASTE = '';
 const FROM_HUB = 'hub:'; // no id of a model has a colon
-const isConfig = (text: string): boolean => text.trimStart().startsWith('{');
+// A config.json, a script, a recipe, a log: not what somebody searches for.
+const LONGEST_NAME = 200;
+const isFile = (text: string): boolean => {
+    const whole = text.trim();
+    return whole.startsWith('{') || whole.includes('\n') || whole.length > LONGEST_NAME;
+};
 
 // A list with search (the combobox pattern of the ARIA practices): the field shows the model in use, typing narrows the list, and the
 // last entry always leads to the paste dialog. So does the id of a repository that is not here; nothing is sent before a click there.
@@ -106,13 +111,13 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 onClick={show}
                 onInput={(event) => {
                     const { value } = event.currentTarget;
-                    if (isConfig(value)) return pasted(value);
+                    if (isFile(value)) return pasted(value);
                     setQuery(value);
                     setActive(0);
                 }}
                 onPaste={(event) => {
                     const text = event.clipboardData?.getData('text') ?? '';
-                    if (!isConfig(text)) return;
+                    if (!isFile(text)) return;
                     event.preventDefault();
                     pasted(text);
                 }}
