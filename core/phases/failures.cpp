@@ -10,13 +10,19 @@ constexpr double kGiga = 1e9;
 
 Traced restart_time(const Troubles& troubles) { return Traced::symbol({"R", "restart_seconds", "seconds"}, troubles.restart_seconds); }
 
+Traced storage_rate(const Trained& trained, const Troubles& troubles) {
+    const Symbol symbol{"v", "storage_rate", "bytes_per_s"};
+    if (troubles.storage_gbyte_per_s != kAutoNumber) return Traced::symbol(symbol, troubles.storage_gbyte_per_s * kGiga);
+    return Traced::named(symbol, Traced::symbol({"G", "gpus", ""}, trained.gpus) *
+                                     Traced::symbol({"v_G", "storage_rate_per_gpu", "bytes_per_s"}, kStoragePerGpu * kGiga));
+}
+
 // The optimizer's weights in fp32, its averages, and the weights in bf16; gradients are made anew.
 Traced write_time(const Trained& trained, const Troubles& troubles) {
     const Traced count = Traced::symbol({"N", "parameters", ""}, trained.parameters);
     const Traced averages = Traced::symbol({"m", "average_bytes", "bytes"}, trained.average_bytes);
     const Traced bytes = Traced::named({"B", "checkpoint_bytes", "bytes"}, count * (Traced(4) + averages + 2));
-    return Traced::named({"W", "write_seconds", "seconds"},
-                         bytes / Traced::symbol({"v", "storage_rate", "bytes_per_s"}, troubles.storage_gbyte_per_s * kGiga));
+    return Traced::named({"W", "write_seconds", "seconds"}, bytes / storage_rate(trained, troubles));
 }
 
 // The work between two checkpoints that loses least (Daly 2006); where writing takes next to nothing, Young's sqrt(2·W·M).

@@ -7,10 +7,12 @@ namespace fourfold {
 
 // GPU-hours from one unexpected interruption to the next: 419 in 54 days of 16,384 H100 (The Llama 3 Herd of Models, section 3.3.4).
 inline constexpr double kFailureHoursPerGpu = 54.0 * 24 * 16'384 / 419;
+// Storage that a cluster of Llama 3 had for each GPU: 2 TB/s sustained for 16,384 (the same, section 3.3.1), in GB/s.
+inline constexpr double kStoragePerGpu = 2'000.0 / 16'384;
 inline constexpr double kSecondsPerHour = 3'600;
 
 struct Troubles {
-    double storage_gbyte_per_s = 20;                     // assumed: it differs more between sites than any number that could stand here
+    double storage_gbyte_per_s = kAutoNumber;            // for all GPUs together; auto: as Llama 3's, for each GPU
     double restart_seconds = 600;                        // assumed: five to fifteen minutes are usual
     double failure_hours_per_gpu = kFailureHoursPerGpu;  // 0: nothing breaks, and nothing is written between changes
     double checkpoint_seconds = kAutoNumber;             // of work between two checkpoints

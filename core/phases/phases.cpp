@@ -37,7 +37,7 @@ Asked read_troubles(const Json& request, Problems& problems) {
     Asked asked;
     FieldReader reader(request, problems);
     Troubles& t = asked.troubles;
-    reader.number({"storage_gbyte_per_s", "", ""}, t.storage_gbyte_per_s, {0.001, 1e6});
+    reader.number({"storage_gbyte_per_s", "", ""}, t.storage_gbyte_per_s, {0.001, 1e6}, true);
     reader.number({"restart_seconds", "", ""}, t.restart_seconds, {0, 1e6});
     reader.number({"failure_hours_per_gpu", "", ""}, t.failure_hours_per_gpu, {0, 1e12}, true);
     reader.number({"checkpoint_seconds", "", ""}, t.checkpoint_seconds, {1, 1e9}, true);
@@ -294,7 +294,7 @@ Json phases_answer(const Json& request, Problems& problems) {
         .add("total", describe_totals(totals_of(shown, troubles), budget_of(job)))
         .add("keeps_degrees", keeps)
         .add("kept", describe_kept(free, kept))
-        .add("storage_gbyte_per_s", troubles.storage_gbyte_per_s)
+        .add("storage_gbyte_per_s", troubles.storage_gbyte_per_s == kAutoNumber ? Json("auto") : Json(troubles.storage_gbyte_per_s))
         .add("restart_seconds", troubles.restart_seconds)
         .add("failure_hours_per_gpu", troubles.failure_hours_per_gpu);
 }

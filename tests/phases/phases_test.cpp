@@ -43,6 +43,9 @@ TEST_CASE("phases: what a failure and a change take, by hand") {
     useful = useful_share(trained, troubles);
     // sqrt(2*14*1.8e6) = 7099.3; 14/3.6e6 = 3.889e-6, its root 1.972e-3; 7099.3*(1 + 6.573e-4 + 4.3e-7) - 14
     CHECK(useful.checkpoint_seconds == doctest::Approx(7'089.96).epsilon(1e-5));
+    // Nothing said of the storage: 8 · 2 TB/s / 16,384 = 0.9765625 GB/s, and 14 GB take 14.336 s
+    troubles.storage_gbyte_per_s = kAutoNumber;
+    CHECK(useful_share(trained, troubles).write_seconds == doctest::Approx(14.336));
     troubles.failure_hours_per_gpu = 0;
     CHECK(useful_share(trained, troubles).share.value() == 1);
     // writing takes longer than work between failures lasts
@@ -74,7 +77,7 @@ TEST_CASE("phases: the interval chosen loses least, and the share is Daly's to t
 // interruptions in 54 days of 16,384 GPUs; section 3.3.1: storage of 2 TB/s. BLOOM's whole checkpoint had 2.3 TiB, as its authors count:
 // https://bigscience.notion.site/BigScience-176B-Model-ad073ca07cdf479398d5f95d88e218c4
 TEST_CASE("phases: published runs") {
-    const UsefulShare llama = useful_share({405.9e9, 16'384, 8}, {.storage_gbyte_per_s = 2'000});
+    const UsefulShare llama = useful_share({405.9e9, 16'384, 8}, {});
     CHECK(llama.failure_seconds / kSecondsPerHour == doctest::Approx(54.0 * 24 / 419));
     CHECK(llama.share.value() > 0.90);
     CHECK(llama.share.value() < 0.97);
@@ -111,8 +114,8 @@ TEST_CASE("phases: two halves are the whole and a change") {
     const Json whole = phased(one), halves = phased(two);
     CHECK(number(halves["total"]["computing_days"]) == doctest::Approx(number(whole["total"]["computing_days"])).epsilon(1e-12));
     const double change = number(halves["changes"][0]["seconds"]);
-    // 8,030,261,248 parameters of 14 bytes at 20 GB/s, twice; and 600 s
-    CHECK(change == doctest::Approx(2 * 8'030'261'248.0 * 14 / 20e9 + 600));
+    // 8,030,261,248 parameters of 14 bytes at 64 · 2 TB/s / 16,384, twice; and 600 s
+    CHECK(change == doctest::Approx(2 * 8'030'261'248.0 * 14 / (64 * 2e12 / 16'384) + 600));
     CHECK(number(halves["total"]["days"]) - number(whole["total"]["days"]) == doctest::Approx(change / 86'400));
     CHECK(number(halves["total"]["change_days"]) == doctest::Approx(change / 86'400));
 }

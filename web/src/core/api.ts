@@ -1292,7 +1292,7 @@ export type Searched = {
 // A job, its phases, and what breaks.
 export type PhasesRequest = JobRequest & {
     phases: PhaseRequest[];
-    storage_gbyte_per_s?: number;
+    storage_gbyte_per_s?: number | 'auto';
     restart_seconds?: number;
     failure_hours_per_gpu?: number | 'auto';
     checkpoint_seconds?: number | 'auto';
@@ -1316,7 +1316,7 @@ export type PhasedRun = {
     total: PhasedTotal;
     keeps_degrees: boolean;
     kept: KeptDegrees | null;
-    storage_gbyte_per_s: number;
+    storage_gbyte_per_s: number | 'auto';
     restart_seconds: number;
     failure_hours_per_gpu: number;
 };

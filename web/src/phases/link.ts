@@ -5,7 +5,7 @@ import type { Value } from '../state/state';
 export const COLUMNS = ['tokens', 'sequence_length', 'tokens_per_step', 'gpus'] as const;
 export type Row = Record<(typeof COLUMNS)[number], Value>;
 export const TROUBLES = {
-    storage_gbyte_per_s: 20,
+    storage_gbyte_per_s: 'auto',
     restart_seconds: 600,
     failure_hours_per_gpu: 'auto',
     checkpoint_seconds: 'auto',

@@ -85,7 +85,7 @@ function PhaseRows({ rows, set }: RowsProps) {
     );
 }
 
-type Open = 'failure_hours_per_gpu' | 'checkpoint_seconds';
+type Open = 'storage_gbyte_per_s' | 'failure_hours_per_gpu' | 'checkpoint_seconds';
 const isOpen = (key: Trouble): key is Open => TROUBLES[key] === 'auto';
 
 function Options({ phased, change }: { phased: Phased; change(part: Partial<Phased>): void }) {

@@ -1198,6 +1198,7 @@ export interface Words {
     'phases.remove': { phase: number };
     'phases.add': null;
     'phases.storage_gbyte_per_s': null;
+    'phases.storage_gbyte_per_s_auto': null;
     'phases.restart_seconds': null;
     'phases.failure_hours_per_gpu': null;
     'phases.failure_hours_per_gpu_auto': null;
