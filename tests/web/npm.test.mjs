@@ -174,6 +174,23 @@ test('why a run died, from standard input', () => {
     assert.equal(fourfold(['why', ...options(JOB)]).status, 2);
 });
 
+test('a run in phases: as in a link', () => {
+    const phases = '1e11_8192_4194304_64,1e10_32768_4194304_64';
+    const { status, stdout } = fourfold(['phases', ...options(JOB), '--phases', phases]);
+    assert.equal(status, 0);
+    assert.match(stdout, /^[^]*days[^]*\n1 {2}[^\n]*\n2 {2}/);
+    const rows = [
+        { tokens: 1e11, sequence_length: 8192, tokens_per_step: 4194304, gpus: 64 },
+        { tokens: 1e10, sequence_length: 32768, tokens_per_step: 4194304, gpus: 64 },
+    ];
+    const auto = Object.fromEntries(['storage_gbyte_per_s', 'failure_hours_per_gpu', 'checkpoint_seconds'].map((key) => [key, 'auto']));
+    const request = { ...JOB, ...auto, restart_seconds: 600, keep_degrees: false, phases: rows };
+    const json = fourfold(['phases', ...options(JOB), '--phases', phases, '--json']).stdout;
+    assert.deepEqual(JSON.parse(json), JSON.parse(core.phases(JSON.stringify(request))));
+    assert.equal(fourfold(['phases', ...options(JOB)]).status, 2);
+    assert.equal(fourfold(['phases', ...options(JOB), '--phases', 'many_8192_4194304_64']).status, 2);
+});
+
 test('--json is what the module answers, byte by byte', () => {
     const cases = [
         ['fit', 'estimate', JOB, []],

@@ -4,6 +4,7 @@ export const COMMANDS = {
     why: ['job', 'set', 'start'],
     best: ['job', 'top', 'set', 'start'],
     limits: ['job', 'days', 'set', 'start'],
+    phases: ['job', 'phases', 'set', 'start'],
     export: ['job', 'to', 'release', 'hosts', 'set', 'start'],
     place: ['job', 'links', 'seconds', 'file'],
     models: [],
@@ -13,7 +14,7 @@ export const COMMANDS = {
 export type Command = keyof typeof COMMANDS;
 export const commands = Object.keys(COMMANDS) as Command[];
 
-type OwnValue = 'set' | 'start' | 'top' | 'days' | 'to' | 'release' | 'hosts' | 'links' | 'seconds' | 'file';
+type OwnValue = 'set' | 'start' | 'top' | 'days' | 'phases' | 'to' | 'release' | 'hosts' | 'links' | 'seconds' | 'file';
 export const FLAGS = ['csv', 'json', 'help', 'version'] as const;
 export type Flag = (typeof FLAGS)[number];
 export const isFlag = (key: string): key is Flag => (FLAGS as readonly string[]).includes(key);

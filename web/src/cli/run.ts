@@ -18,6 +18,7 @@ import { limits } from './limits';
 import { clusters, gpus, models } from './lists';
 import { nearestName } from './nearest';
 import { COMMANDS, type Command, commands, FLAGS, flagsOf, isFlag, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
+import { phases } from './phases';
 import { place } from './place';
 import { erased } from './progress';
 import { saidOf } from './script';
@@ -34,6 +35,7 @@ const ANSWERS: Record<Command, Answering> = {
     why: andFaster(why),
     best,
     limits,
+    phases,
     export: exportPlan,
     place,
     models,

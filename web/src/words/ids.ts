@@ -1105,6 +1105,7 @@ export interface Words {
     'cli.command.fit': null;
     'cli.command.best': null;
     'cli.command.limits': null;
+    'cli.command.phases': null;
     'cli.command.export': null;
     'cli.command.place': null;
     'cli.command.models': null;
@@ -1124,6 +1125,7 @@ export interface Words {
     'cli.option.top': null;
     'cli.option.csv': null;
     'cli.option.days': null;
+    'cli.option.phases': null;
     'cli.option.to': { ids: readonly string[] };
     'cli.option.release': { ids: readonly string[] };
     'cli.option.hosts': null;
