@@ -264,6 +264,7 @@ static void write_loss(To& to, Name field) {
         case Loss::plain:
             return;
         case Loss::gathered:
+        case Loss::chunked:
             return to.leave_field(field);
         case Loss::native_fused:
         case Loss::te_fused:
@@ -351,6 +352,13 @@ static constexpr MegatronRow kPlanRows[] = {
     {"large_workspaces", leave_changed},
     {"attention_mask", leave_changed},
     {"deferred_embedding_gradient", leave_changed},
+    {"trained", leave_changed},
+    {"lora_rank", leave_changed},
+    {"lora_targets", leave_changed},
+    {"lora_dropout", leave_changed},
+    {"frozen_weights", leave_changed},
+    {"optimizer", leave_changed},
+    {"master_weights", leave_changed},
     {"fused_norms", leave_changed},
     {"hidden_dropout", leave},
     {"attention_dropout", leave},

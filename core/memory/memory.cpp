@@ -41,6 +41,8 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Liu, Zaharia, Abbeel: Ring Attention with Blockwise Transformers (2023)", "https://arxiv.org/abs/2310.01889"},
     {"Yim et al.: Pipette (2024)", "https://arxiv.org/abs/2405.18093"},
     {"DeepSeek-V3 (2024)", "https://arxiv.org/abs/2412.19437"},
+    {"Hu et al.: LoRA (2021)", "https://arxiv.org/abs/2106.09685"},
+    {"Dettmers et al.: QLoRA (2023)", "https://arxiv.org/abs/2305.14314"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 
@@ -55,11 +57,15 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"embedding_activations", Group::activations, Paper::fujii, ""},
     {"head_activations", Group::activations, Paper::fujii, ""},
     {"fp8_weights", Group::weights, Paper::engine, "Float8Tensor"},
+    {"frozen_weights", Group::weights, Paper::qlora, "2, 3"},
+    {"adapters", Group::weights, Paper::lora, "4.1"},
     {"master_weights", Group::optimizer, Paper::zero, "3.1"},
     {"moments", Group::optimizer, Paper::zero, "3.1"},
     {"norm_activations", Group::activations, Paper::recomputation, "4.1"},
     {"norm_outputs", Group::activations, Paper::recomputation, "4.1"},
     {"norm_copies", Group::activations, Paper::recomputation, "4.1"},
+    {"adapter_inputs", Group::activations, Paper::lora, "4.1"},
+    {"adapter_activations", Group::activations, Paper::lora, "4.1"},
     {"latent_activations", Group::activations, Paper::latent, "2.1"},
     {"qkv_activations", Group::activations, Paper::recomputation, "4.1"},
     {"qk_norm_activations", Group::activations, Paper::runs, "qk_layernorm"},
@@ -79,6 +85,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"recomputed_unit", Group::temporaries, Paper::recomputation, "5"},
     {"gathered_weights", Group::temporaries, Paper::fsdp, "3.2, 3.3"},
     {"whole_gradients", Group::temporaries, Paper::fsdp, "3.2"},
+    {"unpacked_weights", Group::temporaries, Paper::qlora, "3"},
     {"library_workspaces", Group::workspaces, Paper::cublas, "cublasSetWorkspace"},
     {"dummy_gradients", Group::workspaces, Paper::engine, "get_dummy_wgrad"},
     {"global_buffer", Group::workspaces, Paper::runs, "GlobalMemoryBuffer"},

@@ -13,7 +13,7 @@ export const CALIBRATED = [
     'memory_runs',
 ];
 
-type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels' | 'framework';
+type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'trained' | 'formats' | 'experts' | 'kernels' | 'framework';
 export const GROUPS: [id: GroupId, keys: string[]][] = [
     ['cluster', ['cluster', 'gpus_per_node', 'measured_intra_gb_s', 'measured_inter_gb_s', 'measured_inter_latency_s']],
     [
@@ -44,6 +44,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'overlap_pipeline',
         ],
     ],
+    ['trained', ['trained', 'lora_rank', 'lora_targets', 'lora_dropout', 'frozen_weights', 'optimizer', 'master_weights']],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
     ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance', 'expert_dispatch', 'expert_overlap']],
     ['kernels', []],

@@ -36,6 +36,7 @@ export function matters(page: Page): (key: string) => boolean {
     const config: Record<string, Json | undefined> | undefined = answer?.model.config;
     const value = (key: FieldKey): unknown => planValue(page, key);
     const experts = !config || hasExperts(config);
+    const lora = job.trained === 'lora';
     const even = job.layout === undefined || job.layout === 'equal';
     const rules: Record<string, boolean> = {
         ...Object.fromEntries(SITE_CONSTANTS.map((key) => [key, job.site === 'own'])),
@@ -51,7 +52,12 @@ export function matters(page: Page): (key: string) => boolean {
         softmax_fusion: value('attention') === 'plain',
         expert_dispatch: experts && value('expert_parallel') !== 1,
         expert_overlap: experts && value('expert_parallel') !== 1,
-        activation_fusion: experts,
+        activation_fusion: experts || lora,
+        lora_rank: lora,
+        lora_targets: lora,
+        lora_dropout: lora,
+        frozen_weights: lora,
+        moments: value('optimizer') !== 'adam_8bit',
         grouped_gemm: experts,
         moe_act: experts,
         moe: experts,
