@@ -195,7 +195,7 @@ class Estimate : Symbols<N> {
     }
     // What adapters read, and keep for their own weight gradients: their norm's output, gathered where the sequence is split (Megatron-
     // Bridge, peft/utils.py: sequence_parallel_input_regather is off), once for all that read it.
-    void adapter_inputs() {
+    [[gnu::noinline]] void adapter_inputs() {
         const auto keep_inputs = [&](Kept kept, bool feeds_forward) {
             const double inputs = (keeps_input(p_, kLoraQkv) ? 1 : 0) + (feeds_forward && keeps_input(p_, kLoraIn) ? 1 : 0);
             if (inputs > 0) keep(Item::adapter_inputs, kept, (fp8() ? 1 : 2) * inputs * tokens() * h());
@@ -203,7 +203,7 @@ class Estimate : Symbols<N> {
         keep_inputs(Kept::dense, true);
         if (!is_dense()) keep_inputs(Kept::experts, m_.experts.shared_ffn > 0);
     }
-    void adapters_kept() {
+    [[gnu::noinline]] void adapters_kept() {
         const Adapters<N> adapters(m_, p_);
         const N attention = adapters.kept(adapters.of_attention(), tokens(), t());
         const auto beside = [&](const N& width, const N& of, const N& ranks) {
@@ -333,7 +333,7 @@ class Estimate : Symbols<N> {
     }
 
     // Frozen weights are gathered as they are stored; gradients are those of a layer's adapters.
-    void gathered_frozen(const N& layer, bool head_is_largest, const N& head) {
+    [[gnu::noinline]] void gathered_frozen(const N& layer, bool head_is_largest, const N& head) {
         const N stored = number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer;
         if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, head_is_largest ? 2 * head + stored : 2 * stored);
         const Adapters<N> adapters(m_, p_);

@@ -48,14 +48,14 @@ class States : Symbols<N> {
     struct Both {
         N dense, experts;
     };
-    N over(std::int64_t ranks, const char* letter, const char* meaning) const {
+    [[gnu::noinline]] N over(std::int64_t ranks, const char* letter, const char* meaning) const {
         const double copies = as_double(p_.weight_copies() * (p_.gpus / (ranks * p_.pipeline_parallel)));
         return number(letter, meaning, "gpus",
                       p_.shards_optimizer() ? std::max(1.0, std::floor(copies / as_double(p_.shard_replicas))) : 1.0);
     }
     N whole(const Both& of) const { return has_experts_ ? of.dense + of.experts : of.dense; }
-    N share(const Both& of) const { return has_experts_ ? of.dense / S_ + of.experts / R_ : of.dense / S_; }
-    N held(const Both& of) const { return p_.zero == Zero::weights ? share(of) : whole(of); }
+    [[gnu::noinline]] N share(const Both& of) const { return has_experts_ ? of.dense / S_ + of.experts / R_ : of.dense / S_; }
+    [[gnu::noinline]] N held(const Both& of) const { return p_.zero == Zero::weights ? share(of) : whole(of); }
     bool shares_gradients() const { return p_.zero == Zero::weights || p_.zero == Zero::gradients; }
 
     void learning(const Both& all) {
@@ -69,7 +69,7 @@ class States : Symbols<N> {
     }
 
     // Frozen weights as they are stored, and adapters, which learn.
-    void frozen(const Both& all) {
+    [[gnu::noinline]] void frozen(const Both& all) {
         const Both matrices = {parameters_.matrices(), has_experts_ ? parameters_.expert_matrices() : N(0.0)};
         const N P_m = named<N>({"P_m", "matrix_parameters", ""}, held(matrices));
         if (is_packed(p_))
@@ -94,7 +94,7 @@ class States : Symbols<N> {
     }
 
     // Gradient and optimizer of what learns; of this GPU's share, so much is Muon's.
-    void updated(const Both& all, const N& by_muon) {
+    [[gnu::noinline]] void updated(const Both& all, const N& by_muon) {
         const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
         const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         const N mine = share(all);
@@ -103,7 +103,7 @@ class States : Symbols<N> {
         if (!p_.gradients_in_fp32 && !shares_gradients() && keeps_master(p_))
             between_steps_ += value_of(4 * mine);  // Megatron's fp32 copies
     }
-    void optimizer(const N& share, const N& by_muon) {
+    [[gnu::noinline]] void optimizer(const N& share, const N& by_muon) {
         const double average = average_bytes(p_);
         const bool mixed = value_of(by_muon) > 0 && value_of(by_muon) != value_of(share);
         const double moments = p_.optimizer == Optimizer::muon || p_.optimizer == Optimizer::sgd ? average : 2 * average;

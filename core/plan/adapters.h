@@ -21,6 +21,7 @@ inline bool is_packed(const Plan& p) { return p.freezes() && p.frozen_weights !=
 inline bool keeps_input(const Plan& p, std::uint32_t of) { return !p.freezes() || (!p.lora_dropout && (p.lora_targets & of) != 0); }
 inline constexpr std::uint32_t kLoraQkv = lora_query | lora_key | lora_value, kLoraIn = lora_gate | lora_up;
 
+// (Its functions are not inline: there are many calls, and the module is downloaded.)
 template <class N>
 class Adapters : protected Symbols<N> {
  public:
@@ -31,13 +32,13 @@ class Adapters : protected Symbols<N> {
         double count = 0;
         N in = 0.0, out = 0.0;
         bool any() const { return count > 0; }
-        void add(const N& reads, const N& writes) {
+        [[gnu::noinline]] void add(const N& reads, const N& writes) {
             in = count > 0 ? in + reads : reads;
             out = count > 0 ? out + writes : writes;
             ++count;
         }
     };
-    Widths of_attention() const {
+    [[gnu::noinline]] Widths of_attention() const {
         Widths all;
         if (!p_.freezes()) return all;
         const bool queries = has(lora_query), keys = has(lora_key), values = has(lora_value);
@@ -54,7 +55,7 @@ class Adapters : protected Symbols<N> {
         return all;
     }
     // Of a feed-forward part, or an expert, of that width.
-    Widths of_feed_forward(const N& width) const {
+    [[gnu::noinline]] Widths of_feed_forward(const N& width) const {
         Widths all;
         if (!p_.freezes()) return all;
         const bool gate = m_.gated && has(lora_gate), up = has(lora_up);
@@ -70,31 +71,33 @@ class Adapters : protected Symbols<N> {
 
     N rank() const { return L::number("r_l", "lora_rank", "", as_double(p_.lora_rank)); }
     // Parameters on a GPU: r (in + out) each, shared out among so many.
-    N parameters(const Widths& all, const N& ranks) const { return all.any() ? rank() * (all.in + all.out) / ranks : N(0.0); }
-    N dense_layer() const { return sum(parameters(of_attention(), L::t()), parameters(of_feed_forward(L::f()), L::t())); }
-    N beside_experts() const {  // of a layer with experts
+    [[gnu::noinline]] N parameters(const Widths& all, const N& ranks) const {
+        return all.any() ? rank() * (all.in + all.out) / ranks : N(0.0);
+    }
+    [[gnu::noinline]] N dense_layer() const { return sum(parameters(of_attention(), L::t()), parameters(of_feed_forward(L::f()), L::t())); }
+    [[gnu::noinline]] N beside_experts() const {  // of a layer with experts
         const N attention = parameters(of_attention(), L::t());
         return m_.experts.shared_ffn > 0 ? sum(attention, parameters(of_feed_forward(L::shared_ffn()), L::t())) : attention;
     }
     double adapted_experts() const { return joins_ ? 1 : as_double(m_.experts.count / p_.expert_parallel); }
-    N experts_of_layer() const { return adapted_experts() * parameters(of_feed_forward(L::expert_ffn()), L::e()); }
+    [[gnu::noinline]] N experts_of_layer() const { return adapted_experts() * parameters(of_feed_forward(L::expert_ffn()), L::e()); }
 
     // Bytes that adapters keep of `tokens`: the r values between their two matrices; with dropout also what is left of their input, and
     // which values were left out.
-    N kept(const Widths& all, const N& tokens, const N& ranks) const {
+    [[gnu::noinline]] N kept(const Widths& all, const N& tokens, const N& ranks) const {
         constexpr double kMiddle = 2, kDropped = 3;  // bytes of a value
         if (!all.any()) return 0.0;
         const N middle = kMiddle * all.count * tokens * rank();
         return p_.lora_dropout ? middle + kDropped * tokens * all.in / ranks : middle;
     }
-    static N sum(const N& a, const N& b) { return value_of(a) == 0 ? b : value_of(b) == 0 ? a : a + b; }
+    [[gnu::noinline]] static N sum(const N& a, const N& b) { return value_of(a) == 0 ? b : value_of(b) == 0 ? a : a + b; }
 
  private:
     using L = Symbols<N>;
     using L::as_double, L::m_, L::p_;
 
     bool has(LoraTarget target) const { return (p_.lora_targets & target) != 0; }
-    void add_latent(Widths& all, bool queries, bool keys) const {
+    [[gnu::noinline]] void add_latent(Widths& all, bool queries, bool keys) const {
         const LatentAttention& l = m_.latent;
         const N q_rank = as_double(l.q_rank), kv_rank = as_double(l.kv_rank);
         if (queries && l.q_rank > 0) all.add(L::h(), q_rank);

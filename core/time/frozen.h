@@ -24,7 +24,7 @@ class FrozenCost : TimeSymbols<N> {
         N parameters = 0.0;
     };
     // Of a layer's adapters but those of routed experts.
-    Passes of_layer(bool expert) const {
+    [[gnu::noinline]] Passes of_layer(bool expert) const {
         Passes all;
         add(all, adapters_.of_attention(), T::M_, T::t_, 1);
         if (!expert)
@@ -40,8 +40,23 @@ class FrozenCost : TimeSymbols<N> {
         return all;
     }
     // Seconds to unpack so many values to 16 bits.
-    N unpacking(const N& values) const {
+    [[gnu::noinline]] N unpacking(const N& values) const {
         return (L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) + kWeightBytes) * values / T::on_.memory();
+    }
+
+    // Of a frozen matrix there is no gradient, and it may have to be unpacked first.
+    [[gnu::noinline]] Passes of_matrix(const Part& matrix, const N& rate, const N& tokens, const N& columns, const N& rows) const {
+        Passes both{T::on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows),
+                    T::on_.gemm(Pass::input, matrix, rate, tokens, rows, columns), N(0.0)};
+        if (!is_packed(p_)) return both;
+        const N unpacks = unpacking(columns * rows);
+        both.forward = both.forward + unpacks, both.backward = both.backward + unpacks;
+        return both;
+    }
+    // Of a layer's frozen parameters.
+    [[gnu::noinline]] N bytes_of(const N& frozen, const Part* kind) const {
+        if (value_of(frozen) == 0) return 0.0;
+        return named<N>({"W_f", "layer_frozen_bytes", "bytes", kind}, L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * frozen);
     }
 
  private:
@@ -50,7 +65,8 @@ class FrozenCost : TimeSymbols<N> {
     using L::m_, L::p_;
 
     static void plus(N& sum, const N& term) { sum = value_of(sum) != 0 ? sum + term : term; }
-    void add(Passes& all, const typename Adapters<N>::Widths& widths, const N& tokens, const N& ranks, double times) const {
+    [[gnu::noinline]] void add(Passes& all, const typename Adapters<N>::Widths& widths, const N& tokens, const N& ranks,
+                               double times) const {
         using std::max;
         if (!widths.any()) return;
         const N each = adapters_.parameters(widths, ranks);

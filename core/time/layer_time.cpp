@@ -33,11 +33,11 @@ class LayerCost : TimeSymbols<N> {
         LayerTimesOf<N> all;
         all.dense = layer(false);
         all.parameters_dense = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
-        all.frozen_dense = frozen_bytes_of_layer();
+        all.frozen_dense = frozen_cost_.bytes_of(frozen_, kind_);
         if (m_.experts.count > 0) {
             all.expert = layer(true);
             all.parameters_expert = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
-            all.frozen_expert = frozen_bytes_of_layer();
+            all.frozen_expert = frozen_cost_.bytes_of(frozen_, kind_);
         }
         return all;
     }
@@ -68,26 +68,15 @@ class LayerCost : TimeSymbols<N> {
     struct Passes {
         N forward, backward;
     };
-    // Of a frozen matrix there is no gradient, and it may have to be unpacked first.
-    Passes multiply_frozen(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
-        Passes passes{on_.gemm(Pass::forward, matrix, rate_, tokens, columns, rows),
-                      on_.gemm(Pass::input, matrix, rate_, tokens, rows, columns)};
-        if (is_packed(p_)) {
-            const N unpacking = frozen_cost_.unpacking(columns * rows);
-            passes = {passes.forward + unpacking, passes.backward + unpacking};
-        }
-        add(now_.multiply_forward, passes.forward);
-        add(now_.multiply_backward, passes.backward);
-        if (gathers_input) add(hides_input_, passes.backward);
+    // Of a frozen matrix (frozen.h).
+    [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
+        const auto both = frozen_cost_.of_matrix(matrix, rate_, tokens, columns, rows);
+        adapters(both);
+        if (gathers_input) add(hides_input_, both.backward);
         add(frozen_, columns * rows);
-        return passes;
+        return {both.forward, both.backward};
     }
-    N frozen_bytes_of_layer() const {
-        if (value_of(frozen_) == 0) return 0.0;
-        return named<N>({"W_f", "layer_frozen_bytes", "bytes", kind_}, number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * frozen_);
-    }
-    void adapters(const typename FrozenCost<N>::Passes& passes) {
-        if (value_of(passes.parameters) == 0) return;
+    [[gnu::noinline]] void adapters(const typename FrozenCost<N>::Passes& passes) {
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
         add(parameters_, passes.parameters);

@@ -60,7 +60,7 @@ class StepCost : TimeSymbols<N> {
         return sum;
     }
     // Bytes of those that do not: FSDP gathers them too.
-    N frozen_bytes(const Stage& s) const {
+    [[gnu::noinline]] N frozen_bytes(const Stage& s) const {
         N sum = 0.0;
         if (!p_.freezes()) return sum;
         if (s.dense.held > 0) add(sum, number("n_w", "heaviest_layers", "", s.dense.held) * cited(layers_.frozen_dense));
@@ -286,7 +286,7 @@ class StepCost : TimeSymbols<N> {
     }
 
     // Muon's iterations, each matrix on one of the GPUs that share the optimizer. (Assumed: evenly, and their traffic is not counted.)
-    N muon(const N& ranks) const {
+    [[gnu::noinline]] N muon(const N& ranks) const {
         const double held =
             slow_->dense.held * muon_flop(m_, false) + (slow_->experts.held > 0 ? slow_->experts.held * muon_flop(m_, true) : 0);
         const N flop = number("O_u", "muon_operations", "flop", held);

@@ -325,6 +325,7 @@ export interface Words {
     'options.sharding': null;
     'options.recompute': null;
     'options.traffic': null;
+    'options.trained': null;
     'options.formats': null;
     'options.experts': null;
     'options.kernels': null;
@@ -987,6 +988,13 @@ export interface Words {
     'measured.family.torchtitan': null;
     'measured.family.vtrain2023': null;
     'measured.family.zero3-sc21': null;
+    'measured.family.litgpt-lora': null;
+    'measured.family.litgpt-lora-fsdp': null;
+    'measured.family.litgpt-qlora': null;
+    'measured.family.litgpt-full': null;
+    'measured.family.torchtune-lora': null;
+    'measured.family.torchtune-full': null;
+    'measured.family.bridge-lora': null;
     'send.title': null;
     'send.intro': null;
     'send.seconds': null;
