@@ -226,6 +226,16 @@ static void write_offload(To& to, Name) {
     if (part < 1 && to.knows("--optimizer-cpu-offload")) to.flag("--optimizer-offload-fraction", Json(part).dump());
 }
 
+// Which part of the update the GPU takes over nothing says, nor drives.
+static void write_offload_overlap(To& to, Name field) {
+    if (to.plan.optimizer_offload <= 0 || to.plan.optimizer_offload_overlap == OffloadOverlap::none) return;
+    to.flag("--overlap-cpu-optimizer-d2h-h2d");
+    if (to.plan.optimizer_offload_overlap == OffloadOverlap::interleaved) to.leave_field(field);
+}
+static void write_offload_target(To& to, Name field) {
+    if (to.plan.optimizer_offload > 0 && to.plan.optimizer_offload_target != OffloadTarget::host) to.leave_field(field);
+}
+
 // Without experts neither has an effect. Where nothing is said, experts are split as the rest of a layer.
 static void write_expert_degrees(To& to, Name) {
     if (to.model.experts.count == 0) return;
@@ -335,6 +345,8 @@ static constexpr MegatronRow kPlanRows[] = {
     {"gradients_in_fp32", write_gradients},
     {"moments", write_optimizer},
     {"optimizer_offload", write_offload},
+    {"optimizer_offload_target", write_offload_target},
+    {"optimizer_offload_overlap", write_offload_overlap},
     {"attention", write_kernel},
     {"loss", write_loss},
     {"tensor_overlap", write_tensor_overlap},

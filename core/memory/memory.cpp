@@ -41,6 +41,9 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Liu, Zaharia, Abbeel: Ring Attention with Blockwise Transformers (2023)", "https://arxiv.org/abs/2310.01889"},
     {"Yim et al.: Pipette (2024)", "https://arxiv.org/abs/2405.18093"},
     {"DeepSeek-V3 (2024)", "https://arxiv.org/abs/2412.19437"},
+    {"Maurya et al.: Deep Optimizer States (2024)", "https://arxiv.org/abs/2410.21316"},
+    {"Maurya et al.: MLP-Offload (2025)", "https://arxiv.org/abs/2509.02480"},
+    {"Ren et al.: ZeRO-Offload (2021)", "https://arxiv.org/abs/2101.06840"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 

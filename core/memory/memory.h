@@ -95,6 +95,9 @@ enum class Paper {
     ring,
     pipette,
     dualpipe,
+    deep_optimizer_states,
+    mlp_offload,
+    zero_offload,
     count
 };
 struct ItemText {
@@ -168,12 +171,12 @@ void calibrate(Items<N>& items, double times) {
 
 template <class N>
 struct StageMemory {
-    Items<N> items;                       // at the worst moment of a step
-    double static_bytes = 0;              // between steps
-    double peak_bytes = 0;                // the items' sum
-    double at_head = 0, at_backward = 0;  // of the items' sum, what exists only while the head or the first layer of a backward pass works
-    double host_bytes = 0;                // in the node's own memory, for this GPU
-    double pcie_bytes = 0;                // between host and GPU, per step
+    Items<N> items;                        // at the worst moment of a step
+    double static_bytes = 0;               // between steps
+    double peak_bytes = 0;                 // the items' sum
+    double at_head = 0, at_backward = 0;   // of the items' sum, what exists only while the head or the first layer of a backward pass works
+    N host_bytes = 0.0, nvme_bytes = 0.0;  // in the node's own memory and on its drives, for this GPU (host.h)
+    double pcie_bytes = 0;                 // between host and GPU, per step
 };
 
 // Allocated bytes of one rank of a pipeline stage at the moment that `stage` describes (stage.h); sources beside each term in

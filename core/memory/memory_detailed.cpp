@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "memory/host.h"
 #include "memory/memory.h"
 #include "plan/in_flight.h"
 #include "plan/parameters.h"
+#include "plan/shares.h"
 
 namespace fourfold {
 
@@ -80,14 +82,8 @@ class Estimate : Symbols<N> {
         const N P = named<N>({"P", "parameters_without_experts", ""}, parameters_.dense());
         const bool has_experts = parameters_.expert_layers() > 0;
         const N X = has_experts ? named<N>({"X", "parameters_of_experts", ""}, parameters_.routed()) : N(0.0);
-        const auto over = [&](std::int64_t ranks) {
-            return p_.shards_optimizer()
-                       ? std::max(1.0, std::floor(as_double(p_.weight_copies() * (p_.gpus / (ranks * p_.pipeline_parallel))) /
-                                                  as_double(p_.shard_replicas)))
-                       : 1.0;
-        };
-        const N S = number("S", "optimizer_group", "gpus", over(p_.tensor_parallel));
-        const N R = number("R", "expert_optimizer_group", "gpus", over(p_.expert_tensor_parallel * p_.expert_parallel));
+        const N S = number("S", "optimizer_group", "gpus", optimizer_sharers(p_, p_.tensor_parallel));
+        const N R = number("R", "expert_optimizer_group", "gpus", optimizer_sharers(p_, p_.expert_tensor_parallel * p_.expert_parallel));
         const N all = has_experts ? P + X : P;
         const N share = has_experts ? P / S + X / R : P / S;
         const bool share_weights = p_.zero == Zero::weights, share_gradients = share_weights || p_.zero == Zero::gradients;
@@ -111,10 +107,12 @@ class Estimate : Symbols<N> {
             items_.add(Item::master_weights, 4 * kept);
             items_.add(Item::moments, moments * kept);
         }
-        // the host needs a fp32 gradient beside what it took over; each step gradients go down and weights come back
-        const double moved = p_.optimizer_offload * value_of(share);
-        result_.host_bytes = moved * (4 + moments + 4);
-        result_.pcie_bytes = moved * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
+        // each step gradients go down and weights come back
+        if (p_.optimizer_offload == 0) return;
+        const N moved = number("o", "optimizer_on_host", "", p_.optimizer_offload) * share;
+        const HostBytes<N> host = host_bytes(p_, moved, moments);
+        result_.host_bytes = host.memory, result_.nvme_bytes = host.drives;
+        result_.pcie_bytes = value_of(moved) * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
     }
 
     // What the allocator adds to a block.

@@ -21,10 +21,12 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
     {.id = "megatron-2025",
      .habits = {.attention = AttentionKernel::cudnn, .engine_routes = true, .caches_dummy_gradients = true, .grouped_gemm = true},
      .any_group = true,
+     .fused_host_adam = false,
      .residual = kMegatronResidual},
     {.id = "megatron-2024",
      .habits = {.engine_routes = true, .grouped_gemm = true},
      .any_layout = false,  // --pipeline-model-parallel-layout came with 0.13; before, only the ends differ
+     .fused_host_adam = false,
      .residual = kMegatronResidual},
     {.id = "pytorch",
      .habits = {.loss = LossKernel::gathered, .transformer_engine = false, .gradient_fusion = false},

@@ -71,6 +71,7 @@ struct FrameworkRow {
     bool any_layout = true;                                    // a chunk may hold any number of layers
     bool any_group = false;                                    // chunks may take turns in groups of any size
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
+    bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)
     bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's

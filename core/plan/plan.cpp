@@ -62,6 +62,8 @@ static constexpr Choice kSites[] = {
     {"own"},
 };
 static constexpr Choice kDispatches[] = {{"auto"}, {"all_to_all"}, {"deepep"}};
+static constexpr Choice kOffloadTargets[] = {{"host"}, {"nvme"}};
+static constexpr Choice kOffloadOverlaps[] = {{"none"}, {"overlapped"}, {"interleaved"}};
 static constexpr Choice kHabitNames[] = {
     {"auto"},
     {"on"},
@@ -70,7 +72,8 @@ static constexpr Choice kHabitNames[] = {
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
                               kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
-                              kSiteChoices = kSites, kHabitChoices = kHabitNames, kDispatchChoices = kDispatches;
+                              kSiteChoices = kSites, kHabitChoices = kHabitNames, kDispatchChoices = kDispatches,
+                              kOffloadTargetChoices = kOffloadTargets, kOffloadOverlapChoices = kOffloadOverlaps;
 
 // ---- the layout's text
 void set_notation(Plan& plan, const std::string& text, Problems& problems) {

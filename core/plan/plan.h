@@ -26,6 +26,10 @@ enum class Moments { fp32, bits16, bits8 };
 enum class SiteKind { measured, quiet, shared, own };
 // How tokens reach their experts: as most runs do; every copy in an all-to-all of NCCL's; once to each node, then on inside (DeepEP).
 enum class ExpertDispatch : std::uint8_t { automatic, all_to_all, deepep };
+// Where an offloaded optimizer's state lies; and whether its update waits for every transfer, runs beneath them, or leaves some groups of
+// parameters to the GPU meanwhile (time/offload.h).
+enum class OffloadTarget : std::uint8_t { host, nvme };
+enum class OffloadOverlap : std::uint8_t { none, overlapped, interleaved };
 enum class Habit : std::uint8_t { automatic, on, off };  // automatic: as the framework does (framework.h)
 // Bits of Plan::recompute_modules, by the names of Megatron's --recompute-modules.
 enum RecomputeModule : std::uint32_t {
@@ -39,7 +43,8 @@ enum RecomputeModule : std::uint32_t {
 };
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
-    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices, kDispatchChoices;
+    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices, kDispatchChoices, kOffloadTargetChoices,
+    kOffloadOverlapChoices;
 
 // What else than whole numbers may be "auto": bits of Plan::open.
 enum Open : std::uint32_t {
@@ -70,7 +75,9 @@ struct Plan {
     std::int64_t shard_replicas = 1;    // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
     std::int64_t recompute_layers = 1;  // full: layers per unit; block: layers of each chunk
     double expert_imbalance = 1;        // fullest GPU's routed tokens over the average
-    double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory
+    double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory, or on NVMe
+    double nvme_rate = 6;               // GB/s of a node's drives, reading and writing: MLP-Offload's node, 6.9 and 5.3 (arXiv 2509.02480)
+    double host_memory = 0;             // GiB of a node; 0: not known
     std::uint32_t open = 0;             // bits of Open
     LayoutPointer layout;               // layers chunk by chunk; none: as `split` says
     Split split = Split::equal;
@@ -78,6 +85,8 @@ struct Plan {
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
     ExpertDispatch expert_dispatch = ExpertDispatch::automatic;
+    OffloadTarget optimizer_offload_target = OffloadTarget::host;
+    OffloadOverlap optimizer_offload_overlap = OffloadOverlap::none;
     // Where a run differs from what its framework does.
     Habit transformer_engine = Habit::automatic;           // its layers, or the framework's own
     Habit gradient_fusion = Habit::automatic;              // weight gradients are added in place, or exist in bf16 for a moment
@@ -214,6 +223,10 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.boolean({"gradients_in_fp32", "grad32", ""}, p.gradients_in_fp32);
     v.choice({"moments", "adam", ""}, p.moments, kMomentsChoices, p.open, open_moments);
     v.number({"optimizer_offload", "offload", "fraction"}, p.optimizer_offload, {0, 1});
+    v.choice({"optimizer_offload_target", "offto", ""}, p.optimizer_offload_target, kOffloadTargetChoices);
+    v.choice({"optimizer_offload_overlap", "offov", ""}, p.optimizer_offload_overlap, kOffloadOverlapChoices);
+    v.number({"nvme_gbyte_per_s", "nvme", "gbyte_per_s"}, p.nvme_rate, {0.1, 1e3});
+    v.number({"host_memory_gib", "hostmem", "gib"}, p.host_memory, {0, 1e6});
     v.integer({"expert_parallel", "ep", "gpus"}, p.expert_parallel, {1, 4'096}, true);
     v.integer({"expert_tensor_parallel", "etp", "gpus"}, p.expert_tensor_parallel, {1, 1'024}, true);
     v.number({"expert_imbalance", "imbalance", "times"}, p.expert_imbalance, {1, 64});

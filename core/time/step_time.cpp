@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "time/data_traffic.h"
+#include "time/offload.h"
 #include "time/time_symbols.h"
 
 namespace fourfold {
@@ -34,7 +35,7 @@ template <class N>
 class StepCost : TimeSymbols<N> {
  public:
     StepCost(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimesOf<N>& layers)
-        : TimeSymbols<N>(model, plan, machine, timing), layers_(layers) {}
+        : TimeSymbols<N>(model, plan, machine, timing), timing_(timing), layers_(layers) {}
 
     // One micro-batch, forward and backward.
     N stage_seconds(const Stage& s) const {
@@ -251,6 +252,10 @@ class StepCost : TimeSymbols<N> {
         else
             item(TimeItem::data_traffic) = exposed;
         item(TimeItem::optimizer) = optimizer(parameters, data.ranks());
+        item(TimeItem::host_optimizer) = 0.0;
+        if (p_.optimizer_offload > 0)
+            item(TimeItem::host_optimizer) =
+                HostUpdate<N>(m_, p_, hw_, timing_).seconds(cited(parameters), stages.at_rest(pace.heaviest).experts.held);
         item(TimeItem::fixed) = on_.of(&Timing::fixed);
         result_.forward = value_of(forward);
         result_.backward = value_of(backward);
@@ -260,15 +265,11 @@ class StepCost : TimeSymbols<N> {
         const N latency = on_.of(&Timing::shard_latency);
         return value_of(latency) == 0 || value_of(ranks) <= 1 ? N(0.0) : latency * (n_ + x_) * ranks;
     }
-    // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
     N optimizer(const N& parameters, const N& ranks) const {
         const N mine = p_.shards_optimizer() ? parameters / ranks : parameters;
-        const N offload = number("o", "optimizer_on_host", "", p_.optimizer_offload);
         N moved = on_.of(kUpdate) * mine;
-        if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
-        N update = (moved + on_.of(kClearing) * parameters) / on_.stream();
-        if (p_.optimizer_offload == 0) return update;
-        return update + offload * mine * (gradient_bytes(p_) + kWeightBytes) / on_.of(&Machine::host);
+        if (p_.optimizer_offload > 0) moved = moved * (1 - number("o", "optimizer_on_host", "", p_.optimizer_offload));
+        return (moved + on_.of(kClearing) * parameters) / on_.stream();
     }
 
     // ---- noise of the machine and of other jobs; the slowest node sets the pace
@@ -298,6 +299,7 @@ class StepCost : TimeSymbols<N> {
         result_.backward *= factor;
     }
 
+    const Timing& timing_;
     const LayerTimesOf<N>& layers_;
     const Stage* slow_ = nullptr;
     const N vocabulary_ = L::v() / t_ * h_;

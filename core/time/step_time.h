@@ -32,7 +32,8 @@ enum class TimeItem {
     pipeline_traffic,
     data_traffic,  // gradients and weights between copies of the model
     optimizer,
-    stalls,  // noise of the machine and of other jobs
+    host_optimizer,  // the part of it that is offloaded
+    stalls,          // noise of the machine and of other jobs
     fixed,
     count
 };

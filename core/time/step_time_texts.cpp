@@ -21,6 +21,7 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
     {"pipeline_traffic", "pipeline", Paper::pipette, "critical_path"},
     {"data_traffic", "data", Paper::zero, "7"},
     {"optimizer", "compute", Paper::memory_guide, "memory_limited_operations"},
+    {"host_optimizer", "other", Paper::deep_optimizer_states, "update_on_host"},
     {"stalls", "other", Paper::fujii, "fitted_to_its_published_runs"},
     {"fixed", "other", Paper::fujii, "fitted_to_its_published_runs"},
 }};

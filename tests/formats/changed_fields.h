@@ -33,6 +33,8 @@ inline constexpr Changed kChanged[] = {
     {"gradients_in_fp32", "{}", "false"},
     {"moments", "{}", R"("8-bit")"},
     {"optimizer_offload", "{}", "0.5"},
+    {"optimizer_offload_target", R"({"optimizer_offload": 1})", R"("nvme")"},
+    {"optimizer_offload_overlap", R"({"optimizer_offload": 1})", R"("interleaved")"},
     {"expert_parallel", R"({"model": "mixtral-8x7b"})", "2"},
     {"expert_tensor_parallel", R"({"model": "mixtral-8x7b"})", "2"},
     {"expert_imbalance", "{}", "2"},

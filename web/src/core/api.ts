@@ -30,6 +30,10 @@ export type FieldKey =
     | 'gradients_in_fp32'
     | 'moments'
     | 'optimizer_offload'
+    | 'optimizer_offload_target'
+    | 'optimizer_offload_overlap'
+    | 'nvme_gbyte_per_s'
+    | 'host_memory_gib'
     | 'expert_parallel'
     | 'expert_tensor_parallel'
     | 'expert_imbalance'
@@ -342,6 +346,7 @@ export type Gpu = {
     link_gbyte_per_s: number;
     topology?: 'switch' | 'mesh';
     pcie_gbyte_per_s?: number;
+    c2c_gbyte_per_s?: number;
     network_gbyte_per_s: number;
     gpus_per_node: number;
     board_watts?: number; // W
@@ -677,6 +682,16 @@ export type Host = {
     bytes_per_gpu: number;
     bytes_per_node: number;
     pcie_bytes_per_step: number;
+    nvme_bytes_per_node: number;
+    memory_bytes: number | null;
+    class: 'fits' | 'at_risk' | 'does_not_fit' | null;
+    verdict: Text;
+    formula: Tokens;
+    numbers: Tokens;
+    latex: string;
+    latex_numbers: string;
+    where: Where[];
+    source: PlacedSource;
 };
 
 // The same plan by the other method.
