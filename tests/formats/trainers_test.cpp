@@ -32,6 +32,11 @@ train_batch_size = "auto"
     CHECK(job["asked"].empty());
     CHECK(first_of(text)["asked"].dump() == R"(["gpus","sequence_length","model"])");
     CHECK(fate(job, "zero_optimization.stage3_max_live_parameters") == "no_number 5");
+    const Json drives = first_of(
+        "train_micro_batch_size_per_gpu = 1\nzero_optimization.stage = 3\nzero_optimization.offload_optimizer.device = \"nvme\"\n"
+        "zero_optimization.offload_optimizer.pipeline_read = true\nzero_optimization.offload_optimizer.pipeline_write = true\n");
+    CHECK(some(drives, {"optimizer_offload", "optimizer_offload_target", "optimizer_offload_overlap"}) ==
+          "optimizer_offload=1.0 optimizer_offload_target=\"nvme\" optimizer_offload_overlap=\"overlapped\"");
 }
 
 TEST_CASE("DeepSpeed: batches that contradict each other, values left to the trainer") {

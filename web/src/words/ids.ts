@@ -144,6 +144,7 @@ export interface Words {
     'answer.stale': null;
     'answer.late': null;
     'answer.host': { node: number; gpu: number; traffic: number };
+    'answer.host_nvme': { node: number };
     'plan.degree': { name: string; value: number };
     'plan.chunks': { count: number };
     'plan.kept': null;
@@ -964,6 +965,7 @@ export interface Words {
     'measured.head.does_not_fit': null;
     'measured.head.area': null;
     'measured.family.bloom': null;
+    'measured.family.deep-optimizer-states': null;
     'measured.family.fujii2024-a100': null;
     'measured.family.fujii2024-h100': null;
     'measured.family.hagemann2023': null;
@@ -976,6 +978,7 @@ export interface Words {
     'measured.family.megatron-ci-experts': null;
     'measured.family.simumax-memory': null;
     'measured.family.mlperf': null;
+    'measured.family.mlp-offload': null;
     'measured.family.nanotron': null;
     'measured.family.nanotron-slow-network': null;
     'measured.family.nvidia-dgxc': null;
