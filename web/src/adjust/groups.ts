@@ -29,7 +29,19 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'count_loss_as_layer',
         ],
     ],
-    ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
+    [
+        'sharding',
+        [
+            'zero',
+            'shard_replicas',
+            'optimizer_offload',
+            'optimizer_offload_target',
+            'optimizer_offload_overlap',
+            'nvme_gbyte_per_s',
+            'host_memory_gib',
+            'sequence_parallel',
+        ],
+    ],
     ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
     [
         'traffic',
