@@ -76,6 +76,11 @@ Plan random_plan(Random& random) {
     plan.precision = random.one_of({Precision::bf16, Precision::bf16, Precision::fp16, Precision::fp8, Precision::fp8_weights});
     plan.moments = random.one_of({Moments::fp32, Moments::bits16, Moments::bits8});
     plan.optimizer_offload = random.one_of<double>({0, 0, 0.5, 1});
+    if (plan.optimizer_offload > 0) {  // by fields that are there already: the plans without stay as they were
+        const auto turn = static_cast<std::size_t>(plan.global_batch % 6);
+        plan.optimizer_offload_overlap = static_cast<OffloadOverlap>(turn / 2);
+        plan.optimizer_offload_target = static_cast<OffloadTarget>(turn % 2);
+    }
     plan.framework = random.one_of({FrameworkKind::megatron_2025, FrameworkKind::megatron_2024, FrameworkKind::pytorch});
     plan.loss = random.one_of({Loss::automatic, Loss::plain, Loss::native_fused, Loss::te_fused, Loss::gathered});
     plan.schedule = random.one_of({ScheduleKind::one_f_one_b, ScheduleKind::one_f_one_b, ScheduleKind::gpipe, ScheduleKind::zero_bubble_h1,

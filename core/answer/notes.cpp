@@ -79,6 +79,14 @@ Json used_notes(const Job& job) {
     const Plan& p = job.plan;
     Notes notes;
     notes.add(zero_note(p.zero));
+    if (p.freezes())
+        notes.add(Text("used.lora")
+                      .with("rank", p.lora_rank)
+                      .with("format", label("choice.frozen_weights", kFrozenChoices, static_cast<std::size_t>(p.frozen_weights))));
+    if (p.optimizer != Optimizer::adam)
+        notes.add(
+            Text("used.optimizer").with("optimizer", label("choice.optimizer", kOptimizerChoices, static_cast<std::size_t>(p.optimizer))));
+    if (p.master_weights == Habit::off) notes.add("used.no_master");
     if (p.moments != Moments::fp32)
         notes.add(Text("used.moments").with("format", label("choice.moments", kMomentsChoices, static_cast<std::size_t>(p.moments))));
     notes.add(p.gradients_in_fp32 ? "used.gradients.fp32" : "used.gradients.16_bit");
@@ -108,8 +116,8 @@ Json used_notes(const Job& job) {
 static void assume_kernels(const Job& job, Assumptions& assumed) {
     constexpr const char* kAttention[] = {"assumed.attention.flash", "assumed.attention.cudnn", "assumed.attention.unfused",
                                           "assumed.attention.local"};  // by AttentionKernel
-    constexpr const char* kLoss[] = {"assumed.loss.plain", "assumed.loss.native_fused", "assumed.loss.te_fused",
-                                     "assumed.loss.gathered"};  // by LossKernel
+    constexpr const char* kLoss[] = {"assumed.loss.plain", "assumed.loss.native_fused", "assumed.loss.te_fused", "assumed.loss.gathered",
+                                     "assumed.loss.chunked"};  // by LossKernel
     const Plan& p = job.plan;
     const Framework f = framework_of(p, *job.gpu);
     assumed.add(

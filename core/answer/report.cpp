@@ -5,6 +5,7 @@
 
 #include "answer/notes.h"
 #include "answer/parts.h"
+#include "answer/report_host.h"
 #include "answer/report_time.h"
 #include "base/tie.h"
 #include "memory/curve.h"
@@ -55,7 +56,7 @@ Json describe_groups(Method method, const Items<Traced>& items, double card_byte
 struct StageView {
     Stage stage;
     GroupBytes groups{};
-    double bytes = 0, static_bytes = 0;
+    double bytes = 0, static_bytes = 0, host_bytes = 0;
 };
 
 std::vector<StageView> views_of(const Job& job) {
@@ -83,6 +84,7 @@ std::vector<StageView> views_of(const Job& job) {
         view.groups = group_bytes(memory.items);
         view.bytes = memory.peak_bytes;
         view.static_bytes = memory.static_bytes;
+        view.host_bytes = memory.host_bytes;
         views.push_back(view);
     }
     return views;
@@ -166,15 +168,8 @@ Json compare(const Job& job, const GroupBytes& here) {
     return result;
 }
 
-Json describe_host(const Job& job, const StageMemory<Traced>& memory) {
-    if (memory.host_bytes == 0) return nullptr;
-    return Object()
-        .add("bytes_per_gpu", memory.host_bytes)
-        .add("bytes_per_node", memory.host_bytes * static_cast<double>(std::min(job.plan.gpus_per_node, job.plan.gpus)))
-        .add("pcie_bytes_per_step", memory.pcie_bytes);
-}
-
-void add_memory(Json& answer, const Job& job) {
+// Bytes of one GPU in host memory, on the stage that offloads most.
+double add_memory(Json& answer, const Job& job) {
     const Plan& p = job.plan;
     const double card = job.gpu->memory_bytes;
     const bool papers_own = job.method == Method::fujii2024;
@@ -213,8 +208,11 @@ void add_memory(Json& answer, const Job& job) {
     answer["groups"] = describe_groups(job.method, memory.items, card);
     answer["stages"] = std::move(stages);
     answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
-    answer["host"] = describe_host(job, memory);
+    double host = 0;
+    for (const StageView& view : views) host = std::max(host, view.host_bytes);
+    answer["host"] = describe_host(job, memory, host);
     answer["comparison"] = compare(job, fullest->groups);
+    return host;
 }
 
 }  // namespace
@@ -235,12 +233,13 @@ Json estimate_answer(const Job& job, const Resolved& resolved) {
             .add("data_parallel", p.data_parallel())
             .add("micro_batches", p.micro_batches())
             .add("padded_vocabulary", padded_vocabulary(job.model, p.tensor_parallel));
-    add_memory(answer, job);
+    const double host = add_memory(answer, job);
     answer["used"] = used_notes(job);
     answer["assumed"] = assumed_notes(job);
     answer["not_counted"] = not_counted_notes(job);
     answer["time"] = describe_time(job);
     Problems list = warnings(job.model, p);
+    warn_of_host_memory(job, host, list);
     warn_of_impossible_time(job, answer["time"]["step_seconds"].get<double>(), list);
     answer["warnings"] = to_json(list);
     return answer;

@@ -23,8 +23,9 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
     return rates;
 }
 
-// Schedules that split the backward pass have papers of their own.
+// Schedules that split the backward pass have papers of their own, and so have drives.
 const Source& source_of(const Plan& p, TimeItem item) {
+    if (item == TimeItem::host_optimizer && p.optimizer_offload_target == OffloadTarget::nvme) return source(Paper::mlp_offload);
     const ScheduleRow& schedule = row_of(p.schedule_kind());
     if (item != TimeItem::bubble || !schedule.splits_backward) return source(text(item).paper);
     return source(schedule.overlaps ? Paper::dualpipe : Paper::zero_bubble);

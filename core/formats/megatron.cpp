@@ -36,6 +36,7 @@ constexpr Since kSince[] = {
     {"--attention-backend", 11, "attention"},
     {"--recompute-modules", 12, "recompute_modules"},
     {"--optimizer-cpu-offload", 12, "optimizer_offload"},
+    {"--overlap-cpu-optimizer-d2h-h2d", 12, "optimizer_offload_overlap"},
     {"--cross-entropy-fusion-impl", 12, "loss"},
     {"--grad-reduce-in-bf16", 12, "gradients_in_fp32"},
     {"--mtp-num-layers", 12, ""},

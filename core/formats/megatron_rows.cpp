@@ -226,6 +226,16 @@ static void write_offload(To& to, Name) {
     if (part < 1 && to.knows("--optimizer-cpu-offload")) to.flag("--optimizer-offload-fraction", Json(part).dump());
 }
 
+// Which part of the update the GPU takes over nothing says, nor drives.
+static void write_offload_overlap(To& to, Name field) {
+    if (to.plan.optimizer_offload <= 0 || to.plan.optimizer_offload_overlap == OffloadOverlap::none) return;
+    to.flag("--overlap-cpu-optimizer-d2h-h2d");
+    if (to.plan.optimizer_offload_overlap == OffloadOverlap::interleaved) to.leave_field(field);
+}
+static void write_offload_target(To& to, Name field) {
+    if (to.plan.optimizer_offload > 0 && to.plan.optimizer_offload_target != OffloadTarget::host) to.leave_field(field);
+}
+
 // Without experts neither has an effect. Where nothing is said, experts are split as the rest of a layer.
 static void write_expert_degrees(To& to, Name) {
     if (to.model.experts.count == 0) return;
@@ -264,6 +274,7 @@ static void write_loss(To& to, Name field) {
         case Loss::plain:
             return;
         case Loss::gathered:
+        case Loss::chunked:
             return to.leave_field(field);
         case Loss::native_fused:
         case Loss::te_fused:
@@ -335,6 +346,8 @@ static constexpr MegatronRow kPlanRows[] = {
     {"gradients_in_fp32", write_gradients},
     {"moments", write_optimizer},
     {"optimizer_offload", write_offload},
+    {"optimizer_offload_target", write_offload_target},
+    {"optimizer_offload_overlap", write_offload_overlap},
     {"attention", write_kernel},
     {"loss", write_loss},
     {"tensor_overlap", write_tensor_overlap},
@@ -351,6 +364,13 @@ static constexpr MegatronRow kPlanRows[] = {
     {"large_workspaces", leave_changed},
     {"attention_mask", leave_changed},
     {"deferred_embedding_gradient", leave_changed},
+    {"trained", leave_changed},
+    {"lora_rank", leave_changed},
+    {"lora_targets", leave_changed},
+    {"lora_dropout", leave_changed},
+    {"frozen_weights", leave_changed},
+    {"optimizer", leave_changed},
+    {"master_weights", leave_changed},
     {"fused_norms", leave_changed},
     {"hidden_dropout", leave},
     {"attention_dropout", leave},

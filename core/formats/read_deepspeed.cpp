@@ -19,7 +19,10 @@ static void read_offload(Import& in) {
     const auto part = in.number("zero_optimization.offload_optimizer.ratio", "optimizer_offload");
     if (device && *device != "none") in.job["optimizer_offload"] = part && *part >= 0 && *part <= 1 ? *part : 1.0;
     if (in.on("zero_optimization.cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
-    if (device == "nvme") in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_optimizer.device: nvme"));
+    if (device == "nvme") in.job["optimizer_offload_target"] = "nvme";
+    const bool reads = in.on("zero_optimization.offload_optimizer.pipeline_read", "optimizer_offload_overlap"),
+               writes = in.on("zero_optimization.offload_optimizer.pipeline_write", "optimizer_offload_overlap");
+    if (reads && writes) in.job["optimizer_offload_overlap"] = "overlapped";
     if (const auto weights = in.text("zero_optimization.offload_param.device", ""); weights && *weights != "none")
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
 }
@@ -107,8 +110,10 @@ void read_accelerate(Import& in) {
         read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
     else if (type == "deepspeed") {
         read_zero_stage(in, "deepspeed_config.zero_stage");
-        if (const auto device = in.text("deepspeed_config.offload_optimizer_device", "optimizer_offload"); device && *device != "none")
+        if (const auto device = in.text("deepspeed_config.offload_optimizer_device", "optimizer_offload"); device && *device != "none") {
             in.job["optimizer_offload"] = 1.0;
+            if (*device == "nvme") in.job["optimizer_offload_target"] = "nvme";
+        }
         if (const auto device = in.text("deepspeed_config.offload_param_device", ""); device && *device != "none")
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
     } else if (type == "multi_gpu" || type == "no")

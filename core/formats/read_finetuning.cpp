@@ -1,5 +1,5 @@
-// Axolotl 067b021c8 and LLaMA-Factory ff6d4d12e: a model by its name, the rest is a trainer's. LoRA and the like are recognised, and not
-// counted.
+// Axolotl 067b021c8 and LLaMA-Factory ff6d4d12e: a model by its name, the rest is a trainer's. LoRA and QLoRA are read; other ways to train
+// a part are recognised, and not counted.
 #include <algorithm>
 
 #include "base/text.h"
@@ -8,6 +8,7 @@
 #include "formats/read_megatron.h"
 #include "formats/readers.h"
 #include "formats/trainers.h"
+#include "plan/plan.h"
 
 namespace fourfold {
 
@@ -23,8 +24,17 @@ static void read_optimizer(Import& in, std::string_view key) {
     if (!name) return;
     if (name->find("8bit") != std::string::npos)
         in.job["moments"] = "8-bit";
+    else if (const std::string lower = lower_case(*name); lower == "muon" || lower == "sgd")
+        in.job["optimizer"] = lower;
     else if (!lower_case(*name).starts_with("adamw"))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
+}
+
+// How bitsandbytes stores what is frozen: 4 bits with scales of scales, unless it is said otherwise, or 8.
+static void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
+    if (!four && !eight) return;
+    const bool once = four && in.has(twice) && !in.on(twice, "frozen_weights");
+    in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";
 }
 
 int axolotl_likeness(const std::vector<Entry>& entries) {
@@ -79,7 +89,13 @@ void read_axolotl(Import& in) {
                  "auto_resume*",
                  "debug",
                  "deepspeed",
-                 "lora_*",
+                 "lora_alpha",
+                 "lora_fan*",
+                 "lora_mlp_kernel",
+                 "lora_qkv_kernel",
+                 "lora_o_kernel",
+                 "lora_on_cpu",
+                 "loraplus*",
                  "overrides*",
                  "max_steps",
                  "cut_cross*",
@@ -119,7 +135,14 @@ void read_axolotl(Import& in) {
     if (in.on("flash_attention", "attention")) in.job["attention"] = "flash";
     read_types(in);
     read_optimizer(in, "optimizer");
-    refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir"});
+    const auto adapter = in.text("adapter", "trained");
+    if (adapter == "lora" || adapter == "qlora") {
+        read_adapters(in, {"lora_r", "lora_target_modules", "lora_dropout", "lora_target_linear", lora_query | lora_value});
+        const bool four = in.on("load_in_4bit", "frozen_weights"), eight = in.on("load_in_8bit", "frozen_weights");
+        read_frozen(in, four || (adapter == "qlora" && !eight), eight, "bnb_config_kwargs.bnb_4bit_use_double_quant");
+        refuse_adapters(in, {"rl", "peft_use_dora"});
+    } else
+        refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir"});
     ask_rest(in);
 }
 
@@ -134,7 +157,7 @@ void read_llama_factory(Import& in) {
         {"do_train",     "do_eval",     "dataset*",       "template",         "max_samples",     "overwrite*",       "preprocessing*",
          "output_dir",   "logging*",    "save_*",         "plot_loss",        "learning_rate",   "num_train_epochs", "lr_scheduler*",
          "warmup*",      "ddp_timeout", "val_size",       "per_device_eval*", "eval_*",          "report_to",        "trust_remote_code",
-         "resume*",      "packing",     "neat_packing",   "dataloader*",      "lora_*",          "weight_decay",     "max_grad_norm",
+         "resume*",      "packing",     "neat_packing",   "dataloader*",      "lora_alpha",      "weight_decay",     "max_grad_norm",
          "seed",         "run_name",    "max_steps",      "adam_*",           "rope_scaling",    "enable_liger*",    "freeze_*",
          "use_swanlab*", "swanlab*",    "tokenized_path", "streaming",        "mask_history",    "train_on_prompt",  "image_*",
          "video_*",      "pref_*",      "adapter_name*",  "low_cpu*",         "enable_thinking", "eval_dataset"},
@@ -161,9 +184,17 @@ void read_llama_factory(Import& in) {
     read_types(in);
     read_optimizer(in, "optim");
     const auto type = in.text("finetuning_type", ""), stage = in.text("stage", "");
-    if (!type || *type != "full") refuse_mode(in, type.value_or("lora"));  // its own default
+    const bool lora = type.value_or("lora") == "lora";  // its own default
+    if (lora) {
+        read_adapters(in, {"lora_rank", "lora_target", "lora_dropout", "", lora_all});
+        const auto bits = in.whole("quantization_bit", "frozen_weights");
+        if (bits && *bits != 4 && *bits != 8) refuse_mode(in, "quantization_bit");
+        read_frozen(in, bits == 4, bits == 8, "double_quantization");
+    } else if (*type != "full")
+        refuse_mode(in, *type);
     if (stage && *stage != "pt" && *stage != "sft") refuse_mode(in, *stage);
-    refuse_adapters(in, {"quantization_bit", "use_galore", "use_badam", "use_apollo", "adapter_name_or_path"});
+    if (!lora) refuse_adapters(in, {"quantization_bit"});
+    refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora", "adapter_name_or_path"});
     ask_rest(in);
 }
 

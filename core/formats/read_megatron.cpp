@@ -148,7 +148,9 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     if (aware && bytes(first) == 2 && bytes(second) == 2) in.job["moments"] = "16-bit";
     if (aware && bytes(first) != bytes(second)) in.notes.emplace_back("import_plan.note.two_moments");
     const auto part = in.number("optimizer_offload_fraction", "optimizer_offload");
+    const bool overlaps = in.on("overlap_cpu_optimizer_d2h_h2d", "optimizer_offload_overlap");
     if (!in.on("optimizer_cpu_offload", "optimizer_offload")) return;
+    if (overlaps) in.job["optimizer_offload_overlap"] = "overlapped";
     in.job["optimizer_offload"] = part.value_or(defaults.offload_fraction);
     if (!aware) in.refused.push_back(refusal("offload"));
 }

@@ -1,6 +1,7 @@
 // What the readers of PyTorch trainers share: data parallelism with ZeRO or FSDP, batches by copy and accumulation, modes that are not
 // counted.
 #pragma once
+#include <cstdint>
 #include <string_view>
 
 #include "formats/entries.h"
@@ -26,6 +27,14 @@ void read_fsdp(Import& import, std::string_view prefix, std::string_view version
 // A mode that is recognised and not counted, such as LoRA.
 void refuse_mode(Import& import, std::string_view mode);
 void refuse_adapters(Import& import, std::initializer_list<std::string_view> keys);
+
+// LoRA: the names of its settings; what is adapted where they do not say it; and PEFT's own rank.
+struct AdapterKeys {
+    std::string_view rank, targets, dropout, all;  // the last: a switch for every matrix
+    std::uint32_t usual;
+};
+inline constexpr std::int64_t kUsualRank = 8;
+void read_adapters(Import& import, const AdapterKeys& keys);
 
 // Degrees that the format cannot say, or that are absent, are 1; the stack is PyTorch.
 void fill_pytorch(Import& import);

@@ -55,6 +55,7 @@ constexpr Place kPlaces[] = {
     {"exp_avg_sq_dtype", kOptimizer, kOptim},
     {"optimizer_cpu_offload", kOptimizer, kOptim},
     {"optimizer_offload_fraction", kOptimizer, kOptim},
+    {"overlap_cpu_optimizer_d2h_h2d", kOptimizer, kOptim},
 };
 
 class Overrides : public Settings {
@@ -162,14 +163,18 @@ void write_optimizer(Overrides& to) {
     const char* type = p.moments == Moments::bits8 ? "torch.uint8" : small ? "torch.bfloat16" : "torch.float32";
     for (const char* name : {"exp_avg_dtype", "exp_avg_sq_dtype"}) to.set(name, type);
     to.set("optimizer_cpu_offload", offloads);
-    if (offloads) to.set("optimizer_offload_fraction", p.optimizer_offload);
+    if (!offloads) return;
+    to.set("optimizer_offload_fraction", p.optimizer_offload);
+    if (p.optimizer_offload_overlap != OffloadOverlap::none) to.set("overlap_cpu_optimizer_d2h_h2d", true);
+    if (p.optimizer_offload_overlap == OffloadOverlap::interleaved) to.leave_field("optimizer_offload_overlap");
+    if (p.optimizer_offload_target != OffloadTarget::host) to.leave_field("optimizer_offload_target");
 }
 
 void write_kernels(Overrides& to) {
     const Plan& p = to.plan;
     const char* const backends[] = {"", "flash", "fused", "unfused"};
     if (p.attention != Attention::automatic) to.set("attention_backend", backends[static_cast<std::size_t>(p.attention)]);
-    if (p.loss == Loss::gathered) to.leave_field("loss");
+    if (p.loss == Loss::gathered || p.loss == Loss::chunked) to.leave_field("loss");
     if (p.loss == Loss::plain) to.set("cross_entropy_loss_fusion", false);
     if (p.loss == Loss::native_fused || p.loss == Loss::te_fused) {
         to.set("cross_entropy_loss_fusion", true);
@@ -208,6 +213,8 @@ constexpr SettingRow kRows[] = {
     {"gradients_in_fp32", nullptr},
     {"moments", nullptr},
     {"optimizer_offload", nullptr},
+    {"optimizer_offload_target", nullptr},
+    {"optimizer_offload_overlap", nullptr},
     {"attention", nullptr},
     {"loss", nullptr},
     {"tensor_overlap", nullptr},

@@ -36,8 +36,15 @@ void write_zero(To& to, Name) {
 void write_offload(To& to, Name) {
     const double part = to.plan.optimizer_offload;
     if (part <= 0) return;
-    to.put("zero_optimization.offload_optimizer.device", "cpu");
+    const OffloadOverlap overlap = to.plan.optimizer_offload_overlap;
+    const bool drives = to.plan.optimizer_offload_target == OffloadTarget::nvme;
+    to.put("zero_optimization.offload_optimizer.device", drives ? "nvme" : "cpu");
+    if (drives) to.put("zero_optimization.offload_optimizer.nvme_path", "/local_nvme");
     if (part < 1) to.put("zero_optimization.offload_optimizer.ratio", part);
+    if (overlap == OffloadOverlap::none) return;
+    for (const char* way : {"zero_optimization.offload_optimizer.pipeline_read", "zero_optimization.offload_optimizer.pipeline_write"})
+        to.put(way, true);
+    if (overlap == OffloadOverlap::interleaved) to.leave_field("optimizer_offload_overlap");
 }
 
 void write_types(To& to, Name field) {
@@ -63,6 +70,8 @@ constexpr SettingRow kDeepspeedRows[] = {
     {"zero", write_zero},
     {"overlap_gradients", nullptr},
     {"optimizer_offload", write_offload},
+    {"optimizer_offload_target", nullptr},
+    {"optimizer_offload_overlap", nullptr},
     {"precision", write_types},
     {"gradients_in_fp32", nullptr},
     {"tensor_parallel", write_tensor},

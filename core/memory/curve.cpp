@@ -27,15 +27,16 @@ static LeftOut left_out_of(const Plan& plan, std::int64_t drawn) {
     return {static_cast<std::int32_t>(drawn / 2), static_cast<std::int32_t>(plan.micro_batches() - drawn)};
 }
 
-static OpTimes times_of(const Stages& stages, const Schedule& schedule, const Model& model) {
+// Frozen weights have no gradient: a backward pass takes as long as a forward pass then.
+static OpTimes times_of(const Stages& stages, const Schedule& schedule, const Model& model, bool freezes) {
     OpTimes times;
     const double average = static_cast<double>(model.layers) / schedule.pieces();
     for (std::int32_t stage = 0; stage < schedule.stages; ++stage)
         for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
             const double forward = std::max(kLeastForward, static_cast<double>(stages.layers_of(stage, chunk)) / average);
             times.forward.push_back(forward);
-            times.backward.push_back(schedule.splits_backward ? forward : 2 * forward);
-            times.weight.push_back(forward);
+            times.backward.push_back(schedule.splits_backward || freezes ? forward : 2 * forward);
+            times.weight.push_back(freezes ? 0 : forward);
         }
     return times;
 }
@@ -91,7 +92,7 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
         make_schedule(plan.running_schedule(), static_cast<std::int32_t>(plan.pipeline_parallel),
                       static_cast<std::int32_t>(plan.pieces_per_stage()), static_cast<std::int32_t>(curve.micro_batches));
     const Stages stages(model, plan);
-    const auto played = play(schedule, times_of(stages, schedule, model));
+    const auto played = play(schedule, times_of(stages, schedule, model, plan.freezes()));
     if (!played) return std::nullopt;
     const auto at = static_cast<std::size_t>(stage);
     curve.ops = schedule.ops[at];

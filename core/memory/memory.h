@@ -37,11 +37,15 @@ enum class Item {
     embedding_activations,
     head_activations,
     fp8_weights,
+    frozen_weights,
+    adapters,
     master_weights,
     moments,
     norm_activations,
     norm_outputs,
     norm_copies,
+    adapter_inputs,
+    adapter_activations,
     latent_activations,
     // a layer's attention, from its projections to the scores: memory_detailed.cpp relies on the order
     qkv_activations,
@@ -62,6 +66,7 @@ enum class Item {
     recomputed_unit,
     gathered_weights,
     whole_gradients,
+    unpacked_weights,
     library_workspaces,
     dummy_gradients,
     global_buffer,
@@ -95,6 +100,11 @@ enum class Paper {
     ring,
     pipette,
     dualpipe,
+    lora,
+    qlora,
+    deep_optimizer_states,
+    mlp_offload,
+    zero_offload,
     count
 };
 struct ItemText {
@@ -152,11 +162,18 @@ extern template Items<Traced> fujii2024<Traced>(const Model&, const Plan&);
 
 // Bytes per parameter of Adam's two averages, by Moments; 8 bits come with one fp32 scale per block of 256 values.
 inline constexpr double kMomentsBytes[] = {8, 4, 2 * (1 + 4.0 / 256)};
+// Of one average of the gradients, in the format of the plan's optimizer; Adam has two, SGD with momentum one, Muon one for the matrices of
+// layers.
+inline double average_bytes(const Plan& p) {
+    return kMomentsBytes[static_cast<std::size_t>(p.optimizer == Optimizer::adam_8bit ? Moments::bits8 : p.moments)] / 2;
+}
+// Whether a copy in fp32 stands beside the weights that learn.
+inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off; }
 // Bytes per logit, by LossKernel: at the worst moment of the loss, and kept by every further prediction of a token.
 struct LossBytes {
     double at_worst, kept;
 };
-inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}};
+inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}, {4, 4}};
 
 // How many times as much the user's own runs held as is estimated without them, of a GPU with so many bytes. A constant is spread over all
 // items in proportion: which of them is larger nobody measured.
@@ -168,12 +185,12 @@ void calibrate(Items<N>& items, double times) {
 
 template <class N>
 struct StageMemory {
-    Items<N> items;                       // at the worst moment of a step
-    double static_bytes = 0;              // between steps
-    double peak_bytes = 0;                // the items' sum
-    double at_head = 0, at_backward = 0;  // of the items' sum, what exists only while the head or the first layer of a backward pass works
-    double host_bytes = 0;                // in the node's own memory, for this GPU
-    double pcie_bytes = 0;                // between host and GPU, per step
+    Items<N> items;                        // at the worst moment of a step
+    double static_bytes = 0;               // between steps
+    double peak_bytes = 0;                 // the items' sum
+    double at_head = 0, at_backward = 0;   // of the items' sum, what exists only while the head or the first layer of a backward pass works
+    N host_bytes = 0.0, nvme_bytes = 0.0;  // in the node's own memory and on its drives, for this GPU (host.h)
+    double pcie_bytes = 0;                 // between host and GPU, per step
 };
 
 // Allocated bytes of one rank of a pipeline stage at the moment that `stage` describes (stage.h); sources beside each term in

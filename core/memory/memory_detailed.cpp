@@ -1,7 +1,6 @@
 // Every item of every pipeline stage. Based on
 //   V. Korthikanti et al.: Reducing Activation Recomputation in Large Transformer Models, arXiv 2205.05198 (2022), sections 4 and 5: what a
 //     layer keeps, and what is left of it under recomputation
-//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054 (2019): what an optimizer holds and how it is shared out
 //   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
 //   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
 // and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/evidence/megatron-ci.jsonl): what has no
@@ -15,16 +14,13 @@
 
 #include "base/bytes.h"
 #include "memory/memory.h"
+#include "memory/states.h"
 #include "plan/in_flight.h"
 #include "plan/parameters.h"
 
 namespace fourfold {
 
 namespace {
-
-// PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp: kMinLargeAlloc, kRoundLarge, kSmallSize), bytes: from so many on a block
-// takes steps of so many, and only more than so many are cut off again.
-constexpr double kLargeBlock = 10 * kMebi, kLargeStep = 2 * kMebi, kLeastCutOff = kMebi;
 
 // Bytes of a workspace of cuBLAS, large or not (framework.h), and how many there are of it and of Transformer Engine's; grouped
 // multiplications add some of the latter.
@@ -43,7 +39,7 @@ class Estimate : Symbols<N> {
         : Symbols<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_), result_(result), items_(result.items) {}
 
     void run() {
-        states();
+        between_steps_ = States<N>(m_, p_, fw_, stage_, parameters_, result_).run();
         buffers();
         result_.static_bytes = items_.total() + between_steps_;
         attention_kept();
@@ -75,69 +71,6 @@ class Estimate : Symbols<N> {
     bool fp8() const { return is_fp8(p_.precision); }
     double matrix_input() const { return fp8() && fw_.stores_fp8 ? 1 : 2; }  // bytes per value
 
-    // ---- model states (ZeRO, sections 3.1 and 5)
-    void states() {
-        const N P = named<N>({"P", "parameters_without_experts", ""}, parameters_.dense());
-        const bool has_experts = parameters_.expert_layers() > 0;
-        const N X = has_experts ? named<N>({"X", "parameters_of_experts", ""}, parameters_.routed()) : N(0.0);
-        const auto over = [&](std::int64_t ranks) {
-            return p_.shards_optimizer()
-                       ? std::max(1.0, std::floor(as_double(p_.weight_copies() * (p_.gpus / (ranks * p_.pipeline_parallel))) /
-                                                  as_double(p_.shard_replicas)))
-                       : 1.0;
-        };
-        const N S = number("S", "optimizer_group", "gpus", over(p_.tensor_parallel));
-        const N R = number("R", "expert_optimizer_group", "gpus", over(p_.expert_tensor_parallel * p_.expert_parallel));
-        const N all = has_experts ? P + X : P;
-        const N share = has_experts ? P / S + X / R : P / S;
-        const bool share_weights = p_.zero == Zero::weights, share_gradients = share_weights || p_.zero == Zero::gradients;
-        const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
-        const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
-        items_.add(Item::weights, 2 * (share_weights ? share : all));
-        if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices, where one does not serve for both;
-                                               // embedding and head stay in bf16
-            const N matrices = all - parameters_.vocabularies() * parameters_.vocabulary();
-            items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * (share_weights ? matrices / S : matrices));
-        }
-        items_.add(Item::gradients, gradient * (share_gradients ? share : all));
-        optimizer(share);
-        if (!p_.gradients_in_fp32 && !share_gradients) between_steps_ += value_of(4 * share);  // Megatron's fp32 copies
-        add_rounding(P);
-    }
-    void optimizer(const N& share) {
-        const double moments = kMomentsBytes[static_cast<int>(p_.moments)];
-        const N kept = p_.optimizer_offload > 0 ? (1 - number("o", "optimizer_on_host", "", p_.optimizer_offload)) * share : share;
-        if (p_.optimizer_offload < 1) {
-            items_.add(Item::master_weights, 4 * kept);
-            items_.add(Item::moments, moments * kept);
-        }
-        // the host needs a fp32 gradient beside what it took over; each step gradients go down and weights come back
-        const double moved = p_.optimizer_offload * value_of(share);
-        result_.host_bytes = moved * (4 + moments + 4);
-        result_.pcie_bytes = moved * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
-    }
-
-    // What the allocator adds to a block.
-    static N rounding(const N& bytes) {
-        using std::ceil;
-        const N step = number("O", "allocator_step", "bytes", kLargeStep), rest = ceil(bytes / step) * step - bytes;
-        return value_of(bytes) >= kLargeBlock && value_of(rest) <= kLeastCutOff ? rest : N(0.0);
-    }
-    // The gradients lie in one buffer, and so do the weights under the distributed optimizer. Otherwise every tensor has a block of its
-    // own; in small models those of the vocabulary alone are large blocks, and in large models the rest does not matter.
-    void add_rounding(const N& parameters) {
-        if (p_.zero != Zero::none && p_.zero != Zero::optimizer) return;
-        N bytes = rounding((p_.gradients_in_fp32 ? 4 : 2) * parameters);
-        const double tensors = (stage_.has_embedding ? 1 : 0) + (stage_.has_head && parameters_.separate_head() ? 1 : 0);
-        if (p_.zero == Zero::none && tensors > 0) {
-            N each = rounding(2 * parameters_.vocabulary());
-            add(each, 3 * rounding(4 * parameters_.vocabulary()));  // copy, two averages
-            add(bytes, tensors * each);
-        } else if (p_.zero == Zero::optimizer)
-            add(bytes, rounding(2 * parameters));
-        if (value_of(bytes) > 0) items_.add(Item::allocator_rounding, bytes);
-    }
-
     // ---- workspaces and buffers
     N flowing() const { return 2 * split_tokens() * h(); }  // the tensor between two layers or stages
     N scores() const { return b() * a() / t() * squared(s()) / c(); }
@@ -149,7 +82,7 @@ class Estimate : Symbols<N> {
         return (any ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
     }
     void buffers() {
-        if (fw_.caches_dummy_gradients) {
+        if (fw_.caches_dummy_gradients && !p_.freezes()) {
             N elements = 0.0;
             if (stage_.has_head) add(elements, parameters_.vocabulary());
             for (const N& size : parameters_.shapes()) add(elements, size);
@@ -196,11 +129,18 @@ class Estimate : Symbols<N> {
         const LatentAttention& l = m_.latent;
         // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
         const N outputs = (fp8() ? 1 : 2) * std::min(m_.norms_per_layer, 2) * split_tokens() * h();
-        add(Item::norm_activations,
-            (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + 4 * m_.norms_per_layer * norm_parameters() * split_tokens());
-        norm_outputs(outputs);
+        const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
+        if (p_.freezes() && !p_.fused_norms)  // one by one, and frozen, they keep their input in fp32 alone
+            add(Item::norm_copies, 4 * m_.norms_per_layer * split_tokens() * h() + statistics, p_.recomputes(layernorm));
+        else
+            add(Item::norm_activations, (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + statistics);
+        if (p_.freezes())
+            adapter_inputs();
+        else
+            norm_outputs(outputs);
         // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
-        if (!p_.fused_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
+        if (!p_.fused_norms && !p_.freezes())
+            add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
         N out_width = d();
         if (latent()) {
             out_width = N(as_double(l.value_dim));
@@ -217,9 +157,12 @@ class Estimate : Symbols<N> {
                         8 * norm_parameters() * tokens() * a() / t());
         }
         const N output = 2 * tokens() * a() * out_width / t();
-        // the projection keeps an fp8 copy of its own, or shares one of 12 bits
-        add(Item::attention_output, !fp8() ? output : (fw_.stores_fp8 ? 0.75 : 1.5) * output);
-        const double copies = (p_.context_parallel > 1 ? 1 : 0) + (fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 ? 1 : 0);
+        // the projection keeps an fp8 copy of its own, or shares one of 12 bits; where it is frozen, attention's backward pass alone reads
+        // it
+        const bool projects = keeps_input(p_, lora_output);
+        if (projects || !keeps_scores()) add(Item::attention_output, !fp8() || !projects ? output : (fw_.stores_fp8 ? 0.75 : 1.5) * output);
+        const bool copied = fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects;
+        const double copies = (p_.context_parallel > 1 ? 1 : 0) + (copied ? 1 : 0);
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
             const bool in_copies = fw_.attention == AttentionKernel::local && !fw_.softmax_fusion;
@@ -243,12 +186,39 @@ class Estimate : Symbols<N> {
         add(Kept::experts, with_experts);
     }
 
-    // What the activation function reads, and what the second matrix reads unless it is computed again.
+    // What the activation function reads, and what the second matrix reads unless it is computed again or frozen. A gate that is not fused
+    // with its product keeps both factors.
     N gated_product(const N& width) const {
-        const N read = matrix_input() * tokens() * width * fan() / t();
-        return fp8() && fw_.stores_fp8 ? read : read + (fp8() ? 1 : 2) * tokens() * width / t();
+        N read = matrix_input() * tokens() * width * fan() / t();
+        if (m_.gated && !fw_.activation_fusion) read = read + 2 * tokens() * width / t();
+        return (fp8() && fw_.stores_fp8) || !keeps_input(p_, lora_down) ? read : read + (fp8() ? 1 : 2) * tokens() * width / t();
+    }
+    // What adapters read, and keep for their own weight gradients: their norm's output, gathered where the sequence is split (Megatron-
+    // Bridge, peft/utils.py: sequence_parallel_input_regather is off), once for all that read it.
+    [[gnu::noinline]] void adapter_inputs() {
+        const auto keep_inputs = [&](Kept kept, bool feeds_forward) {
+            const double inputs = (keeps_input(p_, kLoraQkv) ? 1 : 0) + (feeds_forward && keeps_input(p_, kLoraIn) ? 1 : 0);
+            if (inputs > 0) keep(Item::adapter_inputs, kept, (fp8() ? 1 : 2) * inputs * tokens() * h());
+        };
+        keep_inputs(Kept::dense, true);
+        if (!is_dense()) keep_inputs(Kept::experts, m_.experts.shared_ffn > 0);
+    }
+    [[gnu::noinline]] void adapters_kept() {
+        const Adapters<N> adapters(m_, p_);
+        const N attention = adapters.kept(adapters.of_attention(), tokens(), t());
+        const auto beside = [&](const N& width, const N& of, const N& ranks) {
+            return adapters.kept(adapters.of_feed_forward(width), of, ranks);
+        };
+        const auto keep_some = [&](Kept kept, const N& bytes) {
+            if (value_of(bytes) > 0) keep(Item::adapter_activations, kept, bytes);
+        };
+        keep_some(Kept::dense, adapters.sum(attention, beside(f(), tokens(), t())));
+        if (is_dense()) return;
+        const N routed = adapters.sum(attention, beside(expert_ffn(), routed_tokens(), e()));
+        keep_some(Kept::experts, m_.experts.shared_ffn > 0 ? adapters.sum(routed, beside(shared_ffn(), tokens(), t())) : routed);
     }
     void feed_forward_kept() {
+        if (p_.freezes()) adapters_kept();
         const double product = fp8() ? 1 : 2;  // bytes of what the second matrix reads
         keep(Item::feed_forward_activations, Kept::dense, gated_product(f()), p_.recomputes(mlp));
         if (m_.experts.count == 0) return;
@@ -256,10 +226,12 @@ class Estimate : Symbols<N> {
         const auto add = [&](Item item, const N& bytes, bool recomputed) { keep(item, Kept::experts, bytes, whole || recomputed); };
         const N T = routed_tokens();
         add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
-        N per_copy = matrix_input() * h() + matrix_input() * expert_ffn() * fan() / e() + 4;
+        N per_copy = matrix_input() * expert_ffn() * fan() / e();
+        if (keeps_input(p_, kLoraIn)) per_copy = matrix_input() * h() + per_copy;
+        per_copy = per_copy + 4;
         if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);
-        add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
+        if (keeps_input(p_, lora_down)) add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.experts.shared_ffn > 0) add(Item::shared_expert_activations, gated_product(shared_ffn()), p_.recomputes(shared_experts));
     }
     std::span<const PerLayer> kept_items() const { return std::span(per_layer_).first(kept_count_); }
@@ -305,7 +277,8 @@ class Estimate : Symbols<N> {
     }
     // Between B and W every matrix keeps what it read and the gradient of what it wrote (Qi et al., section 2).
     void waiting_for_weight_gradients() {
-        if (stage_.dense.waiting + stage_.experts.waiting == 0) return;
+        // (Frozen matrices have no weight gradient; those of adapters are small, and computed with their input's.)
+        if (stage_.dense.waiting + stage_.experts.waiting == 0 || p_.freezes()) return;
         const double each = matrix_input();
         N bytes = (waiting_attention(each) + 4 * each * split_tokens() * h()) * alive_.waiting();
         if (stage_.dense.waiting > 0)
@@ -322,7 +295,7 @@ class Estimate : Symbols<N> {
         const N logits = fw_.loss == LossKernel::gathered ? tokens() * v() : tokens() * v() / t();
         N loss = 4 * split_tokens() * h() + (worst + extra * kept) * logits;
         N backward = 4 * split_tokens() * h() + (2 + extra * kept) * logits + 2 * tokens() * h();
-        if (!fw_.gradient_fusion) backward = backward + 2 * v() / t() * h();
+        if (!fw_.gradient_fusion && !p_.freezes()) backward = backward + 2 * v() / t() * h();
         N head = value_of(loss) >= value_of(backward) ? loss : backward;
         if (extra > 0) head = head + extra * (12 * split_tokens() * h() + layer_bytes(this->multi_token_is_expert()));
         if (fw_.deferred_embedding_gradient) head = head + 2 * (2 * logits + 2 * tokens() * h());
@@ -341,7 +314,7 @@ class Estimate : Symbols<N> {
             if (value_of(again_attention_) > 0) attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
             if (value_of(attention) > value_of(feed_forward)) bytes = attention;
         }
-        if (!fw_.gradient_fusion) bytes = bytes + 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape());
+        if (!fw_.gradient_fusion && !p_.freezes()) bytes = bytes + 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape());
         return bytes;
     }
 
@@ -354,8 +327,19 @@ class Estimate : Symbols<N> {
         const N layer = named<N>({"G", "largest_layer", ""}, parameters_.largest_layer());
         const N head = parameters_.vocabulary();
         const bool head_is_largest = at_head && value_of(head) > value_of(layer);
+        if (p_.freezes()) return gathered_frozen(layer, head_is_largest, head);
         if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, 2 * (head_is_largest ? head + layer : 2 * layer));
         items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * (head_is_largest ? head : layer));
+    }
+
+    // Frozen weights are gathered as they are stored; gradients are those of a layer's adapters.
+    [[gnu::noinline]] void gathered_frozen(const N& layer, bool head_is_largest, const N& head) {
+        const N stored = number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer;
+        if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, head_is_largest ? 2 * head + stored : 2 * stored);
+        const Adapters<N> adapters(m_, p_);
+        const N learns =
+            stage_.last_is_expert ? adapters.sum(adapters.beside_experts(), adapters.experts_of_layer()) : adapters.dense_layer();
+        if (value_of(learns) > 0) items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * learns);
     }
 
     void temporaries() {
@@ -363,6 +347,8 @@ class Estimate : Symbols<N> {
             items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? kTensorsOnTheWay : kTensorsOnTheWayInterleaved) * flowing());
         if (fw_.attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
         gathered(stage_.has_head);
+        // before a frozen matrix is multiplied it is unpacked to 16 bits, in both passes
+        if (is_packed(p_)) items_.add(Item::unpacked_weights, 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape()));
         const bool has_layers = stage_.layers() > 0;
         const N first = first_backward_bytes();
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);

@@ -41,6 +41,7 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.fp8_flop_per_s = number(profile, "fp8_dense_tflop_per_s", false, problems) * kTera;
     gpu.hbm_byte_per_s = number(profile, "hbm_gbyte_per_s", true, problems) * kGiga;
     gpu.pcie_byte_per_s = number(profile, "pcie_gbyte_per_s", false, problems) * kGiga;
+    gpu.c2c_byte_per_s = number(profile, "c2c_gbyte_per_s", false, problems) * kGiga;
     gpu.link_byte_per_s = number(profile, "link_gbyte_per_s", true, problems) * kGiga;
     gpu.has_switch = profile.value("topology", "switch") == "switch";
     gpu.streaming_multiprocessors = static_cast<std::int64_t>(number(profile, "streaming_multiprocessors", true, problems));
@@ -66,6 +67,7 @@ Gpu own_gpu(const Gpu& base, std::string_view name, const OwnNumbers& numbers) {
     set(gpu.link_byte_per_s, numbers.link, kGiga);
     set(gpu.network_byte_per_s, numbers.network, kGiga);
     set(gpu.pcie_byte_per_s, numbers.pcie, kGiga);
+    if (numbers.pcie != kAutoNumber) gpu.c2c_byte_per_s = 0;  // another card's host is not on its board
     set(gpu.board_watts, numbers.watts, 1);
     set(gpu.usd_per_hour, numbers.price, 1);
     if (numbers.processors != kAuto) gpu.streaming_multiprocessors = numbers.processors;

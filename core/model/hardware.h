@@ -22,6 +22,7 @@ struct Gpu {
     double fp8_flop_per_s = 0;   // dense; 0 = the card has none
     double hbm_byte_per_s = 0;
     double pcie_byte_per_s = 0;     // to the host, one direction; 0 = not said
+    double c2c_byte_per_s = 0;      // to the host on the same board (NVLink-C2C), one direction; 0 = none: then over PCIe
     double link_byte_per_s = 0;     // to the other GPUs of the node, one direction
     bool has_switch = true;         // any pair of GPUs of a node at full link speed; otherwise the links are split among the peers
     double network_byte_per_s = 0;  // to the other nodes, one direction, whatever the cluster; 0 = as the cluster, or what is usual

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "phases/failures.h"
 #include "phases/sources.h"
+#include "plan/adapters.h"
 
 namespace fourfold {
 
@@ -22,8 +23,8 @@ struct Phase {
 
     double days() const { return computing_days / useful.share.value(); }
     Trained trained() const {
-        return {static_cast<double>(parameter_count(job.model)), static_cast<double>(job.plan.gpus),
-                kMomentsBytes[static_cast<std::size_t>(job.plan.moments)]};
+        const double learn = job.plan.freezes() ? adapter_count(job.model, job.plan) : static_cast<double>(parameter_count(job.model));
+        return {learn, static_cast<double>(job.plan.gpus), kMomentsBytes[static_cast<std::size_t>(job.plan.moments)]};
     }
 };
 using Phases = std::vector<Phase>;

@@ -130,11 +130,13 @@ void add_data(const Job& job, const Plan& p, const Measured& measured, const Lay
     const Stages stages(job.model, p);
     for (std::int32_t stage = 0; stage < p.pipeline_parallel; ++stage) {
         const double parameters = stage_parameters(job.model, p, measured.machine, measured.timing, layers, stages.at_rest(stage));
+        const double frozen = stage_frozen_bytes(job.model, p, measured.machine, measured.timing, layers, stages.at_rest(stage));
         std::vector<DataLeg> legs;
         for (const DataMessages& sent : data_messages(p)) {
             const int collectives = sent.reductions + sent.gatherings;
             if (collectives == 0) continue;
-            const double bytes = (sent.reductions * gradient_bytes(p) + sent.gatherings * kWeightBytes) * parameters;
+            const double bytes = (sent.reductions * gradient_bytes(p) + sent.gatherings * kWeightBytes) * parameters +
+                                 (gathers_frozen(p) ? sent.gatherings * frozen : 0);
             const DataCollective parts = data_collective_parts(p, measured.machine, measured.timing, bytes);
             legs.push_back({.inside = parts.inside,
                             .across = parts.across,

@@ -20,7 +20,8 @@ enum class LossKernel : std::uint8_t {
     plain,         // 6 bytes per logit at the worst point: bf16 logits and their fp32 copy
     native_fused,  // 10
     te_fused,      // 2: works in place on the bf16 logits
-    gathered       // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
+    gathered,      // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
+    chunked        // 4: bf16 logits and their bf16 log-softmax; everything else exists for a few tokens alone
 };
 
 // What a run does. A request can set all of it: by its framework and GPU, and by the fields of the plan that framework_of reads.
@@ -71,7 +72,9 @@ struct FrameworkRow {
     bool any_layout = true;                                    // a chunk may hold any number of layers
     bool any_group = false;                                    // chunks may take turns in groups of any size
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
+    bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)
     bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send
+    bool joins_adapters = true;                                // one of LoRA for matrices that lie side by side (plan/adapters.h)
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "plan/stage.h"
 #include "plan/symbols.h"
@@ -74,6 +75,20 @@ class Parameters : protected Symbols<N> {
         return value_of(with_experts) > value_of(plain) ? with_experts : plain;
     }
 
+    // Of dense() and of routed(), what lies in matrices of layers: all but vocabularies, norms, biases and the router. After both alone.
+    N matrices() const {
+        const double further = stage_.has_head ? m_.multi_token_layers : 0, expert = this->multi_token_is_expert() ? further : 0;
+        const double plain = stage_.dense.held + further - expert, routing = stage_.experts.held + expert;
+        N all = (plain + routing) *
+                together({Weight::query_down, Weight::query, Weight::kv_down, Weight::kv_up, Weight::qkv, Weight::projection});
+        if (plain > 0) all = all + plain * together({Weight::fc1, Weight::fc2});
+        if (routing > 0 && m_.experts.shared_ffn > 0) all = all + routing * together({Weight::shared_fc1, Weight::shared_fc2});
+        return further > 0 ? all + further * together({Weight::multi_token}) : all;
+    }
+    N expert_matrices() const {
+        return expert_layers() * as_double(m_.experts.count / p_.expert_parallel) * together({Weight::expert_fc1, Weight::expert_fc2});
+    }
+
     // Elements of every distinct matrix of the layers counted so far.
     const std::array<N, static_cast<std::size_t>(Weight::count)>& shapes() const { return shapes_; }
     const N& largest_shape() const {
@@ -132,6 +147,14 @@ class Parameters : protected Symbols<N> {
         const auto second = static_cast<Weight>(static_cast<int>(first) + 1);
         N all = weight(first, h() * width * fan() / ranks) + weight(second, width / ranks * h());
         if (m_.mlp_bias) all = all + width * fan() / ranks + h();
+        return all;
+    }
+    N together(std::initializer_list<Weight> which) const {
+        N all = 0.0;
+        for (const Weight one : which) {
+            const N& size = shapes_[static_cast<std::size_t>(one)];
+            if (value_of(size) > 0) all = value_of(all) > 0 ? all + size : size;
+        }
         return all;
     }
     // Notes a matrix's size under its name: the layers' matrices share them.

@@ -20,7 +20,7 @@ static constexpr Choice kAttentions[] = {
     {"plain"},
 };
 static constexpr Choice kLosses[] = {
-    {"auto"}, {"plain"}, {"native_fused"}, {"te_fused"}, {"gathered"},
+    {"auto"}, {"plain"}, {"native_fused"}, {"te_fused"}, {"gathered"}, {"chunked"},
 };
 static const auto kSchedules = [] {
     std::array<Choice, kChosenSchedules> choices{};
@@ -61,7 +61,13 @@ static constexpr Choice kSites[] = {
     {"shared"},
     {"own"},
 };
+static constexpr Choice kTrainedKinds[] = {{"full"}, {"lora"}};
+static constexpr Choice kFrozenFormats[] = {{"bf16"}, {"fp8"}, {"nf4"}, {"nf4_single"}};
+static constexpr Choice kOptimizers[] = {{"adam"}, {"adam_8bit"}, {"muon"}, {"sgd"}};
+static constexpr Choice kTargets[] = {{"query"}, {"key"}, {"value"}, {"output"}, {"gate"}, {"up"}, {"down"}};
 static constexpr Choice kDispatches[] = {{"auto"}, {"all_to_all"}, {"deepep"}};
+static constexpr Choice kOffloadTargets[] = {{"host"}, {"nvme"}};
+static constexpr Choice kOffloadOverlaps[] = {{"none"}, {"overlapped"}, {"interleaved"}};
 static constexpr Choice kHabitNames[] = {
     {"auto"},
     {"on"},
@@ -70,7 +76,9 @@ static constexpr Choice kHabitNames[] = {
 const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices = kAttentions, kLossChoices = kLosses,
                               kScheduleChoices = kSchedules, kZeroChoices = kZeros, kRecomputeChoices = kRecomputes,
                               kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
-                              kSiteChoices = kSites, kHabitChoices = kHabitNames, kDispatchChoices = kDispatches;
+                              kSiteChoices = kSites, kHabitChoices = kHabitNames, kDispatchChoices = kDispatches,
+                              kTrainedChoices = kTrainedKinds, kFrozenChoices = kFrozenFormats, kOptimizerChoices = kOptimizers,
+                              kTargetChoices = kTargets, kOffloadTargetChoices = kOffloadTargets, kOffloadOverlapChoices = kOffloadOverlaps;
 
 // ---- the layout's text
 void set_notation(Plan& plan, const std::string& text, Problems& problems) {

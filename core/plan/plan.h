@@ -17,7 +17,7 @@ namespace fourfold {
 // ---- choices. Their texts are in plan.cpp; order as in the enum.
 enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm };
 enum class Attention { automatic, flash, cudnn, plain };
-enum class Loss { automatic, plain, native_fused, te_fused, gathered };
+enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked };
 enum class Zero { none, optimizer, gradients, weights };
 enum class Recompute { none, selective, full, block };
 enum class Precision { bf16, fp16, fp8, fp8_weights };
@@ -26,6 +26,15 @@ enum class Moments { fp32, bits16, bits8 };
 enum class SiteKind { measured, quiet, shared, own };
 // How tokens reach their experts: as most runs do; every copy in an all-to-all of NCCL's; once to each node, then on inside (DeepEP).
 enum class ExpertDispatch : std::uint8_t { automatic, all_to_all, deepep };
+// Whether all parameters learn, or only small matrices beside frozen ones (LoRA, arXiv 2106.09685); how the frozen ones are stored (nf4: 4
+// bits, and a scale of 8 bits per 64 values; nf4_single: a scale of 32 bits. QLoRA, arXiv 2305.14314); and what updates those that learn.
+enum class TrainedPart : std::uint8_t { full, lora };
+enum class FrozenWeights : std::uint8_t { bf16, fp8, nf4, nf4_single };
+enum class Optimizer : std::uint8_t { adam, adam_8bit, muon, sgd };
+// Where an offloaded optimizer's state lies; and whether its update waits for every transfer, runs beneath them, or leaves some groups of
+// parameters to the GPU meanwhile (time/offload.h).
+enum class OffloadTarget : std::uint8_t { host, nvme };
+enum class OffloadOverlap : std::uint8_t { none, overlapped, interleaved };
 enum class Habit : std::uint8_t { automatic, on, off };  // automatic: as the framework does (framework.h)
 // Bits of Plan::recompute_modules, by the names of Megatron's --recompute-modules.
 enum RecomputeModule : std::uint32_t {
@@ -37,9 +46,21 @@ enum RecomputeModule : std::uint32_t {
     shared_experts = 32,
     mla_up_proj = 64
 };
+// Bits of Plan::lora_targets: the matrices that have an adapter.
+enum LoraTarget : std::uint32_t {
+    lora_query = 1,
+    lora_key = 2,
+    lora_value = 4,
+    lora_output = 8,
+    lora_gate = 16,
+    lora_up = 32,
+    lora_down = 64,
+    lora_all = 127
+};
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
-    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices, kDispatchChoices;
+    kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices, kDispatchChoices, kTrainedChoices, kFrozenChoices,
+    kOptimizerChoices, kTargetChoices, kOffloadTargetChoices, kOffloadOverlapChoices;
 
 // What else than whole numbers may be "auto": bits of Plan::open.
 enum Open : std::uint32_t {
@@ -70,14 +91,25 @@ struct Plan {
     std::int64_t shard_replicas = 1;    // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
     std::int64_t recompute_layers = 1;  // full: layers per unit; block: layers of each chunk
     double expert_imbalance = 1;        // fullest GPU's routed tokens over the average
-    double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory
+    double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory, or on NVMe
+    double nvme_rate = 6;               // GB/s of a node's drives, reading and writing: MLP-Offload's node, 6.9 and 5.3 (arXiv 2509.02480)
+    double host_memory = 0;             // GiB of a node; 0: not known
     std::uint32_t open = 0;             // bits of Open
-    LayoutPointer layout;               // layers chunk by chunk; none: as `split` says
+    std::int64_t lora_rank = 16;
+    std::uint32_t lora_targets = LoraTarget::lora_all;
+    TrainedPart trained = TrainedPart::full;
+    FrozenWeights frozen_weights = FrozenWeights::bf16;
+    Optimizer optimizer = Optimizer::adam;
+    Habit master_weights = Habit::automatic;  // of 32 bits beside those that learn; automatic: they exist
+    bool lora_dropout = false;                // of what an adapter reads
+    LayoutPointer layout;                     // layers chunk by chunk; none: as `split` says
     Split split = Split::equal;
     FrameworkKind framework = FrameworkKind::megatron_2025;
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
     ExpertDispatch expert_dispatch = ExpertDispatch::automatic;
+    OffloadTarget optimizer_offload_target = OffloadTarget::host;
+    OffloadOverlap optimizer_offload_overlap = OffloadOverlap::none;
     // Where a run differs from what its framework does.
     Habit transformer_engine = Habit::automatic;           // its layers, or the framework's own
     Habit gradient_fusion = Habit::automatic;              // weight gradients are added in place, or exist in bf16 for a moment
@@ -128,6 +160,7 @@ struct Plan {
     }
     bool measures_links() const { return measured_intra > 0 || measured_inter > 0 || measured_latency > 0; }
     bool has_calibrated_memory() const { return memory_factor != 1 || memory_extra != 0; }
+    bool freezes() const { return trained == TrainedPart::lora; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
@@ -213,7 +246,18 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"precision", "dtype", ""}, p.precision, kPrecisionChoices);
     v.boolean({"gradients_in_fp32", "grad32", ""}, p.gradients_in_fp32);
     v.choice({"moments", "adam", ""}, p.moments, kMomentsChoices, p.open, open_moments);
+    v.choice({"optimizer", "opt", ""}, p.optimizer, kOptimizerChoices);
+    v.choice({"master_weights", "master", ""}, p.master_weights, kHabitChoices);
     v.number({"optimizer_offload", "offload", "fraction"}, p.optimizer_offload, {0, 1});
+    v.choice({"trained", "train", ""}, p.trained, kTrainedChoices);
+    v.integer({"lora_rank", "lorarank", ""}, p.lora_rank, {1, 65'536});
+    v.set({"lora_targets", "loratargets", ""}, p.lora_targets, kTargetChoices);
+    v.boolean({"lora_dropout", "loradrop", ""}, p.lora_dropout);
+    v.choice({"frozen_weights", "frozen", ""}, p.frozen_weights, kFrozenChoices);
+    v.choice({"optimizer_offload_target", "offto", ""}, p.optimizer_offload_target, kOffloadTargetChoices);
+    v.choice({"optimizer_offload_overlap", "offov", ""}, p.optimizer_offload_overlap, kOffloadOverlapChoices);
+    v.number({"nvme_gbyte_per_s", "nvme", "gbyte_per_s"}, p.nvme_rate, {0.1, 1e3});
+    v.number({"host_memory_gib", "hostmem", "gib"}, p.host_memory, {0, 1e6});
     v.integer({"expert_parallel", "ep", "gpus"}, p.expert_parallel, {1, 4'096}, true);
     v.integer({"expert_tensor_parallel", "etp", "gpus"}, p.expert_tensor_parallel, {1, 1'024}, true);
     v.number({"expert_imbalance", "imbalance", "times"}, p.expert_imbalance, {1, 64});

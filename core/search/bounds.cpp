@@ -60,7 +60,8 @@ LayerTimes StepBound::without_experts(const Model& model, const Plan& p, const M
         t.head -= model.multi_token_layers *
                   (e.forward + e.backward + timing.accumulation * t.parameters_expert / (kKernelBandwidth.value * machine.memory));
     // taking work off a layer shortens it by as much at most
-    const double forward = e.routed_forward + e.expert_forward - least, backward = e.routed_backward + e.expert_backward - 2 * least;
+    const double forward = e.routed_forward + e.expert_forward - least,
+                 backward = e.routed_backward + e.expert_backward - (p.freezes() ? 1 : 2) * least;
     e.forward = std::max(e.forward - std::max(0.0, forward), 0.0);
     e.backward = std::max(e.backward - std::max(0.0, backward), 0.0);
     t.parameters_expert = 0;

@@ -28,6 +28,7 @@ inline std::array<DataMessages, 2> data_messages(const Plan& p) {
              {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = p.overlap_parameters && hides}}};
 }
 inline bool sends_every_micro_batch(const Plan& p) { return p.zero == Zero::weights; }
+inline bool gathers_frozen(const Plan& p) { return p.freezes() && p.zero == Zero::weights; }  // only what is shared out
 
 // A collective of `bytes` per GPU, taken apart: max(inside, across / rate) + fixed seconds, where the rate is what a node reaches, byte/s.
 struct DataCollective {
@@ -44,13 +45,16 @@ class DataTraffic {
 
     const N& ranks() const { return ranks_; }  // that hold the same parameters
 
-    // Seconds of a step that no pass hides, with so many parameters on each GPU; the passes are those of one micro-batch.
-    N exposed(const N& parameters, const N& forward, const N& backward) const {
+    // Seconds of a step that no pass hides, with so many parameters that learn on each GPU, and bytes of frozen ones; the passes are those
+    // of one micro-batch.
+    N exposed(const N& parameters, const N& frozen, const N& forward, const N& backward) const {
         const N once = collective(gradient_bytes(p_) * parameters);
+        N gathered = kWeightBytes * parameters;
+        if (gathers_frozen(p_)) add(gathered, frozen);
         N sum = 0.0;
         for (const DataMessages& messages : data_messages(p_)) {
             N traffic = 0.0;
-            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", collective(kWeightBytes * parameters)));
+            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", collective(gathered)));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
             add(sum, not_hidden(messages, traffic, messages.in_forward ? forward : backward));
             if (messages.has_last_bucket) add(sum, traffic * on_.of(kLastBucket));

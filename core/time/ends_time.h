@@ -22,8 +22,12 @@ class EndsCost : TimeSymbols<N> {
             head = head + 3 * one;
             embedding = 2 * one + embedding;
         }
-        all.head = T::seconds("M_h", "head_seconds", head + on_.of(&Timing::accumulation) * v * h_ / on_.memory());
-        all.embedding = T::seconds("M_e", "embedding_seconds", embedding + on_.of(kEmbeddingWeight) * v * h_ / on_.memory());
+        if (!p_.freezes()) {  // gradients of both
+            head = head + on_.of(&Timing::accumulation) * v * h_ / on_.memory();
+            embedding = embedding + on_.of(kEmbeddingWeight) * v * h_ / on_.memory();
+        }
+        all.head = T::seconds("M_h", "head_seconds", head);
+        all.embedding = T::seconds("M_e", "embedding_seconds", embedding);
         if (m_.multi_token_layers > 0) further_tokens(all);
     }
 
@@ -36,13 +40,13 @@ class EndsCost : TimeSymbols<N> {
 
     // A matrix of columns x rows: forward, gradient of the input, gradient of the weights.
     N matrix(const Part& which, const N& rate, const N& columns, const N& rows) const {
-        return on_.gemm(Pass::forward, which, rate, M_, columns, rows) + on_.gemm(Pass::input, which, rate, M_, rows, columns) +
-               on_.gemm(Pass::weight, which, rate, rows, columns, M_, T::added_gradient_bytes());
+        const N both = on_.gemm(Pass::forward, which, rate, M_, columns, rows) + on_.gemm(Pass::input, which, rate, M_, rows, columns);
+        return p_.freezes() ? both : both + on_.gemm(Pass::weight, which, rate, rows, columns, M_, T::added_gradient_bytes());
     }
     // Bytes that the loss moves.
     N loss(N logits) const {
         if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
-        const bool fused = fw_.loss != LossKernel::plain && fw_.loss != LossKernel::gathered;
+        const bool fused = fw_.loss == LossKernel::native_fused || fw_.loss == LossKernel::te_fused;
         if (fused) logits = logits * on_.of(kFusedLoss);
         return logits * on_.of(&Timing::cross_entropy);
     }
@@ -53,7 +57,8 @@ class EndsCost : TimeSymbols<N> {
         const bool expert = L::multi_token_is_expert();
         const LayerTimeOf<N>& layer = expert ? all.expert : all.dense;
         const N columns = T::width(kJoin, h_ / t_), rows = 2 * h_;
-        const N parameters = cited(expert ? all.parameters_expert : all.parameters_dense) + columns * rows;
+        const N of_layer = cited(expert ? all.parameters_expert : all.parameters_dense);
+        const N parameters = p_.freezes() ? of_layer : of_layer + columns * rows;
         const N each = all.embedding + matrix(kJoin, on_.rate(), columns, rows) + cited(layer.forward) + cited(layer.backward) + all.head +
                        on_.of(&Timing::accumulation) * parameters / on_.memory();
         const N times = number("n_m", "multi_token_layers", "", as_double(m_.multi_token_layers));

@@ -12,6 +12,7 @@
 #include <initializer_list>
 
 #include "time/ends_time.h"
+#include "time/frozen.h"
 
 namespace fourfold {
 
@@ -26,15 +27,17 @@ template <class N>
 class LayerCost : TimeSymbols<N> {
  public:
     LayerCost(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
-        : TimeSymbols<N>(model, plan, machine, timing), fw_(framework) {}
+        : TimeSymbols<N>(model, plan, machine, timing), fw_(framework), frozen_cost_(model, plan, machine, timing) {}
 
     LayerTimesOf<N> run() {
         LayerTimesOf<N> all;
         all.dense = layer(false);
         all.parameters_dense = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
+        all.frozen_dense = frozen_cost_.bytes_of(frozen_, kind_);
         if (m_.experts.count > 0) {
             all.expert = layer(true);
             all.parameters_expert = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
+            all.frozen_expert = frozen_cost_.bytes_of(frozen_, kind_);
         }
         return all;
     }
@@ -65,8 +68,23 @@ class LayerCost : TimeSymbols<N> {
     struct Passes {
         N forward, backward;
     };
+    // Of a frozen matrix (frozen.h).
+    [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
+        const auto both = frozen_cost_.of_matrix(matrix, rate_, tokens, columns, rows);
+        adapters(both);
+        if (gathers_input) add(hides_input_, both.backward);
+        add(frozen_, columns * rows);
+        return {both.forward, both.backward};
+    }
+    [[gnu::noinline]] void adapters(const typename FrozenCost<N>::Passes& passes) {
+        add(now_.multiply_forward, passes.forward);
+        add(now_.multiply_backward, passes.backward);
+        add(parameters_, passes.parameters);
+    }
+
     // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
     Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
+        if (p_.freezes()) return multiply_frozen(matrix, tokens, columns, rows, gathers_input);
         const N input = on_.gemm(Pass::input, matrix, rate_, tokens, rows, columns);
         const N weight = on_.gemm(Pass::weight, matrix, rate_, rows, columns, tokens, T::added_gradient_bytes());
         Passes passes{on_.gemm(Pass::forward, matrix, rate_, tokens, columns, rows), input + weight};
@@ -125,7 +143,8 @@ class LayerCost : TimeSymbols<N> {
         of_feed_forward_ = here * forward;
         now_.routed_forward = value_of(here) * value_of(forward);
         now_.routed_backward = value_of(here) * value_of(backward);
-        add(parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
+        add(p_.freezes() ? frozen_ : parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
+        if (p_.freezes()) adapters(frozen_cost_.of_experts(copies));
         if (m_.experts.shared_ffn > 0) {
             const Passes wider = multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
             const Passes narrower = multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
@@ -367,10 +386,11 @@ class LayerCost : TimeSymbols<N> {
     LayerTimeOf<N> layer(bool expert) {
         now_ = LayerTimeOf<N>{};
         kind_ = expert ? &kExpertLayer : nullptr;
-        parameters_ = hides_input_ = hides_weight_ = 0.0;
+        parameters_ = frozen_ = hides_input_ = hides_weight_ = 0.0;
         of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
         attention_matrices();
         feed_forward_matrices(expert);
+        if (p_.freezes()) adapters(frozen_cost_.of_layer(expert));
         attention_core();
         element_wise(expert);
         tensor_traffic();
@@ -401,7 +421,8 @@ class LayerCost : TimeSymbols<N> {
     const N a_ = L::a(), d_ = L::d(), f_ = L::f(), rate_ = on_.rate();
     LayerTimeOf<N> now_;
     const Part* kind_ = nullptr;  // of the layer at hand
-    N parameters_ = 0.0;
+    const FrozenCost<N> frozen_cost_;
+    N parameters_ = 0.0, frozen_ = 0.0;                                            // that learn, and that do not
     N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward
     N hides_input_ = 0.0, hides_weight_ = 0.0;                                     // work under which tensor-parallel traffic can hide
 };

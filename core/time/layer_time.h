@@ -25,7 +25,8 @@ template <class N>
 struct LayerTimesOf {
     LayerTimeOf<N> dense, expert;
     N head = 0.0, embedding = 0.0;                      // seconds per micro-batch
-    N parameters_dense = 0.0, parameters_expert = 0.0;  // of a layer, on this GPU
+    N parameters_dense = 0.0, parameters_expert = 0.0;  // of a layer, on this GPU: those that learn
+    N frozen_dense = 0.0, frozen_expert = 0.0;          // bytes of those that do not
 };
 using LayerTime = LayerTimeOf<double>;
 using LayerTimes = LayerTimesOf<double>;

@@ -23,6 +23,7 @@ constexpr MachineSymbol kMachineSymbols[] = {
     {&Machine::link, {"L", "node_link", "bytes_per_s"}},
     {&Machine::node, {"X", "node_network", "bytes_per_s"}},
     {&Machine::host, {"H_c", "host_bandwidth", "bytes_per_s"}},
+    {&Machine::nvme, {"H_v", "nvme_bandwidth", "bytes_per_s"}},
     {&Machine::measured_link, {"B_l", "measured_link", "bytes_per_s"}},
     {&Machine::measured_node, {"B_n", "measured_network", "bytes_per_s"}},
     {&Machine::measured_latency, {"l_m", "measured_latency", "seconds"}},
@@ -43,7 +44,8 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.peak_format = m.multiplies_in_8_bits ? "FP8" : plan.precision == Precision::fp16 ? "fp16" : "bf16";
     m.memory = gpu.hbm_byte_per_s;
     m.link = gpu.link_byte_per_s;
-    m.host = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : kPcie;
+    m.host = gpu.c2c_byte_per_s > 0 ? gpu.c2c_byte_per_s : gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : kPcie;
+    m.nvme = plan.nvme_rate * kGbyte;
     m.processors = static_cast<double>(gpu.streaming_multiprocessors);
     m.gpus_per_node = plan.gpus_per_node;
     m.has_switch = gpu.has_switch && (cluster == nullptr || cluster->has_switch);

@@ -16,6 +16,7 @@ struct Machine {
     double link = 0;     // byte/s of a GPU to the others of its node, one direction
     double node = 0;     // byte/s of a node to the network, one direction, all adapters
     double host = 0;     // byte/s between a GPU and its host, one direction
+    double nvme = 0;     // byte/s of a node's drives, reading and writing
     // What the reader measured: byte/s that collectives reach inside a node and between nodes, seconds of latency; 0: nothing
     double measured_link = 0, measured_node = 0, measured_latency = 0;
     double processors = 0;  // streaming multiprocessors

@@ -10,7 +10,9 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
     const bool splits = stages.splits_backward(), block = plan.recompute == Recompute::block;
     const bool pairs = row_of(plan.schedule_kind()).overlaps;
     const double accumulation = timing.accumulation / (kKernelBandwidth.value * machine.memory);
-    constexpr double kPasses = 3;  // forward, backward and weights: each end of the model has one multiplication in each
+    // Forward, backward and weights: each end of the model has one multiplication in each, and none in the last where it is frozen.
+    const double passes = plan.freezes() ? 2 : 3;
+    constexpr double kOperations = 3;
     OpTimes times;
     for (std::int32_t stage = 0; stage < count; ++stage)
         for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
@@ -20,21 +22,22 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
                 const double inside = (block ? 0 : time.recomputed) + time.expert_backward;  // of B, not of W
                 forward += layer.held * time.forward;
-                backward += layer.held * (time.backward + inside) / 2;
+                backward += layer.held * (plan.freezes() ? time.backward : (time.backward + inside) / 2);
                 if (block) backward += layer.recomputed * time.recomputed;
-                weight += layer.held * ((time.backward - inside) / 2 + accumulation * parameters);
+                weight += layer.held * ((plan.freezes() ? 0 : (time.backward - inside) / 2) + accumulation * parameters);
                 traffic_forward += layer.held * time.expert_forward;
                 traffic_backward += layer.held * time.expert_backward + layer.recomputed * time.expert_forward;
             };
             add(piece.dense, layers.dense, layers.parameters_dense);
             add(piece.experts, layers.expert, layers.parameters_expert);
             const double work = forward + backward + weight, host = timing.micro_batch / static_cast<double>(plan.virtual_stages);
-            for (double* part : {&forward, &backward, &weight}) *part = work > 0 ? *part * (1 + host / work) : host / kPasses;
+            for (double* part : {&forward, &backward, &weight}) *part = work > 0 ? *part * (1 + host / work) : host / kOperations;
             const double end =
-                (position == 0 ? layers.embedding / kPasses : 0) + (position + 1 == stages.pieces() ? layers.head / kPasses : 0);
+                (position == 0 ? layers.embedding / passes : 0) + (position + 1 == stages.pieces() ? layers.head / passes : 0);
+            const double end_weight = plan.freezes() ? 0 : end;
             times.forward.push_back(forward + end);
-            times.backward.push_back(backward + end + (splits ? 0 : weight + end));
-            times.weight.push_back(splits ? weight + end : 0);
+            times.backward.push_back(backward + end + (splits ? 0 : weight + end_weight));
+            times.weight.push_back(splits ? weight + end_weight : 0);
             if (pairs) times.forward_traffic.push_back(traffic_forward);
             if (pairs) times.backward_traffic.push_back(traffic_backward);
         }

@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "time/data_traffic.h"
+#include "time/offload.h"
 #include "time/time_symbols.h"
+#include "time/update.h"
 
 namespace fourfold {
 
@@ -34,7 +36,7 @@ template <class N>
 class StepCost : TimeSymbols<N> {
  public:
     StepCost(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimesOf<N>& layers)
-        : TimeSymbols<N>(model, plan, machine, timing), layers_(layers) {}
+        : TimeSymbols<N>(model, plan, machine, timing), timing_(timing), layers_(layers) {}
 
     // One micro-batch, forward and backward.
     N stage_seconds(const Stage& s) const {
@@ -47,13 +49,25 @@ class StepCost : TimeSymbols<N> {
         if (s.has_head) add(sum, cited(layers_.head));
         return sum;
     }
+    // Those that learn.
     N parameters(const Stage& s) const {
         const bool separate_head = s.has_head && !(m_.tied && s.has_embedding);
         N sum = 0.0;
         if (s.dense.held > 0) add(sum, number("n_w", "heaviest_layers", "", s.dense.held) * cited(layers_.parameters_dense));
         if (s.experts.held > 0) add(sum, number("n_v", "heaviest_expert_layers", "", s.experts.held) * cited(layers_.parameters_expert));
+        if (p_.freezes()) return sum;
         if (s.has_embedding) add(sum, vocabulary_);
         if (separate_head) add(sum, vocabulary_);
+        return sum;
+    }
+    // Bytes of those that do not: FSDP gathers them too.
+    [[gnu::noinline]] N frozen_bytes(const Stage& s) const {
+        N sum = 0.0;
+        if (!p_.freezes()) return sum;
+        if (s.dense.held > 0) add(sum, number("n_w", "heaviest_layers", "", s.dense.held) * cited(layers_.frozen_dense));
+        if (s.experts.held > 0) add(sum, number("n_v", "heaviest_expert_layers", "", s.experts.held) * cited(layers_.frozen_expert));
+        if (s.has_embedding) add(sum, kWeightBytes * vocabulary_);
+        if (s.has_head && !(m_.tied && s.has_embedding)) add(sum, kWeightBytes * vocabulary_);
         return sum;
     }
 
@@ -243,7 +257,7 @@ class StepCost : TimeSymbols<N> {
         const N forward = pass("F_s", "stage_forward", layers_.dense.forward, layers_.expert.forward),
                 backward = pass("B_s", "stage_backward", layers_.dense.backward, layers_.expert.backward);
         const DataTraffic<N> data(p_, hw_, on_);
-        N exposed = data.exposed(parameters, forward, backward);
+        N exposed = data.exposed(parameters, frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
         if (p_.shards_optimizer()) add(exposed, one_after_the_other(data.ranks()));
         item(TimeItem::data_traffic) = item(TimeItem::weight_traffic) = 0.0;
         if (sends_every_micro_batch(p_))  // FSDP
@@ -251,6 +265,10 @@ class StepCost : TimeSymbols<N> {
         else
             item(TimeItem::data_traffic) = exposed;
         item(TimeItem::optimizer) = optimizer(parameters, data.ranks());
+        item(TimeItem::host_optimizer) = 0.0;
+        if (p_.optimizer_offload > 0)
+            item(TimeItem::host_optimizer) =
+                HostUpdate<N>(m_, p_, hw_, timing_).seconds(cited(parameters), stages.at_rest(pace.heaviest).experts.held);
         item(TimeItem::fixed) = on_.of(&Timing::fixed);
         result_.forward = value_of(forward);
         result_.backward = value_of(backward);
@@ -260,15 +278,20 @@ class StepCost : TimeSymbols<N> {
         const N latency = on_.of(&Timing::shard_latency);
         return value_of(latency) == 0 || value_of(ranks) <= 1 ? N(0.0) : latency * (n_ + x_) * ranks;
     }
-    // Offloaded: gradients go to the host and weights come back, one after the other; the host's own update is not counted.
     N optimizer(const N& parameters, const N& ranks) const {
         const N mine = p_.shards_optimizer() ? parameters / ranks : parameters;
-        const N offload = number("o", "optimizer_on_host", "", p_.optimizer_offload);
-        N moved = on_.of(kUpdate) * mine;
-        if (p_.optimizer_offload > 0) moved = moved * (1 - offload);
-        N update = (moved + on_.of(kClearing) * parameters) / on_.stream();
-        if (p_.optimizer_offload == 0) return update;
-        return update + offload * mine * (gradient_bytes(p_) + kWeightBytes) / on_.of(&Machine::host);
+        N moved = number(kUpdate.symbol.letter, kUpdate.symbol.meaning, kUpdate.symbol.unit, update_bytes(p_)) * mine;
+        if (p_.optimizer_offload > 0) moved = moved * (1 - number("o", "optimizer_on_host", "", p_.optimizer_offload));
+        const N update = (moved + on_.of(kClearing) * parameters) / on_.stream();
+        return p_.optimizer == Optimizer::muon && !p_.freezes() ? update + muon(ranks) : update;
+    }
+
+    // Muon's iterations, each matrix on one of the GPUs that share the optimizer. (Assumed: evenly, and their traffic is not counted.)
+    [[gnu::noinline]] N muon(const N& ranks) const {
+        const double held =
+            slow_->dense.held * muon_flop(m_, false) + (slow_->experts.held > 0 ? slow_->experts.held * muon_flop(m_, true) : 0);
+        const N flop = number("O_u", "muon_operations", "flop", held);
+        return flop / t_ / (p_.shards_optimizer() ? ranks : N(1.0)) / on_.rate_16();
     }
 
     // ---- noise of the machine and of other jobs; the slowest node sets the pace
@@ -298,6 +321,7 @@ class StepCost : TimeSymbols<N> {
         result_.backward *= factor;
     }
 
+    const Timing& timing_;
     const LayerTimesOf<N>& layers_;
     const Stage* slow_ = nullptr;
     const N vocabulary_ = L::v() / t_ * h_;
@@ -343,6 +367,10 @@ double transfer_seconds_inside(const Model& model, const Plan& plan, const Machi
 DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
     const Cost<double> cost(machine, timing);
     return DataTraffic<double>(plan, machine, cost).parts(bytes);
+}
+double stage_frozen_bytes(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                          const Stage& stage) {
+    return StepCost<double>(model, plan, machine, timing, layers).frozen_bytes(stage);
 }
 double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                         const Stage& stage) {

@@ -32,7 +32,8 @@ enum class TimeItem {
     pipeline_traffic,
     data_traffic,  // gradients and weights between copies of the model
     optimizer,
-    stalls,  // noise of the machine and of other jobs
+    host_optimizer,  // the part of it that is offloaded
+    stalls,          // noise of the machine and of other jobs
     fixed,
     count
 };
@@ -87,7 +88,9 @@ double transfer_seconds(const Model& model, const Plan& plan, const Machine& mac
 double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
 // ---- the terms that a placement on measured links takes apart (placement/model.h); step_time adds up the same ones
 DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
-// Parameters of a stage on one GPU.
+// Of a stage on one GPU: parameters that learn; bytes of those that do not.
+double stage_frozen_bytes(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                          const Stage& stage);
 double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                         const Stage& stage);
 // How a pipeline's seconds follow from its stages' (of a micro-batch) and from its transfers (there and back): so many times their sum and

@@ -21,12 +21,15 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
     {"pipeline_traffic", "pipeline", Paper::pipette, "critical_path"},
     {"data_traffic", "data", Paper::zero, "7"},
     {"optimizer", "compute", Paper::memory_guide, "memory_limited_operations"},
+    {"host_optimizer", "other", Paper::deep_optimizer_states, "update_on_host"},
     {"stalls", "other", Paper::fujii, "fitted_to_its_published_runs"},
     {"fixed", "other", Paper::fujii, "fitted_to_its_published_runs"},
 }};
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
 static Band published_band(const Model& model, const Plan& plan, const Machine& machine) {
+    if (plan.optimizer_offload > 0) return {0.8, 2.4, "offload", 4};
+    if (plan.freezes()) return {0.65, 1.4, "adapters", 0};  // assumed
     if (machine.architecture > Architecture::blackwell) return {0.7, 1.5, "no_run", 0};
     if (model.experts.count > 0) return {0.55, 1.75, "experts", 33};
     if (const auto& band = row_of(plan.framework).band) return *band;

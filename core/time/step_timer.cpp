@@ -93,7 +93,11 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double further = 2 * h * h + attention + (ends_with_experts ? expert : dense) + logits;
     const double per_token = number(m.layers) * attention + (number(m.layers) - with_experts) * dense + with_experts * expert + logits +
                              m.multi_token_layers * further;
-    return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
+    if (!p.freezes()) return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
+    // frozen weights have one gradient, that of their input; adapters, which are left out as a few tenths of a percent, and scores have
+    // both
+    const double scores = (number(m.layers) + m.multi_token_layers) * attended(m, s, convention) * score_width(m);
+    return (4 * (per_token - scores) + 6 * scores) * number(p.global_batch) * s;
 }
 
 // Multiplications of a token with the matrices from which latent attention unfolds queries, keys and values.

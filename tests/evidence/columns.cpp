@@ -83,6 +83,7 @@ Json columns_of(const std::vector<AnsweredRow>& rows) {
         const bool weighed = is_memory_row(*one.row) && stage < a.peak_bytes.size();
         if (timed && slow) table["slow_network"] = table["slow_network"].get<int>() + 1;
         if (!(timed && !slow) && !weighed && !judges_fit(one)) continue;
+        if (a.plan.optimizer_offload > 0) continue;
         add_names(table, one);
         Json& columns = table["columns"];
         add_plan(columns, a.plan);

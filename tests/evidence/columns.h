@@ -7,7 +7,8 @@
 namespace fourfold::tests {
 
 // Runs with a measured step time, with measured memory, and those that ran or ran out of memory. Times that the source itself measured on a
-// broken network say nothing of another network: they are left out and counted (`slow_network`).
+// broken network say nothing of another network: they are left out and counted (`slow_network`); left out are, too,
+// those with an offloaded optimizer, whose hosts decide: they are near no job without.
 Json columns_of(const std::vector<AnsweredRow>& rows);
 
 }  // namespace fourfold::tests

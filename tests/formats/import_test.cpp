@@ -123,6 +123,12 @@ TEST_CASE("how tokens are sent to experts") {
     CHECK(sent("--moe-token-dispatcher-type alltoall") == "expert_dispatch=\"all_to_all\" expert_overlap=false");
     CHECK(sent("--moe-token-dispatcher-type flex --moe-enable-deepep --overlap-moe-expert-parallel-comm") ==
           "expert_dispatch=\"deepep\" expert_overlap=true");
+    const std::string offload = " --optimizer-cpu-offload --use-precision-aware-optimizer --optimizer-offload-fraction 0.5";
+    const auto moved = [&](const std::string& said) {
+        return some(first(arguments + said), {"optimizer_offload", "optimizer_offload_overlap"});
+    };
+    CHECK(moved(offload) == "optimizer_offload=0.5 optimizer_offload_overlap=?");
+    CHECK(moved(offload + " --overlap-cpu-optimizer-d2h-h2d") == "optimizer_offload=0.5 optimizer_offload_overlap=\"overlapped\"");
     CHECK(first(arguments)["job"]["model"]["n_group"] == 4);
     CHECK(first(arguments)["job"]["model"]["topk_group"] == 2);
 }

@@ -332,7 +332,8 @@ namespace {
 
 // Keys of the plan that are of this estimate alone.
 std::set<std::string> ours_alone() {
-    std::set<std::string> keys = {"site", "measured_intra_gb_s", "measured_inter_gb_s", "measured_inter_latency_s"};
+    std::set<std::string> keys = {
+        "site", "measured_intra_gb_s", "measured_inter_gb_s", "measured_inter_latency_s", "nvme_gbyte_per_s", "host_memory_gib"};
     for (const std::string_view key : kCalibrationKeys) keys.emplace(key);
     return keys;
 }

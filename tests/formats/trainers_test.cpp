@@ -32,6 +32,11 @@ train_batch_size = "auto"
     CHECK(job["asked"].empty());
     CHECK(first_of(text)["asked"].dump() == R"(["gpus","sequence_length","model"])");
     CHECK(fate(job, "zero_optimization.stage3_max_live_parameters") == "no_number 5");
+    const Json drives = first_of(
+        "train_micro_batch_size_per_gpu = 1\nzero_optimization.stage = 3\nzero_optimization.offload_optimizer.device = \"nvme\"\n"
+        "zero_optimization.offload_optimizer.pipeline_read = true\nzero_optimization.offload_optimizer.pipeline_write = true\n");
+    CHECK(some(drives, {"optimizer_offload", "optimizer_offload_target", "optimizer_offload_overlap"}) ==
+          "optimizer_offload=1.0 optimizer_offload_target=\"nvme\" optimizer_offload_overlap=\"overlapped\"");
 }
 
 TEST_CASE("DeepSpeed: batches that contradict each other, values left to the trainer") {
@@ -101,7 +106,20 @@ deepspeed = "deepspeed_configs/zero3_bf16.json"
           "recompute=\"full\" attention=\"flash\"");
     CHECK(job["refused"].empty());
     CHECK(job["asked"].empty());
-    CHECK(ids(first_of(text + "adapter = \"qlora\"\nload_in_4bit = true\n")["refused"]) == "import_plan.refused.mode");
+    const auto adapters = [&](const std::string& more) {
+        const Json read = first_of(text + more, {{"gpus", "8"}});
+        CHECK(read["refused"].empty());
+        return some(read, {"trained", "lora_rank", "lora_targets", "lora_dropout", "frozen_weights"});
+    };
+    CHECK(adapters("adapter = \"qlora\"\nload_in_4bit = true\nlora_r = 32\nlora_dropout = 0.05\nlora_target_linear = true\n") ==
+          "trained=\"lora\" lora_rank=32 lora_targets=\"query,key,value,output,gate,up,down\" lora_dropout=true frozen_weights=\"nf4\"");
+    CHECK(adapters("adapter = \"lora\"\nlora_r = 16\nlora_target_modules.0 = \"q_proj\"\nlora_target_modules.1 = \"down_proj\"\n") ==
+          "trained=\"lora\" lora_rank=16 lora_targets=\"query,down\" lora_dropout=? frozen_weights=?");
+    CHECK(adapters("adapter = \"lora\"\n") == "trained=\"lora\" lora_rank=8 lora_targets=\"query,value\" lora_dropout=? frozen_weights=?");
+    CHECK(some(first_of(text + "optimizer = \"muon\"\n"), {"optimizer"}) == "optimizer=\"muon\"");
+    CHECK(ids(first_of(text + "load_in_4bit = true\n")["refused"]) == "import_plan.refused.mode");
+    CHECK(ids(first_of(text + "adapter = \"llama-adapter\"\n")["refused"]) == "import_plan.refused.mode");
+    CHECK(ids(first_of(text + "adapter = \"lora\"\nrl = \"dpo\"\n")["refused"]) == "import_plan.refused.mode");
     const Json two = first_of(R"(base_model = "Qwen/Qwen3-8B"
 sequence_len = 500000
 micro_batch_size = 1
@@ -135,7 +153,14 @@ bf16 = true
     CHECK(some(job, {"model", "sequence_length", "micro_batch", "global_batch", "zero", "recompute", "precision"}) ==
           "model=\"qwen2.5-7b\" sequence_length=2048 micro_batch=1 global_batch=16 zero=\"weights\" recompute=\"full\" precision=\"bf16\"");
     CHECK(job["refused"].empty());
-    CHECK(ids(first_of(text + "finetuning_type = \"lora\"\n")["refused"]) == "import_plan.refused.mode");
+    const Json lora =
+        first_of(text + "finetuning_type = \"lora\"\nlora_rank = 8\nlora_target = \"q_proj, v_proj\"\nquantization_bit = 4\n");
+    CHECK(lora["refused"].empty());
+    CHECK(some(lora, {"trained", "lora_rank", "lora_targets", "frozen_weights"}) ==
+          "trained=\"lora\" lora_rank=8 lora_targets=\"query,value\" frozen_weights=\"nf4\"");
+    CHECK(some(first_of(text + "finetuning_type = \"lora\"\nlora_target = \"all\"\n"), {"lora_rank", "lora_targets"}) ==
+          "lora_rank=8 lora_targets=\"query,key,value,output,gate,up,down\"");
+    CHECK(ids(first_of(text + "finetuning_type = \"freeze\"\n")["refused"]) == "import_plan.refused.mode");
     CHECK(ids(first_of(text + "stage = \"dpo\"\nquantization_bit = 4\n")["refused"]) ==
           "import_plan.refused.mode import_plan.refused.mode");
     CHECK(some(first_of(text + "deepspeed = \"ds_z2_offload_config.json\"\ndisable_gradient_checkpointing = true\n"),

@@ -132,7 +132,8 @@ TEST_CASE("detailed: traced and plain are the same, bit for bit, and every print
         const StageMemory<Traced> traced = detailed<Traced>(c.model, c.plan, framework, stage);
         CHECK(plain.peak_bytes == traced.peak_bytes);
         CHECK(plain.static_bytes == traced.static_bytes);
-        CHECK(plain.host_bytes == traced.host_bytes);
+        CHECK(plain.host_bytes == traced.host_bytes.value());
+        CHECK(plain.nvme_bytes == traced.nvme_bytes.value());
         CHECK(plain.items.size() == traced.items.size());
         for (std::size_t k = 0; k < std::min(plain.items.size(), traced.items.size()); ++k) {
             CHECK(plain.items.item(k) == traced.items.item(k));

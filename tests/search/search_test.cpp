@@ -67,6 +67,12 @@ AnyJob any_job(Random& random) {
         p.recompute = random.one_of({Recompute::full, Recompute::block, Recompute::selective}), p.open &= ~open_recompute;
     if (random.from(0, 5) == 0) p.split = random.one_of({Split::equal, Split::front, Split::weights}), p.open &= ~open_layout;
     if (random.from(0, 7) == 0) p.attention = Attention::plain;
+    if (random.from(0, 4) == 0) {
+        p.trained = TrainedPart::lora, p.lora_rank = random.one_of<std::int64_t>({1, 16, 256});
+        p.lora_targets = random.one_of<std::uint32_t>({lora_all, lora_query, lora_down | lora_value});
+        p.frozen_weights = random.one_of({FrozenWeights::bf16, FrozenWeights::nf4}), p.lora_dropout = random.from(0, 1) == 0;
+    }
+    if (random.from(0, 4) == 0) p.optimizer = random.one_of({Optimizer::muon, Optimizer::sgd, Optimizer::adam_8bit});
     return job;
 }
 
@@ -113,7 +119,7 @@ TEST_CASE("bounds change nothing: the search finds what looking at everything fi
             ++found_some, played += is_played(best), moved += best.layout != nullptr, recomputed += best.recompute != Recompute::none;
         }
     }
-    CHECK(found_some > jobs / 3);
+    CHECK(found_some > jobs / 4);
     CHECK(moved > jobs / 40);
     CHECK(played > jobs / 80);
     CHECK(recomputed > jobs / 40);

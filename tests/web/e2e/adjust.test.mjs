@@ -204,3 +204,24 @@ pageTest('layers are shown, moved one by one, written as a text, and chosen agai
     await layout.selectOption('auto');
     await addressLacks(page, 'layout');
 });
+
+pageTest('adapters beside frozen weights need less memory, and the link keeps them', async () => {
+    const page = await open('?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&tp=1&pp=1&cp=1&mb=1');
+    const before = await amount(page);
+    await unfold(page, '#field-trained');
+    assert.equal(await field(page, 'lora_rank').count(), 0);
+    await field(page, 'trained').selectOption('lora');
+    await addressHas(page, 'train=lora');
+    const now = await eventually(
+        'amount',
+        () => amount(page),
+        (bytes) => bytes !== before,
+    );
+    assert.ok(now < 0.7 * before, `${before} before, ${now} now`);
+    await field(page, 'frozen_weights').selectOption('nf4');
+    await addressHas(page, 'frozen=nf4');
+    await reload(page);
+    assert.equal(await field(page, 'trained').inputValue(), 'lora');
+    assert.equal(await field(page, 'frozen_weights').inputValue(), 'nf4');
+    assert.ok((await amount(page)) < now);
+});

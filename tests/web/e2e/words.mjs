@@ -28,7 +28,7 @@ export const words = {
     equallyFast: 'equally fast',
     tie: (count) => `${count} plans are equally fast`,
     changeThatFits: /−([\d.]+)\s?GB, (?:[−+][\d.]+\s?\S+ a step|equally fast) fits/,
-    hostMemory: /host memory: [\d,.]+ GB on every node .*PCIe/,
+    hostMemory: /host memory: [\d,.]+ GB on every node .*between GPU and host/,
     timeIn: /takes (.*) \(/,
     wouldTake: /^One step would take /,
     takesBetween: /^One step takes [^,]* \([\d,]+ tokens\/s\), or anything from .+ to .+\.$/,

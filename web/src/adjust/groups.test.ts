@@ -15,10 +15,15 @@ test('a group names fields of the catalogue, each in one group alone', () => {
     expect(groupOf('framework')).toBe('kernels');
 });
 
-test('details of the framework are those that it decides itself, but for its kernels and its way to experts', () => {
+test('details of the framework are those that it decides itself, but for its kernels, its way to experts and its weights in fp32', () => {
     const habits = fields.filter((field) => field.type === 'choice' && !field.auto && field.default === 'auto');
     expect(habits.map(({ key }) => key).filter((key) => groupOf(key) === 'framework')).toEqual(details);
-    expect(habits.map(({ key }) => key).filter((key) => groupOf(key) !== 'framework')).toEqual(['expert_dispatch', 'attention', 'loss']);
+    expect(habits.map(({ key }) => key).filter((key) => groupOf(key) !== 'framework')).toEqual([
+        'master_weights',
+        'expert_dispatch',
+        'attention',
+        'loss',
+    ]);
 });
 
 test('a link has those details that are set, and no other ones', () => {

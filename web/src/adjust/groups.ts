@@ -13,7 +13,7 @@ export const CALIBRATED = [
     'memory_runs',
 ];
 
-type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'formats' | 'experts' | 'kernels' | 'framework';
+type GroupId = 'cluster' | 'pipeline' | 'sharding' | 'recompute' | 'traffic' | 'trained' | 'formats' | 'experts' | 'kernels' | 'framework';
 export const GROUPS: [id: GroupId, keys: string[]][] = [
     ['cluster', ['cluster', 'gpus_per_node', 'measured_intra_gb_s', 'measured_inter_gb_s', 'measured_inter_latency_s']],
     [
@@ -29,7 +29,19 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'count_loss_as_layer',
         ],
     ],
-    ['sharding', ['zero', 'shard_replicas', 'optimizer_offload', 'sequence_parallel']],
+    [
+        'sharding',
+        [
+            'zero',
+            'shard_replicas',
+            'optimizer_offload',
+            'optimizer_offload_target',
+            'optimizer_offload_overlap',
+            'nvme_gbyte_per_s',
+            'host_memory_gib',
+            'sequence_parallel',
+        ],
+    ],
     ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
     [
         'traffic',
@@ -44,6 +56,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'overlap_pipeline',
         ],
     ],
+    ['trained', ['trained', 'lora_rank', 'lora_targets', 'lora_dropout', 'frozen_weights', 'optimizer', 'master_weights']],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
     ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance', 'expert_dispatch', 'expert_overlap']],
     ['kernels', []],

@@ -36,6 +36,8 @@ export function matters(page: Page): (key: string) => boolean {
     const config: Record<string, Json | undefined> | undefined = answer?.model.config;
     const value = (key: FieldKey): unknown => planValue(page, key);
     const experts = !config || hasExperts(config);
+    const lora = job.trained === 'lora';
+    const offloads = value('optimizer_offload') !== 0;
     const even = job.layout === undefined || job.layout === 'equal';
     const rules: Record<string, boolean> = {
         ...Object.fromEntries(SITE_CONSTANTS.map((key) => [key, job.site === 'own'])),
@@ -43,6 +45,10 @@ export function matters(page: Page): (key: string) => boolean {
         ...Object.fromEntries(EVEN_LAYERS.map((key) => [key, even])),
         virtual_stage_group: value('virtual_stages') !== 1,
         shard_replicas: value('zero') !== 'none',
+        optimizer_offload_target: offloads,
+        optimizer_offload_overlap: offloads,
+        nvme_gbyte_per_s: offloads && value('optimizer_offload_target') === 'nvme',
+        host_memory_gib: offloads,
         sequence_parallel: value('tensor_parallel') !== 1,
         tensor_overlap: value('tensor_parallel') !== 1,
         overlap_pipeline: value('pipeline_parallel') !== 1,
@@ -51,7 +57,12 @@ export function matters(page: Page): (key: string) => boolean {
         softmax_fusion: value('attention') === 'plain',
         expert_dispatch: experts && value('expert_parallel') !== 1,
         expert_overlap: experts && value('expert_parallel') !== 1,
-        activation_fusion: experts,
+        activation_fusion: experts || lora,
+        lora_rank: lora,
+        lora_targets: lora,
+        lora_dropout: lora,
+        frozen_weights: lora,
+        moments: value('optimizer') !== 'adam_8bit',
         grouped_gemm: experts,
         moe_act: experts,
         moe: experts,

@@ -11,6 +11,7 @@ import { nameOf } from '../shared/names';
 import type { Actions, Page } from '../store/page';
 import { say, tell } from '../words/words';
 import type { CardProps } from './card';
+import { HostPart } from './host';
 
 // Tab-separated, as every spreadsheet takes it; exact bytes, for there is room.
 const asTable = (answer: Estimate): string => {
@@ -142,15 +143,7 @@ export function Items({ page, answer, act, Card }: Props) {
                 </button>
                 <CopyButton label={say('copy.table')} text={() => asTable(answer)} />
             </p>
-            {answer.host && (
-                <p>
-                    {say('answer.host', {
-                        node: answer.host.bytes_per_node,
-                        gpu: answer.host.bytes_per_gpu,
-                        traffic: answer.host.pcie_bytes_per_step,
-                    })}
-                </p>
-            )}
+            {answer.host && <HostPart host={answer.host} act={act} Card={Card} />}
             <p class="note">{say('items.footnote')}</p>
         </section>
     );

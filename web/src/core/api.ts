@@ -29,7 +29,18 @@ export type FieldKey =
     | 'precision'
     | 'gradients_in_fp32'
     | 'moments'
+    | 'optimizer'
+    | 'master_weights'
     | 'optimizer_offload'
+    | 'trained'
+    | 'lora_rank'
+    | 'lora_targets'
+    | 'lora_dropout'
+    | 'frozen_weights'
+    | 'optimizer_offload_target'
+    | 'optimizer_offload_overlap'
+    | 'nvme_gbyte_per_s'
+    | 'host_memory_gib'
     | 'expert_parallel'
     | 'expert_tensor_parallel'
     | 'expert_imbalance'
@@ -342,6 +353,7 @@ export type Gpu = {
     link_gbyte_per_s: number;
     topology?: 'switch' | 'mesh';
     pcie_gbyte_per_s?: number;
+    c2c_gbyte_per_s?: number;
     network_gbyte_per_s: number;
     gpus_per_node: number;
     board_watts?: number; // W
@@ -677,6 +689,16 @@ export type Host = {
     bytes_per_gpu: number;
     bytes_per_node: number;
     pcie_bytes_per_step: number;
+    nvme_bytes_per_node: number;
+    memory_bytes: number | null;
+    class: 'fits' | 'at_risk' | 'does_not_fit' | null;
+    verdict: Text;
+    formula: Tokens;
+    numbers: Tokens;
+    latex: string;
+    latex_numbers: string;
+    where: Where[];
+    source: PlacedSource;
 };
 
 // The same plan by the other method.

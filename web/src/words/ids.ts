@@ -146,6 +146,7 @@ export interface Words {
     'answer.stale': null;
     'answer.late': null;
     'answer.host': { node: number; gpu: number; traffic: number };
+    'answer.host_nvme': { node: number };
     'plan.degree': { name: string; value: number };
     'plan.chunks': { count: number };
     'plan.kept': null;
@@ -327,6 +328,7 @@ export interface Words {
     'options.sharding': null;
     'options.recompute': null;
     'options.traffic': null;
+    'options.trained': null;
     'options.formats': null;
     'options.experts': null;
     'options.kernels': null;
@@ -989,6 +991,7 @@ export interface Words {
     'measured.head.does_not_fit': null;
     'measured.head.area': null;
     'measured.family.bloom': null;
+    'measured.family.deep-optimizer-states': null;
     'measured.family.fujii2024-a100': null;
     'measured.family.fujii2024-h100': null;
     'measured.family.hagemann2023': null;
@@ -1001,6 +1004,7 @@ export interface Words {
     'measured.family.megatron-ci-experts': null;
     'measured.family.simumax-memory': null;
     'measured.family.mlperf': null;
+    'measured.family.mlp-offload': null;
     'measured.family.nanotron': null;
     'measured.family.nanotron-slow-network': null;
     'measured.family.nvidia-dgxc': null;
@@ -1012,6 +1016,13 @@ export interface Words {
     'measured.family.torchtitan': null;
     'measured.family.vtrain2023': null;
     'measured.family.zero3-sc21': null;
+    'measured.family.litgpt-lora': null;
+    'measured.family.litgpt-lora-fsdp': null;
+    'measured.family.litgpt-qlora': null;
+    'measured.family.litgpt-full': null;
+    'measured.family.torchtune-lora': null;
+    'measured.family.torchtune-full': null;
+    'measured.family.bridge-lora': null;
     'send.title': null;
     'send.intro': null;
     'send.seconds': null;

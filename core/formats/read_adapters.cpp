@@ -1,0 +1,82 @@
+// LoRA and QLoRA in the settings of fine-tuning programs: PEFT's names of matrices and bitsandbytes' formats. Axolotl 067b021c8,
+// LLaMA-Factory ff6d4d12e.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "formats/trainers.h"
+#include "plan/plan.h"
+
+namespace fourfold {
+
+// PEFT's names of matrices, with those of models that join some, as bits of Plan::lora_targets.
+struct NamedMatrices {
+    std::string_view name;
+    std::uint32_t targets;
+};
+static constexpr NamedMatrices kMatrices[] = {
+    {"q_proj", lora_query},
+    {"k_proj", lora_key},
+    {"v_proj", lora_value},
+    {"o_proj", lora_output},
+    {"gate_proj", lora_gate},
+    {"up_proj", lora_up},
+    {"down_proj", lora_down},
+    {"qkv_proj", lora_query | lora_key | lora_value},
+    {"query_key_value", lora_query | lora_key | lora_value},
+    {"gate_up_proj", lora_gate | lora_up},
+    {"q_a_proj", lora_query},
+    {"q_b_proj", lora_query},
+    {"kv_a_proj_with_mqa", lora_key | lora_value},
+    {"kv_b_proj", lora_key | lora_value},
+    {"out_proj", lora_output},
+    {"fc1", lora_up},
+    {"fc2", lora_down},
+    {"linear_qkv", lora_query | lora_key | lora_value},
+    {"linear_proj", lora_output},
+    {"linear_fc1", lora_gate | lora_up},
+    {"linear_fc2", lora_down},
+    {"all", lora_all},
+    {"all-linear", lora_all},
+};
+
+// Adds the matrices that a text names, apart by commas; what it does not know is noted.
+static void add_targets(Import& in, std::string_view text, std::uint32_t& targets) {
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        std::string_view name = text.substr(at, end - at);
+        while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+        while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+        at = end + 1;
+        if (name.empty()) continue;
+        const auto* found =
+            std::find_if(std::begin(kMatrices), std::end(kMatrices), [&](const NamedMatrices& one) { return one.name == name; });
+        if (found != std::end(kMatrices))
+            targets |= found->targets;
+        else
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", name.substr(0, 60)));
+    }
+}
+
+void read_adapters(Import& in, const AdapterKeys& keys) {
+    in.job["trained"] = "lora";
+    if (const auto rank = in.whole(keys.rank, "lora_rank"); rank && *rank > 0 && *rank <= 65'536)
+        in.job["lora_rank"] = *rank;
+    else
+        in.job["lora_rank"] = kUsualRank;
+    std::uint32_t targets = 0;
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {  // a text, or a list
+        const std::string key = in.entries[i].key;
+        if (key != keys.targets && !key.starts_with(std::string(keys.targets) + ".")) continue;
+        if (const auto text = in.text(key, "lora_targets")) add_targets(in, *text, targets);
+    }
+    if (!keys.all.empty() && in.on(keys.all, "lora_targets")) targets = lora_all;
+    if (targets == 0) targets = keys.usual;
+    std::string names;
+    for (std::size_t i = 0; i < kTargetChoices.size(); ++i)
+        if ((targets >> i & 1U) != 0) names += joined({names.empty() ? "" : ",", kTargetChoices[i].id});
+    in.job["lora_targets"] = names;
+    if (const auto dropout = in.number(keys.dropout, "lora_dropout"); dropout && *dropout > 0) in.job["lora_dropout"] = true;
+}
+
+}  // namespace fourfold

@@ -1,0 +1,161 @@
+// Bytes of weights, gradients and the optimizer's states on one GPU. For memory_detailed.cpp. Based on
+//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054 (2019), sections 3.1 and 5: what an optimizer holds and how it is shared out
+//   E. Hu et al.: LoRA, arXiv 2106.09685, section 4.2, and T. Dettmers et al.: QLoRA, arXiv 2305.14314, section 3: frozen weights have
+//     neither gradient nor states, adapters have both
+//   T. Dettmers et al.: 8-bit Optimizers via Block-wise Quantization, arXiv 2110.02861: a byte per average, and fp32 scales of blocks
+//   J. Liu et al.: Muon is Scalable for LLM Training, arXiv 2502.16982, section 2: one average, for matrices of layers alone; embedding,
+//     head and norms keep Adam's two
+#pragma once
+#include <cmath>
+
+#include "base/bytes.h"
+#include "memory/host.h"
+#include "memory/memory.h"
+#include "plan/adapters.h"
+#include "plan/parameters.h"
+#include "plan/shares.h"
+
+namespace fourfold {
+
+// PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp: kMinLargeAlloc, kRoundLarge, kSmallSize), bytes: from so many on a block
+// takes steps of so many, and only more than so many are cut off again.
+inline constexpr double kLargeBlock = 10 * kMebi, kLargeStep = 2 * kMebi, kLeastCutOff = kMebi;
+
+template <class N>
+class States : Symbols<N> {
+ public:
+    States(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, Parameters<N>& parameters,
+           StageMemory<N>& result)
+        : Symbols<N>(model, plan), fw_(framework), stage_(stage), parameters_(parameters), result_(result), items_(result.items) {}
+
+    // What is held between steps besides, but not at the peak.
+    double run() {
+        const N P = named<N>({"P", "parameters_without_experts", ""}, parameters_.dense());
+        has_experts_ = parameters_.expert_layers() > 0;
+        const N X = has_experts_ ? named<N>({"X", "parameters_of_experts", ""}, parameters_.routed()) : N(0.0);
+        if (p_.freezes())
+            frozen({P, X});
+        else
+            learning({P, X});
+        add_rounding(P);
+        return between_steps_;
+    }
+
+ private:
+    using L = Symbols<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+
+    // Of everything that all data-parallel GPUs hold alike, and of the experts.
+    struct Both {
+        N dense, experts;
+    };
+    [[gnu::noinline]] N over(std::int64_t ranks, const char* letter, const char* meaning) const {
+        return number(letter, meaning, "gpus", optimizer_sharers(p_, ranks));
+    }
+    N whole(const Both& of) const { return has_experts_ ? of.dense + of.experts : of.dense; }
+    [[gnu::noinline]] N share(const Both& of) const { return has_experts_ ? of.dense / S_ + of.experts / R_ : of.dense / S_; }
+    [[gnu::noinline]] N held(const Both& of) const { return p_.zero == Zero::weights ? share(of) : whole(of); }
+    bool shares_gradients() const { return p_.zero == Zero::weights || p_.zero == Zero::gradients; }
+
+    void learning(const Both& all) {
+        items_.add(Item::weights, 2 * held(all));
+        if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices, where one does not serve for both;
+                                               // embedding and head stay in bf16
+            const N matrices = whole(all) - parameters_.vocabularies() * parameters_.vocabulary();
+            items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * (p_.zero == Zero::weights ? matrices / S_ : matrices));
+        }
+        updated(all, p_.optimizer == Optimizer::muon ? share({parameters_.matrices(), parameters_.expert_matrices()}) : N(0.0));
+    }
+
+    // Frozen weights as they are stored, and adapters, which learn.
+    [[gnu::noinline]] void frozen(const Both& all) {
+        const Both matrices = {parameters_.matrices(), has_experts_ ? parameters_.expert_matrices() : N(0.0)};
+        const N P_m = named<N>({"P_m", "matrix_parameters", ""}, held(matrices));
+        if (is_packed(p_))
+            items_.add(Item::frozen_weights, number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * P_m + 2 * (held(all) - P_m));
+        else
+            items_.add(Item::frozen_weights, 2 * held(all));
+        if (p_.precision == Precision::fp8 && !is_packed(p_)) items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * P_m);
+        const Adapters<N> adapters(m_, p_);
+        const bool further = stage_.has_head && m_.multi_token_layers > 0, further_expert = this->multi_token_is_expert();
+        const double dense = stage_.dense.held + (further && !further_expert ? m_.multi_token_layers : 0);
+        Both learn{N(0.0), N(0.0)};
+        if (dense > 0) learn.dense = dense * adapters.dense_layer();
+        if (const double experts = parameters_.expert_layers(); experts > 0) {
+            const N beside = experts * adapters.beside_experts();
+            learn.dense = dense > 0 ? learn.dense + beside : beside;
+            learn.experts = experts * adapters.experts_of_layer();
+        }
+        learn.dense = named<N>({"P_a", "adapter_parameters", ""}, learn.dense);
+        if (has_experts_) learn.experts = named<N>({"X_a", "expert_adapter_parameters", ""}, learn.experts);
+        items_.add(Item::adapters, 2 * held(learn));
+        updated(learn, p_.optimizer == Optimizer::muon ? share(learn) : N(0.0));
+    }
+
+    // Gradient and optimizer of what learns; of this GPU's share, so much is Muon's.
+    [[gnu::noinline]] void updated(const Both& all, const N& by_muon) {
+        const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
+        const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
+        const N mine = share(all);
+        items_.add(Item::gradients, gradient * (shares_gradients() ? mine : whole(all)));
+        optimizer(mine, by_muon);
+        if (!p_.gradients_in_fp32 && !shares_gradients() && keeps_master(p_))
+            between_steps_ += value_of(4 * mine);  // Megatron's fp32 copies
+    }
+    [[gnu::noinline]] void optimizer(const N& share, const N& by_muon) {
+        const double average = average_bytes(p_);
+        const bool mixed = value_of(by_muon) > 0 && value_of(by_muon) != value_of(share);
+        const double moments = p_.optimizer == Optimizer::muon || p_.optimizer == Optimizer::sgd ? average : 2 * average;
+        const N on_gpu = 1 - number("o", "optimizer_on_host", "", p_.optimizer_offload);
+        const auto kept = [&](const N& of) { return p_.optimizer_offload > 0 ? on_gpu * of : of; };
+        if (p_.optimizer_offload < 1) {
+            if (keeps_master(p_)) items_.add(Item::master_weights, 4 * kept(share));
+            items_.add(Item::moments,
+                       mixed ? average * kept(2 * share - named<N>({"P_u", "muon_parameters", ""}, by_muon)) : moments * kept(share));
+        }
+        // each step gradients go down and weights come back
+        if (p_.optimizer_offload == 0) return;
+        const N moved = number("o", "optimizer_on_host", "", p_.optimizer_offload) * share;
+        const double held = mixed ? average * (2 - value_of(by_muon) / value_of(share)) : moments;
+        const HostBytes<N> host = host_bytes(p_, moved, (keeps_master(p_) ? 4 : 0) + held);
+        result_.host_bytes = host.memory, result_.nvme_bytes = host.drives;
+        result_.pcie_bytes = value_of(moved) * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
+    }
+
+    // What the allocator adds to a block.
+    static N rounding(const N& bytes) {
+        using std::ceil;
+        const N step = number("O", "allocator_step", "bytes", kLargeStep), rest = ceil(bytes / step) * step - bytes;
+        return value_of(bytes) >= kLargeBlock && value_of(rest) <= kLeastCutOff ? rest : N(0.0);
+    }
+    static void add(N& sum, const N& term) {
+        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
+    }
+    // The gradients lie in one buffer, and so do the weights under the distributed optimizer. Otherwise every tensor has a block of its
+    // own; in small models those of the vocabulary alone are large blocks, and in large models the rest does not matter. Beside adapters no
+    // such buffer is large.
+    void add_rounding(const N& parameters) {
+        if (p_.freezes() || (p_.zero != Zero::none && p_.zero != Zero::optimizer)) return;
+        N bytes = rounding((p_.gradients_in_fp32 ? 4 : 2) * parameters);
+        const double tensors = (stage_.has_embedding ? 1 : 0) + (stage_.has_head && parameters_.separate_head() ? 1 : 0);
+        if (p_.zero == Zero::none && tensors > 0) {
+            N each = rounding(2 * parameters_.vocabulary());
+            add(each, 3 * rounding(4 * parameters_.vocabulary()));  // copy, two averages
+            add(bytes, tensors * each);
+        } else if (p_.zero == Zero::optimizer)
+            add(bytes, rounding(2 * parameters));
+        if (value_of(bytes) > 0) items_.add(Item::allocator_rounding, bytes);
+    }
+
+    const Framework& fw_;
+    const Stage& stage_;
+    Parameters<N>& parameters_;
+    StageMemory<N>& result_;
+    Items<N>& items_;
+    bool has_experts_ = false;
+    double between_steps_ = 0;
+    const N S_ = over(p_.tensor_parallel, "S", "optimizer_group");
+    const N R_ = over(p_.expert_tensor_parallel * p_.expert_parallel, "R", "expert_optimizer_group");
+};
+
+}  // namespace fourfold

@@ -1,0 +1,103 @@
+// The update of the optimizer's states that lie outside of the GPU (optimizer_offload): gradients go to the host, its processors run Adam,
+// weights come back; states on NVMe are read and written besides.
+//   J. Ren et al.: ZeRO-Offload, arXiv 2101.06840;  S. Rajbhandari et al.: ZeRO-Infinity, arXiv 2104.07857
+//   A. Maurya et al.: Deep Optimizer States, arXiv 2410.21316: every k-th group of parameters is updated on the GPU, where its states go
+//     and come back. Their equation for k could not be read: the one here follows from the balance of both sides.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "plan/framework.h"
+#include "plan/shares.h"
+#include "time/time_symbols.h"
+
+namespace fourfold {
+
+// ---- the host
+// Byte/s that the Adam of one GPU's process reaches in host memory, from two logs with Adams of unlike bytes that agree:
+//   Deep Optimizer States, sample log of DeepSpeed's ZeRO-3 offload, 7B on one GPU: 6.7e9 parameters * 30 bytes / 3.94 s = 51e9
+//   NVIDIA-NeMo/RL pull request 3628, 0.6B on one H100, from 50 % to 100 % offloaded: 0.298e9 * 80 bytes / 0.462 s = 52e9
+// Several processes of a node do not slow each other down: eight need 400e9, two sockets of DDR5-4800 have 614e9. (assumed)
+inline constexpr Constant kHostAdamRate{{"H_a", "host_adam_rate", "bytes_per_s"}, 50e9};
+// Bytes of host memory per parameter. In one loop (DeepSpeed's CPUAdam, PyTorch's fused AdamW): reads gradient, weight and two averages in
+// 32 bits, writes the latter three, and the weight in 16: 30. As single operations (torch.optim.AdamW without "fused", which Megatron-Core
+// runs, optimizer/__init__.py): decay 8, lerp 12, mul 8, addcmul 12, sqrt 8, div 8, add 8, addcdiv 16: 80. (counted)
+inline constexpr Constant kHostAdamBytes[] = {{{"i_a", "host_adam_bytes", "bytes"}, 80}, {{"i_a", "host_adam_bytes", "bytes"}, 30}};
+// Part of the nominal rate between GPU and host that copies of pinned memory reach. (assumed)
+inline constexpr Constant kHostLink{{"e_p", "host_link_share", ""}, 0.8};
+// Weight and two averages in 32 bits, one way. (counted)
+inline constexpr Constant kStateBytes{{"i_t", "state_bytes", "bytes"}, 12};
+// Read and written: states both ways, and the gradient, which DeepSpeed writes in the backward pass and reads in the update, in 32 bits
+// (runtime/swap_tensor/partitioned_optimizer_swapper.py). (counted)
+inline constexpr Constant kNvmeBytes{{"i_v", "nvme_bytes", "bytes"}, 32};
+
+template <class N>
+class HostUpdate : TimeSymbols<N> {
+ public:
+    HostUpdate(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing)
+        : TimeSymbols<N>(model, plan, machine, timing) {}
+
+    // Seconds of a step, of the GPU that holds so many parameters, those of so many layers with experts among them.
+    N seconds(const N& parameters, double expert_layers) const {
+        const N offloaded = named<N>({"P_o", "offloaded_parameters", ""},
+                                     number("o", "optimizer_on_host", "", p_.optimizer_offload) * updated(parameters, expert_layers));
+        return offloaded * (p_.optimizer_offload_overlap == OffloadOverlap::none ? one_after_the_other() : overlapped());
+    }
+
+ private:
+    using L = Symbols<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+    using TimeSymbols<N>::on_, TimeSymbols<N>::h_;
+    static N each(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
+    bool on_nvme() const { return p_.optimizer_offload_target == OffloadTarget::nvme; }
+    N link() const { return on_.of(kHostLink) * on_.of(&Machine::host); }
+
+    // Parameters that this GPU updates. Experts are shared by fewer GPUs.
+    N updated(const N& parameters, double expert_layers) const {
+        const N sharers = number("S_o", "optimizer_group", "gpus", optimizer_sharers(p_, p_.tensor_parallel));
+        if (expert_layers == 0) return parameters / sharers;
+        const N held = number("n_v", "heaviest_expert_layers", "", expert_layers);
+        const N here = number("E_g", "experts_held", "", as_double(m_.experts.count) / as_double(p_.expert_parallel));
+        const N experts = named<N>({"X_p", "parameters_of_experts", ""}, held * here * (L::fan() + 1) * h_ * L::expert_ffn() / L::e());
+        const N expert_sharers =
+            number("R_o", "expert_optimizer_group", "gpus", optimizer_sharers(p_, p_.expert_tensor_parallel * p_.expert_parallel));
+        return (parameters - experts) / sharers + experts / expert_sharers;
+    }
+
+    // ---- seconds per parameter
+    N gradient_out() const { return each("G_o", "gradient_to_host", gradient_bytes(p_) / link()); }
+    N adam() const {
+        return each("A_o", "host_adam", on_.of(kHostAdamBytes[row_of(p_.framework).fused_host_adam ? 1 : 0]) / on_.of(kHostAdamRate));
+    }
+    N weight_in() const { return each("W_o", "weight_from_host", kWeightBytes / link()); }
+    // The GPUs of a node share its drives.
+    N nvme() const {
+        const N sharing = number("G_n", "gpus_of_node", "gpus", as_double(std::min(p_.gpus, p_.gpus_per_node)));
+        return each("V_o", "nvme_traffic", on_.of(kNvmeBytes) * sharing / on_.of(&Machine::nvme));
+    }
+
+    N one_after_the_other() const {
+        const N all = gradient_out() + adam() + weight_in();
+        return on_nvme() ? all + nvme() : all;
+    }
+    N overlapped() const {
+        using std::max;
+        const N update = p_.optimizer_offload_overlap == OffloadOverlap::interleaved ? interleaved() : beneath();
+        const N all = max(gradient_out(), update);
+        return on_nvme() ? max(all, nvme()) : all;
+    }
+    N beneath() const {
+        using std::max;
+        return max(adam(), weight_in());
+    }
+    // k - 1 groups on the host while the states of one go to the GPU and back, at most so many that the host is the slower side.
+    N interleaved() const {
+        using std::ceil, std::min;
+        const N host = adam() + weight_in();
+        const N gpu = each("E_o", "group_on_gpu", on_.of(kStateBytes) / link() + on_.of(kUpdate) / on_.stream());
+        const N k = named<N>({"k_o", "interleaving", "groups"}, 1 + ceil(gpu / host));
+        return min(beneath(), (k - 1) / k * host);
+    }
+};
+
+}  // namespace fourfold

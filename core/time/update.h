@@ -1,0 +1,43 @@
+// What the optimizer's update of a step takes. For step_time.cpp. Based on
+//   K. Jordan et al.: Muon (2024), https://kellerjordan.github.io/posts/muon, and J. Liu et al., arXiv 2502.16982, section 2: five steps of
+//     a Newton-Schulz iteration for every matrix of a layer, X <- a X + (b A + c A A) X with A = X X'
+#pragma once
+#include <algorithm>
+
+#include "memory/memory.h"
+#include "time/constants.h"
+
+namespace fourfold {
+
+// Bytes moved per parameter that is updated: the gradient is read twice (once for its norm), the master weight (or else the weight) and the
+// averages are read and written, the weight in 16 bits is written. (counted)
+inline double update_bytes(const Plan& p) {
+    if (p.optimizer == Optimizer::adam && keeps_master(p)) return kUpdate.value;  // with averages of 32 bits, whatever their format
+    const double averages = p.optimizer == Optimizer::adam || p.optimizer == Optimizer::adam_8bit ? 2 : 1;
+    return 2 * 4 + (keeps_master(p) ? 2 * 4 : kWeightBytes) + 2 * averages * average_bytes(p) + kWeightBytes;
+}
+
+// FLOP of Muon's iterations for the matrices of a layer with m rows, and n >= m columns: 2 m m n, 2 m m m and 2 m m n each.
+inline double muon_flop(const Model& model, bool expert) {
+    constexpr double kSteps = 5;
+    const auto matrix = [](double rows, double columns) {
+        const double m = std::min(rows, columns), n = std::max(rows, columns);
+        return kSteps * (4 * m * m * n + 2 * m * m * m);
+    };
+    const auto of = [](std::int64_t value) { return static_cast<double>(value); };
+    const double h = of(model.hidden), a = of(model.heads);
+    const LatentAttention& l = model.latent;
+    double flop = 0;
+    if (l.kv_rank > 0) {
+        const double qk = a * of(l.nope_dim + l.rope_dim), q_rank = of(l.q_rank);
+        flop = (q_rank > 0 ? matrix(h, q_rank) + matrix(q_rank, qk) : matrix(h, qk)) + matrix(h, of(l.kv_rank + l.rope_dim)) +
+               matrix(of(l.kv_rank), a * of(l.nope_dim + l.value_dim)) + matrix(a * of(l.value_dim), h);
+    } else
+        flop = 2 * matrix(h, a * of(model.head_dim)) + 2 * matrix(h, of(model.kv_heads * model.head_dim));
+    const double matrices = model.gated ? 3 : 2;
+    if (!expert) return flop + matrices * matrix(h, of(model.ffn));
+    const Experts& e = model.experts;
+    return flop + matrices * of(e.count) * matrix(h, of(e.ffn)) + (e.shared_ffn > 0 ? matrices * matrix(h, of(e.shared_ffn)) : 0);
+}
+
+}  // namespace fourfold

@@ -1,0 +1,96 @@
+// LoRA and optimizers, worked by hand on the small model: adapters of rank 4.
+#include <doctest/doctest.h>
+
+#include "memory/small_cases.h"
+#include "plan/adapters.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+Case adapted(std::uint32_t targets = lora_all) {
+    Case c = dense();
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.lora_targets = targets;
+    return c;
+}
+
+// Megatron: one adapter for queries, keys and values (48 -> 100), projection (60 -> 48), gate and up (48 -> 160), down (80 -> 48);
+// 4 * (148 + 108 + 208 + 128) / 2 per layer.
+constexpr double kAdapters = 4 * (148 + 108 + 208 + 128) / 2.0;
+constexpr double kMatrices = 3 * (kLayer - kNorms);  // of the first stage
+
+}  // namespace
+
+TEST_CASE("LoRA by hand: frozen weights have no gradient and no optimizer, adapters have both") {
+    Case c = adapted();
+    CHECK(kAdapters == 1'184);
+    CHECK(c(Item::weights) == -1);
+    CHECK(c(Item::frozen_weights) == 2 * kFirst);
+    CHECK(c(Item::adapters) == 2 * 3 * kAdapters);
+    CHECK(c(Item::gradients) == 4 * 3 * kAdapters);
+    CHECK(c(Item::master_weights) == 4 * 3 * kAdapters / 2);  // shared out over 2 GPUs
+    CHECK(c(Item::moments) == 8 * 3 * kAdapters / 2);
+    c.plan.lora_rank = 8;
+    CHECK(c(Item::adapters) == 2 * 3 * 2 * kAdapters);
+    CHECK(c(Item::frozen_weights) == 2 * kFirst);
+    CHECK(c(Item::unpacked_weights) == -1);
+    // PyTorch: queries 48 -> 60, keys and values 48 -> 20 each, projection, gate and up 48 -> 80 each, down: 4 * 736 / 2
+    c = adapted();
+    c.plan.framework = FrameworkKind::pytorch;
+    CHECK(c(Item::adapters) == 2 * 3 * 4 * (108 + 68 + 68 + 108 + 128 + 128 + 128) / 2.0);
+}
+
+TEST_CASE("LoRA by hand: matrices in few bits, embedding and norms in 16") {
+    Case c = adapted();
+    CHECK(kMatrices == 28'800);
+    c.plan.frozen_weights = FrozenWeights::nf4;  // 4 bits, 8 per 64 values, 32 per 64 * 256: 0.515869140625 bytes
+    CHECK(c(Item::frozen_weights) == doctest::Approx(0.515869140625 * kMatrices + 2 * (kFirst - kMatrices)).epsilon(1e-12));
+    CHECK(c(Item::unpacked_weights) == 2 * 3'840);  // gate and up: 48 * 160 / 2
+    c.plan.frozen_weights = FrozenWeights::nf4_single;
+    CHECK(c(Item::frozen_weights) == 0.5625 * kMatrices + 2 * (kFirst - kMatrices));
+    c.plan.frozen_weights = FrozenWeights::fp8;
+    CHECK(c(Item::frozen_weights) == kMatrices + 2 * (kFirst - kMatrices));
+}
+
+TEST_CASE("LoRA by hand: only what an adapter reads is kept for it, and the values between its matrices") {
+    const double K = 3 * 2;
+    Case c = adapted();
+    CHECK(c(Item::norm_outputs) == -1);
+    CHECK(c(Item::adapter_inputs) == K * 2 * 2 * 60 * 48);      // of attention and feed-forward part, gathered
+    CHECK(c(Item::adapter_activations) == K * 2 * 4 * 60 * 4);  // four adapters
+    CHECK(c(Item::feed_forward_activations) == K * (2 + 1) * 2 * 60 * 80 / 2);
+    c = adapted(lora_query);
+    CHECK(c(Item::adapter_inputs) == K * 2 * 60 * 48);
+    CHECK(c(Item::adapter_activations) == K * 2 * 60 * 4);
+    CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);  // the second matrix is frozen: not its input
+    c = adapted();
+    c.plan.lora_dropout = true;  // each keeps what is left of its input, and a byte per value
+    CHECK(c(Item::adapter_inputs) == -1);
+    CHECK(c(Item::adapter_activations) == K * (2 * 4 * 60 * 4 + 3 * 60 * (48 + 60 + 48 + 80) / 2.0));
+    CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);
+}
+
+TEST_CASE("by hand: what optimizers hold") {
+    Case c = dense();
+    c.plan.optimizer = Optimizer::adam_8bit;
+    CHECK(c(Item::moments) == (2 + 8.0 / 256) * kFirst / 2);
+    c.plan.optimizer = Optimizer::sgd;
+    CHECK(c(Item::moments) == 4 * kFirst / 2);
+    c.plan.optimizer = Optimizer::muon;  // one average for the matrices of layers, two for embedding and norms
+    CHECK(c(Item::moments) == 4 * (2 * kFirst - kMatrices) / 2);
+    c.plan.master_weights = Habit::off;
+    CHECK(c(Item::master_weights) == -1);
+}
+
+TEST_CASE("law: all weights with Adam is what a plan without these fields is, and experts are adapted") {
+    Case c = dense(), same = dense();
+    same.plan.lora_rank = 64, same.plan.lora_targets = lora_query, same.plan.frozen_weights = FrozenWeights::nf4;
+    CHECK(same.memory().peak_bytes == c.memory().peak_bytes);
+    Case with = experts();
+    with.plan.trained = TrainedPart::lora, with.plan.lora_rank = 4;
+    CHECK(with.memory().peak_bytes < experts().memory().peak_bytes);
+    const double one = with(Item::adapters);
+    with.plan.lora_rank = 8;
+    CHECK(with(Item::adapters) == 2 * one);
+}

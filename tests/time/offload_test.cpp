@@ -1,0 +1,134 @@
+// An optimizer outside of the GPU: the time of its update by hand, laws, and what was published.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "memory/host.h"
+#include "random_cases.h"
+#include "time/offload.h"
+#include "time/offload_support.h"
+#include "time/small_machine.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+using doctest::Approx;
+
+namespace {
+
+// Seconds of the small machine for 1,000 parameters.
+double small_seconds(const by_hand::Case& c) { return HostUpdate<double>(c.model, c.plan, c.hw, c.k).seconds(1'000, 0); }
+
+bool warns_of(const Json& answer, const char* id) {
+    for (const Json& one : answer["warnings"])
+        if (one["rule"] == id) return true;
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("by hand: an update on the host") {
+    by_hand::Case c = by_hand::dense();  // t 2, p 2, two copies: 500 parameters of 1,000
+    c.plan.optimizer_offload = 0.5;      // 250 of them
+    c.hw.host = 1e12, c.hw.memory = 1e13, c.hw.nvme = 1e11;
+    // per parameter: 4 bytes out, 2 bytes in at 0.8e12 byte/s; 80 bytes at 50e9
+    const double out = 5e-12, in = 2.5e-12, adam = 1.6e-9;
+    CHECK(small_seconds(c) == Approx(250 * (out + adam + in)).epsilon(1e-12));
+    c.plan.optimizer_offload_overlap = OffloadOverlap::overlapped;
+    CHECK(small_seconds(c) == Approx(250 * adam).epsilon(1e-12));
+    // a group on the GPU: 12 / 0.8e12 + 34 / 0.8e13 = 1.925e-11 against 1.6025e-9 on the host: k = 1 + 1, half of them here, half there
+    c.plan.optimizer_offload_overlap = OffloadOverlap::interleaved;
+    CHECK(small_seconds(c) == Approx(250 * (adam + in) / 2).epsilon(1e-12));
+    // 300 times slower to the host: 12 / (0.8e12 / 300) + 4.25e-12 = 4.50425e-9 against 1.6e-9 + 7.5e-10 = 2.35e-9: k = 1 + 2
+    c.hw.host = 1e12 / 300;
+    CHECK(small_seconds(c) == Approx(250 * 2.35e-9 * 2 / 3).epsilon(1e-12));
+    // the drives, of which the four GPUs of a node get a quarter each: 32 * 4 / 1e11 = 1.28e-9
+    c.plan.optimizer_offload_target = OffloadTarget::nvme;
+    CHECK(small_seconds(c) == Approx(250 * 2.35e-9 * 2 / 3).epsilon(1e-12));  // not the slowest
+    c.hw.nvme = 1e10;
+    CHECK(small_seconds(c) == Approx(250 * 1.28e-8).epsilon(1e-12));
+    c.hw.host = 1e12;
+    c.plan.optimizer_offload_overlap = OffloadOverlap::none;
+    CHECK(small_seconds(c) == Approx(250 * (out + adam + in + 1.28e-8)).epsilon(1e-12));
+    c.plan.framework = FrameworkKind::megatron_deepspeed;  // Adam in one loop: 30 bytes
+    CHECK(small_seconds(c) == Approx(250 * (out + 6e-10 + in + 1.28e-8)).epsilon(1e-12));
+    c.plan.zero = Zero::none;  // nothing is shared
+    CHECK(small_seconds(c) == Approx(500 * (out + 6e-10 + in + 1.28e-8)).epsilon(1e-12));
+}
+
+TEST_CASE("by hand: experts are shared by fewer GPUs") {
+    by_hand::Case c = by_hand::dense();  // 8 GPUs, t 2, p 2
+    c.plan.optimizer_offload = 1;
+    c.model.experts.count = 4, c.model.experts.ffn = 10, c.model.experts.per_token = 1, c.model.gated = true;
+    c.plan.expert_parallel = 4;  // one expert of 3 * 48 * 10 = 1,440 parameters a layer, which no other GPU has; the rest two GPUs
+    c.hw.host = 1e18;
+    const double adam = 1.6e-9;
+    CHECK(HostUpdate<double>(c.model, c.plan, c.hw, c.k).seconds(5'000, 2) == Approx(((5'000 - 2'880) / 2.0 + 2'880) * adam).epsilon(1e-6));
+}
+
+TEST_CASE("law: overlapped is no slower than plain, interleaved no slower than overlapped, drives no faster than memory") {
+    Random random(29);
+    for (int i = 0; i < (kSlowBuild ? 100 : 2'000); ++i) {
+        by_hand::Case c = by_hand::dense();
+        c.model = random_model(random);
+        c.plan = random_legal_plan(random, c.model);
+        c.plan.optimizer_offload = random.one_of<double>({0.25, 0.5, 1});
+        c.hw.host = std::pow(10, static_cast<double>(random.from(8, 12)));
+        c.hw.memory = std::pow(10, static_cast<double>(random.from(10, 13)));
+        c.hw.nvme = std::pow(10, static_cast<double>(random.from(8, 12)));
+        const auto of = [&](OffloadTarget target, OffloadOverlap overlap) {
+            c.plan.optimizer_offload_target = target, c.plan.optimizer_offload_overlap = overlap;
+            return small_seconds(c);
+        };
+        for (const OffloadTarget target : {OffloadTarget::host, OffloadTarget::nvme}) {
+            CHECK(of(target, OffloadOverlap::overlapped) <= of(target, OffloadOverlap::none));
+            CHECK(of(target, OffloadOverlap::interleaved) <= of(target, OffloadOverlap::overlapped));
+        }
+        for (const OffloadOverlap overlap : {OffloadOverlap::none, OffloadOverlap::overlapped, OffloadOverlap::interleaved})
+            CHECK(of(OffloadTarget::host, overlap) <= of(OffloadTarget::nvme, overlap));
+    }
+}
+
+TEST_CASE("with nothing offloaded, none of the fields changes an answer") {
+    const Json job = {{"model", "llama-3.1-8b"}, {"gpus", 16}};
+    Json before = offload::answer_to(job);
+    Json after = offload::answer_to(offload::changed(job, {{"optimizer_offload_overlap", "interleaved"},
+                                                           {"optimizer_offload_target", "nvme"},
+                                                           {"nvme_gbyte_per_s", 100},
+                                                           {"host_memory_gib", 1}}));
+    CHECK(before["host"].is_null());
+    for (Json* answer : {&before, &after}) answer->erase("job");
+    CHECK(before == after);
+}
+
+TEST_CASE("host memory: what a node holds, and the verdict") {
+    // 8.03e9 parameters over 8 GPUs of one node, 16 bytes each
+    const Json job = {{"model", "llama-3.1-8b"},     {"gpus", 8},        {"tensor_parallel", 1},   {"pipeline_parallel", 1},
+                      {"context_parallel", 1},       {"micro_batch", 1}, {"optimizer_offload", 1}, {"zero", "optimizer"},
+                      {"framework", "megatron-2025"}};
+    const Json unknown = offload::answer_to(job)["host"];
+    const double need = 8'030'261'248.0 * 16;
+    CHECK(unknown["bytes_per_node"].get<double>() == Approx(need).epsilon(0.001));  // the vocabulary is padded
+    CHECK(unknown["class"].is_null());
+    CHECK(unknown["verdict"]["id"] == "host.not_known");
+    const auto of = [&](double gib) { return offload::answer_to(offload::changed(job, {{"host_memory_gib", gib}})); };
+    CHECK(of(512)["host"]["class"] == "fits");
+    CHECK(of(200)["host"]["class"] == "at_risk");  // 120 GiB, but 1.8 times that are 215
+    const Json little = of(100);
+    CHECK(little["host"]["class"] == "does_not_fit");
+    CHECK(warns_of(little, "host_memory"));
+    CHECK_FALSE(warns_of(of(200), "host_memory"));
+    // on drives: 1e9 parameters of each GPU pass through host memory
+    const Json drives = offload::answer_to(offload::changed(job, {{"optimizer_offload_target", "nvme"}}))["host"];
+    CHECK(drives["nvme_bytes_per_node"].get<double>() == Approx(need).epsilon(0.001));
+    CHECK(drives["bytes_per_gpu"].get<double>() == Approx(16e9).epsilon(0.001));
+}
+
+TEST_CASE("the link to a host on the same board") {
+    const Json job = {{"model", "llama-3.1-8b"}, {"gpus", 4}, {"tensor_parallel", 1}, {"pipeline_parallel", 1}, {"optimizer_offload", 1}};
+    // 2 + 4 bytes of 2.0e9 parameters: at 0.8 * 450 GB/s 0.033 s, at 0.8 * 64 GB/s 0.235 s
+    const double fast = offload::host_seconds_of(offload::answer_to(offload::changed(job, {{"gpu", "gh200-96gb"}}))),
+                 slow = offload::host_seconds_of(offload::answer_to(offload::changed(job, {{"gpu", "h100-sxm-80gb"}})));
+    CHECK(slow - fast == Approx(8.03e9 / 4 * 6 / 0.8 * (1 / 64e9 - 1 / 450e9)).epsilon(0.01));
+    const Json own = {{"name", "Mine"}, {"base", "gh200-96gb"}, {"pcie_gbyte_per_s", 64}};
+    CHECK(offload::host_seconds_of(offload::answer_to(offload::changed(job, {{"gpu", own}}))) == Approx(slow).epsilon(1e-3));
+}
