@@ -1,4 +1,4 @@
-// The module's face to JavaScript: one line per function of api.h.
+// The module's face to JavaScript: one line per function of api.h. What JavaScript calls stands in `face`: split.mjs goes by these names.
 #include <emscripten/bind.h>
 
 #include "api.h"
@@ -13,6 +13,20 @@ template <class T>
 val column(const std::vector<T>& values) {
     return val(emscripten::typed_memory_view(values.size(), values.data())).template call<val>("slice");
 }
+
+std::vector<double> numbers(const val& array) {
+    return array.isNull() || array.isUndefined() ? std::vector<double>() : emscripten::convertJSArrayToNumberVector<double>(array);
+}
+
+namespace face {
+
+// Text in, text out.
+template <std::string (*Answer)(std::string_view)>
+std::string text(const std::string& request) {
+    return Answer(request);
+}
+std::string catalog() { return api::catalog(); }
+double benchmark_estimates(int count) { return api::benchmark_estimates(count); }
 
 val search(const std::string& request) {
     const api::SearchAnswer answer = api::search(request);
@@ -38,10 +52,6 @@ val search(const std::string& request) {
     return result;
 }
 
-std::vector<double> numbers(const val& array) {
-    return array.isNull() || array.isUndefined() ? std::vector<double>() : emscripten::convertJSArrayToNumberVector<double>(array);
-}
-
 // `go_on` is a function of the progress's text that says whether to go on, or null.
 std::string place_columns(const std::string& request, val go_on, val rates, val latencies) {
     const auto ask = [](void* context, const std::string& progress) { return (*static_cast<val*>(context))(progress).as<bool>(); };
@@ -50,23 +60,23 @@ std::string place_columns(const std::string& request, val go_on, val rates, val 
 }
 std::string place(const std::string& request, val go_on) { return place_columns(request, std::move(go_on), val::null(), val::null()); }
 
+}  // namespace face
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(fourfold) {
-    emscripten::function("catalog", &api::catalog);
-    emscripten::function("import_config", emscripten::optional_override([](const std::string& text) { return api::import_config(text); }));
-    emscripten::function("estimate", emscripten::optional_override([](const std::string& request) { return api::estimate(request); }));
-    emscripten::function("alternatives",
-                         emscripten::optional_override([](const std::string& request) { return api::alternatives(request); }));
-    emscripten::function("timeline", emscripten::optional_override([](const std::string& request) { return api::timeline(request); }));
-    emscripten::function("limits", emscripten::optional_override([](const std::string& request) { return api::limits(request); }));
-    emscripten::function("phases", emscripten::optional_override([](const std::string& request) { return api::phases(request); }));
-    emscripten::function("calibrate", emscripten::optional_override([](const std::string& request) { return api::calibrate(request); }));
-    emscripten::function("read_links", emscripten::optional_override([](const std::string& request) { return api::read_links(request); }));
-    emscripten::function("place", &place);
-    emscripten::function("place", &place_columns);
-    emscripten::function("search", &search);
-    emscripten::function("rank", emscripten::optional_override([](const std::string& request) { return api::rank(request); }));
-    emscripten::function("versus", emscripten::optional_override([](const std::string& request) { return api::versus(request); }));
-    emscripten::function("benchmark_estimates", &api::benchmark_estimates);
+    emscripten::function("catalog", &face::catalog);
+    emscripten::function("import_config", &face::text<api::import_config>);
+    emscripten::function("estimate", &face::text<api::estimate>);
+    emscripten::function("alternatives", &face::text<api::alternatives>);
+    emscripten::function("timeline", &face::text<api::timeline>);
+    emscripten::function("limits", &face::text<api::limits>);
+    emscripten::function("phases", &face::text<api::phases>);
+    emscripten::function("calibrate", &face::text<api::calibrate>);
+    emscripten::function("read_links", &face::text<api::read_links>);
+    emscripten::function("place", &face::place);
+    emscripten::function("place", &face::place_columns);
+    emscripten::function("search", &face::search);
+    emscripten::function("rank", &face::text<api::rank>);
+    emscripten::function("versus", &face::text<api::versus>);
+    emscripten::function("benchmark_estimates", &face::benchmark_estimates);
 }

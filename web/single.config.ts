@@ -3,7 +3,7 @@ import { defineConfig } from 'vite';
 import { bareGlue, root } from './plugins/core.ts';
 import { fillPage } from './plugins/page.ts';
 import { shared } from './plugins/shared.ts';
-import { oneFile, readerInside } from './plugins/single.ts';
+import { codeInside, oneFile } from './plugins/single.ts';
 import { wordsPlugin } from './plugins/words.ts';
 
 const alias = [
@@ -15,7 +15,7 @@ const alias = [
 
 export default defineConfig({
     ...shared,
-    plugins: [bareGlue, wordsPlugin({ without: ['cli'] }), ...fillPage(alias), readerInside, oneFile('fourfold.html')],
+    plugins: [bareGlue, wordsPlugin({ without: ['cli'] }), ...fillPage(alias), codeInside, oneFile('fourfold.html')],
     resolve: { alias: [...shared.resolve.alias, ...alias] },
     worker: { format: 'iife', plugins: () => [bareGlue] }, // a page from a file takes no worker that is a module
     build: {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ask, differences, goldenCases } from './golden.mjs';
-import { loadModule, root, wasmFiles } from './module.mjs';
+import { loadFirst, loadModule, root, wasmFiles } from './module.mjs';
 
 const core = await loadModule();
 const estimate = (job) => JSON.parse(core.estimate(JSON.stringify(job)));
@@ -19,6 +19,24 @@ for (const one of cases) {
         assert.deepEqual(found.slice(0, 10), []);
     });
 }
+
+const WRONG = ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)];
+
+// A page asks these before the second file is there.
+const FIRST = /POST_BUILD[^]*?_more\.wasm" ([\w ]+)\)/.exec(readFileSync(new URL('wasm/CMakeLists.txt', root), 'utf8'))[1].split(' ');
+test('the page waits for the second file with what the first one cannot answer', () => {
+    const said = /FIRST[^=]*= new Set\(\[(.*)\]\)/.exec(readFileSync(new URL('web/src/core/serve.ts', root), 'utf8'))[1];
+    assert.deepEqual(said.split(', '), FIRST.map((name) => `'${name}'`));
+});
+test('the first file alone answers whether a run fits, and refuses what cannot', async () => {
+    const alone = await loadFirst();
+    assert.equal(alone.catalog(), core.catalog());
+    // The requests of other functions too: as jobs, or with fields that are refused here.
+    for (const { name, request } of cases.filter(({ request }) => request))
+        assert.equal(alone.estimate(request), core.estimate(request), name);
+    for (const text of WRONG) assert.equal(alone.estimate(text), core.estimate(text), text.slice(0, 30));
+    assert.throws(() => alone.limits(JSON.stringify({ version: 2, model: 'llama-3.1-8b', gpus: 64 })), /is in the second file/);
+});
 
 // The page calculates them when the reader comes to them: a run that the core refuses would stand there with its problem.
 const famous = JSON.parse(readFileSync(new URL('web/src/evidence/famous.json', root), 'utf8'));
@@ -53,7 +71,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 }
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
-for (const text of ['', '{', '[]', 'null', '1e999', '{"gpus": 1e400}', '{"gpus": 9007199254740993}', '\u0000', '\ud800', '{"model": {}}', '['.repeat(100000)]) {
+for (const text of WRONG) {
     for (const name of ['estimate', 'timeline', 'export_plan', 'import_plan', 'read_run', 'import_config', 'search', 'rank', 'alternatives', 'versus', 'limits', 'phases', 'calibrate', 'read_links', 'place']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });

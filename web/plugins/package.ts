@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, w
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
-import { formatsGlue, formatsWasm, glue, root, wasm } from './core.ts';
+import { formatsGlue, formatsWasm, glue, moreWasm, root, wasm } from './core.ts';
 
 const top = fileURLToPath(new URL('../../', import.meta.url));
 const emitted = `${top}build/package-types/`;
@@ -67,7 +67,7 @@ export const npmPackage = (): Plugin => ({
     writeBundle({ dir }) {
         if (!dir) return;
         const to = (name: string): string => join(dir, name);
-        for (const file of [glue, wasm, formatsGlue, formatsWasm]) {
+        for (const file of [glue, wasm, moreWasm, formatsGlue, formatsWasm]) {
             copyFileSync(file, to(basename(file)));
             chmodSync(to(basename(file)), 0o644);
         }

@@ -1,6 +1,6 @@
 // What the pages that are built have in common (vite.config.ts and its siblings).
 import type { UserConfig } from 'vite';
-import { bareGlue, formatsGlue, formatsWasm, glue } from './core.ts';
+import { bareGlue, formatsGlue, formatsWasm, glue, moreWasm } from './core.ts';
 
 // What the page loads first comes in one file: two would compress worse.
 interface Modules {
@@ -23,6 +23,7 @@ export const shared = {
         alias: [
             { find: /^fourfold-core$/, replacement: glue },
             { find: /^fourfold-formats$/, replacement: formatsGlue },
+            { find: /^fourfold-more\.wasm/, replacement: moreWasm },
             { find: /^fourfold-formats\.wasm/, replacement: formatsWasm },
         ],
     },

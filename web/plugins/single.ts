@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Plugin, Rolldown } from 'vite';
-import { formatsWasm, root } from './core.ts';
+import { formatsWasm, moreWasm, root } from './core.ts';
 import { policyTag } from './policy.ts';
 
 const MODULE = 'fourfold-module';
@@ -66,11 +66,15 @@ function joined({ html, boot, main, styles, module, example }: Parts): string {
     return replacements.reduce((text, [old, now]) => text.replace(old, () => now), html);
 }
 
-const READER = 'virtual:reader-code';
-export const readerInside: Plugin = {
-    name: 'reader-inside',
-    resolveId: (id) => (id === READER ? `\0${READER}` : null),
-    load: (id) => (id === `\0${READER}` ? `export default '${readFileSync(formatsWasm, 'base64')}';` : null),
+// Code that the page on a server fetches when it needs it.
+const CODE: Record<string, string> = { 'virtual:second-code': moreWasm, 'virtual:reader-code': formatsWasm };
+export const codeInside: Plugin = {
+    name: 'code-inside',
+    resolveId: (id) => (id in CODE ? `\0${id}` : null),
+    load(id) {
+        const file = CODE[id.slice(1)];
+        return file ? `export default '${readFileSync(file, 'base64')}';` : null;
+    },
 };
 
 export const oneFile = (name: string): Plugin => ({

@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
-import { createThread } from './core/thread';
+import { createThread, secondCode } from './core/thread';
 import type { Prover } from './evidence/prove';
 import { format } from './format/format';
 import type { Asker } from './gpus/market';
@@ -41,7 +41,7 @@ interface Cores {
 
 // Each starts its thread with its first question; the estimates' is on its way while the module still comes.
 function createCores(): Cores {
-    const create = (): Core => new Core(createThread, boot.module);
+    const create = (): Core => new Core(createThread, boot.module, secondCode);
     const estimates = create();
     estimates.start();
     const searches = create();

@@ -11,7 +11,7 @@ import { words } from './words.mjs';
 
 // Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what follows by itself.
 const FIRST_LOAD_LIMIT = 60 * 1024,
-    MODULE_LIMIT = 366 * 1024;
+    MODULE_LIMIT = 363 * 1024;
 
 pageTest('what comes before the page is loaded stays within its budget, and so does what comes by itself afterwards', async () => {
     const { page } = await load('', { depth: 'plain' });
@@ -68,9 +68,10 @@ pageTest('nothing shipped names another place to load from, or evaluates text', 
 });
 
 // Asks the module in a worker of the page's own kind, case by case.
-async function askInBrowser({ worker, wasm, cases }) {
+async function askInBrowser({ worker, wasm, second, cases }) {
     const thread = new Worker(worker, { type: 'module' });
     thread.postMessage(await WebAssembly.compileStreaming(fetch(wasm)));
+    if (second) thread.postMessage({ second: await WebAssembly.compileStreaming(fetch(second)) });
     const answers = [];
     for (const [id, { function: call, request: text }] of cases.entries()) {
         const reply = await new Promise((done) => {
@@ -95,7 +96,7 @@ pageTest('the golden cases hold in the browser, through the page’s own worker'
     await page.mouse.move(2, 2);
     await settled(page);
     const worker = page.workers()[0].url();
-    const wasm = responses.map((response) => response.url()).find((url) => url.endsWith('.wasm'));
+    const [wasm, second] = ['fourfold', 'fourfold_more'].map((name) => responses.map((one) => one.url()).find((url) => url.includes(`/${name}-`) && url.endsWith('.wasm')));
     const cases = goldenCases().filter(({ function: name }) => !/(fields|formats)$/.test(name)); // what the module's test asks the catalogue
     // What reads and writes configurations is a module of its own, in a thread of its own, which come when somebody brings or wants one.
     const written = ['import_plan', 'export_plan', 'read_run'];
@@ -103,7 +104,7 @@ pageTest('the golden cases hold in the browser, through the page’s own worker'
     const reader = (file) => new URL(assets.find((name) => file.test(name)), worker).href;
     const readers = { worker: reader(/^reader-worker-/), wasm: reader(/^fourfold_formats-.*\.wasm$/) };
     for (const [own, module] of [
-        [(name) => !written.includes(name), { worker, wasm }],
+        [(name) => !written.includes(name), { worker, wasm, second }],
         [(name) => written.includes(name), readers],
     ]) {
         const asked = cases.filter(({ function: name }) => own(name));
@@ -135,6 +136,15 @@ pageTest('without the module the example stays, and the page says so', () =>
         await page.goto(url);
         await page.mouse.move(2, 2);
         await page.getByRole('alert').waitFor();
+        await verdictIs(page, 'fits');
+    }),
+);
+
+pageTest('a link is answered by the first file of the module alone', () =>
+    bareTab(async (page, url) => {
+        await page.route('**/fourfold_more-*.wasm', (route) => route.abort());
+        await page.goto(`${url}?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64`);
+        await page.getByText(words.noFile).waitFor(); // of what the other file would have answered
         await verdictIs(page, 'fits');
     }),
 );

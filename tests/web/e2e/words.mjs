@@ -16,6 +16,7 @@ export const words = {
 
     // Links
     newerLink: /newer version/,
+    noFile: /a file of the page could not be loaded/,
     widened: /also chooses the recomputation, the chunks per GPU and the layers per stage/,
 
     // The answer

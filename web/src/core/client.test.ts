@@ -6,8 +6,10 @@ import type { Question, Reply } from './serve';
 class FakeWorker extends EventTarget {
     questions: Question[] = [];
     terminated = false;
+    seconds = 0;
     postMessage(message: Question | object): void {
         if ('id' in message) this.questions.push(message);
+        if ('second' in message) ++this.seconds;
     }
     terminate(): void {
         this.terminated = true;
@@ -17,7 +19,7 @@ class FakeWorker extends EventTarget {
     }
 }
 
-function fakeCore() {
+function fakeCore(second?: () => Promise<WebAssembly.Module>) {
     const workers: FakeWorker[] = [];
     const core = new Core(
         () => {
@@ -26,6 +28,7 @@ function fakeCore() {
             return worker as unknown as Worker;
         },
         async () => ({}) as WebAssembly.Module,
+        second,
     );
     return { core, workers };
 }
@@ -104,6 +107,29 @@ test('a thread that is lost is replaced, and what it was asked is asked once mor
     workers[1]?.dispatchEvent(new Event('error'));
     await expect(asked).rejects.toMatchObject({ askedTwice: true });
     expect(workers.length).toBe(2);
+});
+
+test('the second file of the module comes with the first question that needs it, once', async () => {
+    const second = vi.fn(async () => ({}) as WebAssembly.Module);
+    const { core, workers } = fakeCore(second);
+    core.estimate({});
+    expect(second).not.toHaveBeenCalled();
+    core.rank({ only: {} } as never);
+    core.timeline({});
+    await vi.waitFor(() => expect(workers[0]?.seconds).toBe(1));
+    expect(second).toHaveBeenCalledTimes(1);
+});
+
+test('without the second file the first answers still, and the next question tries again', async () => {
+    const second = vi.fn(async () => Promise.reject(new Error('404')));
+    const { core, workers } = fakeCore(second);
+    const [fits, drawn] = [core.estimate({}), core.timeline({})];
+    await expect(drawn).rejects.toMatchObject({ message: 'crash.no_file' });
+    workers[0]?.reply({ id: 1, value: '"fine"' });
+    expect(await fits).toBe('fine');
+    core.timeline({}).catch(() => {});
+    expect(second).toHaveBeenCalledTimes(2);
+    core.end();
 });
 
 test('a lost thread that was asked nothing is replaced by the next question', async () => {

@@ -16,7 +16,7 @@ import type {
     Requests,
 } from './api';
 import type { Heat, HeatFilter } from './heat';
-import type { Call, Question, Reply } from './serve';
+import { type Call, FIRST, type Question, type Reply, type Second } from './serve';
 import type { AsTyped, LinkColumns, LinksSaid, Measured, PlacedHere, UnitSaid } from './types';
 
 // `reason`: an id of the page's words, or what the browser said.
@@ -45,12 +45,15 @@ interface Waiting {
 export class Core {
     private worker: Worker | undefined;
     private alive: Alive | undefined;
+    private complete = false; // the thread has the second file, or it is on its way
     private waiting = new Map<number, Waiting>();
     private lastId = 0;
 
+    // `second`: the module's second file where it has one. It is fetched with the first question that needs it.
     constructor(
         private readonly create: () => Worker,
         private readonly module: () => Promise<WebAssembly.Module>,
+        private readonly second?: () => Promise<WebAssembly.Module>,
     ) {}
 
     // Starts the thread before the first question.
@@ -111,14 +114,36 @@ export class Core {
         const question: Question = { id, call, text, ...more };
         return new Promise((resolve, reject) => {
             this.waiting.set(id, { question, askedTwice: false, resolve, reject, ...(told && { told }) });
-            this.running().postMessage(question);
+            this.send(question);
         });
+    }
+
+    private send(question: Question): void {
+        const worker = this.running();
+        worker.postMessage(question);
+        if (!this.second || this.complete || FIRST.has(question.call)) return;
+        this.complete = true;
+        this.second().then(
+            (second) => worker.postMessage({ second } satisfies Second),
+            () => this.worker === worker && this.cannotComplete(),
+        );
+    }
+
+    // Without the second file the others are answered still.
+    private cannotComplete(): void {
+        this.complete = false;
+        for (const [id, { question, reject, askedTwice }] of [...this.waiting]) {
+            if (FIRST.has(question.call)) continue;
+            this.waiting.delete(id);
+            reject(new CoreCrash('crash.no_file', askedTwice));
+        }
     }
 
     private running(): Worker {
         if (this.worker) return this.worker;
         const worker = this.create();
         this.worker = worker;
+        this.complete = false;
         const lost = (reason: string): void => {
             if (this.worker === worker) this.askAgain(reason);
         };
@@ -176,7 +201,7 @@ export class Core {
                 continue;
             }
             this.waiting.set(one.question.id, { ...one, askedTwice: true });
-            this.running().postMessage(one.question);
+            this.send(one.question);
         }
     }
 }

@@ -6,11 +6,19 @@ declare module 'fourfold-formats' {
     type Functions = Pick<import('./api').Fourfold, 'import_plan' | 'export_plan' | 'read_run'>;
     export default function create(options: import('./instantiate').Options): Promise<Functions>;
 }
+declare module 'fourfold-more.wasm?url' {
+    const address: string;
+    export default address;
+}
 declare module 'fourfold-formats.wasm?url' {
     const address: string;
     export default address;
 }
-// Its code in base64, for the page in one file (plugins/single.ts).
+// Code in base64, for the page in one file (plugins/single.ts).
+declare module 'virtual:second-code' {
+    const code: string;
+    export default code;
+}
 declare module 'virtual:reader-code' {
     const code: string;
     export default code;

@@ -8,12 +8,33 @@ export interface Options {
 }
 export type Create<Functions> = (options: Options) => Promise<Functions>;
 
-export function instantiate<Functions>(create: Create<Functions>, module: WebAssembly.Module): Promise<Functions> {
-    return new Promise((resolve, reject) => {
+export interface Instance<Functions> {
+    functions: Functions;
+    add(second: WebAssembly.Module): Promise<void>; // the module's second file (wasm/split.mjs), for the functions that need it
+}
+
+// In the places of what the second file has.
+const missing = (): never => {
+    throw new Error('the second file of the module is not there yet');
+};
+const placeholder = new Proxy({}, { get: () => missing });
+
+export async function instantiate<Functions>(create: Create<Functions>, module: WebAssembly.Module): Promise<Instance<Functions>> {
+    let primary: WebAssembly.Exports = {};
+    const functions = await new Promise<Functions>((resolve, reject) => {
         const instantiateWasm: Instantiate = (imports, done) => {
-            WebAssembly.instantiate(module, imports).then((instance) => done(instance, module), reject);
+            WebAssembly.instantiate(module, { ...imports, placeholder }).then((instance) => {
+                primary = instance.exports;
+                done(instance, module);
+            }, reject);
             return {};
         };
         create({ instantiateWasm }).then(resolve, reject);
     });
+    return {
+        functions,
+        async add(second) {
+            await WebAssembly.instantiate(second, { primary });
+        },
+    };
 }

@@ -1,5 +1,5 @@
-// A module in a thread of its own. One message brings the compiled code; every other one is a question, answered under the same id.
-// Questions may come before the code.
+// A module in a thread of its own. One message brings the compiled code, one its second file where it has one; every other one is a question,
+// answered under the same id. Questions may come before the code.
 import type { SearchColumns } from './api';
 import type { HeatFilter } from './heat';
 import { type Create, instantiate } from './instantiate';
@@ -23,6 +23,11 @@ export type Call =
     | 'read_links'
     | 'measure'
     | 'place';
+// What the first file of the core answers; the same list stands in wasm/CMakeLists.txt.
+export const FIRST: ReadonlySet<Call> = new Set(['catalog', 'estimate']);
+export interface Second {
+    second: WebAssembly.Module;
+}
 export interface Question {
     id: number;
     call: Call;
@@ -41,17 +46,31 @@ const transferable = (value: unknown): Transferable[] => {
     return columns ? Object.values(columns as unknown as Record<string, { buffer: ArrayBuffer }>).map((column) => column.buffer) : [];
 };
 
-export function serve<Functions>(create: Create<Functions>, answer: (functions: Functions, question: Question) => unknown): void {
+const isSecond = (data: unknown): data is Second => (data as Partial<Second> | null)?.second instanceof WebAssembly.Module;
+
+// `needsSecond`: which questions wait for the second file.
+export function serve<Functions>(
+    create: Create<Functions>,
+    answer: (functions: Functions, question: Question) => unknown,
+    needsSecond: (call: Call) => boolean = () => false,
+): void {
     let start = (_: WebAssembly.Module): void => {};
-    const functions = new Promise<WebAssembly.Module>((resolve) => {
+    let complete = (_: WebAssembly.Module): void => {};
+    const instance = new Promise<WebAssembly.Module>((resolve) => {
         start = resolve;
     }).then((module) => instantiate(create, module));
-    functions.catch(() => {}); // every question meets it
-    addEventListener('message', async ({ data }: MessageEvent<WebAssembly.Module | Question | null>) => {
+    const whole = new Promise<WebAssembly.Module>((resolve) => {
+        complete = resolve;
+    }).then(async (second) => (await instance).add(second));
+    for (const one of [instance, whole]) one.catch(() => {}); // every question meets it
+    addEventListener('message', async ({ data }: MessageEvent<WebAssembly.Module | Second | Question | null>) => {
         if (data instanceof WebAssembly.Module) return start(data);
+        if (isSecond(data)) return complete(data.second);
         if (typeof data?.id !== 'number') return; // not from the page's own side
         try {
-            const value = answer(await functions, data);
+            const { functions } = await instance;
+            if (needsSecond(data.call)) await whole;
+            const value = answer(functions, data);
             postMessage({ id: data.id, value } satisfies Reply, { transfer: transferable(value) });
         } catch (error) {
             postMessage({ id: data.id, crash: String(error) } satisfies Reply);

@@ -2,7 +2,7 @@
 import createModule from 'fourfold-core';
 import type { CollectivesRead, Fourfold, LinksGiven, LinksRead, LinksRequest, Placed, PlaceProgress, Refusal, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
-import { type Question, type Reply, serve } from './serve';
+import { FIRST, type Question, type Reply, serve } from './serve';
 import type { LinksSaid, Measured } from './types';
 
 function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
@@ -70,4 +70,4 @@ function answer(fourfold: Fourfold, question: Question): unknown {
     return call === 'catalog' ? fourfold.catalog() : fourfold[call](text);
 }
 
-serve(createModule, answer);
+serve(createModule, answer, (call) => !FIRST.has(call));

@@ -1,18 +1,17 @@
 import createModule from 'fourfold-core';
 import createFormats from 'fourfold-formats';
-import { compiled, compiledFormats } from '#code';
+import { compiled, compiledFormats, compiledMore } from '#code';
 import type { Fourfold } from '../core/api';
 import { instantiate } from '../core/instantiate';
 
 let loaded: Promise<Fourfold> | undefined;
 
 async function load(): Promise<Fourfold> {
-    const [code, formats] = await Promise.all([compiled(), compiledFormats()]);
-    const [core, { import_plan, export_plan, read_run }] = await Promise.all([
-        instantiate(createModule, code),
-        instantiate(createFormats, formats),
-    ]);
-    return Object.assign(core, { import_plan, export_plan, read_run });
+    const [code, more, formats] = await Promise.all([compiled(), compiledMore(), compiledFormats()]);
+    const [core, { functions }] = await Promise.all([instantiate(createModule, code), instantiate(createFormats, formats)]);
+    await core.add(more);
+    const { import_plan, export_plan, read_run } = functions;
+    return Object.assign(core.functions, { import_plan, export_plan, read_run });
 }
 
 // The modules themselves, JSON text in and out. They are loaded with the first question, once.

@@ -7,10 +7,10 @@ async function textIn(address: string): Promise<string> {
     return document.getElementById(new URL(address).hash.slice(1))?.textContent ?? '';
 }
 
-export async function compileModule(address: string): Promise<WebAssembly.Module> {
-    const letters = atob(await textIn(address));
-    return WebAssembly.compile(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)));
-}
+export const compileText = (base64: string): Promise<WebAssembly.Module> =>
+    WebAssembly.compile(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+
+export const compileModule = async (address: string): Promise<WebAssembly.Module> => compileText(await textIn(address));
 
 export const fetchExample = async (address: string) => JSON.parse(await textIn(address));
 
