@@ -120,7 +120,7 @@ FewestGpus fewest_gpus(const Job& job) {
         if (!found.fits) found.fits = best;
         if (!timed) continue;
         const double days = training_run(budget, best->plan, best->seconds).days;
-        const Band band = band_of(job.model, best->plan, machine_of(*job.gpu, job.cluster, best->plan));
+        const Band band = job.band(best->plan);
         if (!found.in_time && days <= job.days) found.in_time = best;
         if (days * band.high <= job.days) found.safe = best;
     }
@@ -182,7 +182,7 @@ Json describe_in_time(const Job& job, const FewestGpus& found) {
     Json object = describe_gpus(found.in_time);
     if (object.is_null()) return object;
     const Estimated& e = *found.in_time;
-    Json run = describe_run(job, e.plan, e.seconds, band_of(job.model, e.plan, machine_of(*job.gpu, job.cluster, e.plan)));
+    Json run = describe_run(job, e.plan, e.seconds, job.band(e.plan));
     for (const char* key : {"days", "low_days", "high_days", "gpu_hours", "cost"}) object[key] = std::move(run[key]);
     object["safe_gpus"] = found.safe ? Json(found.safe->plan.gpus) : Json();
     return object;

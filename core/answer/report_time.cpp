@@ -52,7 +52,7 @@ Json describe_time(const Job& job) {
     const TimedPlan<Traced> timed = job.timed<Traced>(p);
     const Machine& machine = timed.machine;
     const StepTime<Traced> step = timed.step();
-    const Band band = band_of(job.model, p, machine);
+    const Band band = job.band(p);
     Json items = Json::array();
     for (std::size_t i = 0; i < step.items.size(); ++i)
         if (step.items[i].value() > 0) items.push_back(describe_item(p, static_cast<TimeItem>(i), step.items[i], step.seconds));

@@ -73,7 +73,7 @@ const MemoryCorrection& best_of(const std::vector<MemoryCorrection>& all, std::s
 }
 
 double distance_from_band(const Job& job, const Plan& plan, double ratio) {
-    const Band band = band_of(job.model, uncalibrated(plan), machine_of(*job.gpu, job.cluster, plan));
+    const Band band = job.band(uncalibrated(plan));
     return std::log(ratio) / std::log(ratio > 1 ? band.high : band.low);
 }
 

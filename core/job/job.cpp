@@ -24,6 +24,14 @@ TrainingRun training_run(const Budget& budget, const Plan& plan, double step_sec
     return {steps, days, gpu_hours, gpu_hours * budget.price_per_gpu_hour, energy_kwh, energy_kwh * budget.grams_co2_per_kwh / 1'000};
 }
 
+Band Job::band(const Plan& p) const {
+    const auto host_share = [&] {
+        const StepTime<double> step = timed<double>(p).step();
+        return step.items[static_cast<std::size_t>(TimeItem::host_optimizer)] / step.seconds;
+    };
+    return band_of(model, p, machine_of(*gpu, cluster, p), p.optimizer_offload > 0 ? host_share() : 0);
+}
+
 Budget budget_of(const Job& job) {
     Budget budget = job.budget;
     if (budget.tokens == kAutoNumber) budget.tokens = kTokensPerParameter * static_cast<double>(parameter_count(job.model));

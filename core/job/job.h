@@ -77,6 +77,8 @@ struct Job {
     TimedPlan<N> timed(const Plan& p) const {
         return {model, *gpu, cluster, p};
     }
+    // Between what times of its estimate such a plan's step is expected.
+    Band band(const Plan& p) const;
 };
 
 // Training on 20 tokens a parameter spends a budget of arithmetic best (Hoffmann et al. 2022, https://arxiv.org/abs/2203.15556, table 3).

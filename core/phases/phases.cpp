@@ -212,7 +212,7 @@ Json describe_phase(const Phase& phase) {
                      .add("sequence_length", p.sequence_length)
                      .add("global_batch", p.global_batch)
                      .add("plan", describe_whole_plan(p))
-                     .add("run", describe_run(job, p, phase.estimate.seconds, band_of(job.model, p, machine_of(*job.gpu, job.cluster, p))))
+                     .add("run", describe_run(job, p, phase.estimate.seconds, job.band(p)))
                      .add("days", phase.days());
     add_brief(entry, phase.estimate);
     const UsefulShare& useful = phase.useful;

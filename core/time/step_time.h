@@ -127,7 +127,8 @@ class StepTimer {
     std::vector<Known> known_;  // one place per remainder of the key; the newest stays
 };
 
-Band band_of(const Model& model, const Plan& plan, const Machine& machine);
+// `host_share`: how much of the step is the update of an optimizer on the host, 0 to 1.
+Band band_of(const Model& model, const Plan& plan, const Machine& machine, double host_share);
 
 // What is counted as the model's work: a rate in FLOP/s, and with it MFU, says nothing without its convention.
 enum class FlopConvention {

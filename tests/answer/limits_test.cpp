@@ -33,9 +33,7 @@ std::optional<Estimated> at(const Job& job, std::int64_t Plan::*field, std::int6
     return chosen ? std::optional(std::move(chosen->estimate)) : std::nullopt;
 }
 double days_of(const Job& job, const Estimated& e) { return training_run(job.budget, e.plan, e.seconds).days; }
-double upper_days(const Job& job, const Estimated& e) {
-    return days_of(job, e) * band_of(job.model, e.plan, machine_of(*job.gpu, job.cluster, e.plan)).high;
-}
+double upper_days(const Job& job, const Estimated& e) { return days_of(job, e) * job.band(e.plan).high; }
 std::int64_t gpus(const std::optional<Estimated>& e) { return e ? e->plan.gpus : INT64_MAX; }
 
 // Jobs small enough for brute force, and of every kind: dense and with experts, both methods, odd batches, degrees kept, nothing that fits.

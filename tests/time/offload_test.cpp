@@ -132,3 +132,18 @@ TEST_CASE("the link to a host on the same board") {
     const Json own = {{"name", "Mine"}, {"base", "gh200-96gb"}, {"pcie_gbyte_per_s", 64}};
     CHECK(offload::host_seconds_of(offload::answer_to(offload::changed(job, {{"gpu", own}}))) == Approx(slow).epsilon(1e-3));
 }
+
+TEST_CASE("the part of a step on the host has a band of its own") {
+    // H100, bf16: 0.91 to 1.10; on the host 0.8 to 2.7. With a share s of the step on the host: 0.91 - 0.11 s and 1.10 + 1.60 s
+    const auto ends = [](double offloaded) {
+        const Json answer = offload::answer_to({{"model", "llama-3.1-8b"}, {"gpus", 8}, {"optimizer_offload", offloaded}});
+        const double step = offload::step_seconds_of(answer), s = offload::host_seconds_of(answer) / step;
+        CHECK(answer["time"]["low_seconds"].get<double>() / step == Approx(0.91 - 0.11 * s));
+        CHECK(answer["time"]["high_seconds"].get<double>() / step == Approx(1.10 + 1.60 * s));
+        return s;
+    };
+    CHECK(ends(0) == 0);
+    const double little = ends(0.1), much = ends(1);
+    CHECK(little > 0);
+    CHECK(much > little);
+}
