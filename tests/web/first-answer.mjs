@@ -21,7 +21,7 @@ async function press(page) {
     };
     const first = await opened();
     await page.keyboard.press('Escape');
-    await page.locator('.ranking tbody tr').first().waitFor({ timeout: 120_000 });
+    await page.locator('html:not([data-filling]) .next').first().waitFor({ timeout: 120_000 });
     await page.evaluate(() => window.press());
     const later = await opened();
     await page.evaluate((taps) => { window.marks.taps = taps; }, [first, later]);

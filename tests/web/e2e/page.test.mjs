@@ -11,18 +11,20 @@ import { words } from './words.mjs';
 
 // Bytes, gzip -9: of everything that the default page fetches to show its finished example, and of what follows by itself.
 const FIRST_LOAD_LIMIT = 60 * 1024,
-    MODULE_LIMIT = 363 * 1024;
+    MODULE_LIMIT = 363 * 1024,
+    LINK_LIMIT = 300 * 1024; // before the answer of a link
+
+const sizes = (names) =>
+    names.map((file) => [file || 'index.html', gzipSync(readFileSync(dist + (file || 'index.html')), { level: 9 }).length]);
+const total = (list) => list.reduce((sum, [, size]) => sum + size, 0);
+const told = (what, list, limit) =>
+    console.log(
+        `${what}: ${(total(list) / 1024).toFixed(1)} KB of ${limit / 1024} KB, gzip -9:`,
+        list.map(([file, size]) => `${file} ${(size / 1024).toFixed(1)}`).join(', '),
+    );
 
 pageTest('what comes before the page is loaded stays within its budget, and so does what comes by itself afterwards', async () => {
     const { page } = await load('', { depth: 'plain' });
-    const sizes = (names) =>
-        names.map((file) => [file || 'index.html', gzipSync(readFileSync(dist + (file || 'index.html')), { level: 9 }).length]);
-    const total = (list) => list.reduce((sum, [, size]) => sum + size, 0);
-    const told = (what, list, limit) =>
-        console.log(
-            `${what}: ${(total(list) / 1024).toFixed(1)} KB of ${limit / 1024} KB, gzip -9:`,
-            list.map(([file, size]) => `${file} ${(size / 1024).toFixed(1)}`).join(', '),
-        );
     assert.ok((await plain(headline(page))).includes(used(answerOf('default'))));
     await settled(page);
     await page.waitForLoadState('networkidle');
@@ -146,6 +148,14 @@ pageTest('a link is answered by the first file of the module alone', () =>
         await page.goto(`${url}?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64`);
         await page.getByText(words.noFile).waitFor(); // of what the other file would have answered
         await verdictIs(page, 'fits');
+        const names = await page.evaluate(() => {
+            const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+            const answered = all.find(({ name }) => name.includes('fourfold_more')).startTime; // asked for by what follows the answer
+            return all.filter(({ startTime }) => startTime < answered).map(({ name }) => name);
+        });
+        const files = sizes(names.map((name) => name.split('/fourfold/')[1].split('?')[0]));
+        told('before the answer of a link', files, LINK_LIMIT);
+        assert.ok(files.some(([file]) => file.endsWith('.wasm')) && total(files) <= LINK_LIMIT);
     }),
 );
 
