@@ -1,5 +1,7 @@
 #include "random_cases.h"
 
+#include "plan/rules.h"
+
 namespace fourfold::tests {
 
 // What a family says without a key, said otherwise by some. From a generator of its own: without them the cases keep their numbers.
@@ -76,7 +78,11 @@ Plan random_plan(Random& random) {
     plan.precision = random.one_of({Precision::bf16, Precision::bf16, Precision::fp16, Precision::fp8, Precision::fp8_weights});
     plan.moments = random.one_of({Moments::fp32, Moments::bits16, Moments::bits8});
     plan.optimizer_offload = random.one_of<double>({0, 0, 0.5, 1});
-    if (plan.optimizer_offload > 0) {  // by fields that are there already: the plans without stay as they were
+    // by fields that are there already: the plans without stay as they were
+    if (plan.global_batch % 7 == 3) plan.activation_offload = plan.global_batch % 2 == 0 ? 1 : 0.5;
+    if (plan.global_batch % 5 == 3) plan.context_parallel_kind = ContextKind::all_to_all;
+    if (plan.global_batch % 11 == 3) plan.feed_forward_tiles = 4;
+    if (plan.optimizer_offload > 0) {
         const auto turn = static_cast<std::size_t>(plan.global_batch % 6);
         plan.optimizer_offload_overlap = static_cast<OffloadOverlap>(turn / 2);
         plan.optimizer_offload_target = static_cast<OffloadTarget>(turn % 2);
@@ -117,6 +123,7 @@ Plan random_legal_plan(Random& random, const Model& model) {
         plan.expert_tensor_parallel = random_divisor(random, model.experts.ffn, 2);
         data_parallel *= plan.expert_parallel * plan.expert_tensor_parallel;
     }
+    if (!swaps_heads(model, plan)) plan.context_parallel_kind = ContextKind::ring;
     plan.gpus = plan.model_parallel() * data_parallel;
     plan.shard_replicas = random_divisor(random, data_parallel, 4);
     plan.sequence_length = 2 * plan.context_parallel * plan.tensor_parallel * random.from(1, 300);

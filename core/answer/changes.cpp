@@ -113,6 +113,9 @@ void propose_states(Proposals& propose, const Plan& plan) {
         propose.add("change.gradients_16_bit", "touches.gradient_digits", [](Plan& p) { p.gradients_in_fp32 = false; });
     if (plan.moments == Moments::fp32)
         propose.add("change.moments_16_bit", "touches.needs_optimizer", [](Plan& p) { close(p, open_moments).moments = Moments::bits16; });
+    if (plan.activation_offload < 1)
+        propose.add("change.activation_offload", "touches.pcie_activations",
+                    [](Plan& p) { close(p, open_activation_offload).activation_offload = 1; });
     if (plan.optimizer_offload < 1) propose.add("change.optimizer_offload", "touches.pcie", [](Plan& p) { p.optimizer_offload = 1; });
 }
 

@@ -54,7 +54,7 @@ Json describe_groups(Method method, const Items<Traced>& items, double card_byte
 
 // ---- stages
 struct StageView {
-    Stage stage;
+    Stage stage, on_host;  // where activations wait there, it is fullest at another moment
     GroupBytes groups{};
     double bytes = 0, static_bytes = 0, host_bytes = 0;
 };
@@ -84,7 +84,8 @@ std::vector<StageView> views_of(const Job& job) {
         view.groups = group_bytes(memory.items);
         view.bytes = memory.peak_bytes;
         view.static_bytes = memory.static_bytes;
-        view.host_bytes = memory.host_bytes;
+        view.on_host = p.activation_offload > 0 ? fullest_on_host(job.model, p, framework, stages, i) : view.stage;
+        view.host_bytes = p.activation_offload > 0 ? detailed<double>(job.model, p, framework, view.on_host).host_bytes : memory.host_bytes;
         views.push_back(view);
     }
     return views;
@@ -210,6 +211,7 @@ double add_memory(Json& answer, const Job& job) {
     answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
     double host = 0;
     for (const StageView& view : views) host = std::max(host, view.host_bytes);
+    if (p.activation_offload > 0 && !papers_own) memory = detailed<Traced>(job.model, p, framework_of(p, *job.gpu), views[shown].on_host);
     answer["host"] = describe_host(job, memory, host);
     answer["comparison"] = compare(job, fullest->groups);
     return host;

@@ -25,6 +25,7 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
 
 // Schedules that split the backward pass have papers of their own, and so have drives.
 const Source& source_of(const Plan& p, TimeItem item) {
+    if (item == TimeItem::context_traffic && p.swaps_heads()) return source(Paper::ulysses);
     if (item == TimeItem::host_optimizer && p.optimizer_offload_target == OffloadTarget::nvme) return source(Paper::mlp_offload);
     const ScheduleRow& schedule = row_of(p.schedule_kind());
     if (item != TimeItem::bubble || !schedule.splits_backward) return source(text(item).paper);
@@ -34,7 +35,7 @@ const Source& source_of(const Plan& p, TimeItem item) {
 Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double step_seconds) {
     const TimeText& t = text(item);
     Json entry = Object().add("id", t.id).add("kind", t.kind).add("seconds", seconds.value()).add("share", seconds.value() / step_seconds);
-    add_formula(entry, seconds, false, source_of(p, item), t.place);
+    add_formula(entry, seconds, false, source_of(p, item), item == TimeItem::context_traffic && p.swaps_heads() ? "3" : t.place);
     return entry;
 }
 

@@ -149,13 +149,17 @@ constexpr double kAutoNumber = -1;
 //   integer(field, value, range, allow_auto)   number(field, value, bounds, allow_auto)   boolean(field, value)
 //   choice(field, value as index, choices)     set(field, value as bits, choices): a text of ids, "core_attn,mlp"
 //   notation(field, struct, choices): a text that set_notation(struct, text, problems) reads and notation_of(struct) writes
-// A boolean or a choice that may be "auto" has a bit of its own in a mask: boolean(field, value, mask, bit), choice(field, value, choices,
-// mask, bit). While the bit is set the value is the core's to choose.
+// A boolean, a choice or a number whose values all mean something has a bit of its own in a mask where it may be "auto": boolean(field,
+// value, mask, bit), choice(field, value, choices, mask, bit), number(field, value, bounds, mask, bit). While the bit is set the value is
+// the core's to choose.
 class FieldReader {
  public:
     FieldReader(const Json& object, Problems& problems) : object_(object), problems_(problems) {}
     void integer(const Field& field, std::int64_t& value, Range range, bool allow_auto = false);
     void number(const Field& field, double& value, Bounds bounds, bool allow_auto = false);
+    void number(const Field& field, double& value, Bounds bounds, std::uint32_t& open, std::uint32_t bit) {
+        if (!is_auto(field, open, bit)) number(field, value, bounds);
+    }
     void boolean(const Field& field, bool& value);
     void boolean(const Field& field, bool& value, std::uint32_t& open, std::uint32_t bit) {
         if (!is_auto(field, open, bit)) boolean(field, value);
@@ -206,6 +210,9 @@ class FieldWriter {
     void number(const Field& field, double value, Bounds, bool allow_auto = false) {
         object_[std::string(field.key)] = allow_auto && value == kAutoNumber ? Json("auto") : Json(value);
     }
+    void number(const Field& field, double value, Bounds, std::uint32_t open, std::uint32_t bit) {
+        object_[std::string(field.key)] = (open & bit) != 0 ? Json("auto") : Json(value);
+    }
     void boolean(const Field& field, bool value) { object_[std::string(field.key)] = value; }
     void boolean(const Field& field, bool value, std::uint32_t open, std::uint32_t bit) {
         object_[std::string(field.key)] = (open & bit) != 0 ? Json("auto") : Json(value);
@@ -237,6 +244,10 @@ class FieldDescriber {
  public:
     void integer(const Field& field, std::int64_t initial, Range range, bool allow_auto = false);
     void number(const Field& field, double initial, Bounds bounds, bool allow_auto = false);
+    void number(const Field& field, double initial, Bounds bounds, std::uint32_t open, std::uint32_t bit) {
+        number(field, initial, bounds);
+        allow_auto(open, bit);
+    }
     void boolean(const Field& field, bool initial);
     void boolean(const Field& field, bool initial, std::uint32_t open, std::uint32_t bit) {
         boolean(field, initial);

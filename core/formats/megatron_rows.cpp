@@ -275,6 +275,7 @@ static void write_loss(To& to, Name field) {
             return;
         case Loss::gathered:
         case Loss::chunked:
+        case Loss::tiled:
             return to.leave_field(field);
         case Loss::native_fused:
         case Loss::te_fused:
@@ -346,6 +347,18 @@ static constexpr MegatronRow kPlanRows[] = {
     {"gradients_in_fp32", write_gradients},
     {"moments", write_optimizer},
     {"optimizer_offload", write_offload},
+    {"activation_offload",
+     [](To& to, Name field) {
+         if (to.plan.activation_offload > 0) to.leave_field(field);
+     }},
+    {"context_parallel_kind",
+     [](To& to, Name) {
+         if (to.plan.swaps_heads()) to.flag("--cp-comm-type", "a2a");
+     }},
+    {"feed_forward_tiles",
+     [](To& to, Name field) {
+         if (to.plan.feed_forward_tiles > 1) to.leave_field(field);
+     }},
     {"optimizer_offload_target", write_offload_target},
     {"optimizer_offload_overlap", write_offload_overlap},
     {"attention", write_kernel},

@@ -58,6 +58,7 @@ void read_deepspeed(Import& in) {
     drop_auto(in);
     in.set("tensor_parallel", in.whole("tensor_parallel.autotp_size", "tensor_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
+    if (in.job.value("context_parallel", std::int64_t{1}) > 1) in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
     if (in.job.value("tensor_parallel", std::int64_t{1}) == 0) in.job["tensor_parallel"] = 1;
     fill_pytorch(in);
     in.ask("gpus");

@@ -167,6 +167,11 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     const auto layers = in.text("transformer_impl", "transformer_engine");
     if (layers == "local") in.job["transformer_engine"] = "off";
     if (in.on("moe_grouped_gemm", "grouped_gemm")) in.job["grouped_gemm"] = "on";
+    if (const auto way = in.text("cp_comm_type", "context_parallel_kind")) {
+        if (*way == "a2a") in.job["context_parallel_kind"] = "all_to_all";
+        if (*way != "a2a" && *way != "p2p")
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cp_comm_type: " + way->substr(0, 40)));
+    }
     if (in.on("defer_embedding_wgrad_compute", "deferred_embedding_gradient")) in.job["deferred_embedding_gradient"] = "on";
     for (const auto& [key, field] : {std::pair{"hidden_dropout", "hidden_dropout"}, std::pair{"attention_dropout", "attention_dropout"}})
         in.job[field] = in.number(key, field).value_or(defaults.dropout) > 0;

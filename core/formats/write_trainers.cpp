@@ -58,7 +58,9 @@ void write_tensor(To& to, Name field) {
     if (to.plan.tensor_parallel > 1) to.put("tensor_parallel.autotp_size", to.value_of(field));
 }
 void write_context(To& to, Name field) {
-    if (to.plan.context_parallel > 1) to.put("sequence_parallel_size", to.value_of(field));
+    if (to.plan.context_parallel == 1) return;
+    to.put("sequence_parallel_size", to.value_of(field));
+    if (!to.plan.swaps_heads()) to.leave_field("context_parallel_kind");
 }
 
 constexpr SettingRow kDeepspeedRows[] = {
@@ -76,6 +78,7 @@ constexpr SettingRow kDeepspeedRows[] = {
     {"gradients_in_fp32", nullptr},
     {"tensor_parallel", write_tensor},
     {"context_parallel", write_context},
+    {"context_parallel_kind", nullptr},
     {"pipeline_parallel", leave_above_one},
     {"virtual_stages", leave_above_one},
     {"sequence_parallel", leave_sequence},

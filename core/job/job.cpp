@@ -27,9 +27,10 @@ TrainingRun training_run(const Budget& budget, const Plan& plan, double step_sec
 Band Job::band(const Plan& p) const {
     const auto host_share = [&] {
         const StepTime<double> step = timed<double>(p).step();
-        return step.items[static_cast<std::size_t>(TimeItem::host_optimizer)] / step.seconds;
+        const auto of = [&](TimeItem item) { return step.items[static_cast<std::size_t>(item)]; };
+        return (of(TimeItem::host_optimizer) + of(TimeItem::activation_offload)) / step.seconds;
     };
-    return band_of(model, p, machine_of(*gpu, cluster, p), p.optimizer_offload > 0 ? host_share() : 0);
+    return band_of(model, p, machine_of(*gpu, cluster, p), p.optimizer_offload > 0 || p.activation_offload > 0 ? host_share() : 0);
 }
 
 Budget budget_of(const Job& job) {
@@ -169,6 +170,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     visit_fields(job.plan, reader);
     visit_fields(job.budget, reader);
     visit_fields(job.exploration, reader);
+    if ((job.exploration.left_out & without_activation_offload) != 0) job.plan.open &= ~open_activation_offload;  // then it is 0
     if (job.gpu != nullptr) check_precision(job.plan, *job.gpu, problems);
     read_question(reader, kind, job, problems);
     reader.reject_unknown();
@@ -244,8 +246,13 @@ struct OpenField {
     const char* key;
     std::uint32_t bit;
 };
-constexpr OpenField kFields[] = {{"schedule", open_schedule},   {"layout", open_layout},   {"zero", open_zero},
-                                 {"recompute", open_recompute}, {"moments", open_moments}, {"sequence_parallel", open_sequence_parallel}};
+constexpr OpenField kFields[] = {{"schedule", open_schedule},
+                                 {"layout", open_layout},
+                                 {"zero", open_zero},
+                                 {"recompute", open_recompute},
+                                 {"moments", open_moments},
+                                 {"sequence_parallel", open_sequence_parallel},
+                                 {"activation_offload", open_activation_offload}};
 
 }  // namespace
 

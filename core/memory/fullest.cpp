@@ -5,17 +5,30 @@
 
 namespace fourfold {
 
-Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
-                     KnownMoments* known) {
+namespace {
+
+// The moment with most of something.
+Stage moment_of_most(double StageMemory<double>::*what, const Model& model, const Plan& plan, const Framework& framework,
+                     const Stages& stages, std::int32_t stage, KnownMoments* known) {
     if (!stages.has_many_moments(stage)) return stages.fullest(stage);
     const std::vector<Stage> moments = stages.moments(stage, known);
     std::size_t fullest = 0;
     double most = 0;
     for (std::size_t i = 0; moments.size() > 1 && i < moments.size(); ++i) {
-        const double bytes = detailed<double>(model, plan, framework, moments[i]).peak_bytes;
+        const double bytes = detailed<double>(model, plan, framework, moments[i]).*what;
         if (bytes > most) most = bytes, fullest = i;
     }
     return moments[fullest];
+}
+
+}  // namespace
+
+Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
+                     KnownMoments* known) {
+    return moment_of_most(&StageMemory<double>::peak_bytes, model, plan, framework, stages, stage, known);
+}
+Stage fullest_on_host(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage) {
+    return moment_of_most(&StageMemory<double>::host_bytes, model, plan, framework, stages, stage, nullptr);
 }
 
 // Stages that hold the same differ in their micro-batches in flight alone, which become fewer from stage to stage: the first of them stands

@@ -46,6 +46,10 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Maurya et al.: Deep Optimizer States (2024)", "https://arxiv.org/abs/2410.21316"},
     {"Maurya et al.: MLP-Offload (2025)", "https://arxiv.org/abs/2509.02480"},
     {"Ren et al.: ZeRO-Offload (2021)", "https://arxiv.org/abs/2101.06840"},
+    {"Wahib et al.: KARMA (2020)", "https://arxiv.org/abs/2008.11421"},
+    {"Jacobs et al.: DeepSpeed Ulysses (2023)", "https://arxiv.org/abs/2309.14509"},
+    {"Bekman et al.: Arctic Long Sequence Training (2025)", "https://arxiv.org/abs/2506.13996"},
+    {"Hsu et al.: Liger Kernel (2024)", "https://arxiv.org/abs/2410.10989"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 
@@ -83,6 +87,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"shared_expert_activations", Group::activations, Paper::latent, "2.2"},
     {"checkpoints", Group::activations, Paper::recomputation, "5"},
     {"waiting_activations", Group::activations, Paper::zero_bubble, "2"},
+    {"offload_buffers", Group::temporaries, Paper::karma, "swapped_blocks"},
     {"head", Group::temporaries, Paper::recomputation, "4.3"},
     {"first_backward", Group::temporaries, Paper::runs, "peak_of_a_step"},
     {"recomputed_unit", Group::temporaries, Paper::recomputation, "5"},

@@ -61,6 +61,7 @@ enum class Item {
     shared_expert_activations,
     checkpoints,
     waiting_activations,
+    offload_buffers,
     head,
     first_backward,
     recomputed_unit,
@@ -105,6 +106,10 @@ enum class Paper {
     deep_optimizer_states,
     mlp_offload,
     zero_offload,
+    karma,
+    ulysses,
+    long_sequences,
+    liger,
     count
 };
 struct ItemText {
@@ -173,7 +178,7 @@ inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off;
 struct LossBytes {
     double at_worst, kept;
 };
-inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}, {4, 4}};
+inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}, {4, 4}, {2, 0}};
 
 // How many times as much the user's own runs held as is estimated without them, of a GPU with so many bytes. A constant is spread over all
 // items in proportion: which of them is larger nobody measured.
@@ -203,6 +208,8 @@ extern template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, 
 // The moment of a step at which a stage holds most.
 Stage fullest_moment(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage,
                      KnownMoments* known = nullptr);
+// The moment at which most of a stage's activations wait on the host.
+Stage fullest_on_host(const Model& model, const Plan& plan, const Framework& framework, const Stages& stages, std::int32_t stage);
 
 // The stage that holds most, and its bytes (double alone: for searches). It ends at the first stage with more than `most` bytes.
 struct Fullest {

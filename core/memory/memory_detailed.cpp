@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "memory/kept.h"
 #include "memory/memory.h"
 #include "memory/states.h"
 #include "plan/in_flight.h"
@@ -30,6 +31,7 @@ constexpr double kCublasWorkspaces = 2, kEngineWorkspaces = 1, kGroupedGemmWorks
 constexpr double kRouterBytes = 14;  // per token and expert
 // Per attention score: of a fused softmax and of single operations; and what dropout adds to each.
 constexpr double kScoreBytes = 2, kScoreDropoutBytes = 3, kScoreCopiesBytes = 6, kScoreCopiesDropoutBytes = 1;
+constexpr double kOffloadBuffers = 2;                                    // layers
 constexpr double kTensorsOnTheWay = 2, kTensorsOnTheWayInterleaved = 3;  // between two stages
 
 template <class N>
@@ -38,6 +40,11 @@ class Estimate : Symbols<N> {
     Estimate(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, StageMemory<N>& result)
         : Symbols<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_), result_(result), items_(result.items) {}
 
+    KeptBytes kept() {
+        attention_kept();
+        feed_forward_kept();
+        return {value_of(layer_bytes(false)), value_of(layer_bytes(true)), value_of(flowing())};
+    }
     void run() {
         between_steps_ = States<N>(m_, p_, fw_, stage_, parameters_, result_).run();
         buffers();
@@ -150,7 +157,7 @@ class Estimate : Symbols<N> {
                 2 * tokens() * a() * (2 * as_double(l.nope_dim + l.rope_dim) + as_double(l.nope_dim + l.value_dim)) / t(),
                 p_.recomputes(mla_up_proj));
         } else {
-            add(Item::qkv_activations, 2 * tokens() * (a() + 2 * k()) * d() / t());
+            add(Item::qkv_activations, 2 * tokens() * (a() + 2 * kept_kv_heads()) * d() / t());
             if (m_.qk_norm)
                 add(Item::qk_norm_activations,
                     2 * tokens() * (a() + 2 * number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t() +
@@ -173,6 +180,9 @@ class Estimate : Symbols<N> {
             add(Item::log_sum_exp, 4 * tokens() * a() / t(), p_.recomputes(core_attn));
         if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
     }
+
+    // Where heads are swapped, every GPU of a sequence needs one of its own (DeepSpeed-Ulysses, arXiv 2309.14509).
+    N kept_kv_heads() const { return p_.swaps_heads() && value_of(k()) < value_of(c() * t()) ? c() * t() : k(); }
 
     // Of both norms together; layers of the two kinds may recompute different ones.
     void norm_outputs(const N& both) {
@@ -220,7 +230,10 @@ class Estimate : Symbols<N> {
     void feed_forward_kept() {
         if (p_.freezes()) adapters_kept();
         const double product = fp8() ? 1 : 2;  // bytes of what the second matrix reads
-        keep(Item::feed_forward_activations, Kept::dense, gated_product(f()), p_.recomputes(mlp));
+        if (tiled())                           // each tile is computed again by itself (Bekman et al., arXiv 2506.13996)
+            keep(Item::feed_forward_activations, Kept::dense, gated_product(f()) / tiles(), true);
+        else
+            keep(Item::feed_forward_activations, Kept::dense, gated_product(f()), p_.recomputes(mlp));
         if (m_.experts.count == 0) return;
         const bool whole = p_.recomputes(moe);
         const auto add = [&](Item item, const N& bytes, bool recomputed) { keep(item, Kept::experts, bytes, whole || recomputed); };
@@ -234,6 +247,8 @@ class Estimate : Symbols<N> {
         if (keeps_input(p_, lora_down)) add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.experts.shared_ffn > 0) add(Item::shared_expert_activations, gated_product(shared_ffn()), p_.recomputes(shared_experts));
     }
+    bool tiled() const { return p_.feed_forward_tiles > 1; }
+    N tiles() const { return number("n_t", "feed_forward_tiles", "", as_double(p_.feed_forward_tiles)); }
     std::span<const PerLayer> kept_items() const { return std::span(per_layer_).first(kept_count_); }
     bool kept_by(const PerLayer& one, bool expert) const { return one.kept == Kept::every_layer || (one.kept == Kept::experts) == expert; }
     N layer_bytes(bool expert) const {
@@ -252,6 +267,25 @@ class Estimate : Symbols<N> {
         return one.bytes * (one.kept == Kept::every_layer || is_dense() ? alive_.layers() : alive_.dense_layers());
     }
 
+    // ---- activations that wait on the host (time/swap.h)
+    N part_on_host() const { return number("o_a", "activations_on_host", "", p_.activation_offload); }
+    void keep_on_gpu(Item item, const N& bytes) {
+        if (p_.activation_offload == 0) return items_.add(item, bytes);
+        leaves_ += value_of(part_on_host() * bytes);
+        if (p_.activation_offload < 1) items_.add(item, (1 - part_on_host()) * bytes);
+    }
+    // One layer's on their way out or in, and one's that is at work; at most what leaves.
+    [[gnu::noinline]] void offloaded() {
+        using std::min;
+        const N on_host = number("A_o", "offloaded_activations", "bytes", leaves_);
+        const N one =
+            stage_.checkpoints > 0 && stage_.dense.alive + stage_.experts.alive == 0 ? flowing() : layer_bytes(stage_.last_is_expert);
+        items_.add(Item::offload_buffers, min(kOffloadBuffers * one, on_host));
+        result_.host_bytes = value_of(result_.host_bytes) > 0 ? result_.host_bytes + on_host : on_host;
+        const KeptBytes kept{value_of(layer_bytes(false)), value_of(layer_bytes(true)), value_of(flowing())};
+        result_.pcie_bytes += 2 * p_.activation_offload * kept.of_micro_batch(stage_, p_) * as_double(p_.micro_batches());
+    }
+
     void activations() {
         const std::span<const PerLayer> all = kept_items();
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -261,9 +295,10 @@ class Estimate : Symbols<N> {
                 const N others = all_layers(all[++i]);
                 bytes = value_of(bytes) == 0 ? others : value_of(others) == 0 ? bytes : bytes + others;
             }
-            if (value_of(bytes) > 0) items_.add(all[i].item, bytes);
+            if (value_of(bytes) > 0) keep_on_gpu(all[i].item, bytes);
         }
-        if (stage_.checkpoints > 0) items_.add(Item::checkpoints, flowing() * alive_.checkpoints());
+        if (stage_.checkpoints > 0) keep_on_gpu(Item::checkpoints, flowing() * alive_.checkpoints());
+        if (leaves_ > 0) offloaded();
         waiting_for_weight_gradients();
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
             items_.add(Item::embedding_dropout_mask, split_tokens() * h() * alive_.first_chunk());
@@ -292,7 +327,11 @@ class Estimate : Symbols<N> {
     N head_bytes() const {
         const auto [worst, kept] = kLossBytes[static_cast<int>(fw_.loss)];
         const double extra = m_.multi_token_layers;
-        const N logits = fw_.loss == LossKernel::gathered ? tokens() * v() : tokens() * v() / t();
+        // in tiles of v/h-th parts of the tokens there are as many logits at a time as values of hidden states (Hsu et al., arXiv
+        // 2410.10989)
+        const N logits = fw_.loss == LossKernel::gathered ? tokens() * v()
+                         : fw_.loss == LossKernel::tiled  ? tokens() * h() / t()
+                                                          : tokens() * v() / t();
         N loss = 4 * split_tokens() * h() + (worst + extra * kept) * logits;
         N backward = 4 * split_tokens() * h() + (2 + extra * kept) * logits + 2 * tokens() * h();
         if (!fw_.gradient_fusion && !p_.freezes()) backward = backward + 2 * v() / t() * h();
@@ -304,8 +343,10 @@ class Estimate : Symbols<N> {
 
     // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
     N first_backward_bytes() const {
-        N feed_forward = stage_.last_is_expert ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * h()) + 4 * split_tokens() * h()
-                                               : 2 * tokens() * f() * fan() / t() + 4 * split_tokens() * h();
+        N feed_forward =
+            stage_.last_is_expert
+                ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * h()) + 4 * split_tokens() * h()
+                : (tiled() ? 2 * tokens() * f() * fan() / (t() * tiles()) : 2 * tokens() * f() * fan() / t()) + 4 * split_tokens() * h();
         if (value_of(again_feed_forward_) > 0)
             feed_forward = feed_forward + named<N>({"A_f", "feed_forward_again", "bytes"}, again_feed_forward_);
         N bytes = feed_forward;
@@ -380,6 +421,7 @@ class Estimate : Symbols<N> {
     std::size_t kept_count_ = 0;
     N again_attention_ = 0.0, again_feed_forward_ = 0.0;  // bytes of one layer that are not kept but computed again
     double between_steps_ = 0;                            // held between steps but not at the peak
+    double leaves_ = 0;                                   // bytes of activations on the host
 };
 
 }  // namespace
@@ -390,6 +432,12 @@ StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& f
     Estimate<N>(model, plan, framework, stage, result).run();
     return result;
 }
+#ifndef FOURFOLD_TRACED
+KeptBytes kept_bytes(const Model& model, const Plan& plan, const Framework& framework) {
+    StageMemory<double> unused;
+    return Estimate<double>(model, plan, framework, Stage{}, unused).kept();
+}
+#endif
 #ifdef FOURFOLD_TRACED
 template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
 #else

@@ -21,7 +21,8 @@ enum class LossKernel : std::uint8_t {
     native_fused,  // 10
     te_fused,      // 2: works in place on the bf16 logits
     gathered,      // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
-    chunked        // 4: bf16 logits and their bf16 log-softmax; everything else exists for a few tokens alone
+    chunked,       // 4: bf16 logits and their bf16 log-softmax; everything else exists for a few tokens alone
+    tiled          // no logits but those of a tile of tokens, whose gradients take their place
 };
 
 // What a run does. A request can set all of it: by its framework and GPU, and by the fields of the plan that framework_of reads.

@@ -20,7 +20,7 @@ static constexpr Choice kAttentions[] = {
     {"plain"},
 };
 static constexpr Choice kLosses[] = {
-    {"auto"}, {"plain"}, {"native_fused"}, {"te_fused"}, {"gathered"}, {"chunked"},
+    {"auto"}, {"plain"}, {"native_fused"}, {"te_fused"}, {"gathered"}, {"chunked"}, {"tiled"},
 };
 static const auto kSchedules = [] {
     std::array<Choice, kChosenSchedules> choices{};
@@ -68,6 +68,7 @@ static constexpr Choice kTargets[] = {{"query"}, {"key"}, {"value"}, {"output"},
 static constexpr Choice kDispatches[] = {{"auto"}, {"all_to_all"}, {"deepep"}};
 static constexpr Choice kOffloadTargets[] = {{"host"}, {"nvme"}};
 static constexpr Choice kOffloadOverlaps[] = {{"none"}, {"overlapped"}, {"interleaved"}};
+static constexpr Choice kContexts[] = {{"ring"}, {"all_to_all"}};
 static constexpr Choice kHabitNames[] = {
     {"auto"},
     {"on"},
@@ -78,7 +79,8 @@ const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices
                               kPrecisionChoices = kPrecisions, kMomentsChoices = kMomentFormats, kModuleChoices = kModules,
                               kSiteChoices = kSites, kHabitChoices = kHabitNames, kDispatchChoices = kDispatches,
                               kTrainedChoices = kTrainedKinds, kFrozenChoices = kFrozenFormats, kOptimizerChoices = kOptimizers,
-                              kTargetChoices = kTargets, kOffloadTargetChoices = kOffloadTargets, kOffloadOverlapChoices = kOffloadOverlaps;
+                              kTargetChoices = kTargets, kOffloadTargetChoices = kOffloadTargets, kOffloadOverlapChoices = kOffloadOverlaps,
+                              kContextChoices = kContexts;
 
 // ---- the layout's text
 void set_notation(Plan& plan, const std::string& text, Problems& problems) {
@@ -108,6 +110,7 @@ void close_options(Plan& plan) {
     if ((plan.open & open_zero) != 0) plan.zero = closed.zero;
     if ((plan.open & open_recompute) != 0) plan.recompute = closed.recompute;
     if ((plan.open & open_moments) != 0) plan.moments = closed.moments;
+    if ((plan.open & open_activation_offload) != 0) plan.activation_offload = closed.activation_offload;
     if ((plan.open & open_sequence_parallel) != 0) plan.sequence_parallel = closed.sequence_parallel;
     plan.open = 0;
     for (std::int64_t Plan::*number : {&Plan::virtual_stages, &Plan::expert_tensor_parallel, &Plan::recompute_layers})

@@ -17,7 +17,7 @@ namespace fourfold {
 // ---- choices. Their texts are in plan.cpp; order as in the enum.
 enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm };
 enum class Attention { automatic, flash, cudnn, plain };
-enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked };
+enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked, tiled };
 enum class Zero { none, optimizer, gradients, weights };
 enum class Recompute { none, selective, full, block };
 enum class Precision { bf16, fp16, fp8, fp8_weights };
@@ -31,6 +31,9 @@ enum class ExpertDispatch : std::uint8_t { automatic, all_to_all, deepep };
 enum class TrainedPart : std::uint8_t { full, lora };
 enum class FrozenWeights : std::uint8_t { bf16, fp8, nf4, nf4_single };
 enum class Optimizer : std::uint8_t { adam, adam_8bit, muon, sgd };
+// How attention reaches the parts of a sequence that lie on other GPUs (context parallelism): keys and values go round (Ring Attention,
+// arXiv 2310.01889), or all GPUs swap parts of the sequence for heads and back (DeepSpeed-Ulysses, arXiv 2309.14509).
+enum class ContextKind : std::uint8_t { ring, all_to_all };
 // Where an offloaded optimizer's state lies; and whether its update waits for every transfer, runs beneath them, or leaves some groups of
 // parameters to the GPU meanwhile (time/offload.h).
 enum class OffloadTarget : std::uint8_t { host, nvme };
@@ -60,7 +63,7 @@ enum LoraTarget : std::uint32_t {
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
     kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices, kDispatchChoices, kTrainedChoices, kFrozenChoices,
-    kOptimizerChoices, kTargetChoices, kOffloadTargetChoices, kOffloadOverlapChoices;
+    kOptimizerChoices, kTargetChoices, kOffloadTargetChoices, kOffloadOverlapChoices, kContextChoices;
 
 // What else than whole numbers may be "auto": bits of Plan::open.
 enum Open : std::uint32_t {
@@ -70,7 +73,8 @@ enum Open : std::uint32_t {
     open_recompute = 8,
     open_moments = 16,
     open_sequence_parallel = 32,
-    open_everything = 63
+    open_activation_offload = 64,
+    open_everything = 127
 };
 
 // Every whole number that may be "auto" may be kAuto, and every other field may have its bit set in `open`, until search.h has chosen it.
@@ -88,13 +92,15 @@ struct Plan {
     std::int64_t first_stage_layers = 0, last_stage_layers = 0;  // 0 = as many as the other stages
     std::int64_t expert_parallel = 1;                            // a request that does not set it means "auto" (job.h)
     std::int64_t expert_tensor_parallel = 1;
-    std::int64_t shard_replicas = 1;    // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
-    std::int64_t recompute_layers = 1;  // full: layers per unit; block: layers of each chunk
-    double expert_imbalance = 1;        // fullest GPU's routed tokens over the average
-    double optimizer_offload = 0;       // fraction of the optimizer's state that lies in host memory, or on NVMe
-    double nvme_rate = 6;               // GB/s of a node's drives, reading and writing: MLP-Offload's node, 6.9 and 5.3 (arXiv 2509.02480)
-    double host_memory = 0;             // GiB of a node; 0: not known
-    std::uint32_t open = 0;             // bits of Open
+    std::int64_t shard_replicas = 1;      // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
+    std::int64_t recompute_layers = 1;    // full: layers per unit; block: layers of each chunk
+    double expert_imbalance = 1;          // fullest GPU's routed tokens over the average
+    double optimizer_offload = 0;         // fraction of the optimizer's state that lies in host memory, or on NVMe
+    double activation_offload = 0;        // fraction of what layers keep for their backward pass that waits in host memory
+    std::int64_t feed_forward_tiles = 1;  // pieces of the tokens, one after the other, in dense feed-forward parts (arXiv 2506.13996)
+    double nvme_rate = 6;    // GB/s of a node's drives, reading and writing: MLP-Offload's node, 6.9 and 5.3 (arXiv 2509.02480)
+    double host_memory = 0;  // GiB of a node; 0: not known
+    std::uint32_t open = 0;  // bits of Open
     std::int64_t lora_rank = 16;
     std::uint32_t lora_targets = LoraTarget::lora_all;
     TrainedPart trained = TrainedPart::full;
@@ -108,6 +114,7 @@ struct Plan {
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
     ExpertDispatch expert_dispatch = ExpertDispatch::automatic;
+    ContextKind context_parallel_kind = ContextKind::ring;
     OffloadTarget optimizer_offload_target = OffloadTarget::host;
     OffloadOverlap optimizer_offload_overlap = OffloadOverlap::none;
     // Where a run differs from what its framework does.
@@ -160,6 +167,7 @@ struct Plan {
     }
     bool measures_links() const { return measured_intra > 0 || measured_inter > 0 || measured_latency > 0; }
     bool has_calibrated_memory() const { return memory_factor != 1 || memory_extra != 0; }
+    bool swaps_heads() const { return context_parallel > 1 && context_parallel_kind == ContextKind::all_to_all; }
     bool freezes() const { return trained == TrainedPart::lora; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
@@ -256,6 +264,9 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"frozen_weights", "frozen", ""}, p.frozen_weights, kFrozenChoices);
     v.choice({"optimizer_offload_target", "offto", ""}, p.optimizer_offload_target, kOffloadTargetChoices);
     v.choice({"optimizer_offload_overlap", "offov", ""}, p.optimizer_offload_overlap, kOffloadOverlapChoices);
+    v.number({"activation_offload", "actoff", "fraction"}, p.activation_offload, {0, 1}, p.open, open_activation_offload);
+    v.choice({"context_parallel_kind", "cpkind", ""}, p.context_parallel_kind, kContextChoices);
+    v.integer({"feed_forward_tiles", "tiles", ""}, p.feed_forward_tiles, {1, 4'096});
     v.number({"nvme_gbyte_per_s", "nvme", "gbyte_per_s"}, p.nvme_rate, {0.1, 1e3});
     v.number({"host_memory_gib", "hostmem", "gib"}, p.host_memory, {0, 1e6});
     v.integer({"expert_parallel", "ep", "gpus"}, p.expert_parallel, {1, 4'096}, true);

@@ -13,6 +13,7 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
     {"expert_gpus_divide", "expert_parallel"},
     {"layers_divide", "pipeline_parallel"},
     {"sequence_divides", "context_parallel"},
+    {"heads_swap", "context_parallel"},
     {"context_needs_flash", "attention"},
     {"interleaving_needs_stages", "virtual_stages"},
     {"schedule_has_chunks", "virtual_stages"},
@@ -94,6 +95,8 @@ static Text explain_split(Rule rule, const Model& m, const Plan& p) {
                 .with("tokens", p.sequence_length)
                 .with("context", c)
                 .with("tensor", t);
+        case Rule::heads_swap:
+            return Text("problem.heads_swap").with("heads", m.heads).with("context", c).with("tensor", t);
         case Rule::context_needs_flash:
             return Text("problem.context_needs_flash").with("context", c);
         case Rule::replicas_divide:
@@ -150,7 +153,8 @@ struct FieldFinder {
     void integer(const Field& field, std::int64_t& found, Range allowed, bool = false) {
         if (field.key == key) value = &found, range = allowed;
     }
-    void number(const Field&, double&, Bounds, bool = false) {}
+    template <class... Any>
+    void number(const Field&, double&, Bounds, Any&&...) {}
     template <class... Any>
     void boolean(const Field&, Any&&...) {}
     template <class... Any>

@@ -16,6 +16,7 @@ enum class Rule {
     expert_gpus_divide,
     layers_divide,
     sequence_divides,
+    heads_swap,
     context_needs_flash,
     interleaving_needs_stages,
     schedule_has_chunks,
@@ -53,12 +54,19 @@ bool check_expert_rules(const Model& m, const Plan& p, Require&& require) {
 // rank's part by TP.
 inline bool cuts_sequence(const Plan& p, bool sequence_parallel) {
     const std::int64_t pieces = p.context_parallel * (sequence_parallel ? p.tensor_parallel : 1);
-    return p.sequence_length % pieces == 0 && (p.context_parallel == 1 || p.sequence_length % (2 * p.context_parallel) == 0);
+    return p.sequence_length % pieces == 0 &&
+           (p.context_parallel == 1 || p.swaps_heads() || p.sequence_length % (2 * p.context_parallel) == 0);
+}
+// Whether every GPU of a sequence gets as many heads; keys and values are copied where they have fewer.
+inline bool swaps_heads(const Model& m, const Plan& p) {
+    const std::int64_t c = p.context_parallel, k = std::max<std::int64_t>(1, m.kv_heads / p.tensor_parallel);
+    return m.heads % (p.tensor_parallel * c) == 0 && (k % c == 0 || c % k == 0);
 }
 template <class Require>
-bool check_split_rules(const Model&, const Plan& p, Require&& require) {
+bool check_split_rules(const Model& m, const Plan& p, Require&& require) {
     return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
            require(Rule::sequence_divides, cuts_sequence(p, p.sequence_parallel)) &&
+           require(Rule::heads_swap, !p.swaps_heads() || swaps_heads(m, p)) &&
            require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
            require(Rule::replicas_divide, p.gpus / (p.tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0);
 }

@@ -5,7 +5,7 @@
 namespace fourfold {
 
 static constexpr Choice kLeftOut[] = {
-    {"interleaving"}, {"zero_bubble"}, {"recompute"}, {"sharding"}, {"uneven_layers"}, {"small_states"},
+    {"interleaving"}, {"zero_bubble"}, {"recompute"}, {"sharding"}, {"uneven_layers"}, {"small_states"}, {"activation_offload"},
 };
 const std::span<const Choice> kLeftOutChoices = kLeftOut;
 

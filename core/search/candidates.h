@@ -19,14 +19,15 @@ enum LeftOut : std::uint32_t {
     without_recompute = 4,
     without_sharding = 8,
     without_uneven_layers = 16,
-    without_small_states = 32
+    without_small_states = 32,
+    without_activation_offload = 64
 };
 extern const std::span<const Choice> kLeftOutChoices;
 // Whether a framework has a schedule that "zero_bubble" lets in.
 bool has_zero_bubble(FrameworkKind framework);
 
 struct Exploration {
-    std::uint32_t left_out = without_zero_bubble | without_small_states;
+    std::uint32_t left_out = without_zero_bubble | without_small_states | without_activation_offload;
     double risk = 0.05;  // of running out of memory that a plan may bear
 };
 template <class AnyExploration, class Visitor>
@@ -56,8 +57,8 @@ struct PipelineForm {
     LayerSplit split = LayerSplit::equal;
 };
 
-// TP within a node, CP and micro-batch whatever divides sequence and batch, PP up to the layers, chunks per GPU up to 32. Recomputation and
-// 16-bit states are no lists: a plan takes as little of them as it needs to fit (search.h).
+// TP within a node, CP and micro-batch whatever divides sequence and batch, PP up to the layers, chunks per GPU up to 32. Recomputation,
+// activations on the host and 16-bit states are no lists: a plan takes as little of them as it needs to fit (search.h).
 struct Candidates {
     std::vector<std::int64_t> tensor, expert, context, pipeline, micro_batch;
     std::int64_t expert_tensor = kAuto;  // left open: 1, and TP, which is Megatron's default

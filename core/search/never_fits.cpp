@@ -72,13 +72,14 @@ NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
 // Whether any ZeRO and recomputation makes one form of the pipeline fit, or may, where that is not known without more.
 bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times) {
     const bool recomputes = savings_.recomputes();
+    if (savings_.swaps()) plan.activation_offload = 1;
     const Recompute leanest = recomputes ? Recompute::full : base_.recompute;
     const Recompute selective = recomputes && savings_.has_parts_to_recompute(plan) ? Recompute::selective : base_.recompute;
     for (const Zero zero : all_.zero)
         for (const Recompute recompute : {leanest, base_.recompute, selective}) {
             plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
             if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto) return true;
-            const bool may_be_moved = !layers_differ_ && recompute == leanest;
+            const bool may_be_moved = !layers_differ_ && (recompute == leanest || savings_.swaps());
             if (layers_differ_ && plan.layout) return true;
             if (may_be_moved ? savings_.fits_moved(plan, form, times) : scorer_.fits(plan)) return true;
             if (recompute == Recompute::full && recomputes && savings_.fits_as_block(plan)) return true;

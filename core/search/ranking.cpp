@@ -29,6 +29,7 @@ void append(Json& columns, const Estimated& one) {
     columns["zero"].push_back(kZeroChoices[static_cast<std::size_t>(p.zero)].id);
     columns["moments"].push_back(kMomentsChoices[static_cast<std::size_t>(p.moments)].id);
     columns["sequence_parallel"].push_back(p.sequence_parallel);
+    columns["activation_offload"].push_back(p.activation_offload);
     columns["total_bytes"].push_back(one.bytes);
     columns["whole_bytes"].push_back(one.verdict.whole_bytes);
     columns["share"].push_back(one.share);

@@ -14,12 +14,18 @@ bool may_narrow(const SearchSpace& space) {
     return (space.plan.open & open_moments) != 0 && (space.exploration.left_out & without_small_states) == 0;
 }
 
+bool may_swap(const SearchSpace& space) {
+    return (space.plan.open & open_activation_offload) != 0 && (space.exploration.left_out & without_activation_offload) == 0 &&
+           space.method != Method::fujii2024;
+}
+
 Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, const Limit& limit)
     : space_(space),
       scorer_(scorer),
       limit_(limit),
       recomputes_(may_recompute(space)),
       narrows_(may_narrow(space)),
+      swaps_(may_swap(space)),
       counts_layers_((space.plan.open & open_recompute) == 0 && base.recompute == Recompute::block &&
                      space.plan.recompute_layers == kAuto) {}
 
@@ -66,10 +72,12 @@ std::optional<Estimated> Savings::fastest_that_fits(const Plan& plan, const Pipe
 void Savings::consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     ways.consider_moved(plan, form, times);
     if (recomputes_) consider_recomputing(ways, plan, form, times);
+    if (swaps_) consider_swapping(ways, plan, form, times);
     if (!narrows_) return;
     plan.moments = Moments::bits16;
     ways.consider_moved(plan, form, times);
     if (recomputes_) consider_recomputing(ways, plan, form, times);
+    if (swaps_) consider_swapping(ways, plan, form, times);
 }
 
 // ---- layers moved
@@ -165,6 +173,62 @@ std::int64_t Savings::fewest_that_fit(Plan plan, std::int64_t low, std::int64_t 
             low = plan.recompute_layers + 1;
     }
     return low;
+}
+
+// ---- activations on the host
+namespace {
+constexpr int kParts = 16;  // of what layers keep; finer steps change a plan's memory by less than an estimate knows
+}
+
+// As much on the host as the plan needs; or as much as the passes hide, and what does not fit even so is computed again (KARMA, arXiv
+// 2008.11421); or checkpoints alone.
+void Savings::consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
+    const auto with_least = [&](const Plan& one) {
+        if (const auto least = with_least_on_host(one)) ways.consider_moved(*least, form, times);
+    };
+    with_least(plan);
+    if (!recomputes_) return;
+    plan.recompute_layers = 1;
+    Plan block = plan;
+    block.recompute = Recompute::block;
+    block.activation_offload = hidden_part(plan);
+    if (block.activation_offload > 0 && choose_block(block)) ways.consider(block);
+    plan.recompute = Recompute::full;
+    with_least(plan);
+}
+
+// The least part with which the plan fits: every part more leaves no more on the GPU. Null where even all of it does not help.
+std::optional<Plan> Savings::with_least_on_host(Plan plan) {
+    plan.activation_offload = 1;
+    if (!scorer_.fits(plan)) return std::nullopt;
+    int low = 1, high = kParts;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        plan.activation_offload = static_cast<double>(middle) / kParts;
+        if (scorer_.fits(plan))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    plan.activation_offload = static_cast<double>(high) / kParts;
+    return plan;
+}
+
+// The largest part that costs the step no time.
+double Savings::hidden_part(Plan plan) {
+    constexpr double kRounding = 1e-9;
+    plan.activation_offload = 0;
+    const double without = scorer_.seconds(plan);
+    int low = 0, high = kParts;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        plan.activation_offload = static_cast<double>(middle) / kParts;
+        if (scorer_.seconds(plan) <= without * (1 + kRounding))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return static_cast<double>(low) / kParts;
 }
 
 // Every number of layers that some chunk has, ascending.

@@ -1,5 +1,5 @@
-// What a plan takes to fit where it does not as it is: layers moved between stages, recomputation, 16-bit states; as far as these are
-// open. A plan takes as little of them as it needs.
+// What a plan takes to fit where it does not as it is: layers moved between stages, recomputation, activations on the host, 16-bit states;
+// as far as these are open. A plan takes as little of them as it needs.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,6 +14,8 @@ namespace fourfold {
 bool may_recompute(const SearchSpace& space);
 // Whether the optimizer may keep its states in 16 bits.
 bool may_narrow(const SearchSpace& space);
+// Whether activations may wait on the host.
+bool may_swap(const SearchSpace& space);
 
 class Savings {
  public:
@@ -28,6 +30,7 @@ class Savings {
 
     bool recomputes() const { return recomputes_; }
     bool narrows() const { return narrows_; }
+    bool swaps() const { return swaps_; }
     // Recomputing attention saves what its scores take; without them it saves hardly anything.
     bool has_parts_to_recompute(const Plan& plan) const;
     // As it is, or with layers moved.
@@ -42,6 +45,9 @@ class Savings {
     LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
     void consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
+    void consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
+    std::optional<Plan> with_least_on_host(Plan plan);
+    double hidden_part(Plan plan);
     bool choose_block(Plan& plan);
     std::int64_t most_in_time(Plan plan, std::int64_t all);
     std::int64_t fewest_that_fit(Plan plan, std::int64_t low, std::int64_t high);
@@ -50,7 +56,7 @@ class Savings {
     const SearchSpace& space_;
     Scorer& scorer_;
     const Limit& limit_;
-    const bool recomputes_, narrows_;
+    const bool recomputes_, narrows_, swaps_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
 };
 

@@ -251,6 +251,7 @@ std::optional<Estimated> leanest_plan(const SearchSpace& space) {
     Smallest(space).visit([&](Plan plan, Scorer& scorer) {
         if (may_narrow(space)) plan.moments = Moments::bits16;
         if (may_recompute(space)) plan.recompute = Recompute::full;
+        if (may_swap(space)) plan.activation_offload = 1;
         const double bytes = scorer.bytes(plan);
         if (!least || bytes < least->bytes) least = scorer.estimate(plan, 0);
         return true;

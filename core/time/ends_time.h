@@ -46,7 +46,7 @@ class EndsCost : TimeSymbols<N> {
     // Bytes that the loss moves.
     N loss(N logits) const {
         if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
-        const bool fused = fw_.loss == LossKernel::native_fused || fw_.loss == LossKernel::te_fused;
+        const bool fused = fw_.loss == LossKernel::native_fused || fw_.loss == LossKernel::te_fused || fw_.loss == LossKernel::tiled;
         if (fused) logits = logits * on_.of(kFusedLoss);
         return logits * on_.of(&Timing::cross_entropy);
     }

@@ -1,7 +1,8 @@
 // Based on
 //   rooflines: Cost::gemm and Cost::collective (transfers.h)
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
-//   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic;  H. Liu et al.: Ring Attention, arXiv 2310.01889
+//   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic
+//   S. Bekman et al.: Arctic Long Sequence Training, arXiv 2506.13996: feed-forward parts in tiles of tokens, computed again one by one
 //   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
 //   DeepSeek-V3, arXiv 2412.19437, section 2.2: layers that predict further tokens
 // Symbols: plan/symbols.h; those of machine and constants: machine.cpp, constants.h, constants.cpp.
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "time/context_traffic.h"
 #include "time/ends_time.h"
 #include "time/frozen.h"
 
@@ -27,7 +29,10 @@ template <class N>
 class LayerCost : TimeSymbols<N> {
  public:
     LayerCost(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
-        : TimeSymbols<N>(model, plan, machine, timing), fw_(framework), frozen_cost_(model, plan, machine, timing) {}
+        : TimeSymbols<N>(model, plan, machine, timing),
+          fw_(framework),
+          frozen_cost_(model, plan, machine, timing),
+          context_traffic_(model, plan, machine, timing) {}
 
     LayerTimesOf<N> run() {
         LayerTimesOf<N> all;
@@ -49,7 +54,6 @@ class LayerCost : TimeSymbols<N> {
     using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds, T::width;
 
     bool splits_sequence() const { return L::sequence_parallel(); }
-    bool crosses_nodes() const { return p_.tensor_parallel * p_.context_parallel > hw_.gpus_per_node; }
     bool fits_in_node(const N& gpus) const { return value_of(gpus) <= as_double(hw_.gpus_per_node); }
     static N at_least_one(const N& share) { return value_of(share) >= 1 ? share : N(1.0); }
     static void add(N& sum, const N& term) {
@@ -120,9 +124,11 @@ class LayerCost : TimeSymbols<N> {
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
         if (!expert) {
-            const Passes up = multiply(kUp, M_, width(kUp, g * f_ / t_), h_, true);
-            const Passes down = multiply(kDown, M_, h_, width(kDown, f_ / t_), false);
+            const N tokens = tiled_tokens(), columns = width(kUp, g * f_ / t_), rows = width(kDown, f_ / t_);
+            const Passes up = multiply(kUp, tokens, columns, h_, true);
+            const Passes down = multiply(kDown, tokens, h_, rows, false);
             of_feed_forward_ = up.forward + down.forward;
+            if (p_.feed_forward_tiles > 1) in_tiles(up.backward + down.backward);
             return;
         }
         const N here = number("n_x", "gpu_experts", "", as_double(m_.experts.count / p_.expert_parallel)), e = L::e();
@@ -155,6 +161,16 @@ class LayerCost : TimeSymbols<N> {
             const N one = seconds("J_1", "token_exchange", exchange(in_fp8 ? on_.of(kDispatchedBytes) * copies * h_ : 2 * copies * h_));
             now_.expert_forward = now_.expert_backward = 2 * one;
         }
+    }
+    N tiles() const { return number("n_t", "feed_forward_tiles", "", as_double(p_.feed_forward_tiles)); }
+    N tiled_tokens() const { return p_.feed_forward_tiles > 1 ? named<N>({"M_t", "tile_tokens", "tokens"}, M_ / tiles()) : M_; }
+    // All tiles but the first, which is counted; in the backward pass each is computed again before. (What tensor-parallel traffic can hide
+    // beneath is the work of one tile.)
+    [[gnu::noinline]] void in_tiles(const N& backward) {
+        const N one = of_feed_forward_;
+        of_feed_forward_ = tiles() * one;
+        add(now_.multiply_forward, (tiles() - 1) * one);
+        add(now_.multiply_backward, (tiles() - 1) * backward + of_feed_forward_);
     }
     N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
 
@@ -265,9 +281,9 @@ class LayerCost : TimeSymbols<N> {
             if (splits_sequence()) whole = whole / t_;
             return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
         };
-        const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values()),
-                backward =
-                    bytes("V_b", "element_bytes_backward", norm_values(kNormBackward), on_.of(kActivationBackward[m_.gated ? 1 : 0]));
+        const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values());
+        N backward = bytes("V_b", "element_bytes_backward", norm_values(kNormBackward), on_.of(kActivationBackward[m_.gated ? 1 : 0]));
+        if (!expert && p_.feed_forward_tiles > 1) backward = backward + 2 * M_ * activation_values() * f_ / t_;  // computed again
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
     }
@@ -333,28 +349,6 @@ class LayerCost : TimeSymbols<N> {
             2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
 
-    // Ring attention: keys and values go round; what attention's own time does not hide counts. With a window all of them still go round,
-    // and the shorter attention hides less: time with a window never profits from a ring that would skip steps.
-    void context_traffic() {
-        using std::min;
-        if (p_.context_parallel <= 1) return;
-        const N c = L::c(), k = number("k_m", "kv_heads", "", as_double(m_.kv_heads));
-        const N bytes = 4 * M_ * at_least_one(k / t_) * d_;
-        const N step =
-            seconds("K_1", "ring_step",
-                    crosses_nodes() ? on_.network_latency() + bytes * min(t_, on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
-                                    : on_.of(&Timing::ring_latency) + bytes / on_.ring_link_rate());
-        const N rescaling =
-            seconds("K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * a_ * d_ / (t_ * on_.memory()));
-        const auto ring = [&](const N& transfer, const N& hidden) {
-            const N exposed = transfer - hidden;
-            return (c - 1) * (crosses_nodes() ? exposed + on_.of(&Timing::ring_network_exposed) * hidden : exposed) + rescaling;
-        };
-        const N back = seconds("K_2", "ring_step_backward", step * (2 * c - 1) / (c - 1));
-        now_.context_forward = ring(step, seconds("U_f", "ring_under_attention", min(step, cited(now_.attention_forward) / c)));
-        now_.context_backward = ring(back, seconds("U_b", "ring_under_attention_backward", min(back, cited(now_.attention_backward) / c)));
-    }
-
     // ---- layer and ends
     // Gives every part its letter: in other formulas they are given under it.
     void name_parts() {
@@ -394,7 +388,7 @@ class LayerCost : TimeSymbols<N> {
         attention_core();
         element_wise(expert);
         tensor_traffic();
-        context_traffic();
+        context_traffic_.add_to(now_);
         hide_exchange();
         name_parts();
         const N forward = of_kind("F_0", "layer_work_forward",
@@ -422,6 +416,7 @@ class LayerCost : TimeSymbols<N> {
     LayerTimeOf<N> now_;
     const Part* kind_ = nullptr;  // of the layer at hand
     const FrozenCost<N> frozen_cost_;
+    const ContextTraffic<N> context_traffic_;
     N parameters_ = 0.0, frozen_ = 0.0;                                            // that learn, and that do not
     N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward
     N hides_input_ = 0.0, hides_weight_ = 0.0;                                     // work under which tensor-parallel traffic can hide
@@ -433,6 +428,7 @@ template <class N>
 LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine,
                             const Timing& timing) {
     LayerTimesOf<N> all = LayerCost<N>(model, plan, framework, machine, timing).run();
+    if (plan.activation_offload > 0) all.kept = kept_bytes(model, plan, framework);
     EndsCost<N>(model, plan, framework, machine, timing).add_to(all);
     return all;
 }

@@ -1,6 +1,7 @@
 // What one layer costs in time, and the model's two ends. Written once over the number type (formula.h): double in the search, Traced for
 // the plan on the page.
 #pragma once
+#include "memory/kept.h"
 #include "model/model.h"
 #include "plan/plan.h"
 #include "time/transfers.h"
@@ -27,6 +28,7 @@ struct LayerTimesOf {
     N head = 0.0, embedding = 0.0;                      // seconds per micro-batch
     N parameters_dense = 0.0, parameters_expert = 0.0;  // of a layer, on this GPU: those that learn
     N frozen_dense = 0.0, frozen_expert = 0.0;          // bytes of those that do not
+    KeptBytes kept;                                     // where activations wait on the host
 };
 using LayerTime = LayerTimeOf<double>;
 using LayerTimes = LayerTimesOf<double>;

@@ -1,6 +1,7 @@
 #include "time/op_times.h"
 
 #include "time/step_time.h"
+#include "time/swap.h"
 
 namespace fourfold {
 
@@ -13,8 +14,11 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
     // Forward, backward and weights: each end of the model has one multiplication in each, and none in the last where it is frozen.
     const double passes = plan.freezes() ? 2 : 3;
     constexpr double kOperations = 3;
+    const Swap<double> swap(model, plan, machine, timing);
     OpTimes times;
-    for (std::int32_t stage = 0; stage < count; ++stage)
+    for (std::int32_t stage = 0; stage < count; ++stage) {
+        const Stage whole = stages.at_rest(stage);
+        const auto waits = plan.activation_offload > 0 ? swap.of_stage(whole, layers) : Swap<double>::Waits{};
         for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
             const std::int32_t position = stages.position(stage, chunk);
             const Stage piece = stages.piece(position);
@@ -31,7 +35,11 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             add(piece.dense, layers.dense, layers.parameters_dense);
             add(piece.experts, layers.expert, layers.parameters_expert);
             const double work = forward + backward + weight, host = timing.micro_batch / static_cast<double>(plan.virtual_stages);
-            for (double* part : {&forward, &backward, &weight}) *part = work > 0 ? *part * (1 + host / work) : host / kOperations;
+            // where passes wait for transfers too, in equal parts: else a faster GPU would shift host time from one pass to another
+            const bool in_proportion = work > 0 && plan.activation_offload == 0;
+            for (double* part : {&forward, &backward, &weight}) *part += in_proportion ? *part / work * host : host / kOperations;
+            const double share = whole.layers() > 0 ? piece.layers() / whole.layers() : 0;
+            forward += share * waits.forward, backward += share * waits.backward, weight += share * waits.weight;
             const double end =
                 (position == 0 ? layers.embedding / passes : 0) + (position + 1 == stages.pieces() ? layers.head / passes : 0);
             const double end_weight = plan.freezes() ? 0 : end;
@@ -41,6 +49,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             if (pairs) times.forward_traffic.push_back(traffic_forward);
             if (pairs) times.backward_traffic.push_back(traffic_backward);
         }
+    }
     const bool overlaps = plan.overlap_pipeline && row_of(plan.schedule_kind()).turns;
     if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedSend.value : 1);
     return times;

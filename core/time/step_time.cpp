@@ -8,6 +8,7 @@
 
 #include "time/data_traffic.h"
 #include "time/offload.h"
+#include "time/swap.h"
 #include "time/time_symbols.h"
 #include "time/update.h"
 
@@ -45,6 +46,7 @@ class StepCost : TimeSymbols<N> {
         if (s.experts.held > 0) add(sum, layers_seconds(s.experts, &kExpertLayer, expert_layers(s), layers_.expert));
         add(sum, accumulation(s, cited(layers_.parameters_dense), cited(layers_.parameters_expert)));
         add(sum, each_way(on_.of(&Timing::micro_batch)));
+        if (p_.activation_offload > 0) add(sum, swapped(s));
         if (s.has_embedding) add(sum, cited(layers_.embedding));
         if (s.has_head) add(sum, cited(layers_.head));
         return sum;
@@ -117,7 +119,7 @@ class StepCost : TimeSymbols<N> {
     using T = TimeSymbols<N>;
     using L = Symbols<N>;
     using L::as_double, L::m_, L::p_, L::number;
-    using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds;
+    using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds, T::part_recomputed;
     using Layer = LayerTimeOf<N>;
 
     N& item(TimeItem which) { return result_.items[static_cast<std::size_t>(which)]; }
@@ -125,11 +127,8 @@ class StepCost : TimeSymbols<N> {
     static N expert_layers(const Stage& s) { return number("n_e", "stage_expert_layers", "", s.experts.held); }
 
     // ---- a stage
-    // With "block" only some layers are computed again: the part of them, over all.
+    // With "block" only some layers are computed again.
     bool recomputes_some() const { return p_.recompute == Recompute::block; }
-    static N part_recomputed(const LayerCount& c, const Part* kind) {
-        return quantity<N>({"k_r", "recomputed_part", "", kind}, c.recomputed / std::max(1.0, c.held));
-    }
     N layers_seconds(const LayerCount& count, const Part* kind, const N& held, const Layer& t) const {
         const N both = cited(t.forward) + cited(t.backward);
         return held * (recomputes_some() ? both + part_recomputed(count, kind) * cited(t.recomputed) : both);
@@ -139,6 +138,14 @@ class StepCost : TimeSymbols<N> {
         if (s.dense.held > 0) add(sum, dense_layers(s) * dense);
         if (s.experts.held > 0) add(sum, expert_layers(s) * experts);
         return per_parameter_ * sum;
+    }
+
+    // What goes to the host and back beside the passes.
+    N swapped(const Stage& s) const {
+        const auto waits = Swap<N>(m_, p_, hw_, timing_).of_stage(s, layers_);
+        N sum = 0.0;
+        for (const N* part : {&waits.forward, &waits.backward, &waits.weight}) add(sum, *part);
+        return sum;
     }
 
     // ---- per micro-batch
@@ -173,6 +180,7 @@ class StepCost : TimeSymbols<N> {
         item(TimeItem::host) = all_layers(waiting(d), waiting(e)) + micro_batches_ * each_way(on_.of(&Timing::micro_batch));
     }
     void of_stage() {
+        item(TimeItem::activation_offload) = p_.activation_offload > 0 ? micro_batches_ * swapped(*slow_) : N(0.0);
         item(TimeItem::accumulation) = micro_batches_ * accumulation(*slow_, layers_.parameters_dense, layers_.parameters_expert);
         N ends = 0.0;
         if (slow_->has_embedding) add(ends, layers_.embedding);
@@ -254,8 +262,12 @@ class StepCost : TimeSymbols<N> {
         const N parameters = formula_of<N>(pace.parameters, [&] {
             return named<N>({"P", "most_parameters", ""}, this->parameters(stages.at_rest(pace.heaviest)), pace.parameters);
         });
-        const N forward = pass("F_s", "stage_forward", layers_.dense.forward, layers_.expert.forward),
-                backward = pass("B_s", "stage_backward", layers_.dense.backward, layers_.expert.backward);
+        N forward = pass("F_s", "stage_forward", layers_.dense.forward, layers_.expert.forward),
+          backward = pass("B_s", "stage_backward", layers_.dense.backward, layers_.expert.backward);
+        if (p_.activation_offload > 0) {  // what hides beneath the passes has as long as they take
+            const auto waits = Swap<N>(m_, p_, hw_, timing_).of_stage(*slow_, layers_);
+            add(forward, waits.forward), add(backward, waits.backward), add(backward, waits.weight);
+        }
         const DataTraffic<N> data(p_, hw_, on_);
         N exposed = data.exposed(parameters, frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
         if (p_.shards_optimizer()) add(exposed, one_after_the_other(data.ranks()));
@@ -349,6 +361,7 @@ LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
     plain.embedding = traced.embedding.value();
     plain.parameters_dense = traced.parameters_dense.value();
     plain.parameters_expert = traced.parameters_expert.value();
+    plain.kept = traced.kept;
     return plain;
 }
 #endif

@@ -26,9 +26,10 @@ enum class TimeItem {
     tensor_traffic,
     context_traffic,
     expert_traffic,
-    weight_traffic,  // FSDP's gathering
-    host,            // waiting for the CPU to launch work
-    bubble,          // the other stages' share of the pipeline's filling and draining
+    weight_traffic,      // FSDP's gathering
+    activation_offload,  // transfers of activations that no pass hides
+    host,                // waiting for the CPU to launch work
+    bubble,              // the other stages' share of the pipeline's filling and draining
     pipeline_traffic,
     data_traffic,  // gradients and weights between copies of the model
     optimizer,
@@ -115,7 +116,7 @@ class StepTimer {
     struct Key {
         std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0, expert_tensor_parallel = 0;
         Recompute recompute = Recompute::none;
-        bool sequence_parallel = false;
+        bool sequence_parallel = false, offloads = false;
         bool operator==(const Key&) const = default;
     };
     struct Known {

@@ -16,6 +16,7 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
     {"context_traffic", "context", Paper::ring, "overlap_of_rings_and_attention"},
     {"expert_traffic", "other", Paper::experts, "expert_and_data_parallelism"},
     {"weight_traffic", "data", Paper::fsdp, "3.3"},
+    {"activation_offload", "other", Paper::karma, "swapped_blocks"},
     {"host", "other", Paper::fujii, "fitted_to_its_published_runs"},
     {"bubble", "bubble", Paper::pipeline, "2.2"},
     {"pipeline_traffic", "pipeline", Paper::pipette, "critical_path"},

@@ -1,5 +1,8 @@
 // What the formulas of time share: the symbols of model and plan, and the costs of single operations on a machine.
 #pragma once
+#include <algorithm>
+
+#include "plan/stage.h"
 #include "plan/symbols.h"
 #include "time/transfers.h"
 
@@ -18,6 +21,10 @@ class TimeSymbols : protected Symbols<N> {
     static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
     // Rows or columns of a weight matrix on one GPU.
     static N width(const Part& matrix, const N& value) { return named<N>({"C", "gpu_width", "values", &matrix}, value); }
+    // With "block" only some of a stage's layers are computed again: the part of them, over all.
+    static N part_recomputed(const LayerCount& c, const Part* kind) {
+        return quantity<N>({"k_r", "recomputed_part", "", kind}, c.recomputed / std::max(1.0, c.held));
+    }
     // To gather or scatter, in the tensor-parallel group, what flows between layers.
     N tensor_collective() const { return seconds("Z_1", "tensor_collective", on_.collective(2 * M_ * h_, t_)); }
     // Bytes per element of a weight's gradient, which is added to what is there: read and written.

@@ -22,7 +22,7 @@ constexpr std::string_view kKnown = R"(
 --qk-layernorm --num-experts --moe-router-topk --moe-router-num-groups --moe-router-group-topk --moe-token-dispatcher-type --moe-enable-deepep
 --overlap-moe-expert-parallel-comm --moe-ffn-hidden-size --moe-shared-expert-intermediate-size --moe-layer-freq
 --moe-grouped-gemm --mtp-num-layers --seq-length --micro-batch-size --global-batch-size --tensor-model-parallel-size
---sequence-parallel --context-parallel-size --pipeline-model-parallel-size --num-virtual-stages-per-pipeline-rank
+--sequence-parallel --context-parallel-size --cp-comm-type --pipeline-model-parallel-size --num-virtual-stages-per-pipeline-rank
 --microbatch-group-size-per-virtual-pipeline-stage --pipeline-model-parallel-layout --decoder-first-pipeline-num-layers
 --decoder-last-pipeline-num-layers --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split
 --expert-model-parallel-size --expert-tensor-parallel-size --use-distributed-optimizer --use-megatron-fsdp

@@ -56,7 +56,7 @@ AnyJob any_job(Random& random) {
     p.framework =
         random.one_of({FrameworkKind::megatron_2025, FrameworkKind::megatron_2025, FrameworkKind::megatron_2024, FrameworkKind::pytorch});
     job.gpu.memory_bytes = 1024.0 * 1024 * 1024 * random.one_of<double>({2, 4, 8, 16, 24, 40, 80});
-    job.exploration.left_out = random.coin() ? Exploration{}.left_out : static_cast<std::uint32_t>(random.from(0, 63));
+    job.exploration.left_out = random.coin() ? Exploration{}.left_out : static_cast<std::uint32_t>(random.from(0, 127));
     job.exploration.risk = random.one_of<double>({0.02, 0.05, 0.3});
     if (random.from(0, 7) == 0) job.method = Method::fujii2024;
     if (random.from(0, 3) == 0) p.tensor_parallel = random.one_of<std::int64_t>({1, 2, 4});
@@ -99,7 +99,7 @@ Job job_of(const Json& request) {
 
 TEST_CASE("bounds change nothing: the search finds what looking at everything finds, in the same order") {
     Random random(401);
-    int found_some = 0, moved = 0, recomputed = 0, played = 0;
+    int found_some = 0, moved = 0, recomputed = 0, played = 0, swapped = 0;
     const int jobs = tests::kSlowBuild ? 150 : 4'000;
     for (int i = 0; i < jobs; ++i) {
         const AnyJob job = any_job(random);
@@ -117,19 +117,43 @@ TEST_CASE("bounds change nothing: the search finds what looking at everything fi
             if (plans > 1 || fast.plans.empty()) continue;
             const Plan& best = fast.plans.front().estimate.plan;
             ++found_some, played += is_played(best), moved += best.layout != nullptr, recomputed += best.recompute != Recompute::none;
+            swapped += best.activation_offload > 0;
         }
     }
     CHECK(found_some > jobs / 4);
     CHECK(moved > jobs / 40);
     CHECK(played > jobs / 80);
     CHECK(recomputed > jobs / 40);
+    CHECK(swapped > jobs / 80);
+}
+
+TEST_CASE("with room on the host no job is slower, and no more jobs than before lack a plan") {
+    Random random(405);
+    int faster = 0, only_there = 0;
+    for (int i = 0; i < (tests::kSlowBuild ? 40 : 400); ++i) {
+        AnyJob job = any_job(random);
+        job.exploration.left_out |= without_activation_offload;
+        const auto without = best_plan(job.space());
+        job.exploration.left_out &= ~without_activation_offload;
+        const auto with = best_plan(job.space());
+        if (!without) {
+            only_there += with.has_value();
+            continue;
+        }
+        REQUIRE(with.has_value());
+        CHECK(with->estimate.seconds <= without->estimate.seconds * (1 + kTieWidth));  // equally fast ones: the least exposed
+        faster += with->estimate.seconds < without->estimate.seconds * 0.99;
+        CHECK(without->estimate.plan.activation_offload == 0);
+    }
+    CHECK(faster > 5);
+    MESSAGE(faster << " faster, " << only_there << " that do not fit otherwise");
 }
 
 TEST_CASE("the best plan is legal, fits, and no plan tried one by one is faster") {
     Random random(402);
     for (int i = 0; i < (tests::kSlowBuild ? 40 : 300); ++i) {
         AnyJob job = any_job(random);
-        job.exploration.left_out = 63;  // then a plan is its degrees, and all of them can be written down
+        job.exploration.left_out = 127;  // then a plan is its degrees, and all of them can be written down
         job.plan.virtual_stages = 1, job.plan.recompute = Recompute::none, job.plan.open = 0;
         job.plan.zero = Zero::optimizer, job.plan.split = Split::equal, job.plan.expert_tensor_parallel = 1;
         const auto best = best_plan(job.space());

@@ -37,12 +37,13 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'optimizer_offload',
             'optimizer_offload_target',
             'optimizer_offload_overlap',
+            'activation_offload',
             'nvme_gbyte_per_s',
             'host_memory_gib',
             'sequence_parallel',
         ],
     ],
-    ['recompute', ['recompute', 'recompute_modules', 'recompute_layers']],
+    ['recompute', ['recompute', 'recompute_modules', 'recompute_layers', 'feed_forward_tiles']],
     [
         'traffic',
         [
@@ -50,6 +51,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             ...SITE_CONSTANTS,
             'time_factor',
             ...CALIBRATED,
+            'context_parallel_kind',
             'tensor_overlap',
             'overlap_gradients',
             'overlap_parameters',

@@ -39,6 +39,9 @@ export type FieldKey =
     | 'frozen_weights'
     | 'optimizer_offload_target'
     | 'optimizer_offload_overlap'
+    | 'activation_offload'
+    | 'context_parallel_kind'
+    | 'feed_forward_tiles'
     | 'nvme_gbyte_per_s'
     | 'host_memory_gib'
     | 'expert_parallel'
@@ -196,7 +199,8 @@ export type ChosenKey =
     | 'recompute_layers'
     | 'zero'
     | 'moments'
-    | 'sequence_parallel';
+    | 'sequence_parallel'
+    | 'activation_offload';
 export type Chosen = { [key in ChosenKey]: string | number | boolean };
 
 // A plan that a search chose.

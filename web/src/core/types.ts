@@ -17,6 +17,7 @@ export const RANKED_KEYS = [
     'zero',
     'moments',
     'sequence_parallel',
+    'activation_offload',
 ] as const satisfies readonly ChosenKey[];
 export type RankedKey = ChosenKey;
 

@@ -52,6 +52,7 @@ export function besides(catalog: Catalog, plan: Plan): string {
         plan.schedule === '1f1b' && chunks > 1 && say('plan.chunks', { count: chunks }),
         differs('layout') && layersText(String(plan.layout)),
         differs('recompute') && recomputeText(plan),
+        differs('activation_offload') && say('plan.on_host', { share: Number(plan.activation_offload) }),
         differs('zero') && choiceLabel(catalog, 'zero', String(plan.zero)),
         differs('moments') && choiceLabel(catalog, 'moments', String(plan.moments)),
         plan.sequence_parallel === false && Number(plan.tensor_parallel) > 1 && say('plan.no_sequence'),

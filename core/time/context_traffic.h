@@ -1,0 +1,87 @@
+// Traffic of a layer's attention between the GPUs that share a sequence (context parallelism). For layer_time.cpp. Based on
+//   H. Liu et al.: Ring Attention, arXiv 2310.01889: keys and values go round beneath attention
+//   S. A. Jacobs et al.: DeepSpeed-Ulysses, arXiv 2309.14509, section 3: queries, keys and values are swapped for whole sequences of fewer
+//     heads in three all-to-alls, attention's output back in a fourth; each GPU sends N h / c of each
+#pragma once
+#include <algorithm>
+
+#include "time/layer_time.h"
+#include "time/time_symbols.h"
+
+namespace fourfold {
+
+template <class N>
+class ContextTraffic : TimeSymbols<N> {
+ public:
+    ContextTraffic(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing)
+        : TimeSymbols<N>(model, plan, machine, timing) {}
+
+    // What attention's own time does not hide.
+    void add_to(LayerTimeOf<N>& layer) const {
+        if (p_.context_parallel <= 1) return;
+        if (p_.swaps_heads())
+            layer.context_forward = layer.context_backward = swaps();
+        else
+            ring(layer);
+    }
+
+ private:
+    using T = TimeSymbols<N>;
+    using L = Symbols<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+    using T::hw_, T::on_, T::t_, T::M_, T::seconds;
+
+    bool crosses_nodes() const { return p_.tensor_parallel * p_.context_parallel > hw_.gpus_per_node; }
+    N kv_heads() const {
+        const N mine = number("k_m", "kv_heads", "", as_double(m_.kv_heads)) / t_;
+        return value_of(mine) >= 1 ? mine : N(1.0);
+    }
+
+    // With a window all keys and values still go round, and the shorter attention hides less: time with a window never profits from a ring
+    // that would skip steps.
+    void ring(LayerTimeOf<N>& layer) const {
+        using std::min;
+        const N c = L::c();
+        const N bytes = 4 * M_ * kv_heads() * L::d();
+        const N step =
+            seconds("K_1", "ring_step",
+                    crosses_nodes() ? on_.network_latency() + bytes * min(t_, on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
+                                    : on_.of(&Timing::ring_latency) + bytes / on_.ring_link_rate());
+        const N rescaling = seconds(
+            "K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * L::a() * L::d() / (t_ * on_.memory()));
+        const auto around = [&](const N& transfer, const N& hidden) {
+            const N exposed = transfer - hidden;
+            return (c - 1) * (crosses_nodes() ? exposed + on_.of(&Timing::ring_network_exposed) * hidden : exposed) + rescaling;
+        };
+        const N back = seconds("K_2", "ring_step_backward", step * (2 * c - 1) / (c - 1));
+        layer.context_forward = around(step, seconds("U_f", "ring_under_attention", min(step, cited(layer.attention_forward) / c)));
+        layer.context_backward =
+            around(back, seconds("U_b", "ring_under_attention_backward", min(back, cited(layer.attention_backward) / c)));
+    }
+
+    // ---- all-to-alls, which nothing hides; in the backward pass the gradients take the same way back
+    // Values of a token that are swapped: of queries and output, and of keys and values, each of which a GPU needs a head of.
+    [[gnu::noinline]] N swapped_values() const {
+        if (L::latent()) {
+            const LatentAttention& l = m_.latent;
+            const N wide = number("d_s", "head_width_swapped", "values", as_double(2 * (l.nope_dim + l.rope_dim + l.value_dim)));
+            return L::a() / t_ * wide;
+        }
+        const N held = kv_heads(), c = L::c();
+        return 2 * (L::a() / t_ + (value_of(held) >= value_of(c) ? held : c)) * L::d();
+    }
+    [[gnu::noinline]] N swaps() const {
+        using std::max;
+        constexpr double kSwaps = 4;
+        const N c = L::c(), bytes = named<N>({"Z_s", "swapped_bytes", "bytes"}, 2 * M_ * swapped_values());
+        const N share = on_.of(kAllToAllShare);
+        if (!crosses_nodes()) return kSwaps * on_.of(&Timing::link_latency) + bytes * (c - 1) / (c * on_.link_rate(share, c * t_));
+        // what goes to other nodes shares a node's network with the other GPUs' swaps
+        const N nodes = named<N>({"n_c", "context_nodes", ""}, c * t_ / on_.gpus_per_node());
+        const N across = bytes * (nodes - 1) / nodes * on_.gpus_per_node() / on_.network_rate(share);
+        const N inside = bytes / (nodes * on_.link_rate(share, on_.gpus_per_node()));
+        return kSwaps * on_.network_latency() + max(across, inside);
+    }
+};
+
+}  // namespace fourfold

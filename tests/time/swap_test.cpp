@@ -1,0 +1,109 @@
+// Activations that go to the host and come back beneath the passes; heads that are swapped for parts of a sequence: by hand, and laws.
+#include "time/swap.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "random_cases.h"
+#include "time/small_machine.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+using doctest::Approx;
+
+namespace {
+
+by_hand::Case small() {
+    by_hand::Case c = by_hand::dense();  // a stage: three of the six layers
+    c.plan.framework = FrameworkKind::megatron_2024;
+    c.plan.activation_offload = 0.5;
+    return c;
+}
+constexpr double kKept = 36'480;  // bytes of a layer (memory/activation_offload_test.cpp)
+
+struct Waits {
+    double forward, backward, weight;
+};
+Waits waits(const by_hand::Case& c, double layer_forward, double layer_backward) {
+    LayerTimes layers;
+    layers.kept = kept_bytes(c.model, c.plan, c.framework());
+    layers.dense.forward = layer_forward, layers.dense.backward = layer_backward, layers.dense.recomputed = layer_forward;
+    const auto all = Swap<double>(c.model, c.plan, c.hw, c.k).of_stage(Stages(c.model, c.plan).at_rest(0), layers);
+    return {all.forward, all.backward, all.weight};
+}
+
+}  // namespace
+
+TEST_CASE("by hand: what the passes do not hide of activations on their way to the host") {
+    by_hand::Case c = small();
+    // half of three layers' 36,480 bytes at 0.8 * 1e5 byte/s
+    const double way = 0.5 * 3 * kKept / 8e4;
+    CHECK(way == Approx(0.684));
+    const Waits slow = waits(c, 0.1, 0.2);  // passes of 0.3 and 0.6 s
+    CHECK(slow.forward == Approx(way - 0.3));
+    CHECK(slow.backward == Approx(way - 0.6));
+    CHECK(slow.weight == 0);
+    const Waits hidden = waits(c, 0.25, 0.5);
+    CHECK(hidden.forward == 0);
+    CHECK(hidden.backward == 0);
+}
+
+TEST_CASE("by hand: layers that are computed again hide more and send less") {
+    by_hand::Case c = small();
+    c.plan.recompute = Recompute::block;  // one of three: 2 * 30 * 48 bytes in place of 36,480
+    const double way = 0.5 * (2 * kKept + 2'880) / 8e4;
+    const Waits w = waits(c, 0.05, 0.1);
+    CHECK(w.forward == Approx(way - 0.15));
+    CHECK(w.backward == Approx(way - 0.3 - 0.05));
+}
+
+TEST_CASE("by hand: either half of a split backward pass waits for its part") {
+    by_hand::Case c = small();
+    c.plan.schedule = ScheduleKind::zero_bubble_h1;
+    // backward 0.6 s, of it 0.3 s computed again: halves of 0.45 and 0.15 s, each of 0.342 s of transfers
+    const Waits w = waits(c, 0.1, 0.2);
+    CHECK(w.backward == 0);
+    CHECK(w.weight == Approx(0.342 - 0.15));
+}
+
+TEST_CASE("law: more on the host never makes a step faster; a link without end hides it all") {
+    Random random(62);
+    const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
+    for (int i = 0; i < (kSlowBuild ? 50 : 500); ++i) {
+        const Model model = random_model(random);
+        Plan plan = random_legal_plan(random, model);
+        plan.activation_offload = 0;
+        if (is_played(plan)) continue;  // host time is shared out otherwise there (op_times.cpp)
+        const Framework framework = framework_of(plan, gpu);
+        Machine machine = machine_of(gpu, nullptr, plan);
+        const Timing timing = timing_of(machine, nullptr, plan, framework.attention);
+        const auto seconds = [&](double part) {
+            plan.activation_offload = part;
+            return step_time<double>(model, plan, framework, machine, timing, layer_times(model, plan, framework, machine, timing)).seconds;
+        };
+        double before = seconds(0);
+        for (const double part : {0.25, 0.5, 1.0}) {
+            const double now = seconds(part);
+            CHECK(now >= before * (1 - 1e-12));
+            before = now;
+        }
+        machine.host = 1e30;
+        CHECK(seconds(1) == Approx(seconds(0)).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("by hand: four all-to-alls in place of a ring") {
+    by_hand::Case c = by_hand::dense();
+    c.plan.tensor_parallel = 1, c.plan.context_parallel = 2, c.plan.context_parallel_kind = ContextKind::all_to_all;
+    // 30 tokens; queries and output of 6 heads, keys and values of 2: 2 * (6 + 2) * 10 values of 2 bytes. Half of it leaves the GPU.
+    const double bytes = 2 * 30 * 160.0;
+    LayerTime layer = c.layers().dense;
+    CHECK(layer.context_forward == Approx(4 * 1e-3 + bytes / 2 / (0.75 * 0.5 * 2e6)));
+    CHECK(layer.context_backward == layer.context_forward);
+    // Over two nodes: 8 GPUs of 8 heads, of which each needs a KV head; half of the bytes cross the network, which four GPUs share.
+    c.model.heads = 8, c.plan.context_parallel = 8, c.plan.gpus = 16, c.plan.sequence_length = 80, c.plan.global_batch = 12;
+    layer = c.layers().dense;
+    const double more = 2 * 30 * (2 * (8 + 8) * 10.0);
+    CHECK(layer.context_forward == Approx(4 * 2e-3 + more / 2 * 4 / (0.75 * 0.4 * 5e6)));
+}
