@@ -349,14 +349,18 @@ class Estimate : Symbols<N> {
                 : (tiled() ? 2 * tokens() * f() * fan() / (t() * tiles()) : 2 * tokens() * f() * fan() / t()) + 4 * split_tokens() * h();
         if (value_of(again_feed_forward_) > 0)
             feed_forward = feed_forward + named<N>({"A_f", "feed_forward_again", "bytes"}, again_feed_forward_);
-        N bytes = feed_forward;
-        if (keeps_scores() || value_of(again_attention_) > 0) {
-            N attention = keeps_scores() ? 4 * scores() : 4 * split_tokens() * h();
-            if (value_of(again_attention_) > 0) attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
-            if (value_of(attention) > value_of(feed_forward)) bytes = attention;
-        }
+        N attention = keeps_scores() ? 4 * scores() : 4 * split_tokens() * h() + fused_attention_bytes();
+        if (value_of(again_attention_) > 0) attention = attention + named<N>({"A_a", "attention_again", "bytes"}, again_attention_);
+        N bytes = value_of(attention) > value_of(feed_forward) ? attention : feed_forward;
         if (!fw_.gradient_fusion && !p_.freezes()) bytes = bytes + 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape());
         return bytes;
+    }
+
+    // Gradients of the output, and of queries, keys and values; those of the queries are summed up in 32 bits (flash-attn,
+    // csrc/flash_attn/flash_api.cpp, dq_accum).
+    [[gnu::noinline]] N fused_attention_bytes() const {
+        if (this->latent()) return 0.0;
+        return 2 * tokens() * (2 * a() + 2 * kept_kv_heads()) * d() / t() + 4 * tokens() * a() * d() / t();
     }
 
     // A recomputed unit is alive as a whole before its backward pass; its input is the checkpoint, counted already.

@@ -97,21 +97,28 @@ class States : Symbols<N> {
         const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
         const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         const N mine = share(all);
-        items_.add(Item::gradients, gradient * (shares_gradients() ? mine : whole(all)));
+        // those that are shared out wait where they are used (ZeRO-Offload, section 4)
+        if (!shares_gradients())
+            items_.add(Item::gradients, gradient * whole(all));
+        else if (p_.optimizer_offload < 1)
+            items_.add(Item::gradients, gradient * on_gpu(mine));
         optimizer(mine, by_muon);
         if (!p_.gradients_in_fp32 && !shares_gradients() && keeps_master(p_))
             between_steps_ += value_of(4 * mine);  // Megatron's fp32 copies
+    }
+    N on_gpu(const N& states) const {
+        if (p_.optimizer_offload == 0) return states;
+        const N rest = 1 - number("o", "optimizer_on_host", "", p_.optimizer_offload);
+        return rest * states;
     }
     [[gnu::noinline]] void optimizer(const N& share, const N& by_muon) {
         const double average = average_bytes(p_);
         const bool mixed = value_of(by_muon) > 0 && value_of(by_muon) != value_of(share);
         const double moments = p_.optimizer == Optimizer::muon || p_.optimizer == Optimizer::sgd ? average : 2 * average;
-        const N on_gpu = 1 - number("o", "optimizer_on_host", "", p_.optimizer_offload);
-        const auto kept = [&](const N& of) { return p_.optimizer_offload > 0 ? on_gpu * of : of; };
         if (p_.optimizer_offload < 1) {
-            if (keeps_master(p_)) items_.add(Item::master_weights, 4 * kept(share));
+            if (keeps_master(p_)) items_.add(Item::master_weights, 4 * on_gpu(share));
             items_.add(Item::moments,
-                       mixed ? average * kept(2 * share - named<N>({"P_u", "muon_parameters", ""}, by_muon)) : moments * kept(share));
+                       mixed ? average * on_gpu(2 * share - named<N>({"P_u", "muon_parameters", ""}, by_muon)) : moments * on_gpu(share));
         }
         // each step gradients go down and weights come back
         if (p_.optimizer_offload == 0) return;

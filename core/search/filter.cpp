@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
+
 namespace fourfold {
 
 namespace {
@@ -66,7 +68,6 @@ PlanFilter read_filter(const Json& only, Problems& problems) {
         problems.push_back({"only", "type", shown(only), "problem.no_only", {}, nullptr});
         return filter;
     }
-    constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
     Problems own;
     Json fields = Json::object(), rest = Json::object();  // of the plan, and whatever else stands there
     for (const auto& [key, value] : only.items()) {

@@ -40,7 +40,7 @@ class Savings::Ways {
         const double seconds = scorer_.seconds(plan);
         if (seconds > savings_.limit_.seconds() || (best && seconds >= best->seconds)) return known_to_fit;
         std::optional<Estimated> one = scorer_.estimate_that_fits(plan, seconds);
-        if (!one) return false;
+        if (!one || !scorer_.host_holds(plan)) return false;
         best = std::move(one);
         return true;
     }

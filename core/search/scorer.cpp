@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.h"
+#include "memory/host.h"
+
 namespace fourfold {
 
 Scorer::Scorer(const SearchSpace& space, const Plan& like, double most_bytes)
@@ -21,6 +24,18 @@ std::optional<Estimated> Scorer::estimate_that_fits(const Plan& plan, double sec
     if (allocated > limit) return std::nullopt;
     Estimated one = judged(plan, allocated, seconds);
     return one.verdict.whole_bytes <= most_bytes_ && may_run(space_, one.verdict) ? std::optional(std::move(one)) : std::nullopt;
+}
+
+// Of the optimizer alone on the host an answer warns; activations need not be there.
+bool Scorer::host_holds(const Plan& plan) const {
+    if (plan.activation_offload == 0 || plan.host_memory == 0) return true;
+    const Stages stages(space_.model, plan);
+    double most = 0;
+    for (std::int32_t i = 0; i < plan.pipeline_parallel; i = stages.next_different(i)) {
+        const Stage moment = fullest_on_host(space_.model, plan, framework(), stages, i);
+        most = std::max(most, detailed<double>(space_.model, plan, framework(), moment).host_bytes);
+    }
+    return judge_host(most * gpus_of_node(plan), plan.host_memory * kGibi) != Fit::does_not_fit;
 }
 
 Estimated Scorer::judged(const Plan& plan, double allocated, double seconds) const {

@@ -21,6 +21,8 @@ class Scorer {
     // The same, of a plan that fits; nullopt of any other.
     std::optional<Estimated> estimate_that_fits(const Plan& plan, double seconds);
     bool fits(const Plan& plan) { return estimate_that_fits(plan, 0).has_value(); }
+    // Whether a node has the memory for what waits there, as far as it is said how much it has.
+    bool host_holds(const Plan& plan) const;
     // Whether so many bytes on the fullest GPU of the plan fit.
     bool may_hold(const Plan& plan, double bytes) const {
         const Verdict verdict = judge(space_.method, plan, bytes, space_.gpu.memory_bytes);
