@@ -20,6 +20,6 @@ test('what a node holds of the optimizer, and that nobody said how much it has',
 test('a node that has too little, and drives', () => {
     const verdict = { id: 'host.does_not_fit', args: { need: 2 ** 40, has: 2 ** 39 } };
     const { text } = shown({ verdict, nvme_bytes_per_node: 2 ** 41 });
-    expect(text()).toMatch(/has 512.* on every node, but the offloaded optimizer takes 1,024/);
+    expect(text()).toMatch(/has 512.* on every node, but what is offloaded takes 1,024/);
     expect(text()).toContain('The drives of every node hold 2,048');
 });
