@@ -130,6 +130,9 @@ Plan random_legal_plan(Random& random, const Model& model) {
     plan.micro_batch = random.from(1, 6);
     plan.global_batch =
         plan.micro_batch * data_parallel * random.from(1, 12) * (plan.pieces_per_stage() > 1 ? 2 * plan.pipeline_parallel : 1);
+    // where it applies, and by fields that are there already: the plans without stay as they were
+    plan.token_slices = plan.global_batch % 3 == 0 ? 1 + plan.sequence_length % 5 : 1;
+    if (!has_slices(plan)) plan.token_slices = 1;
     return plan;
 }
 

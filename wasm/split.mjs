@@ -60,7 +60,9 @@ try {
     const stays = needed(text, (name) => faces.includes(name) && !open.includes(name));
     writeFileSync(at('stays'), [...stays].map((name) => name.slice(1)).join('\n'));
     run('wasm-split', module, `--keep-funcs=@${at('stays')}`, '-o1', at('first'), '-o2', at('second'), '--export-prefix=%');
-    run('wasm-opt', '--strip-debug', '--strip-producers', at('first'), '-o', module);
+    // what was one file can be made smaller once it is two; loops that are laid out anew, twice, repeat less: together 2 KB of 216
+    const again = ['--flatten', '--rereloop', '-Oz', '-Oz'];
+    run('wasm-opt', '--strip-debug', '--strip-producers', ...again, ...again, at('first'), '-o', module);
     run('wasm-opt', '--strip-debug', '--strip-producers', at('second'), '-o', second);
 } finally {
     rmSync(folder, { recursive: true });

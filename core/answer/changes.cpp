@@ -77,6 +77,11 @@ void propose_degrees(Proposals& propose, const Plan& plan) {
         propose.add(Text("change.micro_batch").with("value", smaller), "touches.small_pieces", [&](Plan& p) { p.micro_batch = smaller; });
         break;
     }
+    Plan sliced = plan;  // TeraPipe: for batches smaller than the pipeline; of its stages' number of slices most of the gain
+    sliced.token_slices = plan.pipeline_parallel;
+    if (plan.token_slices == 1 && plan.micro_batches() < plan.pipeline_parallel && has_slices(sliced))
+        propose.add(Text("change.token_slices").with("value", sliced.token_slices), "touches.needs_token_slices",
+                    [&](Plan& p) { p.token_slices = sliced.token_slices; });
     propose.add(Text("change.gpus").with("value", 2 * plan.gpus), "touches.twice_the_gpus", [](Plan& p) { p.gpus *= 2; });
     if (plan.virtual_stages > 1) propose.add("change.no_interleaving", "touches.ends_wait", [](Plan& p) { p.virtual_stages = 1; });
     if (plan.schedule != kUsualSchedule)

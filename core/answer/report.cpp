@@ -141,7 +141,7 @@ Json describe_curve(const Job& job, std::int32_t stage) {
     if (!curve) return nullptr;
     Json entry = Object()
                      .add("micro_batches", curve->micro_batches)
-                     .add("cut", curve->micro_batches < job.plan.micro_batches())
+                     .add("cut", curve->micro_batches < job.plan.micro_batches() * job.plan.token_slices)
                      .add("start", curve->start)
                      .add("end", curve->end)
                      .add("bytes", curve->bytes)

@@ -28,6 +28,7 @@ const Source& source_of(const Plan& p, TimeItem item) {
     if (item == TimeItem::context_traffic && p.swaps_heads()) return source(Paper::ulysses);
     if (item == TimeItem::host_optimizer && p.optimizer_offload_target == OffloadTarget::nvme) return source(Paper::mlp_offload);
     const ScheduleRow& schedule = row_of(p.schedule_kind());
+    if (item == TimeItem::bubble && p.token_slices > 1) return source(Paper::terapipe);
     if (item != TimeItem::bubble || !schedule.splits_backward) return source(text(item).paper);
     return source(schedule.overlaps ? Paper::dualpipe : Paper::zero_bubble);
 }
@@ -35,7 +36,11 @@ const Source& source_of(const Plan& p, TimeItem item) {
 Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double step_seconds) {
     const TimeText& t = text(item);
     Json entry = Object().add("id", t.id).add("kind", t.kind).add("seconds", seconds.value()).add("share", seconds.value() / step_seconds);
-    add_formula(entry, seconds, false, source_of(p, item), item == TimeItem::context_traffic && p.swaps_heads() ? "3" : t.place);
+    const bool in_slices = item == TimeItem::bubble && p.token_slices > 1;
+    add_formula(entry, seconds, false, source_of(p, item),
+                in_slices                                              ? "token_slices"
+                : item == TimeItem::context_traffic && p.swaps_heads() ? "3"
+                                                                       : t.place);
     return entry;
 }
 

@@ -19,11 +19,11 @@ double Timeline::bubble_share() const {
 }
 
 std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
-                                 std::int64_t group) {
+                                 std::int64_t group, std::int64_t slices) {
     if (stages > kMostStages) return 0;
     if (group == 0) group = stages;
     const ScheduleRow& row = row_of(kind);
-    const std::int64_t round = row.turns ? group : row.multiple(stages);  // whole groups, where micro-batches come in groups
+    const std::int64_t round = slices > 1 ? slices : row.turns ? group : row.multiple(stages);  // what comes in groups is drawn whole
     constexpr std::int64_t kRounds = 4, kLeast = 16;  // chosen: so often all stages, and so many micro-batches, show the pattern
     const std::int64_t enough = stages * std::max(kRounds, (kLeast + stages - 1) / stages),
                        wanted = std::max(round, enough / round * round);
@@ -34,9 +34,11 @@ std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::in
 
 namespace {
 
+std::int32_t slices_of(const OpTimes& times) { return std::max(1, narrow(static_cast<std::int64_t>(times.slice_shares.size()))); }
+
 std::optional<double> makespan_of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
                                   const OpTimes& times, std::int64_t group) {
-    const auto played = play(make_schedule(kind, stages, chunks, narrow(micro_batches), narrow(group)), times);
+    const auto played = play(make_schedule(kind, stages, chunks, narrow(micro_batches), narrow(group), slices_of(times)), times);
     return played ? std::optional(played->makespan) : std::nullopt;
 }
 
@@ -47,7 +49,11 @@ std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std
     constexpr std::int64_t kMostPlayed = 150'000;  // operations, which take 44 bytes each while they are played
     const std::int64_t most = kMostPlayed / row_of(kind).operations(stages, chunks);
     if (micro_batches <= most) return makespan_of(kind, stages, chunks, micro_batches, times, group);
-    const std::int64_t round = group == 0 ? stages : group, part = most / round * round, half = most / 2 / round * round;  // whole groups
+    const std::int64_t slices = slices_of(times);
+    const std::int64_t round = slices > 1   ? slices
+                               : group == 0 ? stages
+                                            : group,
+                       part = most / round * round, half = most / 2 / round * round;  // whole groups
     if (half == 0) return std::nullopt;
     const auto to_part = makespan_of(kind, stages, chunks, part, times, group),
                to_half = makespan_of(kind, stages, chunks, half, times, group);
@@ -59,12 +65,12 @@ std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std
 
 std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
                                       const OpTimes& times, std::int64_t group) {
-    const std::int64_t drawn = micro_batches_drawn(kind, stages, chunks, micro_batches, group);
+    const std::int64_t drawn = micro_batches_drawn(kind, stages, chunks, micro_batches, group, slices_of(times));
     if (drawn == 0) return std::nullopt;
     Timeline line;
     line.kind = kind;
     line.all_micro_batches = micro_batches;
-    line.schedule = make_schedule(kind, stages, chunks, narrow(drawn), narrow(group));
+    line.schedule = make_schedule(kind, stages, chunks, narrow(drawn), narrow(group), slices_of(times));
     auto played = play(line.schedule, times);
     if (!played) return std::nullopt;
     line.played = std::move(*played);
@@ -108,6 +114,7 @@ static Json describe(const Timeline& line) {
         .add("all_micro_batches", line.all_micro_batches)
         .add("cut", line.schedule.micro_batches < line.all_micro_batches)
         .add("chunks", std::int64_t{line.schedule.chunks})
+        .add("slices", std::int64_t{line.schedule.slices})
         .add("drawn_seconds", line.played.makespan)
         .add("makespan_seconds", line.makespan)
         .add("bubble_share", line.bubble_share())
@@ -139,8 +146,8 @@ Json timeline_answer(const Job& job) {
         const TimedPlan<> timed = job.timed(plan);
         OpTimes times = op_times(job.model, plan, timed.machine, timed.timing, timed.layers, Stages(job.model, plan));
         multiply(times, plan.time_factor);
-        line = play_timeline(plan.running_schedule(), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()), plan.micro_batches(),
-                             times, plan.group_of_micro_batches());
+        line = play_timeline(plan.running_schedule(), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()),
+                             plan.micro_batches() * plan.token_slices, times, plan.group_of_micro_batches());
     }
     return Object()
         .add("ok", true)

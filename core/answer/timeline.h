@@ -28,10 +28,11 @@ inline constexpr std::int64_t kMostStages = 128;    // longer pipelines exist on
 
 // How many micro-batches show filling, steady state and draining within kMostDrawn operations; 0 = too few for this schedule to exist.
 std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches,
-                                 std::int64_t group = 0);
+                                 std::int64_t group = 0, std::int64_t slices = 1);
 
-// Plays a step of `micro_batches`. nullopt when too many operations would be needed. Short steps are played whole; of longer ones the
-// makespan grows, beyond what is played, by what the last micro-batches took on average (exact once the schedule repeats itself).
+// Plays a step of `micro_batches`, which are slices of them where `times` has shares of slices. nullopt when too many operations would be
+// needed. Short steps are played whole; of longer ones the makespan grows, beyond what is played, by what the last micro-batches took on
+// average (exact once the schedule repeats itself).
 std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
                                       const OpTimes& times, std::int64_t group = 0);
 

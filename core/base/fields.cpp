@@ -197,6 +197,15 @@ const std::string* FieldReader::text(std::string_view key) {
     return text;
 }
 
+Field::Field(const char* all, const Reading* how) : reading(how) {
+    std::string_view names = all;
+    for (std::string_view* one : {&key, &link, &unit}) {
+        const std::size_t end = std::min(names.find('|'), names.size());
+        if (names.substr(0, end) != "-") *one = names.substr(0, end);
+        names.remove_prefix(std::min(end + 1, names.size()));
+    }
+}
+
 constexpr std::int64_t kUsualExample = 8;
 
 void FieldReader::integer(const Field& field, std::int64_t& value, Range range, bool allow_auto) {

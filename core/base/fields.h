@@ -128,10 +128,13 @@ struct Reading {
 
 // What the page needs to draw and explain one input.
 struct Field {
-    std::string_view key;              // in JSON
-    std::string_view link{};           // in a link, short
-    std::string_view unit{};           // id of its words; "" for plain counts
-    const Reading* reading = nullptr;  // nullptr = as any number
+    // "key|link|unit" as below; "-" for what it has none of, and nothing behind the last one. (One text: lists of fields are long, and a
+    // page downloads them.)
+    Field(const char* names, const Reading* reading = nullptr);  // NOLINT(google-explicit-constructor)
+    std::string_view key;                                        // in JSON
+    std::string_view link;                                       // in a link, short
+    std::string_view unit;                                       // id of its words; "" for plain counts
+    const Reading* reading;                                      // nullptr = as any number
 };
 struct Choice {
     std::string_view id;

@@ -359,6 +359,10 @@ static constexpr MegatronRow kPlanRows[] = {
      [](To& to, Name field) {
          if (to.plan.feed_forward_tiles > 1) to.leave_field(field);
      }},
+    {"token_slices",
+     [](To& to, Name field) {
+         if (to.plan.token_slices > 1) to.leave_field(field);
+     }},
     {"optimizer_offload_target", write_offload_target},
     {"optimizer_offload_overlap", write_offload_overlap},
     {"attention", write_kernel},

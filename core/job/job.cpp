@@ -126,7 +126,7 @@ static void read_question(FieldReader& reader, Request kind, Job& job, Problems&
             if (const Json* only = reader.any("only")) job.filter = read_filter(*only, problems);
             break;
         case Request::limits:
-            reader.number({"days", "", "days"}, job.days, {0, 36'500});
+            reader.number({"days|-|days"}, job.days, {0, 36'500});
             break;
         case Request::export_plan:
             job.exported = read_export(reader, problems);

@@ -40,10 +40,10 @@ inline constexpr Reading kTrillions{.example = 15e12}, kDollars{.example = 2.5},
 
 template <class AnyBudget, class Visitor>
 void visit_fields(AnyBudget& b, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyBudget>, Budget> {
-    v.number({"token_budget", "tokens", "tokens", &kTrillions}, b.tokens, {0, 1e16}, true);
-    v.number({"price_per_gpu_hour", "price", "per_hour", &kDollars}, b.price_per_gpu_hour, {0, 1e4}, true);
-    v.number({"watts_per_gpu", "watts", "watts", &kWatts}, b.watts_per_gpu, {0, 1e4}, true);
-    v.number({"grid_co2_per_kwh", "co2", "grams_per_kwh"}, b.grams_co2_per_kwh, {0, 5e3});
+    v.number({"token_budget|tokens|tokens", &kTrillions}, b.tokens, {0, 1e16}, true);
+    v.number({"price_per_gpu_hour|price|per_hour", &kDollars}, b.price_per_gpu_hour, {0, 1e4}, true);
+    v.number({"watts_per_gpu|watts|watts", &kWatts}, b.watts_per_gpu, {0, 1e4}, true);
+    v.number({"grid_co2_per_kwh|co2|grams_per_kwh"}, b.grams_co2_per_kwh, {0, 5e3});
 }
 
 // The plan of a request that says nothing about it: all that can be chosen is. Requests of version 1 left less open.

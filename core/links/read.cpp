@@ -219,9 +219,9 @@ Wanted read_wanted(const Json& request, Problems& problems) {
     }
     FieldReader reader(request, problems);
     wanted.text = reader.text("text");
-    reader.choice({"unit", "", ""}, wanted.unit, kChoosableUnits);
-    reader.choice({"format", "", ""}, wanted.format, kFormats);
-    reader.choice({"units", "", ""}, wanted.kind, kKinds);
+    reader.choice({"unit"}, wanted.unit, kChoosableUnits);
+    reader.choice({"format"}, wanted.format, kFormats);
+    reader.choice({"units"}, wanted.kind, kKinds);
     reader.reject_unknown();
     if (!request.contains("text")) problems.push_back({"text", "missing", nullptr, "problem.no_text", {}, nullptr});
     if (wanted.text != nullptr && wanted.text->size() > kMostLinksBytes) problems.push_back(too_large(wanted.text->size()));

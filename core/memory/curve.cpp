@@ -10,10 +10,11 @@ static constexpr double kLeastForward = 0.05;  // of an average stage's forward 
 // Beyond warm-up and cool-down a schedule repeats itself. Three micro-batches per stage are a multiple of p, which interleaving needs, and
 // reach the fullest moment of zero-bubble schedules (schedule.h). Of a long step that keeps all, as GPipe does, the middle is left out.
 static std::int64_t micro_batches_to_show(const Plan& plan) {
-    const std::int64_t p = plan.pipeline_parallel, m = plan.micro_batches();
+    const std::int64_t p = plan.pipeline_parallel, m = plan.micro_batches() * plan.token_slices;
     if (p == 1) return std::min<std::int64_t>(m, 4);
     const ScheduleRow& row = row_of(plan.schedule_kind());
-    return std::min(m, row.keeps_all ? kMostKept : row.drawn(p));
+    const std::int64_t n = plan.token_slices, some = row.keeps_all ? kMostKept : row.drawn(p);
+    return std::min(m, n == 1 ? some : (some / n + 2) * n);  // of slices, those of whole micro-batches
 }
 
 // The micro-batches in the middle of a long step that keeps all, which are not drawn. A stage holds them from their forward passes, which
@@ -24,7 +25,8 @@ struct LeftOut {
 };
 static LeftOut left_out_of(const Plan& plan, std::int64_t drawn) {
     if (!row_of(plan.running_schedule()).keeps_all) return {};
-    return {static_cast<std::int32_t>(drawn / 2), static_cast<std::int32_t>(plan.micro_batches() - drawn)};
+    const std::int64_t n = plan.token_slices;
+    return {static_cast<std::int32_t>(drawn / n / 2 * n), static_cast<std::int32_t>(plan.micro_batches() * n - drawn)};
 }
 
 // Frozen weights have no gradient: a backward pass takes as long as a forward pass then.
@@ -59,6 +61,9 @@ class StageCurve {
         return without_work(moment) + (op.kind == OpKind::forward ? head : std::max(head, moment.at_backward));
     }
 
+    // So many forward passes have begun. (Slices differ: which of them are alive counts.)
+    void begun(std::int32_t forwards) { forwards_ = forwards; }
+
     // Once it is done: a backward pass has freed its micro-batch, or left what W needs.
     double after(std::size_t i, InFlight now) const {
         finish(schedule_, schedule_.ops[static_cast<std::size_t>(stage_)], i, now);
@@ -68,6 +73,10 @@ class StageCurve {
  private:
     bool holds_head(const Op& op) const { return schedule_.position(stage_, op.chunk) + 1 == schedule_.pieces(); }
     StageMemory<double> memory_at(const InFlight& now) const {
+        if (const TokenSlices slices = stages_.slices(); !slices.empty()) {
+            const double held = slices.held(forwards_, forwards_ - now.until_backward.front());
+            return detailed<double>(model_, plan_, framework_, stages_.at_slices(stage_, held));
+        }
         return detailed<double>(model_, plan_, framework_, stages_.at(stage_, now.until_backward, now.until_weight));
     }
     static double without_work(const StageMemory<double>& moment) {
@@ -80,6 +89,7 @@ class StageCurve {
     const Stages& stages_;
     const Schedule& schedule_;
     const std::int32_t stage_;
+    std::int32_t forwards_ = 0;
 };
 
 }  // namespace
@@ -88,9 +98,9 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
     if (plan.pipeline_parallel > kMostStagesDrawn) return std::nullopt;
     Curve curve;
     curve.micro_batches = micro_batches_to_show(plan);
-    const Schedule schedule =
-        make_schedule(plan.running_schedule(), static_cast<std::int32_t>(plan.pipeline_parallel),
-                      static_cast<std::int32_t>(plan.pieces_per_stage()), static_cast<std::int32_t>(curve.micro_batches));
+    const Schedule schedule = make_schedule(
+        plan.running_schedule(), static_cast<std::int32_t>(plan.pipeline_parallel), static_cast<std::int32_t>(plan.pieces_per_stage()),
+        static_cast<std::int32_t>(curve.micro_batches), 0, static_cast<std::int32_t>(plan.token_slices));
     const Stages stages(model, plan);
     const auto played = play(schedule, times_of(stages, schedule, model, plan.freezes()));
     if (!played) return std::nullopt;
@@ -99,10 +109,13 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
     curve.start = played->start[at];
     curve.end = played->end[at];
     const LeftOut left_out = left_out_of(plan, curve.micro_batches);
-    const StageCurve bytes(model, plan, framework, stages, schedule, stage);
+    std::int32_t forwards = 0;
+    StageCurve bytes(model, plan, framework, stages, schedule, stage);
     count_in_flight(schedule, stage, [&](std::size_t i, InFlight now) {
         Op& op = curve.ops[i];
         now.until_backward[0] += left_out.held_at(op);
+        forwards += op.kind == OpKind::forward ? 1 : 0;
+        bytes.begun(forwards + (op.kind == OpKind::backward || op.micro_batch >= left_out.first ? left_out.count : 0));
         curve.bytes.push_back(bytes.during(op, now));
         curve.after.push_back(bytes.after(i, now));
         if (op.micro_batch >= left_out.first) op.micro_batch += left_out.count;

@@ -50,6 +50,8 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Jacobs et al.: DeepSpeed Ulysses (2023)", "https://arxiv.org/abs/2309.14509"},
     {"Bekman et al.: Arctic Long Sequence Training (2025)", "https://arxiv.org/abs/2506.13996"},
     {"Hsu et al.: Liger Kernel (2024)", "https://arxiv.org/abs/2410.10989"},
+    {"Li et al.: TeraPipe (2021)", "https://arxiv.org/abs/2102.07988"},
+    {"Sun et al.: Seq1F1B (2024)", "https://arxiv.org/abs/2406.03488"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 
@@ -87,6 +89,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"shared_expert_activations", Group::activations, Paper::latent, "2.2"},
     {"checkpoints", Group::activations, Paper::recomputation, "5"},
     {"waiting_activations", Group::activations, Paper::zero_bubble, "2"},
+    {"slice_keys", Group::activations, Paper::seq1f1b, "token_slices"},
     {"offload_buffers", Group::temporaries, Paper::karma, "swapped_blocks"},
     {"head", Group::temporaries, Paper::recomputation, "4.3"},
     {"first_backward", Group::temporaries, Paper::runs, "peak_of_a_step"},

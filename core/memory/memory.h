@@ -61,6 +61,7 @@ enum class Item {
     shared_expert_activations,
     checkpoints,
     waiting_activations,
+    slice_keys,
     offload_buffers,
     head,
     first_backward,
@@ -110,6 +111,8 @@ enum class Paper {
     ulysses,
     long_sequences,
     liger,
+    terapipe,
+    seq1f1b,
     count
 };
 struct ItemText {

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "memory/kept.h"
 #include "memory/memory.h"
+#include "memory/slice_keys.h"
 #include "memory/states.h"
 #include "plan/in_flight.h"
 #include "plan/parameters.h"
@@ -38,7 +39,12 @@ template <class N>
 class Estimate : Symbols<N> {
  public:
     Estimate(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, StageMemory<N>& result)
-        : Symbols<N>(model, plan), fw_(framework), stage_(stage), parameters_(model, plan, stage_), result_(result), items_(result.items) {}
+        : Symbols<N>(model, plan, stage.longest_slice),
+          fw_(framework),
+          stage_(stage),
+          parameters_(model, plan, stage_),
+          result_(result),
+          items_(result.items) {}
 
     KeptBytes kept() {
         attention_kept();
@@ -300,6 +306,7 @@ class Estimate : Symbols<N> {
         if (stage_.checkpoints > 0) keep_on_gpu(Item::checkpoints, flowing() * alive_.checkpoints());
         if (leaves_ > 0) offloaded();
         waiting_for_weight_gradients();
+        if (p_.token_slices > 1) items_.add(Item::slice_keys, SliceKeys<N>(m_, p_, stage_).bytes());
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
             items_.add(Item::embedding_dropout_mask, split_tokens() * h() * alive_.first_chunk());
     }

@@ -4,6 +4,8 @@
 // Legend
 //   s sequence length   b micro-batch   h hidden size   f feed-forward width   a attention heads   k KV heads   d head width   L layers
 //   v padded vocabulary   t, p, c, D tensor, pipeline, context, data parallel   V chunks per GPU   m micro-batches per step
+#include <algorithm>
+
 #include "memory/memory.h"
 
 namespace fourfold {
@@ -48,6 +50,11 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
     if (plan.virtual_stages > 1) {
         const N V = number("V", "virtual_stages", "", plan.virtual_stages);
         in_flight = named<N>({"i", "relative_in_flight", ""}, 1 + (p - 1) / (p * V));
+        corrected = true;
+    } else if (plan.token_slices > 1 && !row_of(plan.schedule).keeps_all) {
+        using std::min;
+        const N n = number("n_s", "token_slices", "", plan.token_slices), m = number("m", "micro_batches", "", plan.micro_batches());
+        in_flight = named<N>({"i", "relative_in_flight", ""}, min((p + n - 1) / n, m) / p);
         corrected = true;
     } else if (plan.global_batch < plan.micro_batch * plan.data_parallel() * plan.pipeline_parallel) {  // m < p
         const N m = number("m", "micro_batches", "", plan.micro_batches());

@@ -50,16 +50,16 @@ struct OwnExamples {
 };
 template <class AnyNumbers, class Visitor>
 void visit_fields(AnyNumbers& n, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyNumbers>, OwnNumbers> {
-    v.number({"memory_gib", "gpu.mem", "gib", &OwnExamples::memory}, n.memory, {1, 1e4}, true);
-    v.number({"bf16_dense_tflop_per_s", "gpu.bf16", "tflop_per_s", &OwnExamples::bf16}, n.bf16, {0.1, 1e6}, true);  // fp16 is as fast
-    v.number({"fp8_dense_tflop_per_s", "gpu.fp8", "tflop_per_s", &OwnExamples::fp8}, n.fp8, {0, 1e6}, true);        // 0 = the card has none
-    v.number({"hbm_gbyte_per_s", "gpu.hbm", "gbyte_per_s", &OwnExamples::hbm}, n.hbm, {1, 1e6}, true);
-    v.number({"link_gbyte_per_s", "gpu.link", "gbyte_per_s", &OwnExamples::link}, n.link, {0.1, 1e5}, true);
-    v.number({"network_gbyte_per_s", "gpu.net", "gbyte_per_s", &OwnExamples::network}, n.network, {0.01, 1e5}, true);
-    v.number({"pcie_gbyte_per_s", "gpu.pcie", "gbyte_per_s", &OwnExamples::pcie}, n.pcie, {0.1, 1e5}, true);
-    v.integer({"streaming_multiprocessors", "gpu.sm"}, n.processors, {1, 10'000}, true);
-    v.number({"board_watts", "gpu.watts", "watts", &OwnExamples::watts}, n.watts, {0, 1e4}, true);
-    v.number({"usd_per_gpu_hour", "gpu.price", "per_hour", &OwnExamples::price}, n.price, {0, 1e4}, true);
+    v.number({"memory_gib|gpu.mem|gib", &OwnExamples::memory}, n.memory, {1, 1e4}, true);
+    v.number({"bf16_dense_tflop_per_s|gpu.bf16|tflop_per_s", &OwnExamples::bf16}, n.bf16, {0.1, 1e6}, true);  // fp16 is as fast
+    v.number({"fp8_dense_tflop_per_s|gpu.fp8|tflop_per_s", &OwnExamples::fp8}, n.fp8, {0, 1e6}, true);        // 0 = the card has none
+    v.number({"hbm_gbyte_per_s|gpu.hbm|gbyte_per_s", &OwnExamples::hbm}, n.hbm, {1, 1e6}, true);
+    v.number({"link_gbyte_per_s|gpu.link|gbyte_per_s", &OwnExamples::link}, n.link, {0.1, 1e5}, true);
+    v.number({"network_gbyte_per_s|gpu.net|gbyte_per_s", &OwnExamples::network}, n.network, {0.01, 1e5}, true);
+    v.number({"pcie_gbyte_per_s|gpu.pcie|gbyte_per_s", &OwnExamples::pcie}, n.pcie, {0.1, 1e5}, true);
+    v.integer({"streaming_multiprocessors|gpu.sm"}, n.processors, {1, 10'000}, true);
+    v.number({"board_watts|gpu.watts|watts", &OwnExamples::watts}, n.watts, {0, 1e4}, true);
+    v.number({"usd_per_gpu_hour|gpu.price|per_hour", &OwnExamples::price}, n.price, {0, 1e4}, true);
 }
 // The base with another name and these numbers.
 Gpu own_gpu(const Gpu& base, std::string_view name, const OwnNumbers& numbers);

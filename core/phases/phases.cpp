@@ -38,11 +38,11 @@ Asked read_troubles(const Json& request, Problems& problems) {
     Asked asked;
     FieldReader reader(request, problems);
     Troubles& t = asked.troubles;
-    reader.number({"storage_gbyte_per_s", "", ""}, t.storage_gbyte_per_s, {0.001, 1e6}, true);
-    reader.number({"restart_seconds", "", ""}, t.restart_seconds, {0, 1e6});
-    reader.number({"failure_hours_per_gpu", "", ""}, t.failure_hours_per_gpu, {0, 1e12}, true);
-    reader.number({"checkpoint_seconds", "", ""}, t.checkpoint_seconds, {1, 1e9}, true);
-    reader.boolean({"keep_degrees", "", ""}, asked.keep_degrees);
+    reader.number({"storage_gbyte_per_s"}, t.storage_gbyte_per_s, {0.001, 1e6}, true);
+    reader.number({"restart_seconds"}, t.restart_seconds, {0, 1e6});
+    reader.number({"failure_hours_per_gpu"}, t.failure_hours_per_gpu, {0, 1e12}, true);
+    reader.number({"checkpoint_seconds"}, t.checkpoint_seconds, {1, 1e9}, true);
+    reader.boolean({"keep_degrees"}, asked.keep_degrees);
     if (t.failure_hours_per_gpu == kAutoNumber) t.failure_hours_per_gpu = kFailureHoursPerGpu;
     return asked;
 }
@@ -52,7 +52,7 @@ Asked read_troubles(const Json& request, Problems& problems) {
 void read_step_tokens(FieldReader& reader, const Json& given, Plan& plan, Problems& problems) {
     constexpr double kUnset = 0, kMost = 1e12;
     double tokens = kUnset;
-    reader.number({"tokens_per_step", "", ""}, tokens, {1, kMost});
+    reader.number({"tokens_per_step"}, tokens, {1, kMost});
     if (tokens == kUnset) return;
     if (given.contains("global_batch")) {
         problems.push_back({"tokens_per_step", "contradictory", tokens, "problem.batch_twice", "suggestion.leave_out", nullptr});
@@ -74,7 +74,7 @@ std::optional<Phase> read_phase(const Json& given, const Job& common, Problems& 
     phase.job.plan = read_changed_plan(reader, common, problems);
     const bool says_tokens = given.contains("tokens");
     if (says_tokens || phase.job.budget.tokens > 0)
-        reader.number({"tokens", "", "tokens", &kTrillions}, phase.job.budget.tokens, {1, 1e16});
+        reader.number({"tokens|-|tokens", &kTrillions}, phase.job.budget.tokens, {1, 1e16});
     else
         problems.push_back({"tokens", "missing", nullptr, "problem.no_tokens", {}, nullptr});
     read_step_tokens(reader, given, phase.job.plan, problems);

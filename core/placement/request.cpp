@@ -50,13 +50,13 @@ static void read_bare(const Json& given, PlacementRequest& r, Problems& problems
     constexpr double kGiga = 1e9;
     constexpr Range kCount{1, static_cast<std::int64_t>(kMostUnits)};
     double hand_over = 0, data = 0, inside = 0;
-    reader.integer({"pipelines", "", ""}, p.pipelines, kCount);
-    reader.integer({"stages", "", ""}, p.stages, kCount);
-    reader.integer({"inter_dp", "", ""}, p.inter_dp, {1, 1'000'000});
-    reader.integer({"inner_dp", "", ""}, p.inner_dp, {1, 1'000'000});
-    reader.number({"pp_msg_gbyte", "", "gbyte"}, hand_over, {0, 1e6});
-    reader.number({"dp_msg_gbyte", "", "gbyte"}, data, {0, 1e6});
-    reader.number({"inside_gbyte_per_s", "", "gbyte_per_s"}, inside, {0, 1e6});
+    reader.integer({"pipelines"}, p.pipelines, kCount);
+    reader.integer({"stages"}, p.stages, kCount);
+    reader.integer({"inter_dp"}, p.inter_dp, {1, 1'000'000});
+    reader.integer({"inner_dp"}, p.inner_dp, {1, 1'000'000});
+    reader.number({"pp_msg_gbyte|-|gbyte"}, hand_over, {0, 1e6});
+    reader.number({"dp_msg_gbyte|-|gbyte"}, data, {0, 1e6});
+    reader.number({"inside_gbyte_per_s|-|gbyte_per_s"}, inside, {0, 1e6});
     reader.reject_unknown();
     if (own.empty() && p.inner_dp > 1 && inside <= 0)
         own.push_back({"inside_gbyte_per_s", "missing", nullptr, "problem.no_inside_rate", "suggestion.give_inside_rate", nullptr});
@@ -83,8 +83,8 @@ static void read_units(const Json& given, PlacementRequest& r, FirstProblems& pr
         FieldReader reader(given[i], own);
         const std::string* name = reader.text("name");
         double speed = 1, memory = 0;
-        reader.number({"speed", "", ""}, speed, {0.01, 100});
-        reader.number({"memory_gib", "", "gib"}, memory, {1, 100'000});
+        reader.number({"speed"}, speed, {0.01, 100});
+        reader.number({"memory_gib|-|gib"}, memory, {1, 100'000});
         reader.reject_unknown();
         const auto& names = r.links.names;
         const auto at = name == nullptr ? names.end() : std::find(names.begin(), names.end(), *name);

@@ -171,6 +171,11 @@ Alive<Traced>::Alive(const Model& model, const Plan& plan, const Stage& stage)
 }
 
 Traced Alive<Traced>::in_flight() const {
+    if (stage_.slices > 0) {  // not whole ones: slices differ in length
+        const double tokens = std::round(stage_.slices * stage_.longest_slice);
+        return Traced::named({"A", "slices_in_flight", ""}, number("s_A", "tokens_in_flight", "tokens", tokens) /
+                                                                number("l_1", "longest_slice", "tokens", stage_.longest_slice));
+    }
     const double counted = sum_of(counts_.until_backward);
     if (const InFlightFormula form = row_of(plan_.running_schedule()).in_flight_formula; form != nullptr) {
         const Traced formula = form(

@@ -98,6 +98,7 @@ struct Plan {
     double optimizer_offload = 0;         // fraction of the optimizer's state that lies in host memory, or on NVMe
     double activation_offload = 0;        // fraction of what layers keep for their backward pass that waits in host memory
     std::int64_t feed_forward_tiles = 1;  // pieces of the tokens, one after the other, in dense feed-forward parts (arXiv 2506.13996)
+    std::int64_t token_slices = 1;        // pieces of every sequence, one after the other through the pipeline (token_slices.h)
     double nvme_rate = 6;    // GB/s of a node's drives, reading and writing: MLP-Offload's node, 6.9 and 5.3 (arXiv 2509.02480)
     double host_memory = 0;  // GiB of a node; 0: not known
     std::uint32_t open = 0;  // bits of Open
@@ -161,6 +162,8 @@ struct Plan {
     std::int64_t chunks() const { return pipeline_parallel * virtual_stages; }  // of the whole pipeline
     std::int64_t group_of_micro_batches() const { return virtual_stage_group == kAuto ? pipeline_parallel : virtual_stage_group; }
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
+    // What passes through a pipeline one after the other, in one direction: micro-batches, or their slices.
+    std::int64_t units() const { return micro_batches_per_direction() * token_slices; }
     bool is_calibrated() const {
         return time_factor != 1 || site == SiteKind::own || time_host != 1 || time_link != 1 || time_element != 1 || time_spanning != 0 ||
                time_spread != 1;
@@ -230,88 +233,89 @@ inline constexpr Reading kInNodes{.also = "nodes", .times = "gpus_per_node"}, kB
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
 template <class AnyPlan, class Visitor>
 void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
-    v.integer({"gpus", "gpus", "gpus", &kInNodes}, p.gpus, {1, 1'048'576});
-    v.integer({"sequence_length", "seq", "tokens", &kBinary}, p.sequence_length, {1, 16'777'216});
-    v.integer({"global_batch", "batch", "sequences", &kInTokens}, p.global_batch, {1, 16'777'216});
-    v.integer({"tensor_parallel", "tp", "gpus"}, p.tensor_parallel, {1, 1'024}, true);
-    v.integer({"context_parallel", "cp", "gpus"}, p.context_parallel, {1, 4'096}, true);
-    v.integer({"pipeline_parallel", "pp", "stages"}, p.pipeline_parallel, {1, 2'000}, true);
-    v.integer({"micro_batch", "mb", "sequences"}, p.micro_batch, {1, 65'536}, true);
-    v.integer({"virtual_stages", "vp", "chunks"}, p.virtual_stages, {1, 128}, true);
-    v.integer({"virtual_stage_group", "vgroup", "micro_batches"}, p.virtual_stage_group, {1, 65'536}, true);
-    v.integer({"gpus_per_node", "node", "gpus"}, p.gpus_per_node, {1, 256}, true);
-    v.choice({"schedule", "sched", ""}, p.schedule, kScheduleChoices, p.open, open_schedule);
-    v.notation({"layout", "layout", ""}, p, kSplitChoices);
-    v.integer({"first_stage_layers", "first", "layers"}, p.first_stage_layers, {0, 2'000});
-    v.integer({"last_stage_layers", "last", "layers"}, p.last_stage_layers, {0, 2'000});
-    v.boolean({"count_embedding_as_layer", "embl", ""}, p.count_embedding_as_layer);
-    v.boolean({"count_loss_as_layer", "lossl", ""}, p.count_loss_as_layer);
-    v.choice({"zero", "zero", ""}, p.zero, kZeroChoices, p.open, open_zero);
-    v.integer({"shard_replicas", "hsdp", "copies"}, p.shard_replicas, {1, 1'048'576});
-    v.choice({"recompute", "rc", ""}, p.recompute, kRecomputeChoices, p.open, open_recompute);
-    v.set({"recompute_modules", "rcm", ""}, p.recompute_modules, kModuleChoices);
-    v.integer({"recompute_layers", "rcl", "layers"}, p.recompute_layers, {1, 2'000}, true);
-    v.choice({"precision", "dtype", ""}, p.precision, kPrecisionChoices);
-    v.boolean({"gradients_in_fp32", "grad32", ""}, p.gradients_in_fp32);
-    v.choice({"moments", "adam", ""}, p.moments, kMomentsChoices, p.open, open_moments);
-    v.choice({"optimizer", "opt", ""}, p.optimizer, kOptimizerChoices);
-    v.choice({"master_weights", "master", ""}, p.master_weights, kHabitChoices);
-    v.number({"optimizer_offload", "offload", "fraction"}, p.optimizer_offload, {0, 1});
-    v.choice({"trained", "train", ""}, p.trained, kTrainedChoices);
-    v.integer({"lora_rank", "lorarank", ""}, p.lora_rank, {1, 65'536});
-    v.set({"lora_targets", "loratargets", ""}, p.lora_targets, kTargetChoices);
-    v.boolean({"lora_dropout", "loradrop", ""}, p.lora_dropout);
-    v.choice({"frozen_weights", "frozen", ""}, p.frozen_weights, kFrozenChoices);
-    v.choice({"optimizer_offload_target", "offto", ""}, p.optimizer_offload_target, kOffloadTargetChoices);
-    v.choice({"optimizer_offload_overlap", "offov", ""}, p.optimizer_offload_overlap, kOffloadOverlapChoices);
-    v.number({"activation_offload", "actoff", "fraction"}, p.activation_offload, {0, 1}, p.open, open_activation_offload);
-    v.choice({"context_parallel_kind", "cpkind", ""}, p.context_parallel_kind, kContextChoices);
-    v.integer({"feed_forward_tiles", "tiles", ""}, p.feed_forward_tiles, {1, 4'096});
-    v.number({"nvme_gbyte_per_s", "nvme", "gbyte_per_s"}, p.nvme_rate, {0.1, 1e3});
-    v.number({"host_memory_gib", "hostmem", "gib"}, p.host_memory, {0, 1e6});
-    v.integer({"expert_parallel", "ep", "gpus"}, p.expert_parallel, {1, 4'096}, true);
-    v.integer({"expert_tensor_parallel", "etp", "gpus"}, p.expert_tensor_parallel, {1, 1'024}, true);
-    v.number({"expert_imbalance", "imbalance", "times"}, p.expert_imbalance, {1, 64});
-    v.choice({"expert_dispatch", "dispatch", ""}, p.expert_dispatch, kDispatchChoices);
-    v.boolean({"expert_overlap", "epov", ""}, p.expert_overlap);
-    v.choice({"framework", "fw", ""}, p.framework, kFrameworkChoices);
-    v.choice({"attention", "attn", ""}, p.attention, kAttentionChoices);
-    v.choice({"loss", "loss", ""}, p.loss, kLossChoices);
-    v.choice({"transformer_engine", "te", ""}, p.transformer_engine, kHabitChoices);
-    v.choice({"gradient_fusion", "gradfuse", ""}, p.gradient_fusion, kHabitChoices);
-    v.choice({"softmax_fusion", "smfuse", ""}, p.softmax_fusion, kHabitChoices);
-    v.choice({"activation_fusion", "actfuse", ""}, p.activation_fusion, kHabitChoices);
-    v.choice({"grouped_gemm", "ggemm", ""}, p.grouped_gemm, kHabitChoices);
-    v.choice({"large_workspaces", "cublas", ""}, p.large_workspaces, kHabitChoices);
-    v.choice({"attention_mask", "mask", ""}, p.attention_mask, kHabitChoices);
-    v.choice({"deferred_embedding_gradient", "defer", ""}, p.deferred_embedding_gradient, kHabitChoices);
-    v.boolean({"sequence_parallel", "sp", ""}, p.sequence_parallel, p.open, open_sequence_parallel);
-    v.choice({"site", "site", ""}, p.site, kSiteChoices);
+    v.integer({"gpus|gpus|gpus", &kInNodes}, p.gpus, {1, 1'048'576});
+    v.integer({"sequence_length|seq|tokens", &kBinary}, p.sequence_length, {1, 16'777'216});
+    v.integer({"global_batch|batch|sequences", &kInTokens}, p.global_batch, {1, 16'777'216});
+    v.integer({"tensor_parallel|tp|gpus"}, p.tensor_parallel, {1, 1'024}, true);
+    v.integer({"context_parallel|cp|gpus"}, p.context_parallel, {1, 4'096}, true);
+    v.integer({"pipeline_parallel|pp|stages"}, p.pipeline_parallel, {1, 2'000}, true);
+    v.integer({"micro_batch|mb|sequences"}, p.micro_batch, {1, 65'536}, true);
+    v.integer({"virtual_stages|vp|chunks"}, p.virtual_stages, {1, 128}, true);
+    v.integer({"virtual_stage_group|vgroup|micro_batches"}, p.virtual_stage_group, {1, 65'536}, true);
+    v.integer({"gpus_per_node|node|gpus"}, p.gpus_per_node, {1, 256}, true);
+    v.choice({"schedule|sched"}, p.schedule, kScheduleChoices, p.open, open_schedule);
+    v.notation({"layout|layout"}, p, kSplitChoices);
+    v.integer({"first_stage_layers|first|layers"}, p.first_stage_layers, {0, 2'000});
+    v.integer({"last_stage_layers|last|layers"}, p.last_stage_layers, {0, 2'000});
+    v.boolean({"count_embedding_as_layer|embl"}, p.count_embedding_as_layer);
+    v.boolean({"count_loss_as_layer|lossl"}, p.count_loss_as_layer);
+    v.choice({"zero|zero"}, p.zero, kZeroChoices, p.open, open_zero);
+    v.integer({"shard_replicas|hsdp|copies"}, p.shard_replicas, {1, 1'048'576});
+    v.choice({"recompute|rc"}, p.recompute, kRecomputeChoices, p.open, open_recompute);
+    v.set({"recompute_modules|rcm"}, p.recompute_modules, kModuleChoices);
+    v.integer({"recompute_layers|rcl|layers"}, p.recompute_layers, {1, 2'000}, true);
+    v.choice({"precision|dtype"}, p.precision, kPrecisionChoices);
+    v.boolean({"gradients_in_fp32|grad32"}, p.gradients_in_fp32);
+    v.choice({"moments|adam"}, p.moments, kMomentsChoices, p.open, open_moments);
+    v.choice({"optimizer|opt"}, p.optimizer, kOptimizerChoices);
+    v.choice({"master_weights|master"}, p.master_weights, kHabitChoices);
+    v.number({"optimizer_offload|offload|fraction"}, p.optimizer_offload, {0, 1});
+    v.choice({"trained|train"}, p.trained, kTrainedChoices);
+    v.integer({"lora_rank|lorarank"}, p.lora_rank, {1, 65'536});
+    v.set({"lora_targets|loratargets"}, p.lora_targets, kTargetChoices);
+    v.boolean({"lora_dropout|loradrop"}, p.lora_dropout);
+    v.choice({"frozen_weights|frozen"}, p.frozen_weights, kFrozenChoices);
+    v.choice({"optimizer_offload_target|offto"}, p.optimizer_offload_target, kOffloadTargetChoices);
+    v.choice({"optimizer_offload_overlap|offov"}, p.optimizer_offload_overlap, kOffloadOverlapChoices);
+    v.number({"activation_offload|actoff|fraction"}, p.activation_offload, {0, 1}, p.open, open_activation_offload);
+    v.choice({"context_parallel_kind|cpkind"}, p.context_parallel_kind, kContextChoices);
+    v.integer({"feed_forward_tiles|tiles"}, p.feed_forward_tiles, {1, 4'096});
+    v.integer({"token_slices|slices"}, p.token_slices, {1, 1'024});
+    v.number({"nvme_gbyte_per_s|nvme|gbyte_per_s"}, p.nvme_rate, {0.1, 1e3});
+    v.number({"host_memory_gib|hostmem|gib"}, p.host_memory, {0, 1e6});
+    v.integer({"expert_parallel|ep|gpus"}, p.expert_parallel, {1, 4'096}, true);
+    v.integer({"expert_tensor_parallel|etp|gpus"}, p.expert_tensor_parallel, {1, 1'024}, true);
+    v.number({"expert_imbalance|imbalance|times"}, p.expert_imbalance, {1, 64});
+    v.choice({"expert_dispatch|dispatch"}, p.expert_dispatch, kDispatchChoices);
+    v.boolean({"expert_overlap|epov"}, p.expert_overlap);
+    v.choice({"framework|fw"}, p.framework, kFrameworkChoices);
+    v.choice({"attention|attn"}, p.attention, kAttentionChoices);
+    v.choice({"loss|loss"}, p.loss, kLossChoices);
+    v.choice({"transformer_engine|te"}, p.transformer_engine, kHabitChoices);
+    v.choice({"gradient_fusion|gradfuse"}, p.gradient_fusion, kHabitChoices);
+    v.choice({"softmax_fusion|smfuse"}, p.softmax_fusion, kHabitChoices);
+    v.choice({"activation_fusion|actfuse"}, p.activation_fusion, kHabitChoices);
+    v.choice({"grouped_gemm|ggemm"}, p.grouped_gemm, kHabitChoices);
+    v.choice({"large_workspaces|cublas"}, p.large_workspaces, kHabitChoices);
+    v.choice({"attention_mask|mask"}, p.attention_mask, kHabitChoices);
+    v.choice({"deferred_embedding_gradient|defer"}, p.deferred_embedding_gradient, kHabitChoices);
+    v.boolean({"sequence_parallel|sp"}, p.sequence_parallel, p.open, open_sequence_parallel);
+    v.choice({"site|site"}, p.site, kSiteChoices);
     // a calibration, so that a link carries it too
-    v.number({"time_factor", "factor", ""}, p.time_factor, {0.2, 5});
-    v.number({"site_network", "net", "fraction"}, p.site_network, {0.01, 1});
-    v.number({"site_pipeline", "p2p", "fraction"}, p.site_pipeline, {0.01, 1});
-    v.number({"site_fixed", "fixed", "seconds"}, p.site_fixed, {0, 60});
-    v.number({"site_stall", "stall", "seconds"}, p.site_stall, {0, 1});
-    v.number({"time_host", "host", "times"}, p.time_host, {0.1, 10});
-    v.number({"time_link", "nvlink", "times"}, p.time_link, {0.1, 2});
-    v.number({"time_element", "element", "times"}, p.time_element, {0.1, 10});
-    v.number({"time_spanning", "span", "seconds"}, p.time_spanning, {0, 0.1});
-    v.number({"time_spread", "spread", "times"}, p.time_spread, {1, 20});
-    v.number({"measured_intra_gb_s", "intra", "gbyte_per_s"}, p.measured_intra, {0, 1e6});
-    v.number({"measured_inter_gb_s", "inter", "gbyte_per_s"}, p.measured_inter, {0, 1e6});
-    v.number({"measured_inter_latency_s", "interlat", "seconds"}, p.measured_latency, {0, 0.1});
-    v.integer({"time_runs", "truns", ""}, p.time_runs, {0, 500});
-    v.number({"memory_factor", "memfactor", ""}, p.memory_factor, {0.5, 2});
-    v.number({"memory_extra", "memextra", "gib"}, p.memory_extra, {-32, 32});
-    v.integer({"memory_runs", "memruns", ""}, p.memory_runs, {0, 500});
-    v.boolean({"tensor_overlap", "tpov", ""}, p.tensor_overlap);
-    v.boolean({"overlap_gradients", "ovg", ""}, p.overlap_gradients);
-    v.boolean({"overlap_parameters", "ovp", ""}, p.overlap_parameters);
-    v.boolean({"overlap_pipeline", "ovpp", ""}, p.overlap_pipeline);
-    v.boolean({"fused_norms", "norms", ""}, p.fused_norms);
-    v.boolean({"hidden_dropout", "drop", ""}, p.hidden_dropout);
-    v.boolean({"attention_dropout", "attndrop", ""}, p.attention_dropout);
+    v.number({"time_factor|factor"}, p.time_factor, {0.2, 5});
+    v.number({"site_network|net|fraction"}, p.site_network, {0.01, 1});
+    v.number({"site_pipeline|p2p|fraction"}, p.site_pipeline, {0.01, 1});
+    v.number({"site_fixed|fixed|seconds"}, p.site_fixed, {0, 60});
+    v.number({"site_stall|stall|seconds"}, p.site_stall, {0, 1});
+    v.number({"time_host|host|times"}, p.time_host, {0.1, 10});
+    v.number({"time_link|nvlink|times"}, p.time_link, {0.1, 2});
+    v.number({"time_element|element|times"}, p.time_element, {0.1, 10});
+    v.number({"time_spanning|span|seconds"}, p.time_spanning, {0, 0.1});
+    v.number({"time_spread|spread|times"}, p.time_spread, {1, 20});
+    v.number({"measured_intra_gb_s|intra|gbyte_per_s"}, p.measured_intra, {0, 1e6});
+    v.number({"measured_inter_gb_s|inter|gbyte_per_s"}, p.measured_inter, {0, 1e6});
+    v.number({"measured_inter_latency_s|interlat|seconds"}, p.measured_latency, {0, 0.1});
+    v.integer({"time_runs|truns"}, p.time_runs, {0, 500});
+    v.number({"memory_factor|memfactor"}, p.memory_factor, {0.5, 2});
+    v.number({"memory_extra|memextra|gib"}, p.memory_extra, {-32, 32});
+    v.integer({"memory_runs|memruns"}, p.memory_runs, {0, 500});
+    v.boolean({"tensor_overlap|tpov"}, p.tensor_overlap);
+    v.boolean({"overlap_gradients|ovg"}, p.overlap_gradients);
+    v.boolean({"overlap_parameters|ovp"}, p.overlap_parameters);
+    v.boolean({"overlap_pipeline|ovpp"}, p.overlap_pipeline);
+    v.boolean({"fused_norms|norms"}, p.fused_norms);
+    v.boolean({"hidden_dropout|drop"}, p.hidden_dropout);
+    v.boolean({"attention_dropout|attndrop"}, p.attention_dropout);
 }
 
 // Every field that is open but the degrees of TP, CP, PP, EP and the micro-batch, as it was meant before it could be chosen: 1F1B, one

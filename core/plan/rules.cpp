@@ -22,6 +22,7 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
     {"batch_divides", "micro_batch"},
     {"interleaving_needs_batches", "virtual_stages"},
     {"schedule_needs_batches", "global_batch"},
+    {"slices_apply", "token_slices"},
 }};
 
 const RuleText& text(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
@@ -108,6 +109,16 @@ static Text explain_split(Rule rule, const Model& m, const Plan& p) {
     }
 }
 
+static Text explain_slices(const Plan& p) {
+    const Text said("problem.slices_apply", p.pipeline_parallel == 1                             ? "stages"
+                                            : p.context_parallel > 1                             ? "context"
+                                            : p.virtual_stages > 1 || !row_of(p.schedule).slices ? "schedule"
+                                            : p.attention == Attention::plain                    ? "attention"
+                                            : p.activation_offload > 0                           ? "offload"
+                                                                                                 : "tokens");
+    return Text(said).with("slices", p.token_slices).with("tokens", p.sequence_length).with("least", kShortestSlice);
+}
+
 // Of the rules about the pipeline and the batch; nothing of the others.
 static Text explain_pipeline(Rule rule, const Model& m, const Plan& p) {
     const ScheduleRow& row = row_of(p.schedule);
@@ -115,6 +126,8 @@ static Text explain_pipeline(Rule rule, const Model& m, const Plan& p) {
     switch (rule) {
         case Rule::layers_divide:
             return explain_layers(m, p);
+        case Rule::slices_apply:
+            return explain_slices(p);
         case Rule::interleaving_needs_stages:
             return Text("problem.interleaving_needs_stages").with("chunks", p.virtual_stages);
         case Rule::schedule_has_chunks:
@@ -267,7 +280,7 @@ Problems warnings(const Model& model, const Plan& plan) {
         warn("zero", "sharding_with_pipeline", plan.pipeline_parallel, "warning.sharding_with_pipeline", "suggestion.zero_1_with_pipeline");
     if (plan.zero == Zero::none && plan.optimizer_offload > 0)
         warn("optimizer_offload", "offload_of_whole_optimizer", 0, "warning.offload_of_whole_optimizer");
-    if (plan.micro_batches() < plan.pipeline_parallel)
+    if (plan.micro_batches() * plan.token_slices < plan.pipeline_parallel)
         warn("global_batch", "idle_stages", plan.global_batch,
              Text("warning.idle_stages").with("micro_batches", plan.micro_batches()).with("stages", plan.pipeline_parallel),
              "suggestion.fewer_stages");

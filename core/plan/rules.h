@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "plan/framework.h"
+#include "plan/token_slices.h"
 
 namespace fourfold {
 
@@ -25,6 +26,7 @@ enum class Rule {
     batch_divides,
     interleaving_needs_batches,
     schedule_needs_batches,
+    slices_apply,
     count
 };
 struct RuleText {
@@ -84,13 +86,20 @@ inline bool interleaves(const Plan& p, std::int64_t micro_batches) {
     return row_of(p.schedule_kind()).takes(stages, micro_batches, group);
 }
 // Of schedule, chunks and layers: of the plan without its micro-batches, and with them.
+// Whether sequences may be cut into slices of tokens. Context parallelism has cut them already, each rank with early and late tokens; what
+// waits on the host would be missed by the next slice; plain attention has no kernel here for a part of the queries.
+inline bool has_slices(const Plan& p) {
+    return p.pipeline_parallel > 1 && p.context_parallel == 1 && p.virtual_stages == 1 && row_of(p.schedule).slices &&
+           p.attention != Attention::plain && p.activation_offload == 0 && p.sequence_length / p.token_slices >= kShortestSlice;
+}
 template <class Require>
 bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
     const ScheduleRow& schedule = row_of(p.schedule_kind());
     return require(Rule::layers_divide, holds_layers(m, p)) &&
            require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
            require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
-           require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0);
+           require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0) &&
+           require(Rule::slices_apply, p.token_slices == 1 || has_slices(p));
 }
 template <class Require>
 bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {

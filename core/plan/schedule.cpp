@@ -2,6 +2,7 @@
 //   GPipe               Huang et al. 2019, arXiv 1811.06965
 //   1F1B                Narayanan et al. 2019 (PipeDream, SOSP), with the flush of Narayanan et al. 2021, arXiv 2104.04473
 //   interleaved 1F1B    Narayanan et al. 2021, arXiv 2104.04473, section 2.2
+//   slices of tokens    Sun et al. 2024 (Seq1F1B), arXiv 2406.03488, in 1F1B; Li et al. 2021 (TeraPipe), arXiv 2102.07988
 //   ZB-H1, ZB-V         Qi et al. 2023 (Zero Bubble Pipeline Parallelism), arXiv 2401.10241, sections 2.2 and 6
 //   DualPipe            DeepSeek-AI 2024 (DeepSeek-V3), arXiv 2412.19437, section 3.2.1 and figure 5;
 //   https://github.com/deepseek-ai/DualPipe DualPipeV           the same repository, after Sea AI Lab's "Cut-in-half";
@@ -21,9 +22,13 @@ namespace {
 // Appends operations of one stage, numbering the micro-batches of each kind and chunk as they come.
 class Writer {
  public:
-    explicit Writer(std::vector<Op>& ops) : ops_(ops) {}
+    explicit Writer(std::vector<Op>& ops, std::int32_t slices = 1) : ops_(ops), slices_(slices) {}
     void forward(std::int32_t chunk = 0) { add(OpKind::forward, chunk); }
-    void backward(std::int32_t chunk = 0, bool joined = false) { add(OpKind::backward, chunk, joined); }
+    // Slices of a micro-batch from its last one back: each waits for the gradients of its keys and values.
+    void backward(std::int32_t chunk = 0, bool joined = false) {
+        add(OpKind::backward, chunk, joined);
+        if (std::int32_t& i = ops_.back().micro_batch; slices_ > 1) i += slices_ - 1 - 2 * (i % slices_);
+    }
     void weight(std::int32_t chunk = 0, bool joined = false) { add(OpKind::weight, chunk, joined); }
     std::int32_t done(OpKind kind, std::int32_t chunk = 0) const {
         return next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)];
@@ -39,18 +44,20 @@ class Writer {
             {kind, next_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(chunk)]++, static_cast<std::int16_t>(chunk), joined});
     }
     std::vector<Op>& ops_;
+    const std::int32_t slices_;
     std::array<std::array<std::int32_t, 2>, 3> next_{};  // kind, chunk (schedules numbered this way have at most two)
 };
 
 void gpipe(const Schedule& s, std::int32_t, std::vector<Op>& ops) {
-    Writer write(ops);
+    Writer write(ops, s.slices);
     for (std::int32_t i = 0; i < s.micro_batches; ++i) write.forward();
     for (std::int32_t i = 0; i < s.micro_batches; ++i) write.backward();
 }
 
+// A micro-batch cut into slices goes back once its last slice is there (Seq1F1B).
 void one_f_one_b(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
-    Writer write(ops);
-    const std::int32_t warm_up = std::min(s.stages - stage - 1, s.micro_batches);
+    Writer write(ops, s.slices);
+    const std::int32_t warm_up = std::min(s.stages - stage - 1 + s.slices - 1, s.micro_batches);
     for (std::int32_t i = 0; i < warm_up; ++i) write.forward();
     for (std::int32_t i = warm_up; i < s.micro_batches; ++i) {
         write.forward();
@@ -218,6 +225,7 @@ constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
      .in_flight_formula = closed_form::stages_to_the_end,
      .with_chunks = ScheduleKind::interleaved,
      .tried = Tried::always,
+     .slices = true,
      .drawn_each = 2,
      .drawn_more = 2,
      .libraries = kMegatronCore | kPyTorch},
@@ -228,6 +236,7 @@ constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
      .in_flight_formula = closed_form::all,
      .tried = Tried::never,
      .keeps_all = true,
+     .slices = true,
      .libraries = kPyTorch},
     {.id = "zb-h1",
      .source = "https://arxiv.org/abs/2401.10241",
@@ -283,9 +292,10 @@ bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks
            (!row.turns || stages > 1) && row.takes(stages, micro_batches, group == 0 ? stages : group);
 }
 
-Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group) {
+Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group,
+                       std::int32_t slices) {
     const ScheduleRow& row = row_of(kind);
-    Schedule schedule{stages, chunks, micro_batches, row.splits_backward, group == 0 ? stages : group, row.route, {}};
+    Schedule schedule{stages, chunks, micro_batches, row.splits_backward, group == 0 ? stages : group, row.route, {}, slices};
     schedule.ops.resize(static_cast<std::size_t>(stages));
     for (std::int32_t stage = 0; stage < stages; ++stage) {
         auto& ops = schedule.ops[static_cast<std::size_t>(stage)];

@@ -56,6 +56,7 @@ struct Schedule {
     std::int32_t group = 1;          // where chunks take turns: micro-batches that pass through a chunk in a row
     Route route = Route::straight;
     std::vector<std::vector<Op>> ops;
+    std::int32_t slices = 1;  // of every micro-batch: `micro_batches` and Op::micro_batch count slices then (token_slices.h)
 
     std::int32_t position(std::int32_t stage, std::int32_t chunk) const { return position_of(route, stages, stage, chunk); }
     // Into how many pieces the model is cut; the last one is the head's.
@@ -98,6 +99,7 @@ struct ScheduleRow {
     bool overlaps = false;         // F of one micro-batch and B of another run as a pair, traffic of one under the work of the other
     bool played = false;           // its step time has no closed form
     bool keeps_all = false;        // every micro-batch until the last forward pass is done
+    bool slices = false;           // micro-batches may be cut into slices of tokens
     bool turns = false;            // its chunks take turns in groups of micro-batches, as many as there are stages or more
     std::int32_t fewest_each = 0;  // micro-batches per stage that it needs
     std::int32_t stages_by = 1;    // the stages are a multiple of this
@@ -127,7 +129,8 @@ inline const ScheduleRow& row_of(ScheduleKind kind) { return kScheduleRows[stati
 bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches, std::int64_t group = 0);
 
 // The operations of every stage; the caller has asked schedule_exists. O(p*V*m) time and memory.
-Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group = 0);
+Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group = 0,
+                       std::int32_t slices = 1);
 
 // ---- counting
 // What a stage holds, per chunk: micro-batches whose forward has run and whose B (their activations) or W (what W needs) has not.
@@ -236,6 +239,8 @@ struct OpTimes {
     double transfer = 0;  // delays the receiver; does not occupy either stage
     // Of forward and backward: traffic that the work of another micro-batch can hide. Empty = none.
     std::vector<double> forward_traffic, backward_traffic;
+    // Where micro-batches are cut into slices: the seconds of each over their average, which the others are. Empty = not cut.
+    std::vector<double> slice_shares = {};
 
     // Seconds of an overlapped pair: F of one piece with B and W of another, of two micro-batches. Their work takes turns on the GPU; the
     // traffic of both, and handing on the results of `hand_overs` of the two, runs beside it. The longer of the two counts. Derived from

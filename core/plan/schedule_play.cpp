@@ -70,6 +70,11 @@ class Player {
         return piece.place * static_cast<std::size_t>(s_.micro_batches) + static_cast<std::size_t>(micro_batch);
     }
     std::size_t piece_at(std::size_t stage, const Op& op) const { return stage * chunks_ + static_cast<std::size_t>(op.chunk); }
+    double seconds(std::size_t stage, const Op& op) const {
+        const double usual = seconds(piece_at(stage, op), op.kind);
+        const auto& shares = times_.slice_shares;
+        return shares.empty() ? usual : usual * shares[static_cast<std::size_t>(op.micro_batch) % shares.size()];
+    }
     double seconds(std::size_t piece, OpKind kind) const {
         return kind == OpKind::forward ? times_.forward[piece] : kind == OpKind::backward ? times_.backward[piece] : times_.weight[piece];
     }
@@ -115,7 +120,7 @@ class Player {
     }
 
     void single(std::size_t stage, const Op& op, double start) {
-        const double duration = seconds(piece_at(stage, op), op.kind), end = start + duration;
+        const double duration = seconds(stage, op), end = start + duration;
         note(stage, start, end);
         played_.busy[stage] += duration;
         hand_over(stage, op, end, times_.transfer);

@@ -96,6 +96,7 @@ void Stages::count_chunk(Stage& stage, std::int32_t position, std::int64_t here,
 Stage Stages::at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const {
     Stage result;
     result.index = stage;
+    if (plan_.token_slices > 1) result.longest_slice = static_cast<double>(slices().longest());
     std::int32_t last_position = -1;
     for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
         const std::int32_t where = position(stage, chunk);
@@ -127,11 +128,25 @@ Stage Stages::at_rest(std::int32_t stage) const {
     return at(stage, kOnes, {});
 }
 
+TokenSlices Stages::slices() const { return plan_.token_slices > 1 ? TokenSlices(model_, plan_) : TokenSlices(); }
+
+Stage Stages::at_slices(std::int32_t stage, double alive) const {
+    Stage result = at_rest(stage);
+    for (double* count : {&result.dense.alive, &result.experts.alive, &result.checkpoints, &result.first_chunk}) *count *= alive;
+    result.moment = 0;
+    result.slices = alive;
+    return result;
+}
+
 bool Stages::splits_backward() const { return row_of(plan_.running_schedule()).splits_backward; }
 
 Stage Stages::fullest(std::int32_t stage) const {
     std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read
     const ScheduleRow& row = row_of(plan_.running_schedule());
+    if (plan_.token_slices > 1) {
+        const std::int64_t ahead = row.keeps_all ? micro_batches_ * plan_.token_slices : stages_ - stage + plan_.token_slices - 2;
+        return at_slices(stage, slices().most_held(ahead, micro_batches_));
+    }
     row.in_flight({stages_, chunks_, micro_batches_, group_}, stage, std::span(counts).first(static_cast<std::size_t>(chunks_)));
     Stage result = at(stage, counts, {});
     if (!row.splits_backward) result.moment = 0;

@@ -7,6 +7,7 @@
 
 #include "model/model.h"
 #include "plan/plan.h"
+#include "plan/token_slices.h"
 
 namespace fourfold {
 
@@ -30,6 +31,8 @@ struct Stage {
     // For Stages::in_flight. Where the backward pass is split, an index into fullest_moments; else 0 = the schedule's closed form, and
     // where chunks take turns, how many forwards are done. -1: given from outside.
     std::int32_t moment = -1;
+    // Where sequences are cut into slices: tokens of the longest one, as which the counts above count, and how many of those are alive.
+    double longest_slice = 0, slices = 0;
     double layers() const { return dense.held + experts.held; }
 };
 
@@ -46,6 +49,9 @@ class Stages {
     std::vector<Stage> moments(std::int32_t stage, KnownMoments* known = nullptr) const;
     // With so many micro-batches per chunk that are alive until their backward pass, and after it until their weight gradient.
     Stage at(std::int32_t stage, std::span<const std::int32_t> alive, std::span<const std::int32_t> waiting) const;
+    // With so many slices alive (TokenSlices::held).
+    Stage at_slices(std::int32_t stage, double alive) const;
+    TokenSlices slices() const;  // none where a sequence is not cut; worked out anew, as few plans have them
     // What it holds, with one micro-batch in every chunk.
     Stage at_rest(std::int32_t stage) const;
     // The same for a single piece, wherever in the model it lies.

@@ -1,6 +1,7 @@
 // The symbols in which the formulas of memory and time are written, each with its meaning, unit and value in one plan. Derive from it and
 // name the symbols used (using Symbols<N>::h), so that a formula reads as on paper.
 //   s sequence   b micro-batch   h hidden   f feed-forward width   a, k heads, KV heads   d head width   v padded vocabulary
+//   l tokens of a slice of the sequence, where it is cut; then N = l*b/c
 //   t, c, D, p tensor, context, data, pipeline parallel   N = s*b/c tokens of a rank   Ns = N/t of them in the sequence-parallel regions
 //   e tensor parallel of experts   E experts   q experts per token   T token copies that reach a rank's experts
 #pragma once
@@ -13,7 +14,8 @@ namespace fourfold {
 template <class N>
 class Symbols {
  public:
-    Symbols(const Model& model, const Plan& plan)
+    // `slice` > 0: tokens of the slice that counts, where sequences are cut into slices; otherwise their average.
+    Symbols(const Model& model, const Plan& plan, double slice = 0)
         : m_(model),
           p_(plan),
           hidden_(as_double(model.hidden)),
@@ -24,7 +26,7 @@ class Symbols {
           head_dim_(as_double(model.head_dim)),
           tensor_(as_double(plan.tensor_parallel)),
           vocabulary_(as_double(padded_vocabulary(model, plan.tensor_parallel))),
-          tokens_(named<N>({"N", "gpu_tokens", "tokens"}, s() * b() / c())),
+          tokens_(named<N>({"N", "gpu_tokens", "tokens"}, (plan.token_slices > 1 ? sliced(slice) : s()) * b() / c())),
           split_tokens_(sequence_parallel() ? named<N>({"N_s", "split_tokens", "tokens"}, tokens_ / t()) : tokens_) {}
 
  protected:
@@ -42,6 +44,19 @@ class Symbols {
     N c() const { return number("c", "context_parallel", "gpus", as_double(p_.context_parallel)); }
     N b() const { return number("b", "micro_batch", "sequences", as_double(p_.micro_batch)); }
     N s() const { return number("s", "sequence_length", "tokens", as_double(p_.sequence_length)); }
+    N slices() const { return number("n_s", "token_slices", "", as_double(p_.token_slices)); }
+    // Tokens of a sequence that pass at once.
+    [[gnu::noinline]] N sliced(double longest = 0) const {
+        if (p_.token_slices == 1) return s();
+        if (longest > 0) return number("l_1", "longest_slice", "tokens", longest);
+        return named<N>({"l", "average_slice", "tokens"}, s() / slices());
+    }
+    // Of a token, what later slices need: its keys and values.
+    [[gnu::noinline]] N slice_values() const {
+        if (!latent()) return 2 * k() * d() / t();
+        const LatentAttention& l = m_.latent;
+        return a() * number("d_s", "head_width_kept", "values", as_double(l.nope_dim + l.rope_dim + l.value_dim)) / t();
+    }
     N v() const { return number("v", "padded_vocabulary", "words", vocabulary_); }
     const N& tokens() const { return tokens_; }
     bool sequence_parallel() const { return p_.sequence_parallel && p_.tensor_parallel > 1; }

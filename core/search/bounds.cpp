@@ -18,8 +18,9 @@ StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, 
     if (dense > 0) work_ += dense * (t.dense.forward + t.dense.backward + accumulation * t.parameters_dense);
     if (experts > 0) work_ += experts * (t.expert.forward + t.expert.backward + accumulation * t.parameters_expert);
     hidden_ = experts * (2 * t.expert.expert_forward + t.expert.expert_backward);  // recomputed, tokens travel once more
-    micro_batches_ =
-        number(p.global_batch) * number(p.tensor_parallel) * number(p.context_parallel) / (number(p.micro_batch) * number(p.gpus));
+    micro_batches_ =                                                               // or their slices
+        number(p.token_slices) * number(p.global_batch) * number(p.tensor_parallel) * number(p.context_parallel) /
+        (number(p.micro_batch) * number(p.gpus));
     gpus_ = number(p.gpus);
     tensor_ = number(p.tensor_parallel);
     factor_ = p.time_factor;
@@ -51,7 +52,8 @@ double StepBound::seconds(const Plan& p) const {
 
 LayerTimes StepBound::without_experts(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, LayerTimes t) {
     LayerTime& e = t.expert;
-    const double tokens = number(p.micro_batch) * number(p.sequence_length) / (number(p.context_parallel) * number(p.tensor_parallel));
+    const double tokens = number(p.micro_batch) * number(p.sequence_length) / number(p.token_slices) /
+                          (number(p.context_parallel) * number(p.tensor_parallel));
     const double flop = 2 * tokens * number(model.experts.per_token) * number(model.hidden) * number(model.experts.ffn) *
                         (model.gated ? 3 : 2) * std::max(1.0, p.expert_imbalance);
     const double least = flop / (timing.gemm * machine.peak);

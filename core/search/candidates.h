@@ -32,8 +32,8 @@ struct Exploration {
 };
 template <class AnyExploration, class Visitor>
 void visit_fields(AnyExploration& e, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyExploration>, Exploration> {
-    v.set({"leave_out", "without", ""}, e.left_out, kLeftOutChoices);
-    v.number({"risk", "risk", ""}, e.risk, {0.01, 0.98});
+    v.set({"leave_out|without"}, e.left_out, kLeftOutChoices);
+    v.number({"risk|risk"}, e.risk, {0.01, 0.98});
 }
 
 // A question to the search. Fields of `plan` that are "auto" are searched, the others are kept.

@@ -79,7 +79,7 @@ PlanFilter read_filter(const Json& only, Problems& problems) {
     FieldReader plan_reader(fields, own), reader(rest, own);
     visit_fields(filter.like, plan_reader);
     double gib = 0;
-    reader.number({kMemoryKey, "", "gib"}, gib, {0.1, 1e6});
+    reader.number({"memory_at_most_gib|-|gib"}, gib, {0.1, 1e6});
     if (gib > 0) filter.most_bytes = gib * kGibi;
     for (const FilterField& field : kFields) reader.any(field.key);  // to be suggested for a mistyped one
     reader.reject_unknown();

@@ -218,13 +218,14 @@ class LayerCost : TimeSymbols<N> {
     void attention_core() {
         const N heads = named<N>({"a_t", "gpu_heads", ""}, at_least_one(a_ / t_));
         const N head_width = L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : d_;
-        const N s = L::s(), b = L::b(), c = L::c();
+        const N s = L::s(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
             const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
-            const N flop = has_window() ? named<N>({"O", "masked_operations", "flop"}, 4 * b * s * attended() * heads * head_width / c)
-                                        : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * s * heads * head_width / c);
-            const N tail = named<N>({"j", "attention_tail", ""}, on_.of(&Timing::attention_tail) * on_.of(&Machine::processors) *
-                                                                     on_.of(kAttentionBlock) / (b * heads * (s / c)));
+            const N flop = has_window()
+                               ? named<N>({"O", "masked_operations", "flop"}, 4 * b * queries * attended() * heads * head_width / c)
+                               : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * queries * heads * head_width / c);
+            const N tail = named<N>({"j", "attention_tail", ""},
+                                    longest_block() * on_.of(&Machine::processors) * on_.of(kAttentionBlock) / (b * heads * (queries / c)));
             now_.attention_forward = attention("A_f", "attention_forward", flop / rate * (1 + tail));
             now_.attention_backward = attention("A_b", "attention_backward",
                                                 on_.of(kAttentionBackward) * flop / (on_.of(&Timing::attention_backward) * rate) *
@@ -242,6 +243,11 @@ class LayerCost : TimeSymbols<N> {
         now_.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
         now_.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
+    }
+    // Of a whole sequence's blocks the longest takes twice their average; of n slices (1 + 1/n) times. (derived from a causal mask)
+    [[gnu::noinline]] N longest_block() const {
+        const N whole = on_.of(&Timing::attention_tail);
+        return p_.token_slices > 1 ? whole * (1 + 1 / L::slices()) / 2 : whole;
     }
     bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
     // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
@@ -283,9 +289,17 @@ class LayerCost : TimeSymbols<N> {
         };
         const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values());
         N backward = bytes("V_b", "element_bytes_backward", norm_values(kNormBackward), on_.of(kActivationBackward[m_.gated ? 1 : 0]));
+        if (p_.token_slices > 1) backward = backward + slice_gradients();
         if (!expert && p_.feed_forward_tiles > 1) backward = backward + 2 * M_ * activation_values() * f_ / t_;  // computed again
         now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
         now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
+    }
+
+    // Gradients of the keys and values of earlier slices, half of a sequence on average, are read twice, added, and written: 2 bytes each.
+    // (assumed)
+    [[gnu::noinline]] N slice_gradients() const {
+        const N earlier = L::b() * (L::s() - L::sliced()) / 2;
+        return 6 * earlier * L::slice_values();
     }
 
     // ---- selective recomputation

@@ -2,6 +2,7 @@
 
 #include "time/step_time.h"
 #include "time/swap.h"
+#include "time/token_slices.h"
 
 namespace fourfold {
 
@@ -50,6 +51,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             if (pairs) times.backward_traffic.push_back(traffic_backward);
         }
     }
+    if (plan.token_slices > 1) times.slice_shares = stages.slices().shares(model, attention_part(layers, stages.piece(0)));
     const bool overlaps = plan.overlap_pipeline && row_of(plan.schedule_kind()).turns;
     if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedSend.value : 1);
     return times;

@@ -10,6 +10,7 @@
 #include "time/offload.h"
 #include "time/swap.h"
 #include "time/time_symbols.h"
+#include "time/token_slices.h"
 #include "time/update.h"
 
 namespace fourfold {
@@ -226,6 +227,8 @@ class StepCost : TimeSymbols<N> {
             together = m * slowest + (all_stages(pace) - slowest) / chunks();
         else if (p_.weight_copies() > 1)
             together = m * slowest + (all_stages(pace) - slowest) / copies_of_weights();
+        else if (p_.token_slices > 1)
+            together = m * slowest + (all_stages(pace) - slowest) * longest_slice();
         else
             together = all_stages(pace) + (m - 1) * slowest;
         item(TimeItem::bubble) = together - m * slowest;
@@ -248,6 +251,10 @@ class StepCost : TimeSymbols<N> {
     // The copies of the weights that a pipeline of two directions holds: a stage works on a micro-batch of each in turn.
     N copies_of_weights() const { return number("w", "directions", "", as_double(p_.weight_copies())); }
     N each_way(const N& one) const { return p_.weight_copies() > 1 ? copies_of_weights() * one : one; }
+    // TeraPipe: the stages wait for each other as long as the longest slice takes.
+    N longest_slice() const {
+        return number("u_l", "longest_slice_time", "", longest_slice_share(m_, p_, attention_part(layers_, *slow_)));
+    }
     N chunks() const { return number("V", "virtual_stages", "", as_double(p_.virtual_stages)); }
 
     // ---- once per step
@@ -338,8 +345,11 @@ class StepCost : TimeSymbols<N> {
     const Stage* slow_ = nullptr;
     const N vocabulary_ = L::v() / t_ * h_;
     const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
-    const N micro_batches_ =
-        number("m", p_.weight_copies() == 1 ? "micro_batches" : "micro_batches_each_way", "", as_double(p_.micro_batches_per_direction()));
+    const N micro_batches_ = number("m",
+                                    p_.token_slices > 1       ? "all_slices"
+                                    : p_.weight_copies() == 1 ? "micro_batches"
+                                                              : "micro_batches_each_way",
+                                    "", as_double(p_.units()));
     N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
     StepTime<N> result_;
 };
@@ -390,9 +400,9 @@ double stage_parameters(const Model& model, const Plan& plan, const Machine& mac
     return StepCost<double>(model, plan, machine, timing, layers).parameters(stage);
 }
 PipelineWeights pipeline_weights(const Plan& p) {
-    const auto m = static_cast<double>(p.micro_batches()), chunks = static_cast<double>(p.virtual_stages);
+    const auto m = static_cast<double>(p.units()), chunks = static_cast<double>(p.virtual_stages);
     if (row_of(p.schedule_kind()).overlaps)  // the pairs hide transfers but those of filling and draining
-        return {0, static_cast<double>(p.micro_batches_per_direction()), chunks, 0, false};
+        return {0, m, chunks, 0, false};
     if (is_played(p)) return {0, m, 1, m - 1, false};
     if (p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns)
         return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedSend.value : 1), true};

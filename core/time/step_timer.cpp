@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/operations.h"
 #include "time/op_times.h"
 
 namespace fourfold {
@@ -61,24 +62,6 @@ static double attended(const Model& m, double s, FlopConvention convention) {
     const double within = !causal ? w : m.window.chunks ? w / 2 : w - w * w / (2 * s);
     return part > 0 ? (1 - part) * all + part * within : all;
 }
-
-// Multiplications of a token with the weights of a layer's attention.
-static double attention_weights(const Model& m) {
-    const double h = number(m.hidden), a = number(m.heads);
-    const LatentAttention& l = m.latent;
-    if (l.kv_rank == 0) return 2 * h * (a + number(m.kv_heads)) * number(m.head_dim);
-    const double qk = number(l.nope_dim + l.rope_dim), rank = number(l.q_rank);
-    const double queries = rank > 0 ? rank * (h + a * qk) : h * a * qk;
-    const double down = h * number(l.kv_rank + l.rope_dim), up = number(l.kv_rank) * a * number(l.nope_dim + l.value_dim);
-    return queries + down + up + a * number(l.value_dim) * h;
-}
-
-// Channels of a layer's queries, keys and values together that a pair of tokens is multiplied over.
-static double score_width(const Model& m) {
-    const LatentAttention& l = m.latent;
-    return number(m.heads) * (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
-}
-static double layers_with_experts(const Model& m) { return number(std::count(m.expert_layers.begin(), m.expert_layers.end(), 1)); }
 
 // The router's own multiplications are not counted, as in Megatron-LM's count (0.3 % of DeepSeek-V3's).
 double model_flop(const Model& m, const Plan& p, FlopConvention convention) {

@@ -31,6 +31,22 @@ Example llama_70b() {
 
 }  // namespace
 
+TEST_CASE("changes: token slices, where the batch is smaller than the pipeline") {
+    Example e = llama_70b();
+    e.plan.pipeline_parallel = 8, e.plan.micro_batch = 1, e.plan.sequence_length = 65'536;
+    for (const std::int64_t batch : {4, 8}) {
+        e.plan.global_batch = batch;
+        bool slices = false;
+        for (const Change& change : changes_that_save(e.space(), e.plan, estimated(e.space(), e.plan)))
+            if (change.set == Json{{"token_slices", 8}}) {
+                CHECK(change.lost_seconds < 0);
+                CHECK(tests::said(change.touches) == "touches.needs_token_slices");
+                slices = true;
+            }
+        CHECK(slices == (batch == 4));
+    }
+}
+
 TEST_CASE("changes: each is one step, legal, and saves; first what costs no time, then by bytes saved per second lost") {
     const Example e = llama_70b();
     const Estimated now = estimated(e.space(), e.plan);

@@ -47,15 +47,16 @@ struct Case {
     double item(TimeItem i) const { return step.items[static_cast<std::size_t>(i)].value(); }
     double slowest() const { return *std::max_element(step.stage_seconds.begin(), step.stage_seconds.end()); }
     // Of step_time: what the micro-batches take together, without transfers.
-    double makespan() const { return item(TimeItem::bubble) + static_cast<double>(plan.micro_batches_per_direction()) * slowest(); }
+    double makespan() const { return item(TimeItem::bubble) + static_cast<double>(plan.units()) * slowest(); }
     OpTimes times() const { return op_times(model, plan, machine, timing, layers, Stages(model, plan)); }
     double played(bool with_transfers) const {
         OpTimes t = times();
         if (!with_transfers) t.transfer = 0;
-        const auto p =
-            play(make_schedule(plan.schedule_kind(), static_cast<std::int32_t>(plan.pipeline_parallel),
-                               static_cast<std::int32_t>(plan.pieces_per_stage()), static_cast<std::int32_t>(plan.micro_batches())),
-                 t);
+        const auto p = play(make_schedule(plan.schedule_kind(), static_cast<std::int32_t>(plan.pipeline_parallel),
+                                          static_cast<std::int32_t>(plan.pieces_per_stage()),
+                                          static_cast<std::int32_t>(plan.micro_batches() * plan.token_slices), 0,
+                                          static_cast<std::int32_t>(plan.token_slices)),
+                            t);
         return p ? p->makespan : NAN;
     }
 };
@@ -143,14 +144,15 @@ TEST_CASE("timeline: alike stages without transfers take exactly the closed form
     int compared = 0;
     each_case(6, tests::kSlowBuild ? 300 : 1'500, true, [&](const Case& one) {
         if (one.plan.pipeline_parallel == 1 || one.times().weight[0] > 0) return;
+        if (one.plan.token_slices > 1 && one.plan.schedule != ScheduleKind::gpipe) return;  // 1F1B pairs slices that differ
         CHECK(one.played(false) == doctest::Approx(one.makespan()).epsilon(1e-9));
         ++compared;
     });
     CHECK(compared > (tests::kSlowBuild ? 100 : 300));
 }
 
-// The closed forms add up whole micro-batches of the slowest stage; played, an uneven 1F1B overlaps some of that, GPipe none, and an
-// interleaved one waits for the chunk of the head. step_time plays zero bubble itself, of a long step its beginning. It puts
+// The closed forms add up whole micro-batches of the slowest stage; played, an uneven 1F1B overlaps some of that, GPipe none but with
+// slices, and an interleaved one waits for the chunk of the head. step_time plays zero bubble itself, of a long step its beginning. It puts
 // every transfer on the critical path; played, those that arrive in time cost nothing, in the interleaved schedule most.
 TEST_CASE("timeline: with embedding, head and transfers, near the closed form") {
     struct Kind {
@@ -159,13 +161,13 @@ TEST_CASE("timeline: with embedding, head and transfers, near the closed form") 
         int plans = 0;
         double sum = 0, least = 1, sum_with_transfers = 0, least_with_transfers = 1;
     };
-    std::map<std::string, Kind> kinds = {{"gpipe", {1 + 1e-9, 1 - 1e-9, 0.98}},    {"1f1b", {1 + 1e-9, 0.995, 0.98}},
-                                         {"interleaved", {1.09, 0.995, 0.92}},     {"zb-h1", {1 + 1e-9, 0.9999, 0.97}},
-                                         {"zb-v", {1 + 1e-9, 0.9995, 0.97}},       {"dualpipe", {1 + 1e-9, 0.9995, 0.9995}},
-                                         {"dualpipev", {1 + 1e-9, 0.9995, 0.9995}}};
+    std::map<std::string, Kind> kinds = {
+        {"gpipe, slices", {1 + 1e-9, 0.995, 0.96}}, {"1f1b, slices", {1.25, 0.995, 0.96}},    {"gpipe", {1 + 1e-9, 1 - 1e-9, 0.98}},
+        {"1f1b", {1 + 1e-9, 0.995, 0.98}},          {"interleaved", {1.09, 0.995, 0.92}},     {"zb-h1", {1 + 1e-9, 0.9999, 0.97}},
+        {"zb-v", {1 + 1e-9, 0.9995, 0.97}},         {"dualpipe", {1 + 1e-9, 0.9995, 0.9995}}, {"dualpipev", {1 + 1e-9, 0.9995, 0.9995}}};
     each_case(7, tests::kSlowBuild ? 500 : 3'000, false, [&](const Case& one) {
         if (one.plan.pipeline_parallel == 1) return;
-        Kind& kind = kinds[std::string(row_of(one.plan.schedule_kind()).id)];
+        Kind& kind = kinds[std::string(row_of(one.plan.schedule_kind()).id) + (one.plan.token_slices > 1 ? ", slices" : "")];
         const double played = one.played(false), ratio = played / one.makespan();
         CHECK(played >= static_cast<double>(one.plan.micro_batches_per_direction()) * one.slowest() * (1 - 1e-9));
         CHECK(ratio <= kind.most);
@@ -181,7 +183,8 @@ TEST_CASE("timeline: with embedding, head and transfers, near the closed form") 
         const double mean = kind.sum / kind.plans, mean_with_transfers = kind.sum_with_transfers / kind.plans;
         MESSAGE(name << ": played over closed form, mean " << mean << " (least " << kind.least << "), with transfers "
                      << mean_with_transfers << " (" << kind.least_with_transfers << ")");
-        CHECK(kind.plans > (tests::kSlowBuild ? 15 : 100));
+        const bool rare = name.find("slices") != std::string::npos;
+        CHECK(kind.plans > (rare ? 5 : tests::kSlowBuild ? 15 : 100));
         CHECK(mean >= kind.mean);
         CHECK(mean_with_transfers >= kind.mean_with_transfers);
     }
@@ -218,7 +221,7 @@ TEST_CASE("timeline: what is drawn is a step of its own, in order, and waits whe
         const Plan& p = one.plan;
         const ScheduleKind kind = p.pipeline_parallel == 1 ? ScheduleKind::one_f_one_b : p.schedule_kind();
         const auto stages = static_cast<std::int32_t>(p.pipeline_parallel), chunks = static_cast<std::int32_t>(p.pieces_per_stage());
-        const auto line = play_timeline(kind, stages, chunks, p.micro_batches(), one.times());
+        const auto line = play_timeline(kind, stages, chunks, p.micro_batches() * p.token_slices, one.times());
         CHECK(line.has_value());
         if (!line) return;
         std::size_t operations = 0;

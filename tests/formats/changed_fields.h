@@ -44,6 +44,7 @@ inline constexpr Changed kChanged[] = {
     {"activation_offload", "{}", "0.5"},
     {"context_parallel_kind", R"({"context_parallel": 2})", R"("all_to_all")"},
     {"feed_forward_tiles", "{}", "4"},
+    {"token_slices", R"({"pipeline_parallel": 2})", "4"},
     {"optimizer_offload_overlap", R"({"optimizer_offload": 1})", R"("interleaved")"},
     {"expert_parallel", R"({"model": "mixtral-8x7b"})", "2"},
     {"expert_tensor_parallel", R"({"model": "mixtral-8x7b"})", "2"},

@@ -17,21 +17,25 @@ TEST_CASE("by hand: layers that predict further tokens") {
     CHECK(c(Item::weights) == 2 * (kLast + kLayer + 2 * 48 * 48 / 2 + 3 * 48 + kVocabulary));
 }
 
+// The backward pass of a fused attention: two inputs 4*30*48; gradients of the output and the queries of 6 heads, of keys and values of 2,
+// 2*60*(2*6 + 2*2)*10/2; sums of the queries' in 32 bits, 4*60*6*10/2.
+static constexpr double kAttention = 5'760 + 9'600 + 7'200;
+
 TEST_CASE("by hand: recomputation") {
     Case c = dense();
     c.plan.transformer_engine = Habit::off;
     const double flowing = 2 * 30 * 48;
     c.plan.recompute = Recompute::selective, c.plan.recompute_modules = core_attn;
     CHECK(c(Item::log_sum_exp) == -1);
-    // feed-forward 2*60*80*2/2 + 4*30*48 = 15,360; attention 4*30*48 + 720 of log-sum-exp = 6,480: the larger one counts
-    CHECK(c(Item::first_backward) == 9'600 + 5'760);
+    // feed-forward 2*60*80*2/2 + 4*30*48 = 15,360; attention and 720 of log-sum-exp: the larger one counts
+    CHECK(c(Item::first_backward) == kAttention + 720);
     c.plan.recompute_modules = mlp;
     CHECK(c(Item::feed_forward_activations) == -1);
     CHECK(c(Item::first_backward) == 9'600 + 5'760 + 14'400);
     c.plan.recompute_modules = layernorm;
     CHECK(c(Item::norm_outputs) == -1);
-    CHECK(c(Item::first_backward) == 9'600 + 5'760 + 5'760);
-    c.plan.recompute = Recompute::full;  // an input per layer and micro-batch
+    CHECK(c(Item::first_backward) == kAttention);  // 9,600 + 5,760 + 5,760 are less
+    c.plan.recompute = Recompute::full;            // an input per layer and micro-batch
     CHECK(c(Item::checkpoints) == 6 * flowing);
     CHECK(c(Item::qkv_activations) == -1);
     // norms 4*30*48 + 240 and 4*30*48; q, k, v 6,000; output 3,600; log-sum-exp 720; feed-forward 14,400; less the checkpoint itself
@@ -61,11 +65,14 @@ TEST_CASE("by hand: the loss, and the first layer of the backward pass") {
     CHECK(c(Item::head) == 4 * 30 * 48 + 2 * logits + 2 * 60 * 48 + 2 * kVocabulary);
     c.plan.deferred_embedding_gradient = Habit::on;
     CHECK(c(Item::head) == 4 * 30 * 48 + 2 * logits + 2 * 60 * 48 + 2 * kVocabulary + 2 * (2 * logits + 2 * 60 * 48));
-    c.stage = 0;  // gates' gradients and two inputs, and the largest weight's gradient: fc1, h * 2f / t = 3,840
-    CHECK(c(Item::first_backward) == 2 * 60 * 80 * 2 / 2 + 4 * 30 * 48 + 2 * 3'840);
+    c.stage = 0;  // and the largest weight's gradient: fc1, h * 2f / t = 3,840
+    CHECK(c(Item::first_backward) == kAttention + 2 * 3'840);
     CHECK(c(Item::head) == -1);
     c.plan.gradient_fusion = Habit::on;
-    CHECK(c(Item::first_backward) == 2 * 60 * 80 * 2 / 2 + 4 * 30 * 48);
+    CHECK(c(Item::first_backward) == kAttention);
+    c.model.ffn = 160;  // gates' gradients and two inputs
+    CHECK(c(Item::first_backward) == 2 * 60 * 160 * 2 / 2 + 4 * 30 * 48);
+    c.model.ffn = 80;
     c.plan.attention = Attention::plain;  // 4 bytes per score: 4 * 3,600 = 14,400 against 15,360
     CHECK(c(Item::first_backward) == 15'360);
     c.plan.sequence_length = 40;  // scores grow with the square: 4 * 14,400 against 30,720

@@ -18,7 +18,8 @@ const literals = (text) =>
         ([, literal]) => literal,
     );
 const perFile = new Map(sources.map((name) => [name, literals(read(`core/${name}`))]));
-const all = new Set([...perFile.values()].flat());
+// ("key|link|unit" of a field: base/fields.h)
+const all = new Set([...perFile.values()].flat().flatMap((text) => (/^[a-z0-9_]+(\|[a-z0-9_.-]+)+$/.test(text) ? text.split('|') : text)));
 
 // Families whose ids are put together from the id of a row: its last parts stand in the code.
 const OF_ROWS = /^(field|choice|item|group|time|rate|method|limit|rule|place|symbol|part|unit|band|evidence|launcher|unit_source|read_run\.quantity)\./;

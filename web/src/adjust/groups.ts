@@ -22,6 +22,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'schedule',
             'virtual_stages',
             'virtual_stage_group',
+            'token_slices',
             'layout',
             'first_stage_layers',
             'last_stage_layers',

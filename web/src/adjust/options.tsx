@@ -44,6 +44,7 @@ export function matters(page: Page): (key: string) => boolean {
         ...Object.fromEntries(CALIBRATED.map((key) => [key, false])),
         ...Object.fromEntries(EVEN_LAYERS.map((key) => [key, even])),
         virtual_stage_group: value('virtual_stages') !== 1,
+        token_slices: value('pipeline_parallel') !== 1,
         shard_replicas: value('zero') !== 'none',
         optimizer_offload_target: offloads,
         optimizer_offload_overlap: offloads,

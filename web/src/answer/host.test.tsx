@@ -12,7 +12,7 @@ function shown(changes: object = {}) {
 
 test('what a node holds of the optimizer, and that nobody said how much it has', () => {
     const { text } = shown();
-    expect(text()).toContain('in host memory');
+    expect(text()).toContain('In host memory');
     expect(text()).toContain('It is not said how much a node has.');
     expect(text()).not.toContain('drives');
 });

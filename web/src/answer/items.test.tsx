@@ -43,7 +43,7 @@ test('a stage that is not the fullest has its own title and sum', () => {
     const rows = cellsOf(one('table'));
     expect(rows[0]?.[0]).toBe(`What fills stage ${answer.stage + 1}`);
     expect(rows.at(-1)?.[1]).toBe(format.gib(answer.stages[answer.stage]?.bytes ?? 0));
-    expect(text()).toContain('in host memory');
+    expect(text()).toContain('In host memory');
 });
 
 test('the copied table has every item and exact bytes', async () => {

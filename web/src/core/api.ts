@@ -42,6 +42,7 @@ export type FieldKey =
     | 'activation_offload'
     | 'context_parallel_kind'
     | 'feed_forward_tiles'
+    | 'token_slices'
     | 'nvme_gbyte_per_s'
     | 'host_memory_gib'
     | 'expert_parallel'
@@ -786,6 +787,7 @@ export type TimelineAnswer = {
 export type Timeline = {
     schedule: ScheduleShown;
     chunks: number;
+    slices: number;
     all_micro_batches: number;
     makespan_seconds: number;
     bubble_share: number; // of the makespan

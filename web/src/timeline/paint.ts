@@ -1,5 +1,5 @@
 import type { PassKind, Timeline } from '../core/api';
-import { passesIn, waitsIn } from './passes';
+import { passesIn, unitOf, waitsIn } from './passes';
 
 // Passes on a canvas: there may be thousands, and a view that moves is drawn anew for every frame.
 export interface Rows {
@@ -82,7 +82,8 @@ export function paint(canvas: HTMLCanvasElement, line: Timeline, { from, to, wid
             paths.set(fill, path);
             path.rect(left, y, room > 3 ? room - 1 : room, height);
             if (kind === 'W' && room > 4) outlines.rect(left + 0.5, y + 0.5, room - 2, height - 1);
-            const number = String((stage.micro_batch[i] ?? 0) + 1);
+            const { batch, slice, slices } = unitOf(line, stage, i);
+            const number = slices ? `${batch}.${slice}` : String(batch);
             const words = room > (number.length + 3) * digit + 6 ? `${kind} ${number}` : number;
             const visible = (Math.max(left, 0) + Math.min(right, width)) / 2;
             if (height >= 14 && room > number.length * digit + 3) labels.push([words, visible - 0.5, y + height / 2, kind]);

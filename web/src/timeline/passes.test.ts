@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Timeline, TimelineStage } from '../core/api';
 import { createFormat } from '../format/format';
-import { marksBetween, momentAt, mostZoom, moved, passesIn, scrolled, waitAfter, waitsIn } from './passes';
+import { marksBetween, momentAt, mostZoom, moved, passesIn, scrolled, unitOf, waitAfter, waitsIn } from './passes';
 
 const stage = {
     start: [2, 3, 6, 10],
@@ -19,6 +19,19 @@ test('the passes in view are those that touch it', () => {
     expect(passesIn(stage, 8.5, 9.5)).toEqual([3, 3]);
     expect(passesIn(stage, 13, 16)).toEqual([4, 4]);
     expect(passesIn(stage, 0, 1)).toEqual([0, 0]);
+});
+
+test('slices of micro-batches are numbered on: which one of which', () => {
+    const sliced = { ...stage, micro_batch: [0, 5, 6, 11] };
+    const units = (slices: number) => [0, 1, 2, 3].map((pass) => unitOf({ ...line, slices }, sliced, pass));
+    expect(units(1).map(({ batch }) => batch)).toEqual([1, 6, 7, 12]);
+    expect(units(4).map(({ batch, slice }) => [batch, slice])).toEqual([
+        [1, 1],
+        [2, 2],
+        [2, 3],
+        [3, 4],
+    ]);
+    expect([1, 4].map((slices) => units(slices)[0]?.slices)).toEqual([false, true]);
 });
 
 test('a stage works or waits', () => {

@@ -66,6 +66,12 @@ export function marksBetween(from: number, to: number, wanted: number): { step: 
     return { step, marks: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step) };
 }
 
+// The micro-batch of a pass, from 1, and the slice of it.
+export function unitOf({ slices }: Timeline, stage: TimelineStage, pass: number): { batch: number; slice: number; slices: boolean } {
+    const unit = stage.micro_batch[pass] ?? 0;
+    return { batch: Math.floor(unit / slices) + 1, slice: (unit % slices) + 1, slices: slices > 1 };
+}
+
 // What a reader points at or has moved to.
 export interface Place {
     stage: number;

@@ -7,7 +7,7 @@ import { aboutOf, nameOf } from '../shared/names';
 import { Table } from '../shared/table';
 import { say, sentences, tell } from '../words/words';
 import { fillOf, paint, rowsFor } from './paint';
-import { marksBetween, middleOf, momentAt, moved, type Place, spanOf, stageOf, waitAfter } from './passes';
+import { marksBetween, middleOf, momentAt, moved, type Place, spanOf, stageOf, unitOf, waitAfter } from './passes';
 import { Buttons, STEP, useWheel, useZoom, type Zoom } from './zoom';
 
 // What every stage does over one step, drawn in pixels of the room there is. The window scrolls over a drawing that is as much wider as
@@ -55,7 +55,7 @@ function readoutOf(line: Timeline, { stage, pass, waits }: Place): string {
     return say('timeline.readout', {
         ...told,
         kind: all.kind[pass] ?? 'F',
-        batch: (all.micro_batch[pass] ?? 0) + 1,
+        ...unitOf(line, all, pass),
         chunks: line.chunks > 1,
         chunk: (all.chunk[pass] ?? 0) + 1,
         waits: next - behind >= 1e-6 * line.drawn_seconds, // rounding of the core's sums is no wait
@@ -100,7 +100,7 @@ function passTable(line: Timeline, index: number): string[][] {
         ],
         ...stage.start.map((from, i) => [
             say(`pass.${stage.kind[i] ?? 'F'}`),
-            format.count((stage.micro_batch[i] ?? 0) + 1),
+            say('timeline.unit', unitOf(line, stage, i)),
             format.count((stage.chunk[i] ?? 0) + 1),
             clock.text(from),
             clock.text(stage.end[i] ?? 0),

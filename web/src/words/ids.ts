@@ -411,7 +411,8 @@ export interface Words {
     'timeline.schedule': { label: string; summary: string };
     'timeline.chart': null;
     'timeline.hint': null;
-    'timeline.readout': { stage: number; kind: string | boolean; batch: number; chunks: string | boolean; chunk: number; from: string; to: string; unit: string; waits: string | boolean; time: number };
+    'timeline.readout': { stage: number; kind: string | boolean; batch: number; slices: string | boolean; slice: number; chunks: string | boolean; chunk: number; from: string; to: string; unit: string; waits: string | boolean; time: number };
+    'timeline.unit': { batch: number; slices: string | boolean; slice: number };
     'timeline.waiting': { stage: number; from: string; to: string; unit: string };
     'timeline.tick': { time: string; unit: string };
     'timeline.zoom_in': null;

@@ -1,0 +1,32 @@
+#include "model/operations.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+static double number(std::int64_t value) { return static_cast<double>(value); }
+
+double attention_weights(const Model& m) {
+    const double h = number(m.hidden), a = number(m.heads);
+    const LatentAttention& l = m.latent;
+    if (l.kv_rank == 0) return 2 * h * (a + number(m.kv_heads)) * number(m.head_dim);
+    const double qk = number(l.nope_dim + l.rope_dim), rank = number(l.q_rank);
+    const double queries = rank > 0 ? rank * (h + a * qk) : h * a * qk;
+    const double down = h * number(l.kv_rank + l.rope_dim), up = number(l.kv_rank) * a * number(l.nope_dim + l.value_dim);
+    return queries + down + up + a * number(l.value_dim) * h;
+}
+
+double score_width(const Model& m) {
+    const LatentAttention& l = m.latent;
+    return number(m.heads) * (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
+}
+
+double layers_with_experts(const Model& m) { return number(std::count(m.expert_layers.begin(), m.expert_layers.end(), 1)); }
+
+double attended_together(const Model& m, double s) {
+    const double w = std::min(number(m.window.tokens), s), part = windowed_share(m), all = s * s / 2;
+    if (part == 0) return all;
+    return (1 - part) * all + part * (m.window.chunks ? w * s / 2 : w * s - w * w / 2);
+}
+
+}  // namespace fourfold

@@ -1,0 +1,16 @@
+// Multiplications that a token takes part in, in the layers that a model has.
+#pragma once
+#include "model/model.h"
+
+namespace fourfold {
+
+// Of a layer's attention with its weights.
+double attention_weights(const Model& model);
+// Channels of a layer's queries, keys and values together that a pair of tokens is multiplied over.
+double score_width(const Model& model);
+double layers_with_experts(const Model& model);
+// Tokens that the first `tokens` of a sequence attend to, all together and the average over the layers, behind a causal mask: half of a
+// square; with a window of w tokens, w of every token but the first w, which see half as many.
+double attended_together(const Model& model, double tokens);
+
+}  // namespace fourfold
