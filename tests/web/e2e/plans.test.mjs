@@ -192,7 +192,7 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     const page = await open(job);
     const said = (page) => plain(page.locator('.left-out > p'));
     const box = (at) => page.locator('.left-out').getByRole('checkbox').nth(at); // as in the catalogue
-    const [interleaving, zeroBubble, smallStates] = [0, 1, 5].map(box);
+    const [interleaving, zeroBubble, smallStates, onHost] = [0, 1, 5, 6].map(box);
     await funnel(page).waitFor();
     const before = await plain(funnel(page));
     inOrder(await said(page), ...words.leftOut);
@@ -205,6 +205,8 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     );
     await unfold(page, '#field-leave_out');
     await smallStates.uncheck();
+    await addressHas(page, 'without=activation_offload');
+    await onHost.uncheck();
     await addressHas(page, 'without=');
     await eventually('everything', () => page.locator('.left-out > p button').count(), 0);
     await eventually(
@@ -223,7 +225,7 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     assert.deepEqual([await interleaving.isChecked(), await zeroBubble.isChecked()], [true, false]);
     assert.equal(await field(page, 'risk').inputValue(), '0.5');
     const old = await open('?v=1&model=llama-3.1-70b&gpus=64&vary=virtual_stages,schedule,recompute,zero,stage_layers');
-    await eventually('what version 1 tried', () => old.locator('.left-out > p button').count(), 1);
+    await eventually('what version 1 tried', () => old.locator('.left-out > p button').count(), 2); // what it did not know
     inOrder(await said(old), words.leftOut[1]);
 });
 
