@@ -58,7 +58,7 @@ void read_deepspeed(Import& in) {
     drop_auto(in);
     in.set("tensor_parallel", in.whole("tensor_parallel.autotp_size", "tensor_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
-    if (in.job.value("context_parallel", std::int64_t{1}) > 1) in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
+    in.job["context_parallel_kind"] = "all_to_all";  // Ulysses: DeepSpeed has no other
     if (in.job.value("tensor_parallel", std::int64_t{1}) == 0) in.job["tensor_parallel"] = 1;
     fill_pytorch(in);
     in.ask("gpus");
@@ -92,6 +92,7 @@ static void read_degrees(Import& in) {
     const auto cp = in.whole("parallelism_config.parallelism_config_cp_size", "context_parallel"),
                sp = in.whole("parallelism_config.parallelism_config_sp_size", "context_parallel");
     if (cp || sp) in.job["context_parallel"] = std::max(cp.value_or(1), sp.value_or(1));
+    if (sp && *sp > 1) in.job["context_parallel_kind"] = "all_to_all";  // DeepSpeed's Ulysses; cp_size is PyTorch's ring
     const auto replicas = in.whole("parallelism_config.parallelism_config_dp_replicate_size", "shard_replicas");
     if (replicas && *replicas > 0) in.job["shard_replicas"] = *replicas;
     in.whole("parallelism_config.parallelism_config_dp_shard_size", "zero");

@@ -156,7 +156,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     read_zero_stage(in, "zero_optimization.stage");
     read_zero_stage(in, "zero_stage");
     if (const auto sequence = in.whole("ds_sequence_parallel_size", "context_parallel"); sequence && *sequence > 0)
-        in.job["context_parallel"] = *sequence;
+        in.job["context_parallel"] = *sequence, in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
     if (in.on("no_pipeline_parallel", "pipeline_parallel")) in.job["pipeline_parallel"] = 1;
     const auto device = in.text("zero_optimization.offload_optimizer.device", "optimizer_offload");
     if (in.on("cpu_optimizer", "optimizer_offload") || (device && *device != "none")) in.job["optimizer_offload"] = 1.0;

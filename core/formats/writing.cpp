@@ -91,6 +91,9 @@ static void leave_units(Settings& to, std::string_view field) {
 static void leave_expert_field(Settings& to, std::string_view field) {
     if (to.model.experts.count > 0) to.leave_changed(field);
 }
+static void leave_context_field(Settings& to, std::string_view field) {
+    if (to.plan.context_parallel > 1) to.leave_changed(field);
+}
 static void leave_pipeline_field(Settings& to, std::string_view field) {
     if (to.plan.pipeline_parallel > 1) to.leave_changed(field);
 }
@@ -103,6 +106,7 @@ static constexpr SettingRow kCommon[] = {
     {"count_embedding_as_layer", leave_split},
     {"count_loss_as_layer", leave_split},
     {"schedule", leave_pipeline_field},
+    {"context_parallel_kind", leave_context_field},
     {"overlap_pipeline", leave_pipeline_field},
     {"expert_parallel", leave_expert_field},
     {"expert_tensor_parallel", leave_expert_field},

@@ -18,6 +18,7 @@ bool is_idle(const std::string& field, const Plan& plan) {
     const bool alone = plan.zero != Zero::none && plan.data_parallel() == plan.shard_replicas;  // nothing is shared out
     if (field == "zero" || field == "shard_replicas") return alone || plan.zero == Zero::none;
     if (field == "tensor_overlap" || field == "sequence_parallel") return plan.tensor_parallel == 1;
+    if (field == "context_parallel_kind") return plan.context_parallel == 1;
     return false;
 }
 

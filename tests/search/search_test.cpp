@@ -130,7 +130,8 @@ TEST_CASE("bounds change nothing: the search finds what looking at everything fi
 TEST_CASE("with room on the host no job is slower, and no more jobs than before lack a plan") {
     Random random(405);
     int faster = 0, only_there = 0;
-    for (int i = 0; i < (tests::kSlowBuild ? 40 : 400); ++i) {
+    const int jobs = tests::kSlowBuild ? 100 : 400;
+    for (int i = 0; i < jobs; ++i) {
         AnyJob job = any_job(random);
         job.exploration.left_out |= without_activation_offload;
         const auto without = best_plan(job.space());
@@ -145,7 +146,7 @@ TEST_CASE("with room on the host no job is slower, and no more jobs than before 
         faster += with->estimate.seconds < without->estimate.seconds * 0.99;
         CHECK(without->estimate.plan.activation_offload == 0);
     }
-    CHECK(faster > 5);
+    CHECK(faster + only_there > jobs / 100);
     MESSAGE(faster << " faster, " << only_there << " that do not fit otherwise");
 }
 
