@@ -165,4 +165,13 @@ N cited(const Symbol& symbol, const N& result) {
         return result;
 }
 
+// On paper nothing is added to nothing.
+template <class N>
+void add(N& sum, const N& term) {
+    if constexpr (std::is_same_v<N, double>)
+        sum += term;
+    else if (value_of(term) != 0)
+        sum = value_of(sum) != 0 ? sum + term : term;
+}
+
 }  // namespace fourfold

@@ -2,7 +2,6 @@
 //   V. Korthikanti et al.: Reducing Activation Recomputation in Large Transformer Models, arXiv 2205.05198 (2022), sections 4 and 5: what a
 //     layer keeps, and what is left of it under recomputation
 //   D. Narayanan et al., arXiv 2104.04473 (2021), P. Qi et al., arXiv 2401.10241 (2023), and schedule.h: how many micro-batches are alive
-//   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
 // and on what Megatron-Core and Transformer Engine allocate, established on measured runs (tests/evidence/megatron-ci.jsonl): what has no
 // other source below is from there. Numbers in front of symbols are bytes: 2 for a value in bf16, 4 in fp32, 1 in fp8. Symbols:
 // plan/symbols.h; what is alive: plan/in_flight.cpp
@@ -13,21 +12,19 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "memory/gathered.h"
 #include "memory/kept.h"
 #include "memory/memory.h"
 #include "memory/slice_keys.h"
 #include "memory/states.h"
+#include "memory/waiting.h"
+#include "memory/workspaces.h"
 #include "plan/in_flight.h"
 #include "plan/parameters.h"
 
 namespace fourfold {
 
 namespace {
-
-// Bytes of a workspace of cuBLAS, large or not (framework.h), and how many there are of it and of Transformer Engine's; grouped
-// multiplications add some of the latter.
-constexpr double kLargeCublasWorkspace = 32 * kMebi, kCublasWorkspace = 8.125 * kMebi;
-constexpr double kCublasWorkspaces = 2, kEngineWorkspaces = 1, kGroupedGemmWorkspaces = 4;
 
 constexpr double kRouterBytes = 14;  // per token and expert
 // Per attention score: of a fused softmax and of single operations; and what dropout adds to each.
@@ -72,13 +69,6 @@ class Estimate : Symbols<N> {
     using L::h, L::f, L::a, L::k, L::d, L::t, L::c, L::b, L::s, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn,
         L::shared_ffn;
 
-    // What is zero is not shown.
-    static void add(N& sum, const N& term) {
-        if constexpr (std::is_same_v<N, double>)
-            sum += term;
-        else if (value_of(term) != 0)
-            sum = value_of(sum) != 0 ? sum + term : term;
-    }
     bool is_dense() const { return m_.experts.count == 0; }
     bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
     bool fp8() const { return is_fp8(p_.precision); }
@@ -88,12 +78,6 @@ class Estimate : Symbols<N> {
     N flowing() const { return 2 * split_tokens() * h(); }  // the tensor between two layers or stages
     N scores() const { return b() * a() / t() * squared(s()) / c(); }
 
-    // Megatron-Core's router multiplies by Transformer Engine wherever that is installed (moe_utils.py, RouterGatingLinearFunction).
-    double engine_workspaces() const {
-        const bool has_experts = m_.experts.count > 0, grouped = has_experts && fw_.grouped_gemm;
-        const bool any = fw_.transformer_engine || grouped || (has_experts && fw_.engine_routes);
-        return (any ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
-    }
     void buffers() {
         if (fw_.caches_dummy_gradients && !p_.freezes()) {
             N elements = 0.0;
@@ -101,11 +85,7 @@ class Estimate : Symbols<N> {
             for (const N& size : parameters_.shapes()) add(elements, size);
             items_.add(Item::dummy_gradients, 2 * named<N>({"Z", "distinct_weights", ""}, elements));
         }
-        const double engines = engine_workspaces();
-        const N blas = number("u", "cublas_workspace", "bytes", fw_.large_workspaces ? kLargeCublasWorkspace : kCublasWorkspace);
-        N workspaces = kCublasWorkspaces * blas;
-        if (engines > 0) workspaces = engines * number("y", "engine_workspace", "bytes", fw_.engine_workspace) + workspaces;
-        items_.add(Item::library_workspaces, workspaces);
+        items_.add(Item::library_workspaces, library_workspaces<N>(m_, fw_));
         const N gather = 2 * tokens() * h();
         const bool gathers = sequence_parallel() && stage_.has_head;
         if (fw_.attention == AttentionKernel::local) {
@@ -305,31 +285,12 @@ class Estimate : Symbols<N> {
         }
         if (stage_.checkpoints > 0) keep_on_gpu(Item::checkpoints, flowing() * alive_.checkpoints());
         if (leaves_ > 0) offloaded();
-        waiting_for_weight_gradients();
+        if (stage_.dense.waiting + stage_.experts.waiting > 0 && !p_.freezes())
+            items_.add(Item::waiting_activations, WaitingForWeights<N>(m_, p_, stage_, alive_).bytes(matrix_input()));
         if (p_.token_slices > 1) items_.add(Item::slice_keys, SliceKeys<N>(m_, p_, stage_).bytes());
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
             items_.add(Item::embedding_dropout_mask, split_tokens() * h() * alive_.first_chunk());
     }
-    N waiting_attention(double each) const {
-        if (!latent()) return each * tokens() * (a() + 2 * k()) * d() / t() + each * tokens() * a() * d() / t();
-        const LatentAttention& l = m_.latent;
-        const double heads = as_double(2 * l.nope_dim + l.rope_dim + 2 * l.value_dim),
-                     ranks = as_double(2 * (l.q_rank + l.kv_rank) + l.rope_dim);
-        return each * tokens() * a() * heads / t() + each * split_tokens() * ranks;
-    }
-    // Between B and W every matrix keeps what it read and the gradient of what it wrote (Qi et al., section 2).
-    void waiting_for_weight_gradients() {
-        // (Frozen matrices have no weight gradient; those of adapters are small, and computed with their input's.)
-        if (stage_.dense.waiting + stage_.experts.waiting == 0 || p_.freezes()) return;
-        const double each = matrix_input();
-        N bytes = (waiting_attention(each) + 4 * each * split_tokens() * h()) * alive_.waiting();
-        if (stage_.dense.waiting > 0)
-            bytes = bytes + each * tokens() * f() * (fan() + 1) / t() * (is_dense() ? alive_.waiting() : alive_.waiting_dense_layers());
-        if (stage_.experts.waiting > 0)
-            bytes = bytes + routed_tokens() * (2 * each * h() + each * expert_ffn() * (fan() + 1) / e()) * alive_.waiting_expert_layers();
-        items_.add(Item::waiting_activations, bytes);
-    }
-
     // ---- the worst moment
     N head_bytes() const {
         const auto [worst, kept] = kLossBytes[static_cast<int>(fw_.loss)];
@@ -373,32 +334,11 @@ class Estimate : Symbols<N> {
     // A recomputed unit is alive as a whole before its backward pass; its input is the checkpoint, counted already.
     N recomputed_bytes() const { return stage_.unit * layer_bytes(stage_.last_is_expert) - flowing(); }
 
-    // What FSDP gathers for a moment: the layer at work and the one that is fetched ahead, or head and layer; and one unit's gradients.
-    void gathered(bool at_head) {
-        if (p_.zero != Zero::weights && p_.zero != Zero::gradients) return;
-        const N layer = named<N>({"G", "largest_layer", ""}, parameters_.largest_layer());
-        const N head = parameters_.vocabulary();
-        const bool head_is_largest = at_head && value_of(head) > value_of(layer);
-        if (p_.freezes()) return gathered_frozen(layer, head_is_largest, head);
-        if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, 2 * (head_is_largest ? head + layer : 2 * layer));
-        items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * (head_is_largest ? head : layer));
-    }
-
-    // Frozen weights are gathered as they are stored; gradients are those of a layer's adapters.
-    [[gnu::noinline]] void gathered_frozen(const N& layer, bool head_is_largest, const N& head) {
-        const N stored = number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer;
-        if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, head_is_largest ? 2 * head + stored : 2 * stored);
-        const Adapters<N> adapters(m_, p_);
-        const N learns =
-            stage_.last_is_expert ? adapters.sum(adapters.beside_experts(), adapters.experts_of_layer()) : adapters.dense_layer();
-        if (value_of(learns) > 0) items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * learns);
-    }
-
     void temporaries() {
         if (p_.pipeline_parallel > 1)
             items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? kTensorsOnTheWay : kTensorsOnTheWayInterleaved) * flowing());
         if (fw_.attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
-        gathered(stage_.has_head);
+        Gathered<N>(m_, p_, stage_, parameters_, items_).add_items();
         // before a frozen matrix is multiplied it is unpacked to 16 bits, in both passes
         if (is_packed(p_)) items_.add(Item::unpacked_weights, 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape()));
         const bool has_layers = stage_.layers() > 0;

@@ -135,9 +135,6 @@ class States : Symbols<N> {
         const N step = number("O", "allocator_step", "bytes", kLargeStep), rest = ceil(bytes / step) * step - bytes;
         return value_of(bytes) >= kLargeBlock && value_of(rest) <= kLeastCutOff ? rest : N(0.0);
     }
-    static void add(N& sum, const N& term) {
-        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
-    }
     // The gradients lie in one buffer, and so do the weights under the distributed optimizer. Otherwise every tensor has a block of its
     // own; in small models those of the vocabulary alone are large blocks, and in large models the rest does not matter. Beside adapters no
     // such buffer is large.

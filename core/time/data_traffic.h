@@ -78,9 +78,6 @@ class DataTraffic {
         return quantity<N>({letter, meaning, unit}, value);
     }
     static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
-    static void add(N& sum, const N& term) {
-        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
-    }
     static double as_double(std::int64_t value) { return static_cast<double>(value); }
 
     Copies copies() const {

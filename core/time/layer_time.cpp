@@ -1,6 +1,5 @@
 // Based on
 //   rooflines: Cost::gemm and Cost::collective (transfers.h)
-//   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
 //   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic
 //   S. Bekman et al.: Arctic Long Sequence Training, arXiv 2506.13996: feed-forward parts in tiles of tokens, computed again one by one
 //   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
@@ -9,12 +8,13 @@
 #include "time/layer_time.h"
 
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 
+#include "time/attention_core.h"
 #include "time/context_traffic.h"
 #include "time/ends_time.h"
 #include "time/frozen.h"
+#include "time/token_exchange.h"
 
 namespace fourfold {
 
@@ -32,6 +32,8 @@ class LayerCost : TimeSymbols<N> {
         : TimeSymbols<N>(model, plan, machine, timing),
           fw_(framework),
           frozen_cost_(model, plan, machine, timing),
+          attention_core_(model, plan, framework, machine, timing),
+          token_exchange_(model, plan, framework, machine, timing),
           context_traffic_(model, plan, machine, timing) {}
 
     LayerTimesOf<N> run() {
@@ -51,14 +53,10 @@ class LayerCost : TimeSymbols<N> {
     using T = TimeSymbols<N>;
     using L = Symbols<N>;
     using L::as_double, L::m_, L::p_, L::number;
-    using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds, T::width;
+    using T::hw_, T::on_, T::h_, T::t_, T::M_, T::seconds, T::width, T::nope, T::rope, T::value_width;
 
     bool splits_sequence() const { return L::sequence_parallel(); }
     bool fits_in_node(const N& gpus) const { return value_of(gpus) <= as_double(hw_.gpus_per_node); }
-    static N at_least_one(const N& share) { return value_of(share) >= 1 ? share : N(1.0); }
-    static void add(N& sum, const N& term) {
-        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
-    }
     static N total(std::initializer_list<N> terms) {
         N sum = 0.0;
         for (const N& term : terms) add(sum, term);
@@ -117,9 +115,6 @@ class LayerCost : TimeSymbols<N> {
         of_up_projections_ = query.forward + kv_up.forward;
         multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
     }
-    N nope() const { return number("d_n", "head_width_nope", "values", as_double(m_.latent.nope_dim)); }
-    N rope() const { return number("d_r", "head_width_rope", "values", as_double(m_.latent.rope_dim)); }
-    N value_width() const { return number("d_v", "head_width_values", "values", as_double(m_.latent.value_dim)); }
 
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
@@ -158,7 +153,8 @@ class LayerCost : TimeSymbols<N> {
         }
         if (p_.expert_parallel > 1) {
             const bool in_fp8 = fw_.stores_fp8 && is_fp8(p_.precision);  // there, not back
-            const N one = seconds("J_1", "token_exchange", exchange(in_fp8 ? on_.of(kDispatchedBytes) * copies * h_ : 2 * copies * h_));
+            const N one = seconds("J_1", "token_exchange",
+                                  token_exchange_.seconds(in_fp8 ? on_.of(kDispatchedBytes) * copies * h_ : 2 * copies * h_));
             now_.expert_forward = now_.expert_backward = 2 * one;
         }
     }
@@ -173,96 +169,6 @@ class LayerCost : TimeSymbols<N> {
         add(now_.multiply_backward, (tiles() - 1) * backward + of_feed_forward_);
     }
     N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
-
-    N exchange_share() const {
-        switch (fw_.dispatch) {
-            case ExpertDispatch::all_to_all:
-                return on_.of(kAllToAllShare);
-            case ExpertDispatch::deepep:
-                return on_.of(kDeepEpShare);
-            case ExpertDispatch::automatic:
-                break;
-        }
-        return on_.of(&Timing::exchange);
-    }
-    // Of a token's copies, the part that crosses the network. Routed evenly, a token is sent once to each node that holds an expert of its
-    // (DeepSeek-V3, arXiv 2412.19437, section 3.2.2); where its experts lie in few groups, in the nodes of those groups alone.
-    double crossing(double nodes) const {
-        const auto once_each = [](double of, double copies) { return of * (1 - std::pow(1 - 1 / of, copies)); };
-        const double others = 1 - 1 / nodes, copies = as_double(m_.experts.per_token);
-        if (fw_.dispatch == ExpertDispatch::all_to_all) return others;
-        double within = nodes;
-        if (m_.experts.groups > 0) {
-            const double groups = as_double(m_.experts.groups), used = as_double(m_.experts.groups_per_token);
-            within = nodes >= groups ? nodes * used / groups : once_each(nodes, used);
-        }
-        return others * once_each(within, copies) / copies;
-    }
-
-    // Each token copy travels to its expert, and later back: `bytes` per GPU; what reached a node is handed on inside.
-    N exchange(const N& bytes) const {
-        using std::log2, std::max;
-        const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
-        const N share = exchange_share();
-        if (fits_in_node(members)) {
-            const N moved = bytes * (members - 1) / members;
-            return on_.of(&Timing::link_latency) + moved / on_.link_rate(share, members);
-        }
-        const N crossing_part = number("x_n", "copies_between_nodes", "", crossing(value_of(members) / as_double(hw_.gpus_per_node)));
-        const N across = bytes * crossing_part * on_.gpus_per_node() / on_.network_rate(share);
-        const N inside = bytes / on_.link_rate(share, on_.gpus_per_node());
-        return on_.network_latency() * log2(members) + max(across, inside);
-    }
-
-    // ---- attention
-    void attention_core() {
-        const N heads = named<N>({"a_t", "gpu_heads", ""}, at_least_one(a_ / t_));
-        const N head_width = L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : d_;
-        const N s = L::s(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
-        if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
-            const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
-            const N flop = has_window()
-                               ? named<N>({"O", "masked_operations", "flop"}, 4 * b * queries * attended() * heads * head_width / c)
-                               : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * queries * heads * head_width / c);
-            const N tail = named<N>({"j", "attention_tail", ""},
-                                    longest_block() * on_.of(&Machine::processors) * on_.of(kAttentionBlock) / (b * heads * (queries / c)));
-            now_.attention_forward = attention("A_f", "attention_forward", flop / rate * (1 + tail));
-            now_.attention_backward = attention("A_b", "attention_backward",
-                                                on_.of(kAttentionBackward) * flop / (on_.of(&Timing::attention_backward) * rate) *
-                                                    (1 + on_.of(kAttentionBackwardTail) * tail));
-            if (p_.recomputes(core_attn)) now_.recomputed = cited(now_.attention_forward);
-            return;
-        }
-        // every score is computed, whatever the mask hides
-        const N rate = named<N>({"R_b", "batched_rate", "flop_per_s"}, on_.of(kBatchedRate) * on_.of(&Timing::gemm) * on_.peak_16());
-        const N flop = named<N>({"O", "all_operations", "flop"}, 4 * b * s * s * heads * head_width);
-        const N scores = named<N>({"s_a", "attention_scores", ""}, b * heads * s * s);
-        const N memory = on_.stream();
-        const std::size_t dropout = p_.attention_dropout ? 1 : 0;
-        const N bytes_forward = on_.of(kScoreForward[dropout]) * scores, bytes_backward = on_.of(kScoreBackward[dropout]) * scores;
-        now_.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
-        now_.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
-        if (p_.recomputes(core_attn)) now_.recomputed = flop / rate / 2 + bytes_forward / memory;
-    }
-    // Of a whole sequence's blocks the longest takes twice their average; of n slices (1 + 1/n) times. (derived from a causal mask)
-    [[gnu::noinline]] N longest_block() const {
-        const N whole = on_.of(&Timing::attention_tail);
-        return p_.token_slices > 1 ? whole * (1 + 1 / L::slices()) / 2 : whole;
-    }
-    bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
-    // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
-    // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on blocks of queries, whose windows
-    // together reach as many tokens further (assumed from the blocks' size: no published run tells it).
-    N attended() const {
-        using std::min;
-        const N s = L::s(), w = number("s_w", m_.window.chunks ? "chunk_tokens" : "window_tokens", "tokens", as_double(m_.window.tokens));
-        const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + on_.of(kAttentionBlock));
-        const double share = windowed_share(m_);
-        const N part = number("y_w", "windowed_part", "", share);
-        return named<N>({"s_m", "attended_tokens", "tokens"}, share == 1 ? within : (1 - part) * (s / 2) + part * within);
-    }
-    // The same in layers of both kinds, and so in one letter.
-    static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
 
     // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
     N norm_values(const Constant (&either)[2] = kNormForward) const {
@@ -399,7 +305,7 @@ class LayerCost : TimeSymbols<N> {
         attention_matrices();
         feed_forward_matrices(expert);
         if (p_.freezes()) adapters(frozen_cost_.of_layer(expert));
-        attention_core();
+        attention_core_.add_to(now_);
         element_wise(expert);
         tensor_traffic();
         context_traffic_.add_to(now_);
@@ -430,6 +336,8 @@ class LayerCost : TimeSymbols<N> {
     LayerTimeOf<N> now_;
     const Part* kind_ = nullptr;  // of the layer at hand
     const FrozenCost<N> frozen_cost_;
+    const AttentionCore<N> attention_core_;
+    const TokenExchange<N> token_exchange_;
     const ContextTraffic<N> context_traffic_;
     N parameters_ = 0.0, frozen_ = 0.0;                                            // that learn, and that do not
     N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward

@@ -33,6 +33,26 @@ struct LayerTimesOf {
 using LayerTime = LayerTimeOf<double>;
 using LayerTimes = LayerTimesOf<double>;
 
+// What decides the pace, in doubles.
+inline LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
+    LayerTimes plain;
+    const auto copy = [](LayerTime& to, const LayerTimeOf<Traced>& from) {
+        to.forward = from.forward.value();
+        to.backward = from.backward.value();
+        to.recomputed = from.recomputed.value();
+        to.expert_forward = from.expert_forward.value();
+        to.expert_backward = from.expert_backward.value();
+    };
+    copy(plain.dense, traced.dense);
+    copy(plain.expert, traced.expert);
+    plain.head = traced.head.value();
+    plain.embedding = traced.embedding.value();
+    plain.parameters_dense = traced.parameters_dense.value();
+    plain.parameters_expert = traced.parameters_expert.value();
+    plain.kept = traced.kept;
+    return plain;
+}
+
 template <class N = double>
 LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);
 extern template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);

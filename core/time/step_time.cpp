@@ -8,6 +8,7 @@
 
 #include "time/data_traffic.h"
 #include "time/offload.h"
+#include "time/stage_weights.h"
 #include "time/swap.h"
 #include "time/time_symbols.h"
 #include "time/token_slices.h"
@@ -25,20 +26,12 @@ N formula_of(double known, Formula&& formula) {
     else
         return known;
 }
-// On paper nothing is added to nothing.
-template <class N>
-void add(N& sum, const N& term) {
-    if constexpr (std::is_same_v<N, Traced>) {
-        if (value_of(term) != 0) sum = value_of(sum) != 0 ? sum + term : term;
-    } else
-        sum += term;
-}
 
 template <class N>
 class StepCost : TimeSymbols<N> {
  public:
     StepCost(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimesOf<N>& layers)
-        : TimeSymbols<N>(model, plan, machine, timing), timing_(timing), layers_(layers) {}
+        : TimeSymbols<N>(model, plan, machine, timing), timing_(timing), layers_(layers), weights_(model, plan, machine, timing, layers) {}
 
     // One micro-batch, forward and backward.
     N stage_seconds(const Stage& s) const {
@@ -52,28 +45,6 @@ class StepCost : TimeSymbols<N> {
         if (s.has_head) add(sum, cited(layers_.head));
         return sum;
     }
-    // Those that learn.
-    N parameters(const Stage& s) const {
-        const bool separate_head = s.has_head && !(m_.tied && s.has_embedding);
-        N sum = 0.0;
-        if (s.dense.held > 0) add(sum, number("n_w", "heaviest_layers", "", s.dense.held) * cited(layers_.parameters_dense));
-        if (s.experts.held > 0) add(sum, number("n_v", "heaviest_expert_layers", "", s.experts.held) * cited(layers_.parameters_expert));
-        if (p_.freezes()) return sum;
-        if (s.has_embedding) add(sum, vocabulary_);
-        if (separate_head) add(sum, vocabulary_);
-        return sum;
-    }
-    // Bytes of those that do not: FSDP gathers them too.
-    [[gnu::noinline]] N frozen_bytes(const Stage& s) const {
-        N sum = 0.0;
-        if (!p_.freezes()) return sum;
-        if (s.dense.held > 0) add(sum, number("n_w", "heaviest_layers", "", s.dense.held) * cited(layers_.frozen_dense));
-        if (s.experts.held > 0) add(sum, number("n_v", "heaviest_expert_layers", "", s.experts.held) * cited(layers_.frozen_expert));
-        if (s.has_embedding) add(sum, kWeightBytes * vocabulary_);
-        if (s.has_head && !(m_.tied && s.has_embedding)) add(sum, kWeightBytes * vocabulary_);
-        return sum;
-    }
-
     N transfer_inside() const {
         const N bytes = 2 * M_ * h_ / t_;
         return on_.of(&Timing::link_latency) + bytes / on_.send_link_rate();
@@ -93,7 +64,7 @@ class StepCost : TimeSymbols<N> {
         for (std::int32_t i = 0, next = 0; i < count; i = next) {
             next = stages.next_different(i);  // one of those that hold the same stands for all
             const Stage s = stages.at_rest(i);
-            const double here = stage_seconds(s), weight = parameters(s);
+            const double here = stage_seconds(s), weight = weights_.parameters(s);
             pace.sum += (next - i) * here;
             if (here > pace.most) pace.most = here, pace.slowest = s;
             if (weight > pace.parameters) pace.parameters = weight, pace.heaviest = i;
@@ -267,7 +238,7 @@ class StepCost : TimeSymbols<N> {
 
     void once_per_step(const Stages& stages, const Pace& pace) {
         const N parameters = formula_of<N>(pace.parameters, [&] {
-            return named<N>({"P", "most_parameters", ""}, this->parameters(stages.at_rest(pace.heaviest)), pace.parameters);
+            return named<N>({"P", "most_parameters", ""}, weights_.parameters(stages.at_rest(pace.heaviest)), pace.parameters);
         });
         N forward = pass("F_s", "stage_forward", layers_.dense.forward, layers_.expert.forward),
           backward = pass("B_s", "stage_backward", layers_.dense.backward, layers_.expert.backward);
@@ -276,14 +247,14 @@ class StepCost : TimeSymbols<N> {
             add(forward, waits.forward), add(backward, waits.backward), add(backward, waits.weight);
         }
         const DataTraffic<N> data(p_, hw_, on_);
-        N exposed = data.exposed(parameters, frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
+        N exposed = data.exposed(parameters, weights_.frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
         if (p_.shards_optimizer()) add(exposed, one_after_the_other(data.ranks()));
         item(TimeItem::data_traffic) = item(TimeItem::weight_traffic) = 0.0;
         if (sends_every_micro_batch(p_))  // FSDP
             item(TimeItem::weight_traffic) = micro_batches_ * exposed;
         else
             item(TimeItem::data_traffic) = exposed;
-        item(TimeItem::optimizer) = optimizer(parameters, data.ranks());
+        item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.ranks());
         item(TimeItem::host_optimizer) = 0.0;
         if (p_.optimizer_offload > 0)
             item(TimeItem::host_optimizer) =
@@ -297,22 +268,6 @@ class StepCost : TimeSymbols<N> {
         const N latency = on_.of(&Timing::shard_latency);
         return value_of(latency) == 0 || value_of(ranks) <= 1 ? N(0.0) : latency * (n_ + x_) * ranks;
     }
-    N optimizer(const N& parameters, const N& ranks) const {
-        const N mine = p_.shards_optimizer() ? parameters / ranks : parameters;
-        N moved = number(kUpdate.symbol.letter, kUpdate.symbol.meaning, kUpdate.symbol.unit, update_bytes(p_)) * mine;
-        if (p_.optimizer_offload > 0) moved = moved * (1 - number("o", "optimizer_on_host", "", p_.optimizer_offload));
-        const N update = (moved + on_.of(kClearing) * parameters) / on_.stream();
-        return p_.optimizer == Optimizer::muon && !p_.freezes() ? update + muon(ranks) : update;
-    }
-
-    // Muon's iterations, each matrix on one of the GPUs that share the optimizer. (Assumed: evenly, and their traffic is not counted.)
-    [[gnu::noinline]] N muon(const N& ranks) const {
-        const double held =
-            slow_->dense.held * muon_flop(m_, false) + (slow_->experts.held > 0 ? slow_->experts.held * muon_flop(m_, true) : 0);
-        const N flop = number("O_u", "muon_operations", "flop", held);
-        return flop / t_ / (p_.shards_optimizer() ? ranks : N(1.0)) / on_.rate_16();
-    }
-
     // ---- noise of the machine and of other jobs; the slowest node sets the pace
     void noise() {
         using std::log, std::log2;
@@ -342,8 +297,8 @@ class StepCost : TimeSymbols<N> {
 
     const Timing& timing_;
     const LayerTimesOf<N>& layers_;
+    const StageWeights<N> weights_;
     const Stage* slow_ = nullptr;
-    const N vocabulary_ = L::v() / t_ * h_;
     const N per_parameter_ = on_.of(&Timing::accumulation) / on_.memory();  // of adding up gradients
     const N micro_batches_ = number("m",
                                     p_.token_slices > 1       ? "all_slices"
@@ -353,28 +308,6 @@ class StepCost : TimeSymbols<N> {
     N n_ = 0.0, x_ = 0.0;  // layers of the slowest stage
     StepTime<N> result_;
 };
-
-#ifdef FOURFOLD_TRACED
-// What decides the pace, in doubles.
-LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
-    LayerTimes plain;
-    const auto copy = [](LayerTime& to, const LayerTimeOf<Traced>& from) {
-        to.forward = from.forward.value();
-        to.backward = from.backward.value();
-        to.recomputed = from.recomputed.value();
-        to.expert_forward = from.expert_forward.value();
-        to.expert_backward = from.expert_backward.value();
-    };
-    copy(plain.dense, traced.dense);
-    copy(plain.expert, traced.expert);
-    plain.head = traced.head.value();
-    plain.embedding = traced.embedding.value();
-    plain.parameters_dense = traced.parameters_dense.value();
-    plain.parameters_expert = traced.parameters_expert.value();
-    plain.kept = traced.kept;
-    return plain;
-}
-#endif
 
 }  // namespace
 
@@ -393,11 +326,11 @@ DataCollective data_collective_parts(const Plan& plan, const Machine& machine, c
 }
 double stage_frozen_bytes(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                           const Stage& stage) {
-    return StepCost<double>(model, plan, machine, timing, layers).frozen_bytes(stage);
+    return StageWeights<double>(model, plan, machine, timing, layers).frozen_bytes(stage);
 }
 double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                         const Stage& stage) {
-    return StepCost<double>(model, plan, machine, timing, layers).parameters(stage);
+    return StageWeights<double>(model, plan, machine, timing, layers).parameters(stage);
 }
 PipelineWeights pipeline_weights(const Plan& p) {
     const auto m = static_cast<double>(p.units()), chunks = static_cast<double>(p.virtual_stages);

@@ -30,6 +30,11 @@ class TimeSymbols : protected Symbols<N> {
     // Bytes per element of a weight's gradient, which is added to what is there: read and written.
     double added_gradient_bytes() const { return 2 * gradient_bytes(this->p_); }
 
+    // Latent attention's heads.
+    N nope() const { return L::number("d_n", "head_width_nope", "values", L::as_double(this->m_.latent.nope_dim)); }
+    N rope() const { return L::number("d_r", "head_width_rope", "values", L::as_double(this->m_.latent.rope_dim)); }
+    N value_width() const { return L::number("d_v", "head_width_values", "values", L::as_double(this->m_.latent.value_dim)); }
+
     const Machine& hw_;
     const Cost<N> on_;
     const N h_ = L::h(), t_ = L::t(), M_ = L::tokens();

@@ -6,6 +6,7 @@
 
 #include "memory/memory.h"
 #include "time/constants.h"
+#include "time/time_symbols.h"
 
 namespace fourfold {
 
@@ -39,5 +40,37 @@ inline double muon_flop(const Model& model, bool expert) {
     const Experts& e = model.experts;
     return flop + matrices * of(e.count) * matrix(h, of(e.ffn)) + (e.shared_ffn > 0 ? matrices * matrix(h, of(e.shared_ffn)) : 0);
 }
+
+template <class N>
+class Update : TimeSymbols<N> {
+ public:
+    Update(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const Stage& stage)
+        : TimeSymbols<N>(model, plan, machine, timing), stage_(stage) {}
+
+    // Of so many parameters on a GPU, their states shared by so many of them.
+    N seconds(const N& parameters, const N& ranks) const {
+        const N mine = p_.shards_optimizer() ? parameters / ranks : parameters;
+        N moved = L::number(kUpdate.symbol.letter, kUpdate.symbol.meaning, kUpdate.symbol.unit, update_bytes(p_)) * mine;
+        if (p_.optimizer_offload > 0) moved = moved * (1 - L::number("o", "optimizer_on_host", "", p_.optimizer_offload));
+        const N update = (moved + on_.of(kClearing) * parameters) / on_.stream();
+        return p_.optimizer == Optimizer::muon && !p_.freezes() ? update + muon(ranks) : update;
+    }
+
+ private:
+    using T = TimeSymbols<N>;
+    using L = Symbols<N>;
+    using L::m_, L::p_;
+    using T::on_, T::t_;
+
+    // Muon's iterations, each matrix on one of the GPUs that share the optimizer. (Assumed: evenly, and their traffic is not counted.)
+    [[gnu::noinline]] N muon(const N& ranks) const {
+        const double held =
+            stage_.dense.held * muon_flop(m_, false) + (stage_.experts.held > 0 ? stage_.experts.held * muon_flop(m_, true) : 0);
+        const N flop = L::number("O_u", "muon_operations", "flop", held);
+        return flop / t_ / (p_.shards_optimizer() ? ranks : N(1.0)) / on_.rate_16();
+    }
+
+    const Stage& stage_;
+};
 
 }  // namespace fourfold

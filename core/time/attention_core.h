@@ -1,0 +1,81 @@
+// The attention between the tokens of a layer, without its matrices. For layer_time.cpp. Based on
+//   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
+#pragma once
+#include <algorithm>
+
+#include "time/layer_time.h"
+#include "time/time_symbols.h"
+
+namespace fourfold {
+
+template <class N>
+class AttentionCore : TimeSymbols<N> {
+ public:
+    AttentionCore(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
+        : TimeSymbols<N>(model, plan, machine, timing), fw_(framework) {}
+
+    void add_to(LayerTimeOf<N>& layer) const {
+        const N heads = gpu_heads();
+        const N head_width =
+            L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : L::d();
+        const N s = L::s(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
+        if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
+            const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
+            const N flop = has_window()
+                               ? named<N>({"O", "masked_operations", "flop"}, 4 * b * queries * attended() * heads * head_width / c)
+                               : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * queries * heads * head_width / c);
+            const N tail = named<N>({"j", "attention_tail", ""},
+                                    longest_block() * on_.of(&Machine::processors) * on_.of(kAttentionBlock) / (b * heads * (queries / c)));
+            layer.attention_forward = attention("A_f", "attention_forward", flop / rate * (1 + tail));
+            layer.attention_backward = attention("A_b", "attention_backward",
+                                                 on_.of(kAttentionBackward) * flop / (on_.of(&Timing::attention_backward) * rate) *
+                                                     (1 + on_.of(kAttentionBackwardTail) * tail));
+            if (p_.recomputes(core_attn)) layer.recomputed = cited(layer.attention_forward);
+            return;
+        }
+        // every score is computed, whatever the mask hides
+        const N rate = named<N>({"R_b", "batched_rate", "flop_per_s"}, on_.of(kBatchedRate) * on_.of(&Timing::gemm) * on_.peak_16());
+        const N flop = named<N>({"O", "all_operations", "flop"}, 4 * b * s * s * heads * head_width);
+        const N scores = named<N>({"s_a", "attention_scores", ""}, b * heads * s * s);
+        const N memory = on_.stream();
+        const std::size_t dropout = p_.attention_dropout ? 1 : 0;
+        const N bytes_forward = on_.of(kScoreForward[dropout]) * scores, bytes_backward = on_.of(kScoreBackward[dropout]) * scores;
+        layer.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
+        layer.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
+        if (p_.recomputes(core_attn)) layer.recomputed = flop / rate / 2 + bytes_forward / memory;
+    }
+
+ private:
+    using T = TimeSymbols<N>;
+    using L = Symbols<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+    using T::on_, T::t_, T::nope, T::rope, T::value_width;
+
+    N gpu_heads() const {
+        const N share = L::a() / t_;
+        return named<N>({"a_t", "gpu_heads", ""}, value_of(share) >= 1 ? share : N(1.0));
+    }
+    // Of a whole sequence's blocks the longest takes twice their average; of n slices (1 + 1/n) times. (derived from a causal mask)
+    [[gnu::noinline]] N longest_block() const {
+        const N whole = on_.of(&Timing::attention_tail);
+        return p_.token_slices > 1 ? whole * (1 + 1 / L::slices()) / 2 : whole;
+    }
+    bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
+    // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
+    // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on blocks of queries, whose windows
+    // together reach as many tokens further (assumed from the blocks' size: no published run tells it).
+    N attended() const {
+        using std::min;
+        const N s = L::s(), w = number("s_w", m_.window.chunks ? "chunk_tokens" : "window_tokens", "tokens", as_double(m_.window.tokens));
+        const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + on_.of(kAttentionBlock));
+        const double share = windowed_share(m_);
+        const N part = number("y_w", "windowed_part", "", share);
+        return named<N>({"s_m", "attended_tokens", "tokens"}, share == 1 ? within : (1 - part) * (s / 2) + part * within);
+    }
+    // The same in layers of both kinds, and so in one letter.
+    static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
+
+    const Framework& fw_;
+};
+
+}  // namespace fourfold

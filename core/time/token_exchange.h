@@ -1,0 +1,66 @@
+// How tokens reach their experts. For layer_time.cpp. Based on
+//   DeepSeek-V3, arXiv 2412.19437, section 3.2.2: a token is sent once to each node, and handed on inside
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "time/time_symbols.h"
+
+namespace fourfold {
+
+template <class N>
+class TokenExchange : TimeSymbols<N> {
+ public:
+    TokenExchange(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
+        : TimeSymbols<N>(model, plan, machine, timing), fw_(framework) {}
+
+    // Each token copy travels to its expert, and later back: `bytes` per GPU; what reached a node is handed on inside.
+    N seconds(const N& bytes) const {
+        using std::log2, std::max;
+        const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
+        const N share = exchange_share();
+        if (value_of(members) <= as_double(hw_.gpus_per_node)) {
+            const N moved = bytes * (members - 1) / members;
+            return on_.of(&Timing::link_latency) + moved / on_.link_rate(share, members);
+        }
+        const N crossing_part = number("x_n", "copies_between_nodes", "", crossing(value_of(members) / as_double(hw_.gpus_per_node)));
+        const N across = bytes * crossing_part * on_.gpus_per_node() / on_.network_rate(share);
+        const N inside = bytes / on_.link_rate(share, on_.gpus_per_node());
+        return on_.network_latency() * log2(members) + max(across, inside);
+    }
+
+ private:
+    using T = TimeSymbols<N>;
+    using L = Symbols<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+    using T::hw_, T::on_;
+
+    N exchange_share() const {
+        switch (fw_.dispatch) {
+            case ExpertDispatch::all_to_all:
+                return on_.of(kAllToAllShare);
+            case ExpertDispatch::deepep:
+                return on_.of(kDeepEpShare);
+            case ExpertDispatch::automatic:
+                break;
+        }
+        return on_.of(&Timing::exchange);
+    }
+    // Of a token's copies, the part that crosses the network. Routed evenly, a token is sent once to each node that holds an expert of its
+    // (DeepSeek-V3, arXiv 2412.19437, section 3.2.2); where its experts lie in few groups, in the nodes of those groups alone.
+    double crossing(double nodes) const {
+        const auto once_each = [](double of, double copies) { return of * (1 - std::pow(1 - 1 / of, copies)); };
+        const double others = 1 - 1 / nodes, copies = as_double(m_.experts.per_token);
+        if (fw_.dispatch == ExpertDispatch::all_to_all) return others;
+        double within = nodes;
+        if (m_.experts.groups > 0) {
+            const double groups = as_double(m_.experts.groups), used = as_double(m_.experts.groups_per_token);
+            within = nodes >= groups ? nodes * used / groups : once_each(nodes, used);
+        }
+        return others * once_each(within, copies) / copies;
+    }
+
+    const Framework& fw_;
+};
+
+}  // namespace fourfold
