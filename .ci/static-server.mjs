@@ -9,9 +9,9 @@ import { extname, join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-// Nothing but this origin, no inline code, no eval; WebAssembly may compile. One other place may be asked, which the page does where its
+// Nothing but this origin, no inline code but the one script with this hash (web/plugins/policy.ts), no eval; WebAssembly may compile. One other place may be asked, which the page does where its
 // reader clicks on what says so: the Hugging Face hub, for a config.json. The page must work under it unchanged.
-export const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self' https://huggingface.co; "
+export const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-OsJifRkgHXPEDW5cwOzaONv8AHFix7GkcxCJ7Gurmdk='; worker-src 'self'; connect-src 'self' https://huggingface.co; "
     + "style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
 
 const types = {

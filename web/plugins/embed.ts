@@ -13,7 +13,10 @@ export function fillEmbed(): Plugin[] {
             order: 'pre',
             handler(html) {
                 const words = ownWords('en');
-                return html.replace('%NAME%', words['page.name'] ?? '').replace('%WORKING%', words['boot.working'] ?? '');
+                return html
+                    .replace('%NAME%', words['page.name'] ?? '')
+                    .replace('%DESCRIPTION%', words['page.description'] ?? '')
+                    .replace('%WORKING%', words['boot.working'] ?? '');
             },
         },
         async generateBundle() {

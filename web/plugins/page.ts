@@ -4,7 +4,7 @@ import { type Alias, type Plugin, runnerImport } from 'vite';
 import { bundle } from './bundle.ts';
 import { asset, loadCore, moduleAsset, root, wasm } from './core.ts';
 import { coreVersion } from './package.ts';
-import { ASKS_HUB, escapeText, policyTag } from './policy.ts';
+import { ASKS_HUB, EARLY, escapeText, LOADS_EARLY, policyTag } from './policy.ts';
 import { previewTags } from './preview.ts';
 import { wordsPlugin } from './words.ts';
 
@@ -37,10 +37,11 @@ const bootTag = (file: string, module: string, example: string): string =>
 
 // In the built page the policy comes first, and the boot script stands before the styles, for which a script would wait. The parser
 // stops at a script: whatever is named before it comes at the same time.
-function orderHead(html: string, boot: string): string {
+function orderHead(html: string, boot: string, module: string): string {
     const preloads = [...html.matchAll(/<link rel="stylesheet"([^>]*)>/g)].map(([, more]) => `<link rel="preload" as="style"${more}>`);
     return html
-        .replace('<meta charset', () => `${policyTag(ASKS_HUB)}\n        <meta charset`)
+        .replace('<meta charset', () => `${policyTag({ ...ASKS_HUB, ...LOADS_EARLY })}\n        <meta charset`)
+        .replace('<title>', () => `<script data-module="${module}">${EARLY}</script>\n        <title>`)
         .replace('<link rel="stylesheet"', (tag) => [...preloads, boot, tag].join('\n      '));
 }
 
@@ -85,7 +86,8 @@ export function fillPage(alias: Alias[] = []): Plugin[] {
             async handler(html, { server }) {
                 if (server) return html;
                 const { boot, example, module } = await once();
-                return orderHead(html, bootTag(`./${boot.fileName}`, `./${module.fileName}`, `./${example.fileName}`));
+                const at = `./${module.fileName}`;
+                return orderHead(html, bootTag(`./${boot.fileName}`, at, `./${example.fileName}`), at);
             },
         },
     };

@@ -2,6 +2,9 @@
 import type { UserConfig } from 'vite';
 import { bareGlue, formatsGlue, formatsWasm, glue, moreWasm } from './core.ts';
 
+// What every file of words imports: small enough to come with what is loaded first, not after it and one by one.
+const WITH_FIRST = /\/src\/words\/runtime\.ts$|\/src\/format\/in-words\.ts$|\/make-plural\/cardinals/;
+
 // What the page loads first comes in one file: two would compress worse.
 interface Modules {
     getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null;
@@ -14,7 +17,7 @@ function firstLoad(id: string, modules: Modules): string | null {
         const info = modules.getModuleInfo(one);
         return info !== null && (info.isEntry || info.importers.some(reached));
     };
-    return reached(id) ? 'index' : null;
+    return WITH_FIRST.test(id) || reached(id) ? 'index' : null;
 }
 
 export const shared = {

@@ -58,6 +58,7 @@ function joined({ html, boot, main, styles, module, example }: Parts): string {
         [/\s*<meta (property|name)="(og|twitter):[^>]*>/g, ''],
         [/(?<=<link rel="icon"[^>]*href=")[^"]*/, icon()],
         [/<script src="[^"]*boot-[^>]*><\/script>/, `<script data-module="#${MODULE}" data-example="#${EXAMPLE}">${boot}</script>`],
+        [/<script data-module="\.[^>]*>[^<]*<\/script>\s*/, ''], // nothing is to be fetched early
         [/<script type="module"[^>]*><\/script>/, ''],
         [/<link rel="stylesheet"[^>]*>/, `<style>${styles}</style>`],
         [/<\/body>/, `${data}\n<script type="module">${main}</script>\n</body>`],

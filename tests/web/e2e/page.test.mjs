@@ -160,6 +160,22 @@ pageTest('a link is answered by the first file of the module alone', () =>
     }),
 );
 
+pageTest('on a link the module is on its way before the boot script could ask for it; without one nothing comes early', () =>
+    bareTab(async (page, url) => {
+        const asked = () =>
+            page.evaluate(() =>
+                performance.getEntriesByType('resource').flatMap(({ name, initiatorType }) => (/fourfold-[^/]*wasm/.test(name) ? [initiatorType] : [])),
+            );
+        await page.goto(`${url}?v=2&model=llama-3.1-70b`);
+        await verdictIs(page, 'does_not_fit');
+        assert.deepEqual(await asked(), ['link']); // once, and the fetch of the boot script takes it
+        await page.goto(url);
+        await page.mouse.move(2, 2);
+        await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => /fourfold-[^/]*wasm/.test(name)));
+        assert.deepEqual(await asked(), ['fetch']);
+    }),
+);
+
 pageTest('keyboard alone: from the address bar to a formula and to another plan', async () => {
     const page = await open();
     const focus = () =>

@@ -1,4 +1,4 @@
-// Runs before the first paint, as a classic script in a file of its own: the strict Content-Security-Policy allows no inline code. The
+// Runs before the first paint, as a classic script in a file of its own: it is too long for an inline one, which the strict Content-Security-Policy would have to name. The
 // reader's colours; the sentence of a link; the module on its way; and everything that is done before the app is there, kept for it.
 import { storedTheme } from '../page/theme';
 import { VIEW_PARAMETERS } from '../state/view';
