@@ -17,6 +17,7 @@
 #include "links/read.h"
 #include "model/catalog.h"
 #include "phases/phases.h"
+#include "pools/pools.h"
 #include "placement/placement.h"
 #include "plan/rules.h"
 #include "search/ranking.h"
@@ -172,6 +173,14 @@ std::string phases(std::string_view request) {
     Problems problems;
     const auto object = parse(request, kMaxRequestBytes, problems);
     Json answer = object ? phases_answer(*object, problems) : Json();
+    return problems.empty() ? dump(std::move(answer)) : failure(problems);
+}
+
+// ---- pools
+std::string pools(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxRequestBytes, problems);
+    Json answer = object ? pools_answer(*object, problems) : Json();
     return problems.empty() ? dump(std::move(answer)) : failure(problems);
 }
 

@@ -60,6 +60,9 @@ std::string limits(std::string_view request);
 // A run in phases: each is searched; days, cost and energy with the changes between them and what usually breaks.
 std::string phases(std::string_view request);
 
+// GPUs of different kinds in one run: the fastest way on all of them, and on each kind alone.
+std::string pools(std::string_view request);
+
 // What measured steps of one's own say about the estimate of time.
 std::string calibrate(std::string_view request);
 

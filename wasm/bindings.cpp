@@ -71,6 +71,7 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("timeline", &face::text<api::timeline>);
     emscripten::function("limits", &face::text<api::limits>);
     emscripten::function("phases", &face::text<api::phases>);
+    emscripten::function("pools", &face::text<api::pools>);
     emscripten::function("calibrate", &face::text<api::calibrate>);
     emscripten::function("read_links", &face::text<api::read_links>);
     emscripten::function("place", &face::place);

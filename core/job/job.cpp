@@ -139,6 +139,9 @@ static void read_question(FieldReader& reader, Request kind, Job& job, Problems&
                  {"phases", "storage_gbyte_per_s", "restart_seconds", "failure_hours_per_gpu", "checkpoint_seconds", "keep_degrees"})
                 reader.any(key);
             break;
+        case Request::pools:  // pools.h reads them
+            reader.any("more_pools");
+            break;
         case Request::calibrate:  // calibration.h reads them
             reader.any("runs");
             reader.any("runs_text");

@@ -88,7 +88,7 @@ inline constexpr double kSiteOverComputers = 1.56;
 // The job's budget without "auto": tokens by the model's parameters, price and power by the card; 0 where its profile says nothing.
 Budget budget_of(const Job& job);
 
-enum class Request { estimate, search, rank, versus, limits, calibrate, place, export_plan, phases };
+enum class Request { estimate, search, rank, versus, limits, calibrate, place, export_plan, phases, pools };
 
 // Reads a job from a request (a text of at most kMaxRequestBytes). nullopt and problems when anything in it is wrong.
 std::optional<Job> read_job(std::string_view text, Request kind, Problems& problems);

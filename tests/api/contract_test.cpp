@@ -85,6 +85,7 @@ constexpr Case kRare[] = {
      R"({"text": "# Collective test starting: all_reduce_perf\n# Rank 0 Group 0 Pid 1 on a device 0 [0x07] H100\n# Rank 1 Group 0 Pid 2 on a device 1 [0x08] H100\n# size count type redop root time algbw busbw\n1000000000 250000000 float sum -1 10000 100 100"})"},
     {"phases", R"({"gpus": 8, "phases": [{"tokens": 1e9}], "restart_seconds": 60, "failure_hours_per_gpu": "auto",
                    "checkpoint_seconds": 3600, "keep_degrees": true})"},
+    {"pools", R"({"gpus": 8, "more_pools": [{"gpu": "a100-sxm-80gb", "gpus": 8}]})"},
     {"place", R"({"gpus": 4, "gpus_per_node": 1, "tensor_parallel": 1, "pipeline_parallel": 2, "context_parallel": 1, "global_batch": 64,
                   "units": [{"name": "b", "speed": 0.5, "memory_gib": 80}], "seed": 2, "moves": 2000, "restarts": 1, "start": [3, 2, 1, 0],
                   "objective": "step_time", "candidates": [{"micro_batch": 1}],

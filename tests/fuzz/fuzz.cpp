@@ -229,6 +229,7 @@ constexpr Target kTargets[] = {
     {"read_log", read_log, "read_run"},
     {"limits", answer_to<limits>, "limits", true},
     {"phases", answer_to<phases>, "phases", true},
+    {"pools", answer_to<pools>, "pools", true},
     {"calibrate", answer_to<calibrate>, "calibrate", true},
     {"calibrate_table", calibrate_table, "calibrate"},
     {"calibration_fit", calibration_fit, "calibrate"},

@@ -25,6 +25,7 @@ inline Json golden_answer(const Json& golden) {
     if (function == "read_run") response = api::read_run(request);
     if (function == "export_plan") response = api::export_plan(request);
     if (function == "phases") response = api::phases(request);
+    if (function == "pools") response = api::pools(request);
     if (function == "limits") response = api::limits(request);
     if (function == "place") response = api::place(request);
     if (function == "read_links") response = api::read_links(request);

@@ -72,7 +72,7 @@ for (const { tp, cp, pp, micro, dp, state, activations } of paper) {
 
 // The boundary itself: text that is no JSON, no object, not even well-formed Unicode must come back as problems, never as an exception.
 for (const text of WRONG) {
-    for (const name of ['estimate', 'timeline', 'export_plan', 'import_plan', 'read_run', 'import_config', 'search', 'rank', 'alternatives', 'versus', 'limits', 'phases', 'calibrate', 'read_links', 'place']) {
+    for (const name of ['estimate', 'timeline', 'export_plan', 'import_plan', 'read_run', 'import_config', 'search', 'rank', 'alternatives', 'versus', 'limits', 'phases', 'pools', 'calibrate', 'read_links', 'place']) {
         test(`${name} of ${JSON.stringify(text.slice(0, 30))}`, () => {
             const { response } = ask(core, { function: name, request: text });
             if (response.ok) return;

@@ -1404,6 +1404,63 @@ export type KeptDegrees = {
     more_days: number;
 };
 
+// A job, whose gpu and gpus are the first pool, and the further pools.
+export type PoolsRequest = JobRequest & {
+    more_pools: PoolRequest[];
+};
+
+// GPUs of one kind.
+export type PoolRequest = {
+    gpu: string | OwnGpu;
+    gpus: number;
+};
+
+// The ways to train on these GPUs.
+export type Pooled = {
+    ok: true;
+    version: Version;
+    job: OpenJob;
+    pools: PoolRow[];
+    ways: PoolWay[];
+    looked_at: number; // plans
+};
+
+// GPUs of one kind.
+export type PoolRow = {
+    gpu: string;
+    label: string;
+    gpus: number;
+    card_bytes: number;
+};
+
+// A way to train, and its fastest plan.
+export type PoolWay = {
+    way: 'copies' | 'stages' | 'alone';
+    step_seconds: number;
+    tokens_per_s: number;
+    plan: WholePlan;
+    days: number | null;
+    cost: number | null; // as the price
+    shares: PoolShare[];
+};
+
+// What a pool does in a step.
+export type PoolShare = {
+    pool: number;
+    gpus: number;
+    copies: number;
+    micro_batches: number;
+    copies_with_one_more: number;
+    first_stage: number;
+    layers: number[]; // layers
+    total_bytes: number;
+    whole_bytes: number;
+    share: number; // of the card
+    class: 'fits' | 'at_risk' | 'does_not_fit';
+    probability: number | null;
+    busy_seconds: number;
+};
+
 // A job, and runs as a list or as a table.
 export type CalibrateRequest = JobRequest & {
     runs?: MeasuredRun[];
@@ -1808,6 +1865,7 @@ export interface Requests {
     versus: VersusRequest;
     limits: LimitsRequest;
     phases: PhasesRequest;
+    pools: PoolsRequest;
     calibrate: CalibrateRequest;
     read_links: LinksRequest;
     place: PlaceRequest;
@@ -1828,6 +1886,7 @@ export interface Answers {
     versus: Versus | VersusRefusal;
     limits: Limits | Refusal;
     phases: PhasedRun | Refusal;
+    pools: Pooled | Refusal;
     calibrate: Calibrated;
     read_links: LinksRead | CollectivesRead | Refusal;
     place: Placed | Refusal;
@@ -1848,6 +1907,7 @@ export interface Fourfold {
     versus(request: string): string;
     limits(request: string): string;
     phases(request: string): string;
+    pools(request: string): string;
     calibrate(request: string): string;
     read_links(request: string): string;
     place(
