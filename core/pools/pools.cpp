@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "answer/parts.h"
 #include "base/text.h"
@@ -101,12 +100,15 @@ class Shapes {
     void add(const Plan& plan) {
         Json fields = Json::object();
         visit_fields(plan, FieldWriter(fields));
-        if (known_.insert(fields.dump()).second) plans_.push_back(plan);
+        std::string text = fields.dump();
+        if (std::find(known_.begin(), known_.end(), text) != known_.end()) return;
+        known_.push_back(std::move(text));
+        plans_.push_back(plan);
     }
     const std::vector<Plan>& plans() const { return plans_; }
 
  private:
-    std::set<std::string> known_;
+    std::vector<std::string> known_;
     std::vector<Plan> plans_;
 };
 
@@ -236,11 +238,15 @@ Json pools_answer(const Json& request, Problems& problems) {
     try_copies(pools, best);
     try_stages(pools, best);
     Json ways = Json::array();
-    if (best.copies) ways.push_back(describe_mixed("copies", *best.copies, pools, alone));
-    if (best.stages) ways.push_back(describe_mixed("stages", *best.stages, pools, alone));
+    const auto add = [&](Json way) {  // the fastest first
+        std::size_t at = 0;
+        while (at < ways.size() && ways[at]["step_seconds"].get<double>() <= way["step_seconds"].get<double>()) ++at;
+        ways.insert(ways.begin() + static_cast<std::ptrdiff_t>(at), std::move(way));
+    };
+    if (best.copies) add(describe_mixed("copies", *best.copies, pools, alone));
+    if (best.stages) add(describe_mixed("stages", *best.stages, pools, alone));
     for (std::size_t i = 0; i < alone.size(); ++i)
-        if (const auto one = best_plan(alone[i].space())) ways.push_back(describe_alone(i, one->estimate, alone[i]));
-    std::stable_sort(ways.begin(), ways.end(), [](const Json& a, const Json& b) { return a["step_seconds"] < b["step_seconds"]; });
+        if (const auto one = best_plan(alone[i].space())) add(describe_alone(i, one->estimate, alone[i]));
     Json listed = Json::array();
     for (std::size_t i = 0; i < alone.size(); ++i)
         listed.push_back(Object()

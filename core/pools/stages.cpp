@@ -4,7 +4,6 @@
 
 #include "plan/rules.h"
 #include "pools/mixed.h"
-#include "time/timed_plan.h"
 
 namespace fourfold {
 
@@ -19,8 +18,8 @@ class Pipeline {
         layers_.assign(owner_.size(), 1);
         most_.assign(owner_.size(), model().layers);
         for (const Pool& pool : pools) plans_.push_back(in_nodes_of(pool, shape));
-        for (std::size_t i = 0; i < pools.size(); ++i)
-            timed_.push_back(std::make_unique<TimedPlan<double>>(model(), *pools[i].job.gpu, pools[i].job.cluster, plans_[i]));
+        for (std::size_t i = 0; i < pools.size(); ++i) timers_.emplace_back(model(), *pools[i].job.gpu, pools[i].job.cluster, plans_[i]);
+        for (std::size_t i = 0; i < pools.size(); ++i) layer_times_.push_back(timers_[i].layers(plans_[i]));
     }
 
     // The next layer goes to the stage that would then be the fastest. false: the stages cannot hold them all.
@@ -51,11 +50,11 @@ class Pipeline {
         std::vector<double> mine(layers_.size());
         double rest = 0;
         for (std::size_t i = 0; i < pools_.size(); ++i) {
-            const TimedPlan<double>& timed = *timed_[i];
+            const Platform& on = timers_[i].platform();
             const std::vector<double> here =
-                pace_of(model(), plans_[i], timed.machine, timed.timing, timed.layers, stages, true).stage_seconds;
+                pace_of(model(), plans_[i], on.machine, on.timing, layer_times_[i], stages, true).stage_seconds;
             const double all = in_pipeline(w, here);
-            rest = std::max(rest, timed.step().seconds - all * plan_.time_factor);
+            rest = std::max(rest, timers_[i].seconds(plans_[i]) - all * plan_.time_factor);
             for (std::size_t s = 0; s < mine.size(); ++s)
                 if (owner_[s] == i) mine[s] = here[s];
         }
@@ -71,7 +70,7 @@ class Pipeline {
         bool all = true;
         for (std::size_t s = 0; s < layers_.size(); ++s) {
             const Pool& pool = pools_[owner_[s]];
-            const Framework& framework = timed_[owner_[s]]->framework;
+            const Framework& framework = timers_[owner_[s]].platform().framework;
             const Stage moment = fullest_moment(model(), plan_, framework, stages, static_cast<std::int32_t>(s));
             const double bytes = detailed<double>(model(), plan_, framework, moment).peak_bytes, card = pool.job.gpu->memory_bytes;
             const Verdict verdict = judge(pool.job.method, plan_, bytes, card);
@@ -116,7 +115,7 @@ class Pipeline {
     }
     // Seconds of a stage with so many layers of the model's average kind.
     double about(std::size_t s, std::int64_t layers) const {
-        const LayerTimes& t = timed_[owner_[s]]->layers;
+        const LayerTimes& t = layer_times_[owner_[s]];
         const auto of = [](const LayerTime& one) { return one.forward + one.backward; };
         const double experts = static_cast<double>(std::count_if(model().expert_layers.begin(), model().expert_layers.end(),
                                                                  [](auto is) { return is != 0; })) /
@@ -131,7 +130,8 @@ class Pipeline {
     std::vector<std::size_t> owner_;  // by stage
     std::vector<std::int64_t> layers_, most_;
     std::vector<double> busy_;  // seconds of a step
-    std::vector<std::unique_ptr<TimedPlan<double>>> timed_;
+    std::vector<StepTimer> timers_;
+    std::vector<LayerTimes> layer_times_;
 };
 
 }  // namespace
