@@ -191,6 +191,18 @@ test('a run in phases: as in a link', () => {
     assert.equal(fourfold(['phases', ...options(JOB), '--phases', 'many_8192_4194304_64']).status, 2);
 });
 
+test('a run on GPUs of several kinds: as in a link', () => {
+    const job = [...options({ model: 'llama-3.1-8b', gpu: 'a100-sxm-80gb', gpus: 8, global_batch: 512 })];
+    const { status, stdout, stderr } = fourfold(['pools', ...job, '--pools', 'h100-sxm-80gb_8']);
+    assert.equal(status, 0);
+    assert.match(stdout, /8 × A100 SXM 80 GB and 8 × H100 SXM 80 GB together take/);
+    assert.match(stderr, /No published run covers this/);
+    const answer = JSON.parse(fourfold(['pools', ...job, '--pools', 'h100-sxm-80gb_8', '--json']).stdout);
+    assert.ok(answer.ways.length > 2 && answer.ways[0].step_seconds < answer.ways.at(-1).step_seconds);
+    assert.equal(fourfold(['pools', ...job]).status, 2);
+    assert.equal(fourfold(['pools', ...job, '--pools', 'nobody_8']).status, 2);
+});
+
 test('--json is what the module answers, byte by byte', () => {
     const cases = [
         ['fit', 'estimate', JOB, []],

@@ -16,7 +16,7 @@ import { titleOf } from './shared/answer-words';
 import { speakTo } from './shared/speak-to';
 import { type Depth, openingDepth, rememberDepth } from './state/depth';
 import { formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
-import { DEPTH_PARAMETER, PHASES_PARAMETER, withView } from './state/view';
+import { DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
@@ -71,8 +71,9 @@ function createAddress(catalog: Example['catalog']) {
     const given = new URLSearchParams(location.search);
     const view = new Map([LANGUAGE_PARAMETER, DEPTH_PARAMETER].map((name) => [name, given.get(name)] as const));
     const viewed = (link: string): string => {
-        const phases = new URLSearchParams(location.search).get(PHASES_PARAMETER); // its room writes them
-        return [...view, [PHASES_PARAMETER, phases] as const].reduce((whole, [name, value]) => withView(whole, name, value), link);
+        const now = new URLSearchParams(location.search);
+        const ofRooms = [PHASES_PARAMETER, POOLS_PARAMETER].map((name) => [name, now.get(name)] as const); // their rooms write them
+        return [...view, ...ofRooms].reduce((whole, [name, value]) => withView(whole, name, value), link);
     };
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {

@@ -76,7 +76,7 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
                 placing={{ measure: never, placers: [], exportPlan: never }}
                 prover={{ estimate: never, stop: never, end: never }}
                 market={{ estimate: never, stop: never, end: never }}
-                phaser={{ phases: never, stop: never }}
+                phaser={{ phases: never, pools: never, stop: never }}
             />,
         ),
         // Of any link: who shows a preview of one runs no script.

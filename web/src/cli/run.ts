@@ -20,6 +20,7 @@ import { nearestName } from './nearest';
 import { COMMANDS, type Command, commands, FLAGS, flagsOf, isFlag, keyOf, type Own, optionOf, ownOf, takesJob } from './options';
 import { phases } from './phases';
 import { place } from './place';
+import { pools } from './pools';
 import { erased } from './progress';
 import { saidOf } from './script';
 import { plain } from './table';
@@ -36,6 +37,7 @@ const ANSWERS: Record<Command, Answering> = {
     best,
     limits,
     phases,
+    pools,
     export: exportPlan,
     place,
     models,

@@ -78,6 +78,7 @@ export class Core {
     alternatives = (job: Requests['alternatives']): Promise<Answers['alternatives']> => this.read('alternatives', JSON.stringify(job));
     rank = (job: RankAsked): Promise<Answers['rank']> => this.read('rank', JSON.stringify(job));
     versus = (job: Requests['versus']): Promise<Answers['versus']> => this.read('versus', JSON.stringify(job));
+    pools = (job: Requests['pools']): Promise<Answers['pools']> => this.read('pools', JSON.stringify(job));
     phases = (job: Requests['phases']): Promise<Answers['phases']> => this.read('phases', JSON.stringify(job));
     limits = (job: LimitsAsked): Promise<Answers['limits']> => this.read('limits', JSON.stringify(job));
     measure = (text: string, said: LinksSaid): Promise<Measured | CollectivesRead | Refusal> => this.ask('measure', text, { said });

@@ -19,6 +19,7 @@ export type Call =
     | 'versus'
     | 'limits'
     | 'phases'
+    | 'pools'
     | 'calibrate'
     | 'read_links'
     | 'measure'

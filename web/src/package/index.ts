@@ -34,6 +34,7 @@ type Asked =
     | 'versus'
     | 'limits'
     | 'phases'
+    | 'pools'
     | 'calibrate'
     | 'read_links';
 
@@ -59,6 +60,7 @@ export async function exportPlan({ format, release, hosts, ...job }: Requests['e
 export const rank: (request: Requests['rank']) => Promise<Answers['rank']> = ask('rank');
 export const versus: (request: Requests['versus']) => Promise<Answers['versus']> = ask('versus');
 export const phases: (request: Requests['phases']) => Promise<Answers['phases']> = ask('phases');
+export const pools: (request: Requests['pools']) => Promise<Answers['pools']> = ask('pools');
 export const limits: (request: Requests['limits']) => Promise<Answers['limits']> = ask('limits');
 export const calibrate: (request: Requests['calibrate']) => Promise<Answers['calibrate']> = ask('calibrate');
 export const readLinks: (request: Requests['read_links']) => Promise<Answers['read_links']> = ask('read_links');

@@ -30,7 +30,7 @@ function leadsNowhere(box: Element): string[] {
     const links = [...box.querySelectorAll('a[href^="#"]')].map((one) => one.getAttribute('href')?.slice(1) ?? '');
     return [...ids, ...links].filter((id) => id !== '' && !box.querySelector(`#${CSS.escape(id)}`));
 }
-const phaser = { phases: vi.fn(), stop: vi.fn() };
+const phaser = { phases: vi.fn(), pools: vi.fn(), stop: vi.fn() };
 const twice = (box: Element): string[] => {
     const ids = [...box.querySelectorAll('[id]')].map(({ id }) => id);
     return ids.filter((id, i) => ids.indexOf(id) !== i);

@@ -17,7 +17,7 @@ function shown(page: Page) {
             placing={{ measure: never, placers: [], exportPlan: never }}
             prover={asker}
             market={asker}
-            phaser={{ phases: vi.fn(), stop: vi.fn() }}
+            phaser={{ phases: vi.fn(), pools: vi.fn(), stop: vi.fn() }}
         />,
     );
 }

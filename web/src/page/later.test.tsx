@@ -4,7 +4,7 @@ import { fresh, settle, show, spies, textOf, unfold, write } from '../shared/tes
 import { withConfig } from '../state/state';
 import { LaterCalibrate, LaterCard, LaterLayout, LaterOwnGpu, LaterParts, LaterPaste, LaterStages, LaterTime } from './later';
 
-const phaser = { phases: vi.fn(), stop: vi.fn() };
+const phaser = { phases: vi.fn(), pools: vi.fn(), stop: vi.fn() };
 const { page, answer } = answeredOf('llama-70b-64-h100');
 const act = spies();
 const never = () => new Promise<never>(() => {});
@@ -74,7 +74,7 @@ test('the sections have their headings before their plans come', async () => {
     const prover = { estimate: never, stop: () => {}, end: () => {} };
     const { LaterPlans } = await fresh(() => import('./later'));
     const early = show(<LaterPlans page={page} act={act} placing={placing} prover={prover} market={prover} phaser={phaser} />);
-    expect(early.names('heading')).toHaveLength(9);
+    expect(early.names('heading')).toHaveLength(10);
     const { all, names } = show(
         <LaterPlans page={searchedPage({ heat: heatOf() })} act={act} placing={placing} prover={prover} market={prover} phaser={phaser} />,
     );

@@ -130,8 +130,8 @@ export function LaterCalibrate({ page, act, calibrate }: { page: Page; act: Acti
 }
 
 // In the order below. Their headings stand in the built page, so that its links lead somewhere from the first moment on.
-const SECTIONS = ['best', 'gpus', 'limits', 'cards', 'phases', 'placement', 'plans', 'compare', 'evidence'] as const;
-const OWN = new Set<string>(['cards', 'phases', 'placement', 'compare', 'evidence']); // these show no plans of the search
+const SECTIONS = ['best', 'gpus', 'limits', 'cards', 'phases', 'pools', 'placement', 'plans', 'compare', 'evidence'] as const;
+const OWN = new Set<string>(['cards', 'phases', 'pools', 'placement', 'compare', 'evidence']); // these show no plans of the search
 
 // The best plans, the numbers of GPUs and the map: they need the module's search, so that nobody misses them in the first load.
 interface PlansProps {
@@ -153,6 +153,7 @@ export function LaterPlans({ placing, prover, market, phaser, ...props }: PlansP
                 <more.Limits {...props} />
                 <more.Cards page={props.page} asker={market} />
                 <more.Phases page={props.page} phaser={phaser} />
+                <more.Pools page={props.page} mixer={phaser} />
                 <more.Placement {...props} placing={placing} />
                 <more.Plans {...props} />
                 <more.Compare {...props} />

@@ -32,4 +32,5 @@ export { Phases } from '../phases/door';
 export { Placement } from '../placement/door';
 export { Best } from '../plans/best';
 export { Plans } from '../plans/map';
+export { Pools } from '../pools/door';
 export { PipelineTimeline } from '../timeline/door';

@@ -4,7 +4,7 @@ import type { Core } from '../core/client';
 import { type Job, request } from '../state/state';
 import type { Phased } from './link';
 
-export type Phaser = Pick<Core, 'phases' | 'stop'>;
+export type Phaser = Pick<Core, 'phases' | 'pools' | 'stop'>; // both rooms ask one thread
 
 // What was typed and is no number goes to the core as it is: it says what is wrong with it.
 export function askedOf(job: Job, { rows, ...rest }: Phased): PhasesRequest {

@@ -12,7 +12,7 @@ afterEach(() => history.replaceState(null, '', '?'));
 const run: PhasedRun = goodOf('phases', 'phases-70b');
 
 test('phases are added, changed and calculated', async () => {
-    const phaser = { phases: vi.fn(async () => run), stop: vi.fn() };
+    const phaser = { phases: vi.fn(async () => run), pools: vi.fn(), stop: vi.fn() };
     const { all, find, text } = show(<PhasesView page={page} phaser={phaser} />);
     tap(find('button', 'Add a phase'));
     write(find('textbox', 'Phase 2: Sequence length'), '131072');
@@ -30,7 +30,7 @@ test('phases are added, changed and calculated', async () => {
 });
 
 test('what is wrong is named, and the calculation can be stopped', async () => {
-    const phaser = { phases: vi.fn(async () => refusalOf('phases-bad')), stop: vi.fn() };
+    const phaser = { phases: vi.fn(async () => refusalOf('phases-bad')), pools: vi.fn(), stop: vi.fn() };
     const { find, text } = show(<PhasesView page={page} phaser={phaser} />);
     tap(find('button', 'Calculate the phases'));
     await settle();

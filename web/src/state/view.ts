@@ -3,7 +3,8 @@ import { LANGUAGE_PARAMETER } from '../words/language';
 
 export const DEPTH_PARAMETER = 'depth';
 export const PHASES_PARAMETER = 'phases'; // of a run: its room reads and writes them
-export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, PHASES_PARAMETER]);
+export const POOLS_PARAMETER = 'pools'; // further GPUs of other kinds, the same
+export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER]);
 
 // A link with one of these set, or without it.
 export function withView(link: string, name: string, value: string | null): string {

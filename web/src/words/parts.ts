@@ -6,7 +6,7 @@ export type Part = (typeof PARTS)[number];
 const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(boot|catalogue)\.|^page\.(question|description|noscript)$/, 'built'], // built pages carry them
     [/^placement\./, 'placement'],
-    [/^phases\.|^problem\.(no_phases?|no_tokens|batch_twice)$/, 'phases'],
+    [/^(phases|pools)\.|^problem\.(no_phases?|no_tokens|batch_twice|no_pools?|pools_cluster)$/, 'phases'], // two rooms, one part,
     [/^field\.(storage_gbyte_per_s|restart_seconds|failure_hours_per_gpu|checkpoint_seconds|keep_degrees|tokens(_per_step)?)$/, 'phases'],
     [/^(share|embed)\./, 'share'],
     [/^(formats|export)\.|^(problem|suggestion)\.export_/, 'formats'],
@@ -15,7 +15,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|hub|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],
-    [/^(sweep|limits|cards|compare|placement_door|phases_door|card|own_gpu)\./, 'more'],
+    [/^(sweep|limits|cards|compare|placement_door|phases_door|pools_door|card|own_gpu)\./, 'more'],
     [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     [/^field\.(memory_gib|.*dense_tflop_per_s|.*_gbyte_per_s|streaming_multiprocessors|board_watts|usd_per_gpu_hour)\.help/, 'more'],

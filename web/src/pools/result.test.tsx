@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { Pooled } from '../core/api';
+import { catalog, goodOf, refusalOf } from '../shared/test-data';
+import { show } from '../shared/test-view';
+import { Outcome } from './result';
+
+const both: Pooled = goodOf('pools', 'pools-70b');
+const shown = (answer: Parameters<typeof Outcome>[0]['answer']) => show(<Outcome answer={answer} catalog={catalog} />);
+
+test('who does what, every way, and what one kind alone takes', () => {
+    const { all, text } = shown(both);
+    expect(all('table')).toHaveLength(2);
+    expect(all('row')).toHaveLength(2 + (both.ways[0]?.shares.length ?? 0) + both.ways.length);
+    expect(text()).toContain('64 × A100 SXM 80 GB');
+    expect(text()).toContain('The fastest kind alone takes');
+    expect(text()).toContain('No published run covers this');
+});
+
+test('where one kind alone is the fastest, or nothing fits, it says so; mistakes are told', () => {
+    const alone = both.ways.filter(({ way }) => way === 'alone');
+    expect(shown({ ...both, ways: alone }).text()).toContain('The other GPUs do not help.');
+    expect(shown({ ...both, ways: [] }).text()).toContain('No plan fits');
+    expect(shown({ ...both, ways: both.ways.filter(({ way }) => way !== 'alone') }).text()).toContain('No kind of GPU can do it alone.');
+    expect(shown(refusalOf('pools-bad')).text()).toContain('more_pools[0].gpu');
+});

@@ -1,0 +1,59 @@
+// A run on unlike GPUs in words, for the page and the command line.
+import type { Catalog, Pooled, PoolShare, PoolWay } from '../core/api';
+import { format } from '../format/format';
+import { wholePlan } from '../shared/plan-words';
+import { say, sentences } from '../words/words';
+
+const labelOf = ({ pools }: Pooled, way: PoolWay): string => {
+    const { label, gpus } = pools[way.shares[0]?.pool ?? 0] ?? { label: '', gpus: 0 };
+    return say('pools.gpus', { gpus, label });
+};
+
+export function sumText(answer: Pooled): string {
+    const [best] = answer.ways;
+    if (!best) return say('pools.none');
+    const alone = answer.ways.find(({ way }) => way === 'alone');
+    const all = format.enumerate(answer.pools.map(({ gpus, label }) => say('pools.gpus', { gpus, label })));
+    if (best.way === 'alone') return say('pools.one_is_fastest', { gpus: labelOf(answer, best), time: best.step_seconds });
+    return sentences(
+        say('pools.sum', { all, way: best.way, time: best.step_seconds }),
+        alone ? say('pools.alone', { gpus: labelOf(answer, alone), time: alone.step_seconds }) : say('pools.none_alone'),
+    );
+}
+
+const wayName = (answer: Pooled, way: PoolWay): string => (way.way === 'alone' ? labelOf(answer, way) : say(`pools.way_${way.way}`));
+
+export const wayHeads = (): string[] => (['way', 'step', 'days', 'cost', 'plan'] as const).map((key) => say(`pools.${key}`));
+export const wayCells = (answer: Pooled, catalog: Catalog): string[][] =>
+    answer.ways.map((way) => [
+        wayName(answer, way),
+        say('pools.step_time', { time: way.step_seconds }),
+        way.days === null ? '' : format.training(way.days, way.days, way.days)[0],
+        way.cost === null ? '' : format.dollars(way.cost),
+        wholePlan(catalog, way.plan, way.plan.data_parallel),
+    ]);
+
+function does({ copies, micro_batches, copies_with_one_more: more, first_stage: first, layers }: PoolShare): string {
+    if (copies > 0) return say('pools.holds_copies', { copies, micro_batches, more, some: more > 0 ? 'yes' : 'no' });
+    const last = first + layers.length;
+    return say('pools.holds_stages', {
+        first: first + 1,
+        last,
+        layers: format.enumerate(layers.map(String)),
+        one: layers.length === 1 ? 'yes' : 'no',
+    });
+}
+
+// What each pool does in the fastest way.
+export const shareHeads = (): string[] => (['pool', 'does', 'memory', 'busy'] as const).map((key) => say(`pools.${key}`));
+export function shareCells({ pools, ways: [best] }: Pooled): string[][] {
+    return (best?.shares ?? []).map((share) => {
+        const { label, gpus } = pools[share.pool] ?? { label: '', gpus: 0 };
+        return [
+            say('pools.gpus', { gpus, label }),
+            does(share),
+            say('pools.share', { share: share.share }),
+            say('pools.busy_part', { part: share.busy_seconds / (best?.step_seconds ?? 1) }),
+        ];
+    });
+}
