@@ -175,6 +175,9 @@ static void settings_left_out(const Plan& p, Notes& notes) {
     notes.add_if(p.first_stage_layers > 0 || p.last_stage_layers > 0 || p.count_embedding_as_layer || p.count_loss_as_layer,
                  "not_counted.layers");
     notes.add_if(sets_habits(p), "not_counted.habits");
+    notes.add_if(p.freezes() || p.optimizer != Optimizer::adam || p.activation_offload > 0 || p.feed_forward_tiles > 1 ||
+                     p.token_slices > 1 || p.swaps_heads(),
+                 "not_counted.newer");
 }
 
 Json not_counted_notes(const Job& job) {

@@ -94,6 +94,12 @@ TEST_CASE("estimate: what is not counted") {
         CHECK((with("on").find("not_counted.habits") != std::string::npos) == (std::string_view(method) == "fujii2024"));
         CHECK(with("auto").find("not_counted.habits") == std::string::npos);
     }
+    for (const char* newer : {R"("trained": "lora")", R"("optimizer": "muon")", R"("activation_offload": 0.5)",
+                              R"("feed_forward_tiles": 2)", R"("context_parallel": 2, "context_parallel_kind": "all_to_all")"})
+        for (const char* method : {"detailed", "fujii2024"}) {
+            const std::string said = notes("not_counted", R"({"gpus": 8, "method": ")" + std::string(method) + R"(", )" + newer + "}");
+            CHECK((said.find("not_counted.newer") != std::string::npos) == (std::string_view(method) == "fujii2024"));
+        }
 }
 
 TEST_CASE("estimate: why a stage is the fullest") {

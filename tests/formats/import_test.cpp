@@ -13,8 +13,10 @@
 #include "settings.h"
 
 using namespace fourfold;
+using tests::fate;
 using tests::json;
 using tests::said;
+using tests::some;
 
 namespace {
 

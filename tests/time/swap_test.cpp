@@ -1,5 +1,6 @@
 // Activations that go to the host and come back beneath the passes; heads that are swapped for parts of a sequence: by hand, and laws.
 #include "time/swap.h"
+#include "model/catalog.h"
 
 #include <doctest/doctest.h>
 

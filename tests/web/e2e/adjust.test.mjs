@@ -141,6 +141,23 @@ pageTest('a detail of the framework is set in its group, and back to what the fr
     await eventually('the amount', () => amount(page), before);
 });
 
+pageTest('activations wait on the host, or a sequence passes in slices: both save memory, and the host says what it holds', async () => {
+    const page = await open('?v=2&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=32&tp=8&cp=1&pp=4&mb=1&vp=1&seq=8192&batch=4&recompute=none&layout=equal');
+    const before = await amount(page);
+    await unfold(page, '#field-activation_offload');
+    await field(page, 'activation_offload').fill('1');
+    await addressHas(page, 'actoff=1');
+    const less = (now) => now < before - 1;
+    await eventually('the amount', () => amount(page), less);
+    await page.locator('.host').first().waitFor();
+    await field(page, 'activation_offload').fill('0');
+    await eventually('the amount', () => amount(page), before);
+    await unfold(page, '#field-token_slices');
+    await field(page, 'token_slices').fill('4');
+    await addressHas(page, 'slices=4');
+    await eventually('the amount', () => amount(page), less);
+});
+
 pageTest('settings that cannot matter are not there, those that are set stay', async () => {
     const page = await open('?v=2&pp=1');
     assert.equal(await field(page, 'schedule').count(), 0);
