@@ -17,9 +17,9 @@
 #include "links/read.h"
 #include "model/catalog.h"
 #include "phases/phases.h"
-#include "pools/pools.h"
 #include "placement/placement.h"
 #include "plan/rules.h"
+#include "pools/pools.h"
 #include "search/ranking.h"
 
 namespace fourfold::api {
