@@ -3,6 +3,7 @@
 //   Z. Um et al.: Metis, ATC'24: faster GPUs hold more layers of a pipeline
 // Every term of the network is that of the slowest pool's.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -17,16 +18,16 @@ struct Pool {
 };
 using Pools = std::vector<Pool>;
 
-// A plan of all GPUs as a pool runs it: nodes are as large as that pool's.
+// A plan of all GPUs as a pool runs it. GPUs of two pools are never in one node, so a node holds at most the pool.
 inline Plan in_nodes_of(const Pool& pool, const Plan& shape) {
     Plan plan = shape;
-    plan.gpus_per_node = pool.job.plan.gpus_per_node;
+    plan.gpus_per_node = std::min(pool.job.plan.gpus_per_node, pool.gpus);
     return plan;
 }
 
 // What a pool does in a step.
 struct PoolShare {
-    std::size_t pool = 0;
+    std::size_t pool = 0;            // which of the pools that were asked about
     std::int64_t copies = 0;         // of the model
     std::int64_t micro_batches = 0;  // of each copy
     std::int64_t more = 0;           // copies that do one more
@@ -40,12 +41,21 @@ struct Mixed {
     std::vector<PoolShare> shares;
 };
 
-// Each pool holds whole copies of the model; every copy does as many micro-batches as keeps the slowest copy least slow. nullopt: not so,
-// not in fewer than `most_seconds` a step, or not in memory. `shape`: a plan of all GPUs, whatever its batch.
+// Each pool holds whole copies of the model; every copy does as many micro-batches as keeps the slowest copy least slow. Copies that talk
+// to each other in every micro-batch do as many: all of them with FSDP, those of one group of experts with EP. nullopt: not so, not in
+// fewer than `most_seconds` a step, or not in memory. `shape`: a plan of all GPUs, whatever its batch.
 std::optional<Mixed> as_copies(const Pools& pools, const Plan& shape, double most_seconds);
 
 // Each pool holds stages of every pipeline, one after the other in this order; their layers are split by speed and memory. `shape` is a
 // plan of all GPUs with stages in one direction and one chunk each.
 std::optional<Mixed> as_stages(const Pools& pools, const std::vector<std::size_t>& order, const Plan& shape, double most_seconds);
+
+// The fastest of each way. Pools that would only slow it down do nothing.
+struct Mixes {
+    std::optional<Mixed> copies, stages;
+    std::int64_t looked_at = 0;  // plans
+};
+// Of jobs that differ in the card and the number of GPUs alone.
+Mixes find_mixes(const std::vector<Job>& alone);
 
 }  // namespace fourfold

@@ -1,8 +1,6 @@
 #include "pools/pools.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "answer/parts.h"
 #include "base/text.h"
@@ -14,7 +12,6 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostPools = 4;
-constexpr std::size_t kShapes = 100;  // of the fastest plans on each kind of GPU, were there no other: their shapes are tried on all kinds
 
 // ---- the request
 // The job on the GPUs that `more` names.
@@ -27,6 +24,23 @@ std::optional<Job> read_pool(const Json& request, const Json& more, Problems& pr
     one.erase("more_pools");
     for (const char* key : {"gpu", "gpus"}) one[key] = more[key];
     return read_parsed_job(one, Request::estimate, problems);
+}
+
+// NCCL joins GPUs of NVIDIA, and RCCL those of AMD: no library in common use joins both.
+bool is_amd(const Job& job) { return job.gpu->architecture == Architecture::cdna3 || job.gpu->architecture == Architecture::cdna4; }
+
+// GPUs of one kind are one pool, wherever they are listed.
+std::vector<Job> by_kind(std::vector<Job> jobs) {
+    std::vector<Job> kinds;
+    for (Job& job : jobs) {
+        const auto same = [&](const Job& other) { return other.gpu->id == job.gpu->id && other.gpu->own == job.gpu->own; };
+        const auto known = std::find_if(kinds.begin(), kinds.end(), same);
+        if (known == kinds.end())
+            kinds.push_back(std::move(job));
+        else
+            known->plan.gpus += job.plan.gpus;
+    }
+    return kinds;
 }
 
 std::vector<Job> read_pools(const Json& request, Problems& problems) {
@@ -50,6 +64,13 @@ std::vector<Job> read_pools(const Json& request, Problems& problems) {
     for (std::size_t i = 0; i < given->size(); ++i) {
         Problems own;
         auto job = read_pool(request, (*given)[i], own);
+        if (job && !jobs.empty() && is_amd(*job) != is_amd(jobs.front()))
+            own.push_back({"gpu",
+                           "contradictory",
+                           job->gpu->label,
+                           Text("problem.pools_makers").with("name", job->gpu->label).with("other", jobs.front().gpu->label),
+                           {},
+                           nullptr});
         if (job) jobs.push_back(std::move(*job));
         for (Problem& problem : own) {
             const bool of_pool = problem.field.empty() || problem.field.starts_with("gpu");
@@ -59,109 +80,6 @@ std::vector<Job> read_pools(const Json& request, Problems& problems) {
         }
     }
     return jobs;
-}
-
-// The pools as parts of one machine: the network of the slowest, and the GPUs of all in the plan.
-Pools together(const std::vector<Job>& alone) {
-    double adapter = INFINITY;
-    std::int64_t gpus = 0;
-    for (const Job& job : alone) {
-        const double own = job.gpu->network_byte_per_s;
-        adapter = std::min(adapter, own > 0 ? own : usual_adapter(job.gpu->architecture));
-        gpus += job.plan.gpus;
-    }
-    Pools pools;
-    for (const Job& job : alone) {
-        Gpu card = *job.gpu;
-        card.network_byte_per_s = adapter;
-        pools.push_back({job, job.plan.gpus});
-        pools.back().job.gpu = std::make_shared<const Gpu>(std::move(card));
-        pools.back().job.plan.gpus = gpus;
-    }
-    return pools;
-}
-
-// ---- the search
-// One batch that all numbers of copies divide may stand for the real one: the copies share the real one out unevenly.
-std::vector<Plan> shapes_of(const Pools& pools, bool any_batch) {
-    std::vector<Plan> shapes;
-    for (const Pool& pool : pools) {
-        Job job = pool.job;
-        const std::int64_t gpus = job.plan.gpus;
-        if (any_batch) job.plan.global_batch = (job.plan.global_batch + gpus - 1) / gpus * gpus;
-        for (Ranked& one : search(job.space(), {.plans = kShapes}).plans) shapes.push_back(std::move(one.estimate.plan));
-    }
-    return shapes;
-}
-
-// Every shape once.
-class Shapes {
- public:
-    void add(const Plan& plan) {
-        Json fields = Json::object();
-        visit_fields(plan, FieldWriter(fields));
-        std::string text = fields.dump();
-        if (std::find(known_.begin(), known_.end(), text) != known_.end()) return;
-        known_.push_back(std::move(text));
-        plans_.push_back(plan);
-    }
-    const std::vector<Plan>& plans() const { return plans_; }
-
- private:
-    std::vector<std::string> known_;
-    std::vector<Plan> plans_;
-};
-
-struct Best {
-    std::optional<Mixed> copies, stages;
-    std::int64_t looked_at = 0;
-};
-
-void try_copies(const Pools& pools, Best& best) {
-    Shapes shapes;
-    for (const bool any_batch : {false, true})
-        for (Plan& shape : shapes_of(pools, any_batch)) {
-            shape.global_batch = pools.front().job.plan.global_batch;
-            shapes.add(shape);
-        }
-    for (const Plan& shape : shapes.plans()) {
-        ++best.looked_at;
-        if (auto one = as_copies(pools, shape, best.copies ? best.copies->seconds : INFINITY)) best.copies = std::move(one);
-    }
-}
-
-// A chunk on each stage, one micro-batch after the other: what the closed form of a pipeline is for.
-bool has_simple_stages(const Plan& plan) {
-    return (plan.virtual_stages == 1 || plan.virtual_stages == kAuto) && plan.token_slices == 1 && plan.weight_copies() == 1 &&
-           !row_of(plan.schedule).splits_backward && plan.layout == nullptr && !has_uneven_ends(plan);
-}
-void try_stages(const Pools& pools, Best& best) {
-    const Plan& asked = pools.front().job.plan;
-    if (!has_simple_stages(asked)) return;
-    std::int64_t common = 0;
-    for (const Pool& pool : pools) common = std::gcd(common, pool.gpus);
-    const std::int64_t least = asked.gpus / common;  // stages where the GPUs of one are a common divisor of the pools
-    Shapes shapes;
-    for (Plan& shape : shapes_of(pools, true)) {
-        shape.global_batch = asked.global_batch;
-        shape.virtual_stages = 1;
-        shape.virtual_stage_group = kAuto;
-        shape.schedule = (asked.open & open_schedule) != 0 ? kUsualSchedule : asked.schedule;
-        shape.split = Split::equal, shape.layout = nullptr;
-        for (std::int64_t stages = least; stages <= pools.front().job.model.layers; stages += least) {
-            if (asked.pipeline_parallel != kAuto && asked.pipeline_parallel != stages) continue;
-            shape.pipeline_parallel = stages;
-            if (asked.gpus % shape.model_parallel() == 0) shapes.add(shape);
-        }
-    }
-    std::vector<std::size_t> order(pools.size());
-    for (const Plan& shape : shapes.plans()) {
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        do {
-            ++best.looked_at;
-            if (auto one = as_stages(pools, order, shape, best.stages ? best.stages->seconds : INFINITY)) best.stages = std::move(one);
-        } while (std::next_permutation(order.begin(), order.end()));
-    }
 }
 
 // ---- the answer
@@ -190,10 +108,10 @@ Json describe_way(const char* kind, const Plan& plan, double seconds, const std:
         .add("cost", asked ? cost_of(jobs, days) : Json());
 }
 
-Json describe_share(const PoolShare& share, const Pool& pool, double step) {
+Json describe_share(const PoolShare& share, std::int64_t gpus, double step) {
     Json object = Object()
                       .add("pool", static_cast<std::int64_t>(share.pool))
-                      .add("gpus", pool.gpus)
+                      .add("gpus", gpus)
                       .add("copies", share.copies)
                       .add("micro_batches", share.micro_batches)
                       .add("copies_with_one_more", share.more)
@@ -206,12 +124,15 @@ Json describe_share(const PoolShare& share, const Pool& pool, double step) {
     return object;
 }
 
-Json describe_mixed(const char* kind, const Mixed& mixed, const Pools& pools, const std::vector<Job>& alone) {
+Json describe_mixed(const char* kind, const Mixed& mixed, const std::vector<Job>& alone) {
     std::vector<const Job*> jobs;
-    for (const Job& job : alone) jobs.push_back(&job);
-    Json way = describe_way(kind, mixed.plan, mixed.seconds, jobs);
+    jobs.reserve(mixed.shares.size());
     Json shares = Json::array();
-    for (const PoolShare& share : mixed.shares) shares.push_back(describe_share(share, pools[share.pool], mixed.seconds));
+    for (const PoolShare& share : mixed.shares) {
+        jobs.push_back(&alone[share.pool]);
+        shares.push_back(describe_share(share, alone[share.pool].plan.gpus, mixed.seconds));
+    }
+    Json way = describe_way(kind, mixed.plan, mixed.seconds, jobs);
     way["shares"] = std::move(shares);
     return way;
 }
@@ -220,7 +141,7 @@ Json describe_alone(std::size_t pool, const Estimated& best, const Job& job) {
     Json way = describe_way("alone", best.plan, best.seconds, {&job});
     const Plan& p = best.plan;
     PoolShare share{pool, p.data_parallel(), p.micro_batches(), 0, 0, {}, best};
-    way["shares"] = Json::array({describe_share(share, {job, p.gpus}, best.seconds)});
+    way["shares"] = Json::array({describe_share(share, p.gpus, best.seconds)});
     return way;
 }
 
@@ -231,20 +152,19 @@ Json pools_answer(const Json& request, Problems& problems) {
         read_parsed_job(request, Request::pools, problems);
         return nullptr;
     }
-    const std::vector<Job> alone = read_pools(request, problems);
+    std::vector<Job> read = read_pools(request, problems);
     if (!problems.empty()) return nullptr;
-    const Pools pools = together(alone);
-    Best best;
-    try_copies(pools, best);
-    try_stages(pools, best);
+    const Json job = to_json(read.front());
+    const std::vector<Job> alone = by_kind(std::move(read));
+    const Mixes best = find_mixes(alone);
     Json ways = Json::array();
     const auto add = [&](Json way) {  // the fastest first
         std::size_t at = 0;
         while (at < ways.size() && ways[at]["step_seconds"].get<double>() <= way["step_seconds"].get<double>()) ++at;
         ways.insert(ways.begin() + static_cast<std::ptrdiff_t>(at), std::move(way));
     };
-    if (best.copies) add(describe_mixed("copies", *best.copies, pools, alone));
-    if (best.stages) add(describe_mixed("stages", *best.stages, pools, alone));
+    if (best.copies) add(describe_mixed("copies", *best.copies, alone));
+    if (best.stages) add(describe_mixed("stages", *best.stages, alone));
     for (std::size_t i = 0; i < alone.size(); ++i)
         if (const auto one = best_plan(alone[i].space())) add(describe_alone(i, one->estimate, alone[i]));
     Json listed = Json::array();
@@ -256,7 +176,7 @@ Json pools_answer(const Json& request, Problems& problems) {
                              .add("card_bytes", alone[i].gpu->memory_bytes));
     return Object()
         .add("ok", true)
-        .add("job", to_json(alone.front()))
+        .add("job", job)
         .add("pools", std::move(listed))
         .add("ways", std::move(ways))
         .add("looked_at", best.looked_at);

@@ -4,6 +4,7 @@
 
 #include "plan/rules.h"
 #include "pools/mixed.h"
+#include "pools/split.h"
 
 namespace fourfold {
 
@@ -15,26 +16,24 @@ class Pipeline {
     Pipeline(const Pools& pools, const std::vector<std::size_t>& order, const Plan& shape) : pools_(pools), plan_(shape) {
         const std::int64_t of_a_stage = shape.gpus / shape.pipeline_parallel;
         for (const std::size_t pool : order) owner_.insert(owner_.end(), static_cast<std::size_t>(pools[pool].gpus / of_a_stage), pool);
-        layers_.assign(owner_.size(), 1);
         most_.assign(owner_.size(), model().layers);
         for (const Pool& pool : pools) plans_.push_back(in_nodes_of(pool, shape));
         for (std::size_t i = 0; i < pools.size(); ++i) timers_.emplace_back(model(), *pools[i].job.gpu, pools[i].job.cluster, plans_[i]);
         for (std::size_t i = 0; i < pools.size(); ++i) layer_times_.push_back(timers_[i].layers(plans_[i]));
     }
 
-    // The next layer goes to the stage that would then be the fastest. false: the stages cannot hold them all.
-    bool split_layers() {
-        std::fill(layers_.begin(), layers_.end(), 1);
-        std::int64_t left = model().layers - static_cast<std::int64_t>(layers_.size());
-        if (left < 0) return false;
-        for (; left > 0; --left) {
-            std::size_t best = layers_.size();
-            double least = INFINITY;
-            for (std::size_t s = 0; s < layers_.size(); ++s)
-                if (const double then = about(s, layers_[s] + 1); layers_[s] < most_[s] && then < least) least = then, best = s;
-            if (best == layers_.size()) return false;
-            ++layers_[best];
+    // The layers of each stage that make the pipeline's work least, with layers of the model's average kind. false: the stages cannot hold
+    // them all.
+    bool split() {
+        std::vector<StageCost> stages;
+        for (std::size_t s = 0; s < owner_.size(); ++s) {
+            const LayerTimes& t = layer_times_[owner_[s]];
+            const double ends = (s == 0 ? t.embedding : 0) + (s + 1 == owner_.size() ? t.head : 0);
+            stages.push_back({owner_[s], ends, average_layer(t), most_[s]});
         }
+        const PipelineWeights w = pipeline_weights(plan_);
+        layers_ = split_layers(stages, model().layers, w.sum_work, w.most_work);
+        if (layers_.empty()) return false;
         std::vector<std::int32_t> listed(layers_.begin(), layers_.end());
         plan_.layout = std::make_shared<const Layout>(listed, static_cast<int>(model().multi_token_layers));
         for (Plan& plan : plans_) plan.layout = plan_.layout;
@@ -85,9 +84,6 @@ class Pipeline {
         }
         return all;
     }
-    bool has_room() const {
-        return std::all_of(most_.begin(), most_.end(), [](std::int64_t most) { return most >= 1; });
-    }
 
     Mixed result(const std::vector<std::size_t>& order, double seconds, std::vector<Estimated> fullest) const {
         Mixed mixed{plan_, seconds, {}};
@@ -113,15 +109,13 @@ class Pipeline {
         for (const double one : stages) sum += one, most = std::max(most, one);
         return w.sum_work * sum + w.most_work * most;
     }
-    // Seconds of a stage with so many layers of the model's average kind.
-    double about(std::size_t s, std::int64_t layers) const {
-        const LayerTimes& t = layer_times_[owner_[s]];
+    // Seconds of a micro-batch in a layer of the model's average kind.
+    double average_layer(const LayerTimes& t) const {
         const auto of = [](const LayerTime& one) { return one.forward + one.backward; };
-        const double experts = static_cast<double>(std::count_if(model().expert_layers.begin(), model().expert_layers.end(),
-                                                                 [](auto is) { return is != 0; })) /
+        const auto& kinds = model().expert_layers;
+        const double experts = static_cast<double>(std::count_if(kinds.begin(), kinds.end(), [](auto is) { return is != 0; })) /
                                static_cast<double>(model().layers);
-        const double each = (1 - experts) * of(t.dense) + experts * of(t.expert);
-        return each * static_cast<double>(layers) + (s == 0 ? t.embedding : 0) + (s + 1 == layers_.size() ? t.head : 0);
+        return (1 - experts) * of(t.dense) + experts * of(t.expert);
     }
 
     const Pools& pools_;
@@ -139,7 +133,7 @@ class Pipeline {
 std::optional<Mixed> as_stages(const Pools& pools, const std::vector<std::size_t>& order, const Plan& shape, double most_seconds) {
     Pipeline pipeline(pools, order, shape);
     std::vector<Estimated> fullest;
-    while (pipeline.has_room() && pipeline.split_layers()) {
+    while (pipeline.split()) {
         if (!pipeline.is_legal()) return std::nullopt;
         const double seconds = pipeline.step_seconds();  // fewer layers on a stage than would be fastest are never faster
         if (seconds >= most_seconds) return std::nullopt;

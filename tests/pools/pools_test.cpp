@@ -60,14 +60,16 @@ Plan shape(const Job& job, std::int64_t tensor, std::int64_t pipeline) {
 
 }  // namespace
 
-TEST_CASE("pools: two of one kind are today's run on all of them, as copies and as stages") {
+TEST_CASE("pools: two of one kind are the run on all of them, as copies and as stages") {
     const Job all = read(job_8b("h100-sxm-80gb", 32));
     const Json half = job_8b("h100-sxm-80gb", 16);
     const Pools pools = pools_of(half, half);
     for (const std::int64_t tensor : {1, 2, 4}) {
         for (const std::int64_t pipeline : {1, 2, 4}) {
             const Plan plan = shape(all, tensor, pipeline);
-            const Estimated today = estimated(all.space(), plan);
+            Plan halves = plan;
+            halves.gpus_per_node = std::min<std::int64_t>(8, 16 / pipeline);  // copies of two pools never stand in one node
+            const Estimated today = estimated(all.space(), halves);
             const auto copies = as_copies(pools, plan, INFINITY);
             if (!may_run(all.space(), today.verdict)) {
                 CHECK_FALSE(copies.has_value());
@@ -177,6 +179,52 @@ TEST_CASE("pools: the famous questions; more GPUs are never slower, nor is a fas
         {{"version", 2}, {"model", "llama-3.1-70b"}, {"gpu", "a100-sxm-80gb"}, {"gpus", 1}, {"global_batch", 1'024}}, "h100-sxm-80gb", 64));
     CHECK(step(way_of(few, "alone")) < INFINITY);
     CHECK(fastest(few) <= step(way_of(few, "alone")));
+}
+
+TEST_CASE("pools: the network between kinds is never a link inside a node") {
+    // Four and four GPUs are two halves of no node: a slow network is felt, however the work is split.
+    Json four = with(job_8b("h100-sxm-80gb", 4), "a100-sxm-80gb", 4), slow = four;
+    slow["measured_inter_gb_s"] = 1;
+    const Json fast_answer = pooled(four), slow_answer = pooled(slow);
+    for (const char* way : {"copies", "stages"}) CHECK(step(way_of(slow_answer, way)) > 1.1 * step(way_of(fast_answer, way)));
+    CHECK(step(way_of(slow_answer, "alone")) == step(way_of(fast_answer, "alone")));
+}
+
+TEST_CASE("pools: one more kind never makes it slower: who does not help does nothing") {
+    const Json two = with(job_8b("h100-sxm-80gb", 8), "a100-sxm-80gb", 8);
+    Json three = two;
+    three["more_pools"].push_back({{"gpu", "a100-sxm-40gb"}, {"gpus", 1}});
+    const Json answer = pooled(three);
+    CHECK(fastest(answer) <= fastest(pooled(two)));
+    CHECK(answer["pools"].size() == 3);
+    CHECK(answer["ways"][0]["shares"].size() == 2);
+}
+
+TEST_CASE("pools: GPUs of one kind are one pool, and the answer is the one on all of them") {
+    const Json answer = pooled(with(job_8b("h100-sxm-80gb", 8), "h100-sxm-80gb", 24));
+    REQUIRE(answer["ways"].size() == 1);
+    CHECK(answer["pools"].size() == 1);
+    CHECK(answer["pools"][0]["gpus"] == 32);
+    const Json all = json(api::estimate(job_8b("h100-sxm-80gb", 32).dump()));
+    CHECK(fastest(answer) == all["time"]["step_seconds"].get<double>());
+}
+
+TEST_CASE("pools: no library joins GPUs of NVIDIA and AMD") {
+    const Json answer = pooled(with(job_8b("h100-sxm-80gb", 8), "mi300x-192gb", 8));
+    CHECK(answer["problems"][0]["field"] == "more_pools[0].gpu");
+    CHECK(answer["problems"][0]["message"]["id"] == "problem.pools_makers");
+    CHECK(pooled(with(job_8b("mi300x-192gb", 8), "mi325x-256gb", 8))["ok"] == true);
+}
+
+TEST_CASE("pools: copies that talk in every micro-batch do as many") {
+    const Pools pools = pools_of(job_8b("a100-sxm-80gb", 8), job_8b("h100-sxm-80gb", 8));
+    Plan fsdp = shape(pools[0].job, 1, 1);
+    fsdp.framework = FrameworkKind::pytorch;
+    fsdp.zero = Zero::weights;
+    fsdp.recompute = Recompute::full;
+    const auto best = as_copies(pools, fsdp, INFINITY);
+    REQUIRE(best.has_value());
+    for (const PoolShare& share : best->shares) CHECK((share.micro_batches == 32 && share.more == 0));
 }
 
 TEST_CASE("pools: every mistake is named at its place") {

@@ -16,6 +16,15 @@ test('who does what, every way, and what one kind alone takes', () => {
     expect(text()).toContain('No published run covers this');
 });
 
+test('the layers of the stages, who does nothing, and where one kind alone costs less', () => {
+    expect(both.ways[0]?.way).toBe('stages');
+    expect(shown(both).text()).toContain(String(both.ways[0]?.plan.layout));
+    const [first] = both.pools;
+    if (!first) throw new Error('no pool');
+    expect(shown({ ...both, pools: [...both.pools, first] }).text()).toContain('would not make it faster');
+    expect(shown(both).text()).toContain('The cheapest is one kind alone');
+});
+
 test('where one kind alone is the fastest, or nothing fits, it says so; mistakes are told', () => {
     const alone = both.ways.filter(({ way }) => way === 'alone');
     expect(shown({ ...both, ways: alone }).text()).toContain('The other GPUs do not help.');

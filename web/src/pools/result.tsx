@@ -1,7 +1,7 @@
 import type { Catalog, Pooled, Refusal } from '../core/api';
 import { messageOf } from '../shared/names';
 import { say } from '../words/words';
-import { shareCells, shareHeads, sumText, wayCells, wayHeads } from './said';
+import { layoutOf, shareCells, shareHeads, sumText, wayCells, wayHeads } from './said';
 
 function Table({ label, heads, rows }: { label: string; heads: readonly string[]; rows: readonly (readonly string[])[] }) {
     return (
@@ -43,11 +43,17 @@ export function Outcome({ answer, catalog }: { answer: Pooled | Refusal; catalog
             </ul>
         );
     }
+    const layout = layoutOf(answer);
     const mixed = answer.ways[0] !== undefined && answer.ways[0].way !== 'alone';
     return (
         <>
             <p class="takes">{sumText(answer)}</p>
             {mixed && <Table label={say('pools.who_does_what')} heads={shareHeads()} rows={shareCells(answer)} />}
+            {layout !== null && (
+                <p class="note">
+                    {say('pools.layout')} <code>{layout}</code>
+                </p>
+            )}
             {answer.ways.length > 0 && <Table label={say('pools.ways')} heads={wayHeads()} rows={wayCells(answer, catalog)} />}
             <p class="note">{say('pools.basis')}</p>
         </>

@@ -9,15 +9,28 @@ const labelOf = ({ pools }: Pooled, way: PoolWay): string => {
     return say('pools.gpus', { gpus, label });
 };
 
+// Where one kind alone costs less than the fastest way.
+function cheaperText(answer: Pooled, { cost: most }: PoolWay): string | false {
+    let cheapest: PoolWay | null = null;
+    let least = most ?? 0;
+    for (const way of answer.ways) if (way.cost !== null && way.cost < least) [cheapest, least] = [way, way.cost];
+    if (cheapest?.way !== 'alone') return false;
+    return say('pools.cheaper', { gpus: labelOf(answer, cheapest), cost: format.dollars(least), other: format.dollars(most ?? 0) });
+}
+
 export function sumText(answer: Pooled): string {
     const [best] = answer.ways;
     if (!best) return say('pools.none');
     const alone = answer.ways.find(({ way }) => way === 'alone');
-    const all = format.enumerate(answer.pools.map(({ gpus, label }) => say('pools.gpus', { gpus, label })));
     if (best.way === 'alone') return say('pools.one_is_fastest', { gpus: labelOf(answer, best), time: best.step_seconds });
+    const works = new Set(best.shares.map(({ pool }) => pool));
+    const enumerate = (work: boolean): string =>
+        format.enumerate(answer.pools.flatMap(({ gpus, label }, i) => (works.has(i) === work ? [say('pools.gpus', { gpus, label })] : [])));
     return sentences(
-        say('pools.sum', { all, way: best.way, time: best.step_seconds }),
+        say('pools.sum', { all: enumerate(true), way: best.way, time: best.step_seconds }),
+        works.size < answer.pools.length && say('pools.unused', { gpus: enumerate(false) }),
         alone ? say('pools.alone', { gpus: labelOf(answer, alone), time: alone.step_seconds }) : say('pools.none_alone'),
+        cheaperText(answer, best),
     );
 }
 
@@ -43,6 +56,9 @@ function does({ copies, micro_batches, copies_with_one_more: more, first_stage: 
         one: layers.length === 1 ? 'yes' : 'no',
     });
 }
+
+// The layers of its stages, for Megatron-LM; none where the fastest way has whole copies, or one kind alone.
+export const layoutOf = ({ ways: [best] }: Pooled): string | null => (best?.way === 'stages' ? String(best.plan.layout) : null);
 
 // What each pool does in the fastest way.
 export const shareHeads = (): string[] => (['pool', 'does', 'memory', 'busy'] as const).map((key) => say(`pools.${key}`));

@@ -1259,6 +1259,9 @@ export interface Words {
     'pools.alone': { time: number; gpus: string };
     'pools.none_alone': null;
     'pools.one_is_fastest': { gpus: string; time: number };
+    'pools.unused': { gpus: string };
+    'pools.cheaper': { gpus: string; cost: string; other: string };
+    'pools.layout': null;
     'pools.basis': null;
     'pools.ways': null;
     'pools.who_does_what': null;
