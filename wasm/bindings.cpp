@@ -73,7 +73,6 @@ EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("phases", &face::text<api::phases>);
     emscripten::function("pools", &face::text<api::pools>);
     emscripten::function("calibrate", &face::text<api::calibrate>);
-    emscripten::function("read_links", &face::text<api::read_links>);
     emscripten::function("place", &face::place);
     emscripten::function("place", &face::place_columns);
     emscripten::function("search", &face::search);

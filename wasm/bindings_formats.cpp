@@ -1,4 +1,4 @@
-// The face of the second module: what api.h reads of the configurations of others, and of what runs printed.
+// The face of the second module: what api.h reads of the configurations of others, and of what runs and other tools printed.
 #include <emscripten/bind.h>
 
 #include "api.h"
@@ -10,4 +10,6 @@ EMSCRIPTEN_BINDINGS(fourfold_formats) {
                          emscripten::optional_override([](const std::string& request) { return fourfold::api::export_plan(request); }));
     emscripten::function("read_run",
                          emscripten::optional_override([](const std::string& request) { return fourfold::api::read_run(request); }));
+    emscripten::function("read_links",
+                         emscripten::optional_override([](const std::string& request) { return fourfold::api::read_links(request); }));
 }

@@ -10,10 +10,10 @@ namespace fourfold {
 namespace {
 
 // The copies of one pool, and what a step of theirs takes.
-class Copies {
+class Copies final : public CopyCost {
  public:
     Copies(const Pool& pool, const Plan& shape)
-        : count(pool.gpus / shape.model_parallel()),
+        : CopyCost(pool.gpus / shape.model_parallel()),
           space_(pool.job.space()),
           shape_(beside_others(pool, shape)),
           timer_(space_.model, space_.gpu, space_.cluster, shape_) {}
@@ -23,11 +23,9 @@ class Copies {
         return plan;
     }
     bool allows(std::int64_t micro_batches) const { return is_legal(space_.model, plan(micro_batches)); }
-    double seconds(std::int64_t micro_batches) { return timer_.seconds(plan(micro_batches)); }
+    double seconds(std::int64_t micro_batches) override { return timer_.seconds(plan(micro_batches)); }
     Estimated estimate(std::int64_t micro_batches) const { return estimated(space_, plan(micro_batches)); }
     bool may_run(const Estimated& one) const { return fourfold::may_run(space_, one.verdict); }
-
-    const std::int64_t count;
 
  private:
     // Copies that add up gradients within a node are at most the pool's own: the others are elsewhere.
@@ -59,13 +57,13 @@ std::optional<Mixed> as_copies(const Pools& pools, const Plan& shape, double mos
     const std::int64_t batch = pools.front().job.plan.global_batch, micro_batches = batch / shape.micro_batch;
     if (batch % shape.micro_batch != 0) return std::nullopt;
     std::vector<Copies> copies;
-    std::vector<CopyCost> costs;
+    std::vector<CopyCost*> costs;
     std::int64_t all = 0;
     copies.reserve(pools.size());  // their addresses are kept below
     for (const Pool& pool : pools) {
         if (!holds_whole_copies(pool, shape)) return std::nullopt;
         Copies& one = copies.emplace_back(pool, shape);
-        costs.push_back({one.count, [&one](std::int64_t n) { return one.seconds(n); }});
+        costs.push_back(&one);
         all += one.count;
     }
     const std::int64_t same = in_step(shape, all);

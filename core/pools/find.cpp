@@ -2,7 +2,6 @@
 #include <cmath>
 #include <numeric>
 #include <string>
-#include <unordered_set>
 
 #include "plan/rules.h"
 #include "pools/mixed.h"
@@ -52,12 +51,15 @@ class Shapes {
     void add(const Plan& plan) {
         Json fields = Json::object();
         visit_fields(plan, FieldWriter(fields));
-        if (known_.insert(fields.dump()).second) plans_.push_back(plan);
+        std::string text = fields.dump();
+        if (std::find(known_.begin(), known_.end(), text) != known_.end()) return;
+        known_.push_back(std::move(text));
+        plans_.push_back(plan);
     }
     const std::vector<Plan>& plans() const { return plans_; }
 
  private:
-    std::unordered_set<std::string> known_;
+    std::vector<std::string> known_;
     std::vector<Plan> plans_;
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace fourfold {
@@ -18,16 +17,19 @@ struct StageCost {
 // pipeline takes (PipelineWeights). Empty: the stages cannot hold so many.
 std::vector<std::int64_t> split_layers(const std::vector<StageCost>& stages, std::int64_t layers, double sum_work, double most_work);
 
-// Copies of the model on one kind of GPU: what a step of m micro-batches takes each of them, which grows with m.
-struct CopyCost {
-    std::int64_t copies = 0;
-    std::function<double(std::int64_t)> seconds;
+// Copies of the model on one kind of GPU.
+class CopyCost {
+ public:
+    explicit CopyCost(std::int64_t copies) : count(copies) {}
+    virtual ~CopyCost() = default;
+    virtual double seconds(std::int64_t micro_batches) = 0;  // that a step of so many takes each of them; more take longer
+    const std::int64_t count;
 };
 struct Dealt {
     std::int64_t each = 1, more = 0;  // micro-batches of every copy, and how many copies do one more
     std::int64_t most() const { return each + (more > 0 ? 1 : 0); }
 };
 // So many micro-batches, one a copy at least, dealt out so that the slowest copy is done as early as can be.
-std::vector<Dealt> deal_micro_batches(const std::vector<CopyCost>& kinds, std::int64_t micro_batches);
+std::vector<Dealt> deal_micro_batches(const std::vector<CopyCost*>& kinds, std::int64_t micro_batches);
 
 }  // namespace fourfold

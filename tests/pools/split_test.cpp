@@ -65,17 +65,25 @@ TEST_CASE("split: no other way to split layers is better") {
 }
 
 TEST_CASE("split: micro-batches by hand") {
-    const auto takes = [](double fixed, double each) { return [=](std::int64_t n) { return fixed + each * static_cast<double>(n); }; };
+    class Takes final : public CopyCost {
+     public:
+        Takes(std::int64_t copies, double fixed, double each) : CopyCost(copies), fixed_(fixed), each_(each) {}
+        double seconds(std::int64_t n) override { return fixed_ + each_ * static_cast<double>(n); }
+
+     private:
+        const double fixed_, each_;
+    };
+    const auto deal = [](Takes a, Takes b, std::int64_t micro_batches) { return deal_micro_batches({&a, &b}, micro_batches); };
     // One copy takes 3 s a micro-batch, one 1 s: of 8 they do 2 and 6, in 6 s.
-    const auto two = deal_micro_batches({{1, takes(0, 3)}, {1, takes(0, 1)}}, 8);
+    const auto two = deal({1, 0, 3}, {1, 0, 1}, 8);
     CHECK((two[0].each == 2 && two[1].each == 6 && two[0].more == 0 && two[1].more == 0));
     // Two copies of each and 17: two of 2 s and two of 6 s would be 4 + 12 = 16; the odd one goes to a fast copy, 7 s.
-    const auto odd = deal_micro_batches({{2, takes(0, 3)}, {2, takes(0, 1)}}, 17);
+    const auto odd = deal({2, 0, 3}, {2, 0, 1}, 17);
     CHECK((odd[0].each == 2 && odd[0].more == 0 && odd[1].each == 6 && odd[1].more == 1 && odd[1].most() == 7));
     // A start of 9 s on the fast one: 4 and 4 take 12 and 13 s, 5 and 3 take 15 and 12.
-    const auto late = deal_micro_batches({{1, takes(0, 3)}, {1, takes(9, 1)}}, 8);
+    const auto late = deal({1, 0, 3}, {1, 9, 1}, 8);
     CHECK((late[0].each == 4 && late[1].each == 4));
     // One each at least, however slow.
-    const auto least = deal_micro_batches({{1, takes(0, 100)}, {1, takes(0, 1)}}, 8);
+    const auto least = deal({1, 0, 100}, {1, 0, 1}, 8);
     CHECK((least[0].each == 1 && least[1].each == 7));
 }

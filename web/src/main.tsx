@@ -22,7 +22,6 @@ import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
 
 const MOST_PLACERS = 4; // workers that search for a placement; each starts when it is first needed
-const LONG_MEASUREMENT = 100_000; // characters: the instance that read it holds some 100 MB and is not kept
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
 const root = document.getElementById('app') as HTMLElement;
 const { boot } = window;
@@ -47,12 +46,6 @@ function createCores(): Cores {
     const searches = create();
     // Instances of their own: a search of 30 seconds must not keep a ranking waiting, and its memory goes back with them.
     const placers = Array.from({ length: Math.max(1, Math.min(MOST_PLACERS, navigator.hardwareConcurrency - 1)) }, create);
-    const measures = create();
-    const measure: Core['measure'] = async (text, said) => {
-        const read = await measures.measure(text, said);
-        if (text.length > LONG_MEASUREMENT) measures.end();
-        return read;
-    };
     return {
         estimates,
         searches,
@@ -138,8 +131,9 @@ function holdButtons(job: () => Job) {
     };
 }
 
-// What writes it comes with the first plan that is written.
+// What writes a plan, or reads a measurement, comes with the first one.
 const exportPlan: Core['exportPlan'] = async (job) => (await import('./formats/reader')).exportPlan(job);
+const measure: Core['measure'] = async (text, said) => (await import('./formats/reader')).measure(text, said);
 
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
 // drawn afterwards, never in between.

@@ -21,7 +21,6 @@ export type Call =
     | 'phases'
     | 'pools'
     | 'calibrate'
-    | 'read_links'
     | 'measure'
     | 'place';
 // What the first file of the core answers; the same list stands in wasm/CMakeLists.txt.

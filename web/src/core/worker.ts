@@ -1,9 +1,8 @@
 // The core in a thread of its own.
 import createModule from 'fourfold-core';
-import type { CollectivesRead, Fourfold, LinksGiven, LinksRead, LinksRequest, Placed, PlaceProgress, Refusal, SearchSummary } from './api';
+import type { Fourfold, LinksGiven, Placed, PlaceProgress, Refusal, SearchSummary } from './api';
 import { choicesOf, type HeatFilter, indexRows, quickestOf } from './heat';
 import { FIRST, type Question, type Reply, serve } from './serve';
-import type { LinksSaid, Measured } from './types';
 
 function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const all = fourfold.search(text);
@@ -12,27 +11,6 @@ function search(fourfold: Fourfold, text: string, filter: HeatFilter) {
     const { columns } = shown;
     const summary = JSON.parse(shown.summary) as SearchSummary | Refusal;
     return { summary, columns, ...indexRows(columns), quickest: quickestOf(columns), choices: choicesOf(all.columns) };
-}
-
-// A measurement as typed or dropped. The page draws the numbers and hands them on.
-function measure(fourfold: Fourfold, text: string, said?: LinksSaid): Measured | CollectivesRead | Refusal {
-    const request: LinksRequest = { text, ...said };
-    const answer = JSON.parse(fourfold.read_links(JSON.stringify(request))) as LinksRead | CollectivesRead | Refusal;
-    if (!answer.ok || 'collectives' in answer) return answer;
-    const { links, ...facts } = answer;
-    const gpus = 'gpus' in links;
-    const names = gpus ? links.gpus : links.nodes;
-    const column = (rows: (number | null)[][]): Float64Array => {
-        const all = new Float64Array(names.length ** 2);
-        rows.forEach((row, from) => {
-            all.set(
-                row.map((value, to) => (from === to ? Number.NaN : (value ?? Number.NaN))),
-                from * names.length,
-            );
-        });
-        return all;
-    };
-    return { ...facts, names, gpus, rates: column(links.gbyte_per_s), latencies: links.latency_us ? column(links.latency_us) : null };
 }
 
 const TOLD_MS = 100; // from one word of progress to the next
@@ -63,10 +41,10 @@ function place(fourfold: Fourfold, { id, text, links, seconds = Number.POSITIVE_
 }
 
 function answer(fourfold: Fourfold, question: Question): unknown {
-    const { call, text, filter = {}, said } = question;
+    const { call, text, filter = {} } = question;
     if (call === 'search') return search(fourfold, text, filter);
-    if (call === 'measure') return measure(fourfold, text, said);
     if (call === 'place') return place(fourfold, question);
+    if (call === 'measure') throw new Error('measurements are read elsewhere: formats/reader-worker.ts');
     return call === 'catalog' ? fourfold.catalog() : fourfold[call](text);
 }
 
