@@ -124,13 +124,15 @@ Plan random_legal_plan(Random& random, const Model& model) {
         data_parallel *= plan.expert_parallel * plan.expert_tensor_parallel;
     }
     if (!swaps_heads(model, plan)) plan.context_parallel_kind = ContextKind::ring;
+    // where it applies, and by fields that are there already: the plans without stay as they were
+    plan.tensor_columns = plan.hidden_dropout && plan.fused_norms ? 2 : 1;
+    if (!has_grid(model, plan)) plan.tensor_columns = 1;
     plan.gpus = plan.model_parallel() * data_parallel;
     plan.shard_replicas = random_divisor(random, data_parallel, 4);
     plan.sequence_length = 2 * plan.context_parallel * plan.tensor_parallel * random.from(1, 300);
     plan.micro_batch = random.from(1, 6);
     plan.global_batch =
         plan.micro_batch * data_parallel * random.from(1, 12) * (plan.pieces_per_stage() > 1 ? 2 * plan.pipeline_parallel : 1);
-    // where it applies, and by fields that are there already: the plans without stay as they were
     plan.token_slices = plan.global_batch % 3 == 0 ? 1 + plan.sequence_length % 5 : 1;
     if (!has_slices(plan)) plan.token_slices = 1;
     return plan;

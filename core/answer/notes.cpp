@@ -144,8 +144,9 @@ Json assumed_notes(const Job& job) {
     assumed.add("assumed.card", "");
     if (!job.gpu->own.is_null())
         assumed.add(Text("assumed.own_gpu").with("gpu", job.gpu->label).with("base", job.gpu->profile["label"]), "");
-    if (p.tensor_parallel > 1 && (p.sequence_parallel || !detailed))
+    if (p.tensor_parallel > 1 && (splits_sequence(p) || !detailed))
         assumed.add("assumed.sequence_parallel", detailed ? "sequence_parallel" : "tensor_parallel");
+    if (p.tensor_columns > 1) assumed.add("assumed.grid", "tensor_columns");
     const std::int64_t padded = padded_vocabulary(job.model, p.tensor_parallel);
     if (padded != job.model.vocabulary)
         assumed.add(Text("assumed.vocabulary").with("words", job.model.vocabulary).with("padded", padded), "tensor_parallel");
@@ -176,7 +177,7 @@ static void settings_left_out(const Plan& p, Notes& notes) {
                  "not_counted.layers");
     notes.add_if(sets_habits(p), "not_counted.habits");
     notes.add_if(p.freezes() || p.optimizer != Optimizer::adam || p.activation_offload > 0 || p.feed_forward_tiles > 1 ||
-                     p.token_slices > 1 || p.swaps_heads(),
+                     p.token_slices > 1 || p.tensor_columns > 1 || p.swaps_heads(),
                  "not_counted.newer");
 }
 

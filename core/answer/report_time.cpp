@@ -26,6 +26,7 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
 // Schedules that split the backward pass have papers of their own, and so have drives.
 const Source& source_of(const Plan& p, TimeItem item) {
     if (item == TimeItem::context_traffic && p.swaps_heads()) return source(Paper::ulysses);
+    if (item == TimeItem::tensor_traffic && p.tensor_columns > 1) return source(Paper::axonn);
     if (item == TimeItem::host_optimizer && p.optimizer_offload_target == OffloadTarget::nvme) return source(Paper::mlp_offload);
     const ScheduleRow& schedule = row_of(p.schedule_kind());
     if (item == TimeItem::bubble && p.token_slices > 1) return source(Paper::terapipe);
@@ -38,9 +39,10 @@ Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double s
     Json entry = Object().add("id", t.id).add("kind", t.kind).add("seconds", seconds.value()).add("share", seconds.value() / step_seconds);
     const bool in_slices = item == TimeItem::bubble && p.token_slices > 1;
     add_formula(entry, seconds, false, source_of(p, item),
-                in_slices                                              ? "token_slices"
-                : item == TimeItem::context_traffic && p.swaps_heads() ? "3"
-                                                                       : t.place);
+                in_slices                                                  ? "token_slices"
+                : item == TimeItem::context_traffic && p.swaps_heads()     ? "3"
+                : item == TimeItem::tensor_traffic && p.tensor_columns > 1 ? ""
+                                                                           : t.place);
     return entry;
 }
 

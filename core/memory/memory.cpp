@@ -52,6 +52,7 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Hsu et al.: Liger Kernel (2024)", "https://arxiv.org/abs/2410.10989"},
     {"Li et al.: TeraPipe (2021)", "https://arxiv.org/abs/2102.07988"},
     {"Sun et al.: Seq1F1B (2024)", "https://arxiv.org/abs/2406.03488"},
+    {"Singh et al.: AxoNN (2023)", "https://arxiv.org/abs/2305.13525"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 

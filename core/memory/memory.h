@@ -113,6 +113,7 @@ enum class Paper {
     liger,
     terapipe,
     seq1f1b,
+    axonn,
     count
 };
 struct ItemText {

@@ -158,7 +158,7 @@ class States : Symbols<N> {
     Items<N>& items_;
     bool has_experts_ = false;
     double between_steps_ = 0;
-    const N S_ = over(p_.tensor_parallel, "S", "optimizer_group");
+    const N S_ = over(p_.tensor_grid(), "S", "optimizer_group");
     const N R_ = over(p_.expert_tensor_parallel * p_.expert_parallel, "R", "expert_optimizer_group");
 };
 

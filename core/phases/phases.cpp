@@ -169,7 +169,7 @@ bool have_same_degrees(const Phases& phases) {
 std::optional<Phases> kept_phases(const Phases& asked, const Phases& free, const Troubles& troubles) {
     if (have_same_degrees(free)) return free;
     const Job& first = asked.front().job;
-    const std::int64_t node = std::max(first.plan.gpus_per_node, first.plan.tensor_parallel);
+    const std::int64_t node = std::max(first.plan.gpus_per_node, first.plan.tensor_grid());
     const std::int64_t stages = std::max(first.model.layers, first.plan.pipeline_parallel);
     std::optional<Phases> best;
     double least = INFINITY;

@@ -44,9 +44,9 @@ void add_pipelines(const Plan& plan, const RankGrid& grid, PlacementShape& shape
 void add_rings(const Plan& plan, const RankGrid& grid, std::int64_t stages, PlacementShape& shape) {
     for (std::int64_t stage = 0; stage < stages; ++stage) {
         Positions last;
-        for (std::int64_t tensor = 0; tensor < plan.tensor_parallel; ++tensor) {
+        for (std::int64_t tensor = 0; tensor < plan.tensor_grid(); ++tensor) {
             Positions ring;
-            for (std::int64_t rank = tensor; rank < grid.per_stage; rank += plan.tensor_parallel) {
+            for (std::int64_t rank = tensor; rank < grid.per_stage; rank += plan.tensor_grid()) {
                 const std::uint32_t position = grid.position(stage * grid.per_stage + rank);
                 if (ring.empty() || ring.back() != position) ring.push_back(position);
             }
@@ -59,7 +59,7 @@ void add_rings(const Plan& plan, const RankGrid& grid, std::int64_t stages, Plac
 
 // Tensor-parallel neighbours are next to each other, context-parallel ones TP apart.
 void add_groups(const Plan& plan, const RankGrid& grid, PlacementShape& shape) {
-    const std::int64_t t = plan.tensor_parallel, size = t * plan.context_parallel;
+    const std::int64_t t = plan.tensor_grid(), size = t * plan.context_parallel;
     for (std::int64_t first = 0; first < plan.gpus; first += size) {
         PlacementGroup group;
         const auto link = [&](std::int64_t from, std::int64_t to) {
@@ -246,7 +246,7 @@ PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& link
         stage_parameters(job.model, plan, measured.machine, measured.timing, measured.layers, Stages(job.model, plan).at_rest(0));
     const double tokens = number(plan.sequence_length * plan.micro_batch) / number(plan.context_parallel);
     const double hand_over =
-        2 * tokens * number(job.model.hidden) / number(plan.tensor_parallel) * number(std::min(grid.ranks_per_unit, grid.per_stage));
+        2 * tokens * number(job.model.hidden) / number(plan.tensor_grid()) * number(std::min(grid.ranks_per_unit, grid.per_stage));
     const DataCollective all = data_collective_parts(plan, measured.machine, measured.timing, gradient_bytes(plan) * parameters);
     const double inside_rate = measured.machine.link;
     const std::size_t n = links.size();

@@ -183,7 +183,7 @@ Json binds(const PlacementShape& shape, const Placement& at) {
 Json describe_positions(const PlacementRequest& r, const Found& found) {
     Json list = Json::array();
     const RankGrid grid = r.bare ? RankGrid{} : rank_grid(found.plan, r.links.gpus);
-    const std::int64_t inner = found.plan.tensor_parallel * found.plan.context_parallel;
+    const std::int64_t inner = found.plan.tensor_grid() * found.plan.context_parallel;
     for (std::int64_t k = 0; k < std::int64_t{found.shape.positions}; ++k) {
         std::int64_t stages[2], data[2];
         if (r.bare) {

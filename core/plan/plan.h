@@ -84,6 +84,7 @@ struct Plan {
     std::int64_t sequence_length = 8'192;  // tokens
     std::int64_t global_batch = 1'024;     // sequences per optimizer step
     std::int64_t tensor_parallel = kAuto;
+    std::int64_t tensor_columns = 1;  // the other way in which matrices are split, beside TP (a grid: arXiv 2305.13525)
     std::int64_t context_parallel = kAuto;
     std::int64_t pipeline_parallel = kAuto;
     std::int64_t micro_batch = kAuto;          // sequences that pass through a GPU at once
@@ -157,7 +158,8 @@ struct Plan {
     bool fused_norms = true;        // otherwise plain PyTorch's, which keep copies in fp32
     bool sequence_parallel = true;  // has an effect with tensor parallelism alone
 
-    std::int64_t model_parallel() const { return tensor_parallel * context_parallel * pipeline_parallel; }
+    std::int64_t tensor_grid() const { return tensor_parallel * tensor_columns; }  // GPUs that share a matrix
+    std::int64_t model_parallel() const { return tensor_grid() * context_parallel * pipeline_parallel; }
     std::int64_t data_parallel() const { return gpus / model_parallel(); }
     std::int64_t chunks() const { return pipeline_parallel * virtual_stages; }  // of the whole pipeline
     std::int64_t group_of_micro_batches() const { return virtual_stage_group == kAuto ? pipeline_parallel : virtual_stage_group; }
@@ -184,6 +186,9 @@ struct Plan {
     std::int64_t pieces_per_stage() const { return virtual_stages * weight_copies(); }
     std::int64_t micro_batches_per_direction() const { return micro_batches() / weight_copies(); }
 };
+
+// Whether norms and residuals work on parts of the sequence (arXiv 2205.05198); in a grid they work on parts of the hidden values.
+inline bool splits_sequence(const Plan& p) { return p.sequence_parallel && p.tensor_parallel > 1 && p.tensor_columns == 1; }
 
 // Rows of the embedding as Megatron pads them, so that every GPU of a tensor group gets a multiple of 128.
 inline std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor_parallel) {
@@ -237,6 +242,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.integer({"sequence_length|seq|tokens", &kBinary}, p.sequence_length, {1, 16'777'216});
     v.integer({"global_batch|batch|sequences", &kInTokens}, p.global_batch, {1, 16'777'216});
     v.integer({"tensor_parallel|tp|gpus"}, p.tensor_parallel, {1, 1'024}, true);
+    v.integer({"tensor_columns|tpc|gpus"}, p.tensor_columns, {1, 1'024});
     v.integer({"context_parallel|cp|gpus"}, p.context_parallel, {1, 4'096}, true);
     v.integer({"pipeline_parallel|pp|stages"}, p.pipeline_parallel, {1, 2'000}, true);
     v.integer({"micro_batch|mb|sequences"}, p.micro_batch, {1, 65'536}, true);

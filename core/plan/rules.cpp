@@ -4,6 +4,15 @@
 
 namespace fourfold {
 
+bool has_grid(const Model& m, const Plan& p) {
+    return m.experts.count == 0 && m.latent.kv_rank == 0 && m.multi_token_layers == 0 && !p.freezes() && p.optimizer != Optimizer::muon &&
+           m.hidden % p.tensor_columns == 0;
+}
+bool swaps_heads(const Model& m, const Plan& p) {
+    const std::int64_t c = p.context_parallel, k = std::max<std::int64_t>(1, m.kv_heads / p.tensor_parallel);
+    return m.heads % (p.tensor_parallel * c) == 0 && (k % c == 0 || c % k == 0);
+}
+
 static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRules = {{
     {"heads_divide", "tensor_parallel"},
     {"kv_heads_divide", "tensor_parallel"},
@@ -19,6 +28,7 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
     {"schedule_has_chunks", "virtual_stages"},
     {"schedule_needs_stages", "pipeline_parallel"},
     {"replicas_divide", "shard_replicas"},
+    {"grid_applies", "tensor_columns"},
     {"batch_divides", "micro_batch"},
     {"interleaving_needs_batches", "virtual_stages"},
     {"schedule_needs_batches", "global_batch"},
@@ -87,7 +97,7 @@ static Text explain_split(Rule rule, const Model& m, const Plan& p) {
         case Rule::gpus_divide:
             return Text("problem.gpus_divide")
                 .with("gpus", p.gpus)
-                .with("tensor", t)
+                .with("tensor", p.tensor_grid())
                 .with("context", c)
                 .with("stages", stages)
                 .with("each", p.model_parallel());
@@ -100,9 +110,16 @@ static Text explain_split(Rule rule, const Model& m, const Plan& p) {
             return Text("problem.heads_swap").with("heads", m.heads).with("context", c).with("tensor", t);
         case Rule::context_needs_flash:
             return Text("problem.context_needs_flash").with("context", c);
+        case Rule::grid_applies:
+            return Text(m.hidden % p.tensor_columns != 0 ? "problem.grid_applies.width"
+                        : p.freezes()                    ? "problem.grid_applies.lora"
+                        : p.optimizer == Optimizer::muon ? "problem.grid_applies.muon"
+                                                         : "problem.grid_applies.model")
+                .with("columns", p.tensor_columns)
+                .with("hidden", m.hidden);
         case Rule::replicas_divide:
             return Text("problem.replicas_divide")
-                .with("gpus", p.gpus / std::max<std::int64_t>(t * stages, 1))
+                .with("gpus", p.gpus / std::max<std::int64_t>(p.tensor_grid() * stages, 1))
                 .with("copies", p.shard_replicas);
         default:
             return {};
@@ -266,9 +283,9 @@ Problems warnings(const Model& model, const Plan& plan) {
     const auto warn = [&](const char* field, const char* id, std::int64_t value, Text message, Text suggestion = {}) {
         list.push_back({field, id, value, std::move(message), std::move(suggestion), nullptr});
     };
-    if (plan.tensor_parallel > plan.gpus_per_node)
-        warn("tensor_parallel", "tensor_parallel_across_nodes", plan.tensor_parallel,
-             Text("warning.tensor_parallel_across_nodes").with("tensor", plan.tensor_parallel).with("node", plan.gpus_per_node),
+    if (plan.tensor_grid() > plan.gpus_per_node)
+        warn("tensor_parallel", "tensor_parallel_across_nodes", plan.tensor_grid(),
+             Text("warning.tensor_parallel_across_nodes").with("tensor", plan.tensor_grid()).with("node", plan.gpus_per_node),
              "suggestion.pipeline_across_nodes");
     if (model.max_positions > 0 && plan.sequence_length > model.max_positions)
         warn("sequence_length", "sequence_beyond_model", plan.sequence_length,

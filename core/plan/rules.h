@@ -23,6 +23,7 @@ enum class Rule {
     schedule_has_chunks,
     schedule_needs_stages,
     replicas_divide,
+    grid_applies,
     batch_divides,
     interleaving_needs_batches,
     schedule_needs_batches,
@@ -59,18 +60,19 @@ inline bool cuts_sequence(const Plan& p, bool sequence_parallel) {
     return p.sequence_length % pieces == 0 &&
            (p.context_parallel == 1 || p.swaps_heads() || p.sequence_length % (2 * p.context_parallel) == 0);
 }
+// Whether matrices can be split both ways: those of dense layers that learn as a whole. (AxoNN's experts, and adapters in a grid, are not
+// estimated.)
+bool has_grid(const Model& m, const Plan& p);
 // Whether every GPU of a sequence gets as many heads; keys and values are copied where they have fewer.
-inline bool swaps_heads(const Model& m, const Plan& p) {
-    const std::int64_t c = p.context_parallel, k = std::max<std::int64_t>(1, m.kv_heads / p.tensor_parallel);
-    return m.heads % (p.tensor_parallel * c) == 0 && (k % c == 0 || c % k == 0);
-}
+bool swaps_heads(const Model& m, const Plan& p);
 template <class Require>
 bool check_split_rules(const Model& m, const Plan& p, Require&& require) {
     return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
-           require(Rule::sequence_divides, cuts_sequence(p, p.sequence_parallel)) &&
+           require(Rule::sequence_divides, cuts_sequence(p, p.sequence_parallel && p.tensor_columns == 1)) &&
            require(Rule::heads_swap, !p.swaps_heads() || swaps_heads(m, p)) &&
            require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
-           require(Rule::replicas_divide, p.gpus / (p.tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0);
+           require(Rule::replicas_divide, p.gpus / (p.tensor_grid() * p.pipeline_parallel) % p.shard_replicas == 0) &&
+           require(Rule::grid_applies, p.tensor_columns == 1 || has_grid(m, p));
 }
 template <class Require>
 bool check_batch_rules(const Model&, const Plan& p, Require&& require) {

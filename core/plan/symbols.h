@@ -2,6 +2,7 @@
 // name the symbols used (using Symbols<N>::h), so that a formula reads as on paper.
 //   s sequence   b micro-batch   h hidden   f feed-forward width   a, k heads, KV heads   d head width   v padded vocabulary
 //   l tokens of a slice of the sequence, where it is cut; then N = l*b/c
+//   in a grid of tensor parallelism h is the part of the hidden values that a GPU has: every formula is linear in them
 //   t, c, D, p tensor, context, data, pipeline parallel   N = s*b/c tokens of a rank   Ns = N/t of them in the sequence-parallel regions
 //   e tensor parallel of experts   E experts   q experts per token   T token copies that reach a rank's experts
 #pragma once
@@ -18,7 +19,8 @@ class Symbols {
     Symbols(const Model& model, const Plan& plan, double slice = 0)
         : m_(model),
           p_(plan),
-          hidden_(as_double(model.hidden)),
+          hidden_meaning_(plan.tensor_columns > 1 ? "hidden_part" : "hidden_size"),
+          hidden_(as_double(model.hidden) / as_double(plan.tensor_columns)),
           ffn_(as_double(model.ffn)),
           heads_(as_double(model.heads)),
           // Megatron copies KV heads where there are fewer than tensor ranks
@@ -35,12 +37,13 @@ class Symbols {
     }
     static double as_double(std::int64_t value) { return static_cast<double>(value); }
 
-    N h() const { return number("h", "hidden_size", "values_per_token", hidden_); }
+    N h() const { return number("h", hidden_meaning_, "values_per_token", hidden_); }
     N f() const { return number("f", "feed_forward_width", "values_per_token", ffn_); }
     N a() const { return number("a", "attention_heads", "", heads_); }
     N k() const { return number("k", "kv_heads_held", "", kv_heads_); }
     N d() const { return number("d", "head_width", "values", head_dim_); }
     N t() const { return number("t", "tensor_parallel", "gpus", tensor_); }
+    N columns() const { return number("t_y", "tensor_columns", "gpus", as_double(p_.tensor_columns)); }
     N c() const { return number("c", "context_parallel", "gpus", as_double(p_.context_parallel)); }
     N b() const { return number("b", "micro_batch", "sequences", as_double(p_.micro_batch)); }
     N s() const { return number("s", "sequence_length", "tokens", as_double(p_.sequence_length)); }
@@ -59,7 +62,7 @@ class Symbols {
     }
     N v() const { return number("v", "padded_vocabulary", "words", vocabulary_); }
     const N& tokens() const { return tokens_; }
-    bool sequence_parallel() const { return p_.sequence_parallel && p_.tensor_parallel > 1; }
+    bool sequence_parallel() const { return splits_sequence(p_); }
     const N& split_tokens() const { return split_tokens_; }
     N fan() const { return number("g", "input_matrices", "", m_.gated ? 2 : 1); }
     N norm_parameters() const { return number("n", "norm_parameters", "", m_.layer_norm ? 2 : 1); }
@@ -82,6 +85,7 @@ class Symbols {
 
  private:
     // Worked out once: a search asks for them a hundred times per plan.
+    const char* const hidden_meaning_;
     const double hidden_, ffn_, heads_, kv_heads_, head_dim_, tensor_, vocabulary_;
     const N tokens_, split_tokens_;
 };

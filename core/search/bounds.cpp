@@ -19,10 +19,10 @@ StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, 
     if (experts > 0) work_ += experts * (t.expert.forward + t.expert.backward + accumulation * t.parameters_expert);
     hidden_ = experts * (2 * t.expert.expert_forward + t.expert.expert_backward);  // recomputed, tokens travel once more
     micro_batches_ =                                                               // or their slices
-        number(p.token_slices) * number(p.global_batch) * number(p.tensor_parallel) * number(p.context_parallel) /
+        number(p.token_slices) * number(p.global_batch) * number(p.tensor_grid()) * number(p.context_parallel) /
         (number(p.micro_batch) * number(p.gpus));
     gpus_ = number(p.gpus);
-    tensor_ = number(p.tensor_parallel);
+    tensor_ = number(p.tensor_grid());
     factor_ = p.time_factor;
     spans_nodes_ = p.gpus > machine.gpus_per_node;
 }

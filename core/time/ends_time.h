@@ -22,6 +22,7 @@ class EndsCost : TimeSymbols<N> {
             head = head + 3 * one;
             embedding = 2 * one + embedding;
         }
+        if (p_.tensor_columns > 1) head = head + T::seconds("Y_v", "column_traffic_logits", this->column_all_reduce(2 * M_ * L::v() / t_));
         if (!p_.freezes()) {  // gradients of both
             head = head + on_.of(&Timing::accumulation) * v * h_ / on_.memory();
             embedding = embedding + on_.of(kEmbeddingWeight) * v * h_ / on_.memory();

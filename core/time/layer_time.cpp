@@ -2,6 +2,10 @@
 //   rooflines: Cost::gemm and Cost::collective (transfers.h)
 //   V. Korthikanti et al., arXiv 2205.05198: tensor and sequence parallel traffic
 //   S. Bekman et al.: Arctic Long Sequence Training, arXiv 2506.13996: feed-forward parts in tiles of tokens, computed again one by one
+//   S. Singh et al.: A 4D Hybrid Algorithm to Scale Parallel Training (AxoNN), arXiv 2305.13525: a matrix k x n lies split both ways; its
+//     output is added up along one axis, the gradient of its input along the other, and the matrices of a block take turns. Norms and
+//     residuals have h / tensor_columns values of every token; attention and what lies between the two matrices of a feed-forward part are
+//     split over tensor_parallel alone, and each column computes them again. The third axis is zero "weights". (derived: no measured run)
 //   Megatron-LM, core/transformer/transformer_config.py, recompute_modules: what each module's name computes again
 //   DeepSeek-V3, arXiv 2412.19437, section 2.2: layers that predict further tokens
 // Symbols: plan/symbols.h; those of machine and constants: machine.cpp, constants.h, constants.cpp.
@@ -269,6 +273,19 @@ class LayerCost : TimeSymbols<N> {
             2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
 
+    // Along the second axis of a grid: outputs of the first matrices in the forward pass; in the backward pass gradients of what the second
+    // matrices read. Norms need sums over the whole hidden state, of 4 bytes a token: of squares, and with LayerNorm of the values, too.
+    [[gnu::noinline]] N along_columns(const char* letter, const char* meaning, const N& first, const N& second) const {
+        const N each = 2 * M_ / t_;
+        return seconds(letter, meaning,
+                       this->column_all_reduce(each * first) + this->column_all_reduce(each * second) +
+                           as_double(m_.norms_per_layer) * this->column_all_reduce((m_.layer_norm ? 8 : 4) * M_));
+    }
+    void column_traffic() {
+        add(now_.tensor_forward, along_columns("Y_f", "column_traffic_forward", (a_ + 2 * L::k()) * d_, L::fan() * f_));
+        add(now_.tensor_backward, along_columns("Y_b", "column_traffic_backward", a_ * d_, f_));
+    }
+
     // ---- layer and ends
     // Gives every part its letter: in other formulas they are given under it.
     void name_parts() {
@@ -308,6 +325,7 @@ class LayerCost : TimeSymbols<N> {
         attention_core_.add_to(now_);
         element_wise(expert);
         tensor_traffic();
+        if (p_.tensor_columns > 1) column_traffic();
         context_traffic_.add_to(now_);
         hide_exchange();
         name_parts();

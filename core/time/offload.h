@@ -54,7 +54,7 @@ class HostUpdate : TimeSymbols<N> {
 
     // Parameters that this GPU updates. Experts are shared by fewer GPUs.
     N updated(const N& parameters, double expert_layers) const {
-        const N sharers = number("S_o", "optimizer_group", "gpus", optimizer_sharers(p_, p_.tensor_parallel));
+        const N sharers = number("S_o", "optimizer_group", "gpus", optimizer_sharers(p_, p_.tensor_grid()));
         if (expert_layers == 0) return parameters / sharers;
         const N held = number("n_v", "heaviest_expert_layers", "", expert_layers);
         const N here = number("E_g", "experts_held", "", as_double(m_.experts.count) / as_double(p_.expert_parallel));

@@ -274,7 +274,8 @@ class StepCost : TimeSymbols<N> {
         const N longest = on_.of(kLongestStall);
         N& stalls = item(TimeItem::stalls);
         stalls = 0.0;
-        if (p_.gpus > 1) stalls = each_way(micro_batches_) * (longest * log(1 + on_.of(&Timing::stall) * (gpus() / t_ - 1) / longest));
+        if (p_.gpus > 1)
+            stalls = each_way(micro_batches_) * (longest * log(1 + on_.of(&Timing::stall) * (gpus() / T::grid() - 1) / longest));
         result_.seconds = 0;
         for (const N& one : result_.items) result_.seconds += value_of(one);
         if (p_.gpus <= hw_.gpus_per_node) return;

@@ -27,6 +27,10 @@ class TimeSymbols : protected Symbols<N> {
     }
     // To gather or scatter, in the tensor-parallel group, what flows between layers.
     N tensor_collective() const { return seconds("Z_1", "tensor_collective", on_.collective(2 * M_ * h_, t_)); }
+    // GPUs that work on the same tokens.
+    [[gnu::noinline]] N grid() const { return this->p_.tensor_columns > 1 ? t_ * L::columns() : t_; }
+    // To add up parts of so many bytes along the second axis of a grid.
+    [[gnu::noinline]] N column_all_reduce(const N& bytes) const { return 2 * on_.strided_collective(bytes, L::columns(), t_); }
     // Bytes per element of a weight's gradient, which is added to what is there: read and written.
     double added_gradient_bytes() const { return 2 * gradient_bytes(this->p_); }
 

@@ -49,6 +49,15 @@ N Cost<N>::collective(const N& bytes, const N& members) const {
 }
 
 template <class N>
+N Cost<N>::strided_collective(const N& bytes, const N& members, const N& stride) const {
+    const double node = static_cast<double>(machine_.gpus_per_node), all = value_of(members);
+    if (all <= 1 || all * value_of(stride) <= node) return collective(bytes, members);
+    const double within = std::max(1.0, std::floor(node / value_of(stride)));
+    const N groups = quantity<N>({"t_g", "column_groups_in_node", ""}, node / within);
+    return spanning(members) + bytes * (members - 1) / members * groups / network_rate();
+}
+
+template <class N>
 N Cost<N>::spanning(const N& members) const {
     using std::log2;
     N latency = network_latency() * log2(members);

@@ -73,6 +73,8 @@ class Cost {
     // An all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
     N collective(const N& bytes, const N& members) const;
     N spanning(const N& members) const;  // its latency in several nodes
+    // The same among `members` GPUs that lie `stride` apart, with as many such groups side by side: they share a node's network.
+    N strided_collective(const N& bytes, const N& members, const N& stride) const;
 
  private:
     // Of the link between two GPUs of a node; and of one GPU's links in a ring of so many: without a switch only those to its members

@@ -42,7 +42,7 @@ TEST_CASE("the catalogue has the documented shape, and its ids are those that re
     const Json catalog = json(api::catalog());
     CHECK(tests::answer_defect(catalog, "catalog") == "");
     CHECK(catalog["version"] == 2);
-    CHECK(catalog["rules"].size() == 18);
+    CHECK(catalog["rules"].size() == 19);
     for (const Json& gpu : catalog["gpus"]) {
         for (const char* key : {"memory_gib", "gpus_per_node", "bf16_dense_tflop_per_s"}) CHECK(at(gpu, key).is_number());
         CHECK(at(gpu, "label").is_string());
@@ -206,8 +206,8 @@ TEST_CASE("every answer adds up: items to groups, groups to the total, shares to
         for (const auto& [key, value] : request.items()) CHECK(at(answer["job"], key) == value);
         const std::int64_t copies = answer["data_parallel"], per_step = answer["micro_batches"];
         const Json& job = answer["job"];
-        CHECK(copies * job["tensor_parallel"].get<std::int64_t>() * job["context_parallel"].get<std::int64_t>() *
-                  job["pipeline_parallel"].get<std::int64_t>() ==
+        CHECK(copies * job["tensor_parallel"].get<std::int64_t>() * job["tensor_columns"].get<std::int64_t>() *
+                  job["context_parallel"].get<std::int64_t>() * job["pipeline_parallel"].get<std::int64_t>() ==
               job["gpus"]);
         CHECK(copies * per_step * job["micro_batch"].get<std::int64_t>() == job["global_batch"]);
     }

@@ -127,6 +127,8 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
             job.model = models[static_cast<std::size_t>(random.from(0, static_cast<std::int64_t>(models.size()) - 1))].model;
             job.gpu = of_catalog(catalog().gpus[0]);
             job.plan = tests::random_legal_plan(random, job.model);
+            job.plan.gpus /= job.plan.tensor_columns;  // no format says them: export_problems()
+            job.plan.tensor_columns = 1;
             if (job.plan.recompute == Recompute::selective && job.plan.recompute_modules == 0) job.plan.recompute = Recompute::none;
             const Export made = law.write(job);
             const Json answer = read_back(made);
@@ -167,6 +169,16 @@ static Json usual() {
                     "pipeline_parallel": 2, "context_parallel": 1, "virtual_stages": 1, "schedule": "1f1b", "layout": "equal", "zero": "optimizer",
                     "recompute": "none", "recompute_layers": 1, "moments": "fp32", "sequence_parallel": true, "expert_parallel": 1,
                     "expert_tensor_parallel": 1})");
+}
+
+TEST_CASE("law: a plan that no framework can run is written for none") {
+    Json grid = usual();
+    grid["tensor_columns"] = 2;
+    grid = json(api::estimate(grid.dump()))["job"];
+    for (const char* format : {"megatron", "torchtitan", "nanotron", "deepspeed", "accelerate", "megatron-bridge", "nemo-2"}) {
+        grid["format"] = format;
+        CHECK(json(api::export_plan(grid.dump()))["problems"][0]["message"]["id"] == "problem.export_grid");
+    }
 }
 
 TEST_CASE("law: no format drops a field of a plan unsaid") {

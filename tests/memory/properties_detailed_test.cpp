@@ -180,8 +180,8 @@ TEST_CASE(
         c.model.vocabulary = padded_vocabulary(c.model, 1);
         c.plan.zero = Zero::none;
         c.plan.precision = Precision::bf16;
-        c.plan.gpus = c.plan.gpus / c.plan.tensor_parallel;
-        c.plan.tensor_parallel = c.plan.expert_parallel = c.plan.expert_tensor_parallel = 1;
+        c.plan.gpus = c.plan.gpus / c.plan.tensor_grid();
+        c.plan.tensor_parallel = c.plan.tensor_columns = c.plan.expert_parallel = c.plan.expert_tensor_parallel = 1;
         if (!is_legal(c.model, c.plan)) return;
         c.model.multi_token_layers = 0;  // parameter_count leaves out what predicts further tokens
         double sum = 0;

@@ -73,6 +73,8 @@ AnyJob any_job(Random& random) {
         p.frozen_weights = random.one_of({FrozenWeights::bf16, FrozenWeights::nf4}), p.lora_dropout = random.from(0, 1) == 0;
     }
     if (random.from(0, 4) == 0) p.optimizer = random.one_of({Optimizer::muon, Optimizer::sgd, Optimizer::adam_8bit});
+    p.tensor_columns = p.global_batch % 8 == 0 && p.gpus % 4 == 0 ? 2 : 1;
+    if (!has_grid(job.model, p)) p.tensor_columns = 1;
     return job;
 }
 

@@ -120,9 +120,14 @@ function KnobField({ page, answer, field, act }: KnobProps) {
 
 function DataParallel({ answer }: { answer: Estimate }) {
     const { job } = answer;
-    const [gpus, tp, cp, pp] = [job.gpus, job.tensor_parallel, job.context_parallel, job.pipeline_parallel].map((value) =>
-        Number(value),
-    ) as [number, number, number, number];
+    const [gpus, tensor, columns, cp, pp] = [
+        job.gpus,
+        job.tensor_parallel,
+        job.tensor_columns,
+        job.context_parallel,
+        job.pipeline_parallel,
+    ].map((value) => Number(value)) as [number, number, number, number, number];
+    const tp = tensor * columns;
     return (
         <div class="data">
             <h3>

@@ -35,6 +35,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
         [
             'zero',
             'shard_replicas',
+            'tensor_columns',
             'optimizer_offload',
             'optimizer_offload_target',
             'optimizer_offload_overlap',

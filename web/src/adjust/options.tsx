@@ -6,6 +6,7 @@ import { Folded } from '../shared/folded';
 import { hasExperts, hasLatentAttention } from '../shared/model-kind';
 import { aboutOf, choiceHelp, choiceName, fieldHelp, fieldName, nameOf, wordsFor } from '../shared/names';
 import { NumberField } from '../shared/number-field';
+import { useWords } from '../shared/use-words';
 import { BUDGET, DEGREES, SEARCH, type Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
@@ -307,6 +308,7 @@ export function MethodChoice({ page, answer, act }: { page: Page; answer: Estima
 }
 
 export function Options({ page, act, Layout }: { page: Page; act: Actions } & Slot) {
+    useWords('help');
     const useful = matters(page);
     const changed = (field: Field): boolean => currentOf(page, field) !== field.default;
     const wrong = (key: string): boolean => problemAttributes(page, key).invalid;

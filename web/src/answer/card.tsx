@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { Item, Token, Where } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { CopyButton } from '../shared/copy-button';
 import { aboutOf, nameOf, wordsFor } from '../shared/names';
+import { useWords } from '../shared/use-words';
 import type { Actions, OpenItem } from '../store/page';
-import { fetchWords, hasWords, say } from '../words/words';
+import { say } from '../words/words';
 import { Formula, tokenText, type Write, whereText } from './formula';
 
 // What an item of memory and one of time have in common.
@@ -39,20 +39,10 @@ const asText = ({ item, title, summary, result, write }: ExplanationProps): stri
 
 const asLatex = ({ item, latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
 
-// Whether the words of symbols are there; they come with the first formula that is opened.
-function useSymbols(): boolean {
-    const [, arrived] = useState(false);
-    const there = hasWords('formulas');
-    useEffect(() => {
-        if (!there) fetchWords('formulas').finally(() => arrived(true));
-    }, [there]);
-    return there;
-}
-
 // The item in one plain sentence, its formula, and both to take along.
 export function Explanation(props: ExplanationProps) {
     const { item, summary, result, write, children } = props;
-    const symbols = useSymbols();
+    const symbols = useWords('formulas'); // they come with the first formula that is opened
     return (
         <>
             <p>{summary}</p>

@@ -11,6 +11,7 @@ test('the plan in words: only what is split is named', () => {
     const one = { tensor_parallel: 1, pipeline_parallel: 1, context_parallel: 1, expert_parallel: 1 };
     expect(plan(one, 1)).toBe('one GPU holds the whole model');
     expect(plan({ ...one, tensor_parallel: 4 }, 2)).toBe('each layer over 4 GPUs and 2 copies of it all');
+    expect(plan({ ...one, tensor_parallel: 4, tensor_columns: 2 }, 1)).toBe('each layer over 8 GPUs');
     expect(plan({ tensor_parallel: 8, pipeline_parallel: 16, context_parallel: 2, expert_parallel: 4 }, 1)).toBe(
         'each layer over 8 GPUs, the stack of layers over 16, each sequence over 2, and the experts over 4',
     );

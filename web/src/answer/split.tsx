@@ -22,9 +22,11 @@ export function whoseOf({ job, answer, catalog }: Page): Whose {
 
 // "each layer over 4 GPUs, the stack of layers over 4, in 2 copies"
 export function splitText({ job, data_parallel }: Estimate): string {
-    const of = (key: 'tensor_parallel' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel'): number => Number(job[key]);
+    const of = (key: 'tensor_parallel' | 'tensor_columns' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel'): number =>
+        Number(job[key]);
+    const grid = of('tensor_parallel') * of('tensor_columns');
     const parts = [
-        of('tensor_parallel') > 1 && say('plan.split.layer', { count: of('tensor_parallel') }),
+        grid > 1 && say('plan.split.layer', { count: grid }),
         of('pipeline_parallel') > 1 && say('plan.split.stack', { count: of('pipeline_parallel') }),
         of('context_parallel') > 1 && say('plan.split.sequence', { count: of('context_parallel') }),
         of('expert_parallel') > 1 && say('plan.split.experts', { count: of('expert_parallel') }),

@@ -9,6 +9,7 @@ export type FieldKey =
     | 'sequence_length'
     | 'global_batch'
     | 'tensor_parallel'
+    | 'tensor_columns'
     | 'context_parallel'
     | 'pipeline_parallel'
     | 'micro_batch'

@@ -4,6 +4,7 @@ import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
 import { choiceHelp, choiceName, fieldName, lower } from '../shared/names';
 import { leftOut, leftOutText } from '../shared/plan-words';
+import { useWords } from '../shared/use-words';
 import { LEAVE_OUT } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
@@ -41,6 +42,7 @@ function Risk({ page, act }: Props) {
 }
 
 export function LeftOut({ page, act }: Props) {
+    useWords('help');
     const field = fieldOf(page, LEAVE_OUT);
     if (field?.type !== 'set') return null;
     const out = leftOut(page).map(({ id }) => id);

@@ -1,12 +1,25 @@
 // The words come in parts, each with the views that say them. The first rule that an id meets decides; what meets none comes with the first
 // screen. A rule is the start of an id, or its end.
-export const PARTS = ['built', 'first', 'more', 'formulas', 'placement', 'phases', 'evidence', 'share', 'formats', 'run', 'cli'] as const;
+export const PARTS = [
+    'built',
+    'first',
+    'more',
+    'help',
+    'formulas',
+    'placement',
+    'phases',
+    'evidence',
+    'share',
+    'formats',
+    'run',
+    'cli',
+] as const;
 export type Part = (typeof PARTS)[number];
 
 const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(boot|catalogue)\.|^page\.(question|description|noscript)$/, 'built'], // built pages carry them
     [/^placement\./, 'placement'],
-    [/^(phases|pools)\.|^problem\.(no_phases?|no_tokens|batch_twice|no_pools?|pools_cluster)$/, 'phases'], // two rooms, one part,
+    [/^(phases|pools)\.|^problem\.(no_phases?|no_tokens|batch_twice|no_pools?|pools_(cluster|makers))$/, 'phases'], // two rooms, one part,
     [/^field\.(storage_gbyte_per_s|restart_seconds|failure_hours_per_gpu|checkpoint_seconds|keep_degrees|tokens(_per_step)?)$/, 'phases'],
     [/^(share|embed)\./, 'share'],
     [/^(formats|export)\.|^(problem|suggestion)\.export_/, 'formats'],
@@ -19,6 +32,9 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^map\.(?!loading|not_yet)/, 'more'],
     [/^field\.(memory_gib|.*dense_tflop_per_s|.*_gbyte_per_s|streaming_multiprocessors|board_watts|usd_per_gpu_hour)\.help/, 'more'],
+    // what each option and each choice is; those of the first screen's own fields stay with it
+    [/^field\.(?!(tensor|pipeline|context)_parallel|micro_batch|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh).*\.help$/, 'help'],
+    [/^choice\..*\.help$/, 'help'],
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
     [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],
     [/^(unit_source|launcher|split|finding)\.|^choice\.(format|objective)\./, 'placement'],
