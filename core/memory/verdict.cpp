@@ -19,8 +19,9 @@ Items<N> outside(const Plan& p, double allocated_bytes) {
     const auto number = [](const char* symbol, const char* meaning, const char* unit, double value) {
         return quantity<N>({symbol, meaning, unit}, value);
     };
-    const double communicators = (p.tensor_parallel > 1 ? 1 : 0) + (p.tensor_columns > 1 ? 1 : 0) + (p.context_parallel > 1 ? 1 : 0) + (p.data_parallel() > 1 ? 1 : 0) +
-                                 (p.expert_parallel > 1 ? 1 : 0) + (p.pipeline_parallel > 1 ? 2 : 0);  // stages; first and last
+    const double communicators = (p.tensor_parallel > 1 ? 1 : 0) + (p.tensor_columns > 1 ? 1 : 0) + (p.context_parallel > 1 ? 1 : 0) +
+                                 (p.data_parallel() > 1 ? 1 : 0) + (p.expert_parallel > 1 ? 1 : 0) +
+                                 (p.pipeline_parallel > 1 ? 2 : 0);  // stages; first and last
     Items<N> items;
     items.add(Item::allocator_slack, kAllocatorSlack * number("A", "allocated", "bytes", allocated_bytes));
     if (communicators > 0) items.add(Item::nccl_buffers, kNcclBuffers * number("C", "communicators", "", communicators));
