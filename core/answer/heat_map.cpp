@@ -59,9 +59,10 @@ class Mapper {
         for (const std::int64_t t : all.tensor)
             for (const std::int64_t c : contexts)
                 for (const std::int64_t p : all.pipeline) {
-                    if (plan.gpus % (t * c * p) != 0) continue;
+                    plan.tensor_parallel = t, plan.context_parallel = c, plan.pipeline_parallel = p;
+                    if (plan.gpus % plan.model_parallel() != 0) continue;
                     for (const std::int64_t b : micro_batches) {
-                        plan.tensor_parallel = t, plan.context_parallel = c, plan.pipeline_parallel = p, plan.micro_batch = b;
+                        plan.micro_batch = b;
                         if (plan.global_batch % (b * plan.data_parallel()) != 0) continue;
                         const auto here = degrees_of(plan) == first ? best_[which] : choose(space(plan));
                         if (!here) continue;

@@ -75,4 +75,12 @@ TEST_CASE("grid: through a request: its formulas name its source, and other mode
     const Json chosen = json(api::estimate(job.dump()));
     REQUIRE(chosen["ok"] == true);
     CHECK(chosen["job"]["tensor_columns"] == 2);
+    // what the page asks beside it: the map of all plans, the ranking, limits, what to change
+    const api::SearchAnswer map = api::search(job.dump());
+    CHECK(!map.columns.gpus.empty());
+    for (std::size_t i = 0; i < map.columns.gpus.size(); ++i) {
+        const auto group = 2 * map.columns.tensor_parallel[i] * map.columns.context_parallel[i] * map.columns.pipeline_parallel[i];
+        CHECK(map.columns.gpus[i] == group * map.columns.data_parallel[i]);
+    }
+    for (const auto ask : {api::rank, api::limits, api::alternatives, api::timeline}) CHECK(json(ask(job.dump()))["ok"] == true);
 }

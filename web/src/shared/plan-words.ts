@@ -10,11 +10,13 @@ import { choiceLabel, choiceName, lower } from './names';
 type Plan = { readonly [key in RankedKey]?: Json };
 
 // "tensor 2 · pipeline 1 · …" from any object that has the four degrees, with the derived one where it is known.
-export function degreeList(plan: { [key in Degree | 'expert_parallel']?: Json }, data?: number): string {
-    const degree = (key: Degree | 'expert_parallel' | 'data_parallel', value: number): string =>
+export function degreeList(plan: { [key in Degree | 'tensor_columns' | 'expert_parallel']?: Json }, data?: number): string {
+    const degree = (key: Degree | 'tensor_columns' | 'expert_parallel' | 'data_parallel', value: number): string =>
         say('plan.degree', { name: say(`degree.short.${key}`), value });
     const parts = DEGREES.map((key) => degree(key, Number(plan[key])));
     if (data !== undefined) parts.splice(-1, 0, degree('data_parallel', data));
+    const columns = Number(plan.tensor_columns ?? 1);
+    if (columns > 1) parts.splice(1, 0, degree('tensor_columns', columns));
     const experts = Number(plan.expert_parallel ?? 1);
     if (experts > 1) parts.push(degree('expert_parallel', experts));
     return parts.join(' · ');

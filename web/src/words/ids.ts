@@ -163,6 +163,7 @@ export interface Words {
     'plan.equal': null;
     'plan.a_step': { change: string };
     'degree.short.tensor_parallel': null;
+    'degree.short.tensor_columns': null;
     'degree.short.context_parallel': null;
     'degree.short.pipeline_parallel': null;
     'degree.short.data_parallel': null;
