@@ -27,6 +27,7 @@ test('the layers of the stages, who does nothing, and where one kind alone costs
 
 test('where one kind alone is the fastest, or nothing fits, it says so; mistakes are told', () => {
     const alone = both.ways.filter(({ way }) => way === 'alone');
+    expect(shown({ ...both, pools: both.pools.slice(0, 1), ways: alone.slice(-1) }).text()).toContain('All of them are of one kind');
     expect(shown({ ...both, ways: alone }).text()).toContain('The other GPUs do not help.');
     expect(shown({ ...both, ways: [] }).text()).toContain('No plan fits');
     expect(shown({ ...both, ways: both.ways.filter(({ way }) => way !== 'alone') }).text()).toContain('No kind of GPU can do it alone.');

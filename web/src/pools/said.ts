@@ -22,6 +22,7 @@ export function sumText(answer: Pooled): string {
     const [best] = answer.ways;
     if (!best) return say('pools.none');
     const alone = answer.ways.find(({ way }) => way === 'alone');
+    if (answer.pools.length === 1) return say('pools.one_kind', { gpus: labelOf(answer, best), time: best.step_seconds });
     if (best.way === 'alone') return say('pools.one_is_fastest', { gpus: labelOf(answer, best), time: best.step_seconds });
     const works = new Set(best.shares.map(({ pool }) => pool));
     const enumerate = (work: boolean): string =>

@@ -1260,6 +1260,7 @@ export interface Words {
     'pools.alone': { time: number; gpus: string };
     'pools.none_alone': null;
     'pools.one_is_fastest': { gpus: string; time: number };
+    'pools.one_kind': { gpus: string; time: number };
     'pools.unused': { gpus: string };
     'pools.cheaper': { gpus: string; cost: string; other: string };
     'pools.layout': null;
