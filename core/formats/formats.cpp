@@ -30,7 +30,7 @@ static Export made_for(const Job& job) {
 
 Problems export_problems(const Job& job) {
     if (job.plan.tensor_columns > 1)  // without them it would be a run on fewer GPUs
-        return {{"tensor_columns", "no_format", job.plan.tensor_columns, "problem.export_grid", {}, nullptr}};
+        return {{"tensor_columns", "contradictory", job.plan.tensor_columns, "problem.export_grid", {}, nullptr}};
     const std::vector<std::string>& hosts = job.exported.hosts;
     if (hosts.empty()) return {};
     const auto odd = std::find_if(hosts.begin(), hosts.end(), [](const std::string& one) { return !is_host_name(one); });

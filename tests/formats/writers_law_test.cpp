@@ -177,7 +177,9 @@ TEST_CASE("law: a plan that no framework can run is written for none") {
     grid = json(api::estimate(grid.dump()))["job"];
     for (const char* format : {"megatron", "torchtitan", "nanotron", "deepspeed", "accelerate", "megatron-bridge", "nemo-2"}) {
         grid["format"] = format;
-        CHECK(json(api::export_plan(grid.dump()))["problems"][0]["message"]["id"] == "problem.export_grid");
+        const Json refused = json(api::export_plan(grid.dump()));
+        CHECK(refused["problems"][0]["message"]["id"] == "problem.export_grid");
+        CHECK(tests::answer_defect(refused, "export_plan") == "");
     }
 }
 
