@@ -116,7 +116,7 @@ pageTest('filters look at all plans, and the degrees are those of the map', asyn
     const only = (value) => eventually(`tensor ${value}`, async () => [...new Set(await column(page, TENSOR))].join(), value);
     await rows(page).first().waitFor();
     const address = page.url();
-    const whole = await finding(page);
+    const whole = await eventually('the next plan', () => finding(page), words.nextPlan); // its words come after the list
     await filterBy(page, words.recompute).selectOption('full');
     await eventually(
         'filtered',
