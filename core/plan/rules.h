@@ -68,7 +68,7 @@ bool swaps_heads(const Model& m, const Plan& p);
 template <class Require>
 bool check_split_rules(const Model& m, const Plan& p, Require&& require) {
     return require(Rule::gpus_divide, p.gpus % p.model_parallel() == 0) &&
-           require(Rule::sequence_divides, cuts_sequence(p, p.sequence_parallel && p.tensor_columns == 1)) &&
+           require(Rule::sequence_divides, cuts_sequence(p, splits_sequence(p))) &&
            require(Rule::heads_swap, !p.swaps_heads() || swaps_heads(m, p)) &&
            require(Rule::context_needs_flash, p.context_parallel == 1 || p.attention != Attention::plain) &&
            require(Rule::replicas_divide, p.gpus / (p.tensor_grid() * p.pipeline_parallel) % p.shard_replicas == 0) &&
