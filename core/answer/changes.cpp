@@ -62,7 +62,7 @@ class Proposals {
 };
 
 // A field that may be open is set.
-Plan& close(Plan& plan, Open bit) {
+Plan& close(Plan& plan, std::uint32_t bit) {
     plan.open &= ~bit;
     return plan;
 }
@@ -91,15 +91,15 @@ void propose_degrees(Proposals& propose, const Plan& plan) {
 void propose_recomputation(Proposals& propose, const Model& model, const Plan& plan) {
     if (plan.recompute == Recompute::none) {
         propose.add("change.recompute_attention", "touches.few_percent_computing",
-                    [](Plan& p) { close(p, open_recompute).recompute = Recompute::selective; });
+                    [](Plan& p) { close(p, open_recompute | open_recompute_modules).recompute = Recompute::selective; });
         propose.add("change.recompute_half", "touches.sixth_computing", [&](Plan& p) {
-            close(p, open_recompute).recompute = Recompute::block;
+            close(p, open_recompute | open_recompute_modules).recompute = Recompute::block;
             p.recompute_layers = std::max<std::int64_t>(1, model.layers / plan.chunks() / 2);
         });
     }
     if (plan.recompute != Recompute::full)
         propose.add("change.recompute_all", "touches.third_computing", [](Plan& p) {
-            close(p, open_recompute).recompute = Recompute::full;
+            close(p, open_recompute | open_recompute_modules).recompute = Recompute::full;
             p.recompute_layers = 1;
         });
 }

@@ -152,9 +152,9 @@ constexpr double kAutoNumber = -1;
 //   integer(field, value, range, allow_auto)   number(field, value, bounds, allow_auto)   boolean(field, value)
 //   choice(field, value as index, choices)     set(field, value as bits, choices): a text of ids, "core_attn,mlp"
 //   notation(field, struct, choices): a text that set_notation(struct, text, problems) reads and notation_of(struct) writes
-// A boolean, a choice or a number whose values all mean something has a bit of its own in a mask where it may be "auto": boolean(field,
-// value, mask, bit), choice(field, value, choices, mask, bit), number(field, value, bounds, mask, bit). While the bit is set the value is
-// the core's to choose.
+// A boolean, a choice, a set or a number whose values all mean something has a bit of its own in a mask where it may be "auto":
+// boolean(field, value, mask, bit), choice(field, value, choices, mask, bit), set(...), number(field, value, bounds, mask, bit). While the
+// bit is set the value is the core's to choose.
 class FieldReader {
  public:
     FieldReader(const Json& object, Problems& problems) : object_(object), problems_(problems) {}
@@ -168,6 +168,9 @@ class FieldReader {
         if (!is_auto(field, open, bit)) boolean(field, value);
     }
     void set(const Field& field, std::uint32_t& value, std::span<const Choice> choices);
+    void set(const Field& field, std::uint32_t& value, std::span<const Choice> choices, std::uint32_t& open, std::uint32_t bit) {
+        if (!is_auto(field, open, bit)) set(field, value, choices);
+    }
     template <class Enum>
     void choice(const Field& field, Enum& value, std::span<const Choice> choices) {
         int index = static_cast<int>(value);
@@ -223,6 +226,9 @@ class FieldWriter {
     void set(const Field& field, std::uint32_t value, std::span<const Choice> choices) {
         object_[std::string(field.key)] = set_text(value, choices);
     }
+    void set(const Field& field, std::uint32_t value, std::span<const Choice> choices, std::uint32_t open, std::uint32_t bit) {
+        object_[std::string(field.key)] = (open & bit) != 0 ? "auto" : set_text(value, choices);
+    }
     template <class Enum>
     void choice(const Field& field, Enum value, std::span<const Choice> choices) {
         object_[std::string(field.key)] = choices[static_cast<std::size_t>(value)].id;
@@ -257,6 +263,10 @@ class FieldDescriber {
         allow_auto(open, bit);
     }
     void set(const Field& field, std::uint32_t initial, std::span<const Choice> choices);
+    void set(const Field& field, std::uint32_t initial, std::span<const Choice> choices, std::uint32_t open, std::uint32_t bit) {
+        set(field, initial, choices);
+        allow_auto(open, bit);
+    }
     template <class Enum>
     void choice(const Field& field, Enum initial, std::span<const Choice> choices) {
         choice_index(field, static_cast<int>(initial), choices);

@@ -69,7 +69,7 @@ function describeFields(contract, words) {
     const values = (field) => {
         const auto = field.auto && field.default !== 'auto' && !field.choices?.some(({ id }) => id === 'auto') ? ', `"auto"`' : field.auto ? ' or `"auto"`' : '';
         if (field.type === 'choice') return field.choices.map(({ id }) => code(id)).join(', ') + auto;
-        if (field.type === 'set') return `any of ${field.choices.map(({ id }) => `\`${id}\``).join(', ')}, with commas between`;
+        if (field.type === 'set') return `any of ${field.choices.map(({ id }) => `\`${id}\``).join(', ')}, with commas between${auto}`;
         if (field.type === 'text') return `a layout, ${field.choices.map(({ id }) => code(id)).join(', ')}${auto}`;
         return field.type === 'boolean' ? `true, false${auto}` : `${field.type} ${field.min} to ${field.max}${auto}`;
     };

@@ -185,6 +185,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
         job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
     check_measured_rates(job.plan, *job.gpu, job.cluster, problems);
     if (problems.size() != problems_before) return std::nullopt;
+    if (!may_choose_modules(job.space())) job.plan.open &= ~open_recompute_modules;
     return job;
 }
 
@@ -253,6 +254,7 @@ constexpr OpenField kFields[] = {{"schedule", open_schedule},
                                  {"layout", open_layout},
                                  {"zero", open_zero},
                                  {"recompute", open_recompute},
+                                 {"recompute_modules", open_recompute_modules},
                                  {"moments", open_moments},
                                  {"sequence_parallel", open_sequence_parallel},
                                  {"activation_offload", open_activation_offload}};

@@ -20,6 +20,7 @@ static constexpr Residual kReportedResidual{0.87, 0.16, 0, "hai_llm"};
 constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
     {.id = "megatron-2025",
      .habits = {.attention = AttentionKernel::cudnn, .engine_routes = true, .caches_dummy_gradients = true, .grouped_gemm = true},
+     .names_modules = true,
      .any_group = true,
      .fused_host_adam = false,
      .residual = kMegatronResidual},
@@ -56,6 +57,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .band = Band{0.86, 1.275, "megatron_deepspeed", 25}},
     {.id = "hai-llm",
      .habits = {.transformer_engine = false, .grouped_gemm = true, .dispatch = ExpertDispatch::deepep, .stores_fp8 = true},
+     .names_modules = true,
      .residual = kReportedResidual},
 }};
 

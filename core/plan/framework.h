@@ -71,6 +71,7 @@ struct FrameworkRow {
     ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
     Split split = Split::equal;                                // how it shares out layers where nothing is said
     bool any_layout = true;                                    // a chunk may hold any number of layers
+    bool names_modules = false;                                // selective recomputation computes again what it is told
     bool any_group = false;                                    // chunks may take turns in groups of any size
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
     bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)

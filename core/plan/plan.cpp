@@ -109,6 +109,7 @@ void close_options(Plan& plan) {
     if ((plan.open & open_layout) != 0) plan.layout = nullptr, plan.split = closed.split;
     if ((plan.open & open_zero) != 0) plan.zero = closed.zero;
     if ((plan.open & open_recompute) != 0) plan.recompute = closed.recompute;
+    if ((plan.open & open_recompute_modules) != 0) plan.recompute_modules = closed.recompute_modules;
     if ((plan.open & open_moments) != 0) plan.moments = closed.moments;
     if ((plan.open & open_activation_offload) != 0) plan.activation_offload = closed.activation_offload;
     if ((plan.open & open_sequence_parallel) != 0) plan.sequence_parallel = closed.sequence_parallel;

@@ -74,7 +74,8 @@ enum Open : std::uint32_t {
     open_moments = 16,
     open_sequence_parallel = 32,
     open_activation_offload = 64,
-    open_everything = 127
+    open_recompute_modules = 128,
+    open_everything = 255
 };
 
 // Every whole number that may be "auto" may be kAuto, and every other field may have its bit set in `open`, until search.h has chosen it.
@@ -258,7 +259,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"zero|zero"}, p.zero, kZeroChoices, p.open, open_zero);
     v.integer({"shard_replicas|hsdp|copies"}, p.shard_replicas, {1, 1'048'576});
     v.choice({"recompute|rc"}, p.recompute, kRecomputeChoices, p.open, open_recompute);
-    v.set({"recompute_modules|rcm"}, p.recompute_modules, kModuleChoices);
+    v.set({"recompute_modules|rcm"}, p.recompute_modules, kModuleChoices, p.open, open_recompute_modules);
     v.integer({"recompute_layers|rcl|layers"}, p.recompute_layers, {1, 2'000}, true);
     v.choice({"precision|dtype"}, p.precision, kPrecisionChoices);
     v.boolean({"gradients_in_fp32|grad32"}, p.gradients_in_fp32);

@@ -114,6 +114,24 @@ std::vector<std::int64_t> expert_tensor_values(const Candidates& all, const Mode
     return {1, tensor_parallel};
 }
 
+// As set. Where it is open: attention, Megatron's own default; or everything whose output alone is dropped, which costs hardly any
+// multiplication. Megatron-LM, core/transformer/transformer_config.py, recompute_modules.
+std::vector<std::uint32_t> sets_of_modules(const SearchSpace& space) {
+    const Plan& plan = space.plan;
+    const Model& model = space.model;
+    if ((plan.open & open_recompute_modules) == 0) return {plan.recompute_modules};
+    const bool has_experts = model.experts.count > 0, is_latent = model.latent.kv_rank > 0;
+    std::vector<std::uint32_t> sets = {Plan().recompute_modules};
+    if (row_of(plan.framework).names_modules && (has_experts || is_latent))
+        sets.push_back(layernorm | (has_experts ? moe_act : 0U) | (is_latent ? mla_up_proj : 0U));
+    return sets;
+}
+
+bool may_choose_modules(const SearchSpace& space) {
+    const Plan& plan = space.plan;
+    return ((plan.open & open_recompute) != 0 || plan.recompute == Recompute::selective) && sets_of_modules(space).size() > 1;
+}
+
 void set_form(Plan& plan, const PipelineForm& form) {
     plan.schedule = form.schedule;
     plan.virtual_stages = form.virtual_stages;

@@ -67,6 +67,10 @@ struct Candidates {
     std::vector<std::uint8_t> sequence_parallel;  // without tensor parallelism the first alone: it has no effect there
 };
 Candidates candidates(const SearchSpace& space);
+// The parts that selective recomputation may compute again, as bits of RecomputeModule: one set or another.
+std::vector<std::uint32_t> sets_of_modules(const SearchSpace& space);
+// Whether what is computed again is open, and there is a choice.
+bool may_choose_modules(const SearchSpace& space);
 // Expert tensor parallelism beside so much tensor parallelism.
 std::vector<std::int64_t> expert_tensor_values(const Candidates& all, const Model& model, std::int64_t tensor_parallel);
 // Writes one candidate into a plan. `balanced` layouts are still to be made.

@@ -25,6 +25,7 @@ void append(Json& columns, const Estimated& one) {
     columns["schedule"].push_back(kScheduleChoices[static_cast<std::size_t>(p.schedule)].id);
     columns["layout"].push_back(notation_of(p));
     columns["recompute"].push_back(kRecomputeChoices[static_cast<std::size_t>(p.recompute)].id);
+    columns["recompute_modules"].push_back(set_text(p.recompute_modules, kModuleChoices));
     columns["recompute_layers"].push_back(p.recompute_layers);
     columns["zero"].push_back(kZeroChoices[static_cast<std::size_t>(p.zero)].id);
     columns["moments"].push_back(kMomentsChoices[static_cast<std::size_t>(p.moments)].id);

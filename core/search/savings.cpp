@@ -26,6 +26,7 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       recomputes_(may_recompute(space)),
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
+      modules_(recomputes_ || base.recompute == Recompute::selective ? sets_of_modules(space) : std::vector{base.recompute_modules}),
       counts_layers_((space.plan.open & open_recompute) == 0 && base.recompute == Recompute::block &&
                      space.plan.recompute_layers == kAuto) {}
 
@@ -63,10 +64,20 @@ std::optional<Estimated> Savings::fastest_that_fits(const Plan& plan, const Pipe
     if (counts_layers_) {
         Plan block = plan;
         if (choose_block(block)) ways.consider(block);
-    } else if (!ways.consider(plan)) {
-        consider_what_saves(ways, plan, form, times);
+    } else if (chooses_modules()) {
+        Plan one = plan;
+        for (const std::uint32_t modules : modules_) {
+            one.recompute_modules = modules;
+            consider_all(ways, one, form, times);
+        }
+    } else {
+        consider_all(ways, plan, form, times);
     }
     return std::move(ways.best);
+}
+
+void Savings::consider_all(Ways& ways, const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
+    if (!ways.consider(plan)) consider_what_saves(ways, plan, form, times);
 }
 
 void Savings::consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
@@ -101,16 +112,19 @@ bool Savings::fits_moved(const Plan& plan, const PipelineForm& form, const Layer
 }
 
 // ---- recomputation
-bool Savings::has_parts_to_recompute(const Plan& plan) const {
+std::vector<std::uint32_t> Savings::modules_to_try() const {
     const AttentionKernel kernel = scorer_.framework().attention;
-    return plan.recompute_modules != core_attn || kernel == AttentionKernel::unfused || kernel == AttentionKernel::local;
+    std::vector<std::uint32_t> sets = modules_;
+    if (kernel != AttentionKernel::unfused && kernel != AttentionKernel::local) std::erase(sets, RecomputeModule::core_attn);
+    return sets;
 }
 
 void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     plan.recompute_layers = 1;
-    if (has_parts_to_recompute(plan)) {
-        plan.recompute = Recompute::selective;
-        ways.consider(plan);
+    for (const std::uint32_t modules : modules_to_try()) {
+        Plan selective = plan;
+        selective.recompute = Recompute::selective, selective.recompute_modules = modules;
+        ways.consider_moved(selective, form, times);
     }
     plan.recompute = Recompute::block;
     if (choose_block(plan)) ways.consider(plan);

@@ -31,8 +31,10 @@ class Savings {
     bool recomputes() const { return recomputes_; }
     bool narrows() const { return narrows_; }
     bool swaps() const { return swaps_; }
-    // Recomputing attention saves what its scores take; without them it saves hardly anything.
-    bool has_parts_to_recompute(const Plan& plan) const;
+    // Whether selective recomputation is set, but not of what.
+    bool chooses_modules() const { return !recomputes_ && modules_.size() > 1; }
+    // Those worth a try: recomputing attention saves what its scores take; without them it saves hardly anything.
+    std::vector<std::uint32_t> modules_to_try() const;
     // As it is, or with layers moved.
     bool fits_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
     // A block that leaves one layer of some chunk alone may need less than recomputing that one too.
@@ -43,6 +45,7 @@ class Savings {
     bool is_slow(const Plan& plan) { return scorer_.seconds(plan) > limit_.seconds(); }
     bool may_move(const PipelineForm& form) const;
     LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
+    void consider_all(Ways& ways, const Plan& plan, const PipelineForm& form, const LayerTimes& times);
     void consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
@@ -57,6 +60,7 @@ class Savings {
     Scorer& scorer_;
     const Limit& limit_;
     const bool recomputes_, narrows_, swaps_;
+    const std::vector<std::uint32_t> modules_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
 };
 

@@ -59,7 +59,8 @@ class Search {
     }
     // A group's plan with what it does not say, for bounds and layer times that hold for all of the group.
     Plan with_first_experts(Plan plan) const {
-        plan.recompute = base_.recompute == Recompute::block ? Recompute::none : base_.recompute;
+        const bool is_known = base_.recompute != Recompute::block && !savings_.chooses_modules();
+        plan.recompute = is_known ? base_.recompute : Recompute::none;
         plan.expert_parallel = all_.expert.front(), plan.expert_tensor_parallel = all_.expert_tensor == kAuto ? 1 : all_.expert_tensor;
         return plan;
     }
@@ -153,7 +154,7 @@ class Search {
     // ---- 3. the step time, then memory, and what a plan takes to fit
     void look_at(Plan plan, const PipelineForm& form, const LayerTimes& times) {
         plan.recompute = base_.recompute, plan.recompute_layers = base_.recompute_layers;
-        const bool is_slow = !is_played(plan) && scorer_.seconds(plan) > limit_.seconds();
+        const bool is_slow = !is_played(plan) && !savings_.chooses_modules() && scorer_.seconds(plan) > limit_.seconds();
         if (is_slow && (!savings_.may_be_faster(form) || scorer_.fits(plan))) return;
         if (auto best = savings_.fastest_that_fits(plan, form, times))
             add(std::move(*best));

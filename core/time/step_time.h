@@ -116,6 +116,7 @@ class StepTimer {
     struct Key {
         std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0, expert_tensor_parallel = 0;
         Recompute recompute = Recompute::none;
+        std::uint32_t recompute_modules = 0;
         bool sequence_parallel = false, offloads = false;
         bool operator==(const Key&) const = default;
     };

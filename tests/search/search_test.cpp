@@ -65,6 +65,9 @@ AnyJob any_job(Random& random) {
     if (random.from(0, 3) == 0) p.schedule = static_cast<ScheduleKind>(random.from(0, kChosenSchedules - 1)), p.open &= ~open_schedule;
     if (random.from(0, 5) == 0)
         p.recompute = random.one_of({Recompute::full, Recompute::block, Recompute::selective}), p.open &= ~open_recompute;
+    if (random.from(0, 3) == 0) {
+        p.recompute_modules = random.one_of<std::uint32_t>({core_attn, layernorm | mlp, moe_act}), p.open &= ~open_recompute_modules;
+    }
     if (random.from(0, 5) == 0) p.split = random.one_of({Split::equal, Split::front, Split::weights}), p.open &= ~open_layout;
     if (random.from(0, 7) == 0) p.attention = Attention::plain;
     if (random.from(0, 4) == 0) {
@@ -150,6 +153,52 @@ TEST_CASE("with room on the host no job is slower, and no more jobs than before 
     }
     CHECK(faster + only_there > jobs / 100);
     MESSAGE(faster << " faster, " << only_there << " that do not fit otherwise");
+}
+
+TEST_CASE("which parts are computed again is chosen: as fast as the best of the sets, or equally good") {
+    Random random(411);
+    int asked = 0, other = 0;
+    const int jobs = tests::kSlowBuild ? 300 : 4'000;
+    for (int i = 0; i < jobs; ++i) {
+        AnyJob job = any_job(random);
+        job.plan.open |= open_recompute_modules;
+        if (!may_choose_modules(job.space())) continue;
+        const auto chosen = best_plan(job.space());
+        std::optional<Chosen> best;
+        for (const std::uint32_t modules : sets_of_modules(job.space())) {
+            AnyJob set = job;
+            set.plan.recompute_modules = modules, set.plan.open &= ~open_recompute_modules;
+            auto one = best_plan(set.space());
+            if (one && (!best || one->estimate.seconds < best->estimate.seconds)) best = std::move(one);
+        }
+        REQUIRE(chosen.has_value() == best.has_value());
+        if (!chosen) continue;
+        ++asked;
+        CHECK(chosen->estimate.seconds <= best->estimate.seconds * (1 + kTieWidth));
+        CHECK(best->estimate.seconds <= chosen->estimate.seconds * (1 + kTieWidth));
+        other += chosen->estimate.plan.recompute == Recompute::selective && chosen->estimate.plan.recompute_modules != core_attn;
+    }
+    CHECK(asked > jobs / 40);
+    CHECK(other > jobs / 400);
+}
+
+TEST_CASE("what NVIDIA's and DeepSeek's recipes recompute of such models is chosen for them") {
+    // Megatron-Bridge, recipes of DeepSeek-V3 on H100; arXiv 2412.19437, section 3.2.3: norms, the activation, the up-projections
+    const Json job = {
+        {"model", "deepseek-v3"}, {"gpu", "h800-sxm-80gb"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"sequence_length", 4'096}};
+    const Json chosen = json(api::estimate(job.dump()));
+    CHECK(chosen["job"]["recompute"] == "selective");
+    CHECK(chosen["job"]["recompute_modules"] == "layernorm,moe_act,mla_up_proj");
+    CHECK(std::count(chosen["auto"].begin(), chosen["auto"].end(), "recompute_modules") == 1);
+    Json attention = job;
+    attention["recompute_modules"] = "core_attn";
+    const Json before = json(api::estimate(attention.dump()));
+    CHECK(chosen["step_seconds"].get<double>() < 0.9 * before["step_seconds"].get<double>());
+    // nothing to choose: where norms and matrices are one (dense models), where the framework has no such option
+    CHECK(json(api::estimate(Json{{"model", "llama-3.1-70b"}, {"gpus", 64}}.dump()))["job"]["recompute_modules"] == "core_attn");
+    Json pytorch = job;
+    pytorch["framework"] = "pytorch";
+    CHECK(json(api::estimate(pytorch.dump()))["job"]["recompute_modules"] == "core_attn");
 }
 
 TEST_CASE("the best plan is legal, fits, and no plan tried one by one is faster") {

@@ -79,7 +79,7 @@ export function matters(page: Page): (key: string) => boolean {
 // A set is a few boxes to tick; its value is the ids of those that are, in the order of the choices.
 function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
     const { invalid, describedBy } = problemAttributes(page, field.key);
-    const chosen = String(currentOf(page, field)).split(',');
+    const chosen = String(planValue(page, field.key) ?? field.default).split(',');
     const useful = matters(page);
     const shown = field.choices.filter((choice) => useful(choice.id) || chosen.includes(choice.id));
     const toggle = (id: string) => {
@@ -88,7 +88,9 @@ function SetControl({ page, field, act }: FieldProps & { field: SetField }) {
     };
     return (
         <fieldset>
-            <legend>{fieldName(field)}</legend>
+            <legend>
+                {fieldName(field)} <Reset page={page} field={field} act={act} />
+            </legend>
             {shown.map((choice, i) => (
                 <label key={choice.id} class="check">
                     <input

@@ -5,7 +5,7 @@ import { entriesOf, keysOf } from '../core/keys';
 import { format } from '../format/format';
 import { kindsOf } from '../format/sums';
 import { gpuLabel, modelLabel, moneyOf, rateOf } from '../shared/answer-words';
-import { choiceLabel, choiceName, labelOf, messageOf, nameOf } from '../shared/names';
+import { choiceLabel, chosenNames, labelOf, messageOf, nameOf } from '../shared/names';
 import { BUDGET, configOf, defaults, isConfigKey, isGpuKey, type Job, type JobKey, ownGpuOf, type Pin, pinOf } from '../state/state';
 import { type Page, pinLike } from '../store/page';
 import { listed, say, sentences } from '../words/words';
@@ -80,11 +80,7 @@ function resolved({ pin: { job }, answer }: Column): Job {
 
 function fieldText(catalog: Catalog, field: Field, value: Json): string {
     if (field.type === 'choice' || field.type === 'text') return choiceLabel(catalog, field.key, String(value));
-    if (field.type === 'set') {
-        const chosen = String(value).split(',');
-        const names = field.choices.filter(({ id }) => chosen.includes(id)).map((choice) => choiceName(field, choice));
-        return listed(names) || say('compare.nothing');
-    }
+    if (field.type === 'set' && value !== 'auto') return listed(chosenNames(catalog, field.key, String(value))) || say('compare.nothing');
     if (typeof value === 'boolean') return value ? say('adjust.yes') : say('adjust.no');
     if (typeof value !== 'number') return value === 'auto' ? say('adjust.auto') : String(value);
     if (value === 0 && (BUDGET as readonly string[]).includes(field.key)) return say('budget.none');

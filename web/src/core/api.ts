@@ -198,6 +198,7 @@ export type ChosenKey =
     | 'schedule'
     | 'layout'
     | 'recompute'
+    | 'recompute_modules'
     | 'recompute_layers'
     | 'zero'
     | 'moments'

@@ -13,6 +13,7 @@ export const RANKED_KEYS = [
     'schedule',
     'layout',
     'recompute',
+    'recompute_modules',
     'recompute_layers',
     'zero',
     'moments',

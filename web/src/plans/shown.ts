@@ -13,7 +13,9 @@ export function isShown({ answer, problems }: Shown, plan: RankedPlan, gpus: num
     if (!answer || problems.length > 0 || answer.job.gpus !== gpus) return false;
     // What has no effect in a plan need not be the same.
     const idle = (key: string): boolean =>
-        (key === 'recompute_layers' && plan.recompute !== 'block') || (key === 'sequence_parallel' && plan.tensor_parallel === 1);
+        (key === 'recompute_layers' && plan.recompute !== 'block') ||
+        (key === 'recompute_modules' && plan.recompute !== 'selective') ||
+        (key === 'sequence_parallel' && plan.tensor_parallel === 1);
     return RANKED_KEYS.every((key) => answer.job[key] === plan[key] || idle(key));
 }
 

@@ -26,6 +26,16 @@ export const fieldHelp = ({ key }: Field): string => about(`field.${key}.help`);
 export const choiceName = (field: { key: string }, choice: Named): string => nameOf(`choice.${field.key}`, choice);
 export const choiceHelp = (field: { key: string }, choice: Named): string => helpOf(`choice.${field.key}`, choice);
 
+// Of a set as a text ("core_attn,mlp"), what is in it, in the order of the choices.
+export function chosenOf(catalog: Catalog, key: string, value: string): { id: string; name: string }[] {
+    const field = catalog.fields.find((one) => one.key === key);
+    const ids = value.split(',');
+    const chosen = field?.type === 'set' ? field.choices.filter(({ id }) => ids.includes(id)) : [];
+    return chosen.map((choice) => ({ id: choice.id, name: choiceName({ key }, choice) }));
+}
+export const chosenNames = (catalog: Catalog, key: string, value: string): string[] =>
+    chosenOf(catalog, key, value).map(({ name }) => name);
+
 export function labelOf(fields: readonly Field[], key: string): string {
     const elsewhere: Record<string, () => string> = {
         model: () => say('form.model'),

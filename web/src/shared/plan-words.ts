@@ -5,7 +5,7 @@ import { layerRuns, parseLayout } from '../state/layout';
 import { DEGREES, LEAVE_OUT } from '../state/state';
 import type { Page } from '../store/page';
 import { listed, say } from '../words/words';
-import { choiceLabel, choiceName, lower } from './names';
+import { choiceLabel, chosenNames, chosenOf, lower } from './names';
 
 type Plan = { readonly [key in RankedKey]?: Json };
 
@@ -33,12 +33,13 @@ export function layersText(layout: string): string {
     return say('plan.layers', { runs: runs.map((run) => say('plan.run', { ...run, several: run.count > 1 })).join(' | ') });
 }
 
-function recomputeText({ recompute, recompute_layers }: Plan): string {
+function recomputeText(catalog: Catalog, { recompute, recompute_modules, recompute_layers }: Plan): string {
     const kind = String(recompute);
     if (kind === 'block') return say('plan.block', { count: Number(recompute_layers) });
     const known: Record<string, () => string> = {
         none: () => say('plan.kept'),
-        selective: () => say('plan.selective'),
+        selective: () =>
+            say('plan.selective', { modules: chosenNames(catalog, 'recompute_modules', String(recompute_modules)).map(lower) }),
         full: () => say('plan.full'),
     };
     return known[kind]?.() ?? '';
@@ -53,7 +54,7 @@ export function besides(catalog: Catalog, plan: Plan): string {
         differs('schedule') && choiceLabel(catalog, 'schedule', String(plan.schedule)),
         plan.schedule === '1f1b' && chunks > 1 && say('plan.chunks', { count: chunks }),
         differs('layout') && layersText(String(plan.layout)),
-        differs('recompute') && recomputeText(plan),
+        differs('recompute') && recomputeText(catalog, plan),
         differs('activation_offload') && say('plan.on_host', { share: Number(plan.activation_offload) }),
         differs('zero') && choiceLabel(catalog, 'zero', String(plan.zero)),
         differs('moments') && choiceLabel(catalog, 'moments', String(plan.moments)),
@@ -68,12 +69,8 @@ export const wholePlan = (catalog: Catalog, plan: Plan, data?: number): string =
 export const plansComing = ({ problems }: Page): string => (problems.length > 0 ? say('map.not_yet') : say('map.loading'));
 
 // What the search leaves out, in the words of the catalogue.
-export function leftOut({ catalog, job }: Page): { id: string; name: string }[] {
-    const field = catalog.fields.find(({ key }) => key === LEAVE_OUT);
-    const ids = String(job[LEAVE_OUT] ?? '').split(',');
-    const out = field?.type === 'set' ? field.choices.filter(({ id }) => ids.includes(id)) : [];
-    return out.map((choice) => ({ id: choice.id, name: choiceName({ key: LEAVE_OUT }, choice) }));
-}
+export const leftOut = ({ catalog, job }: Page): { id: string; name: string }[] =>
+    chosenOf(catalog, LEAVE_OUT, String(job[LEAVE_OUT] ?? ''));
 
 export const leftOutText = (page: Page): string => {
     const names = leftOut(page).map(({ name }) => lower(name));

@@ -150,7 +150,7 @@ export interface Words {
     'plan.degree': { name: string; value: number };
     'plan.chunks': { count: number };
     'plan.kept': null;
-    'plan.selective': null;
+    'plan.selective': { modules: readonly string[] };
     'plan.block': { count: number };
     'plan.full': null;
     'plan.on_host': { share: number };
