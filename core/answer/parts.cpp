@@ -19,7 +19,7 @@ void add_brief(Json& object, const Estimated& e) {
 Json describe_whole_plan(const Plan& p) {
     Json all = Json::object(), plan = Object().add("data_parallel", p.data_parallel());
     visit_fields(p, FieldWriter(all));
-    for (const std::string& key : open_keys(open_plan())) plan[key] = std::move(all[key]);
+    for (const std::string& key : open_keys(whole_open_plan())) plan[key] = std::move(all[key]);
     return plan;
 }
 

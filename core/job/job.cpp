@@ -245,7 +245,8 @@ constexpr OpenDegree kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
                                    {"virtual_stages", &Plan::virtual_stages},
                                    {"expert_parallel", &Plan::expert_parallel},
                                    {"expert_tensor_parallel", &Plan::expert_tensor_parallel},
-                                   {"recompute_layers", &Plan::recompute_layers}};
+                                   {"recompute_layers", &Plan::recompute_layers},
+                                   {"token_slices", &Plan::token_slices}};
 struct OpenField {
     const char* key;
     std::uint32_t bit;

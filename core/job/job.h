@@ -56,6 +56,13 @@ inline Plan open_plan(std::int64_t version = 2) {
     return plan;
 }
 
+// With what is searched only where a request asks for it, too.
+inline Plan whole_open_plan() {
+    Plan plan = open_plan();
+    plan.token_slices = kAuto;
+    return plan;
+}
+
 struct Job {
     Model model;
     bool model_is_inline = false;  // a config object instead of an id

@@ -277,7 +277,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.number({"activation_offload|actoff|fraction"}, p.activation_offload, {0, 1}, p.open, open_activation_offload);
     v.choice({"context_parallel_kind|cpkind"}, p.context_parallel_kind, kContextChoices);
     v.integer({"feed_forward_tiles|tiles"}, p.feed_forward_tiles, {1, 4'096});
-    v.integer({"token_slices|slices"}, p.token_slices, {1, 1'024});
+    v.integer({"token_slices|slices"}, p.token_slices, {1, 1'024}, true);
     v.number({"nvme_gbyte_per_s|nvme|gbyte_per_s"}, p.nvme_rate, {0.1, 1e3});
     v.number({"host_memory_gib|hostmem|gib"}, p.host_memory, {0, 1e6});
     v.integer({"expert_parallel|ep|gpus"}, p.expert_parallel, {1, 4'096}, true);

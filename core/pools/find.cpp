@@ -78,7 +78,7 @@ void try_copies(const Pools& pools, Mixes& best) {
 
 // A chunk on each stage, one micro-batch after the other: what the closed form of a pipeline is for.
 bool has_simple_stages(const Plan& plan) {
-    return (plan.virtual_stages == 1 || plan.virtual_stages == kAuto) && plan.token_slices == 1 && plan.weight_copies() == 1 &&
+    return (plan.virtual_stages == 1 || plan.virtual_stages == kAuto) && plan.token_slices <= 1 && plan.weight_copies() == 1 &&
            !row_of(plan.schedule).splits_backward && plan.layout == nullptr && !has_uneven_ends(plan);
 }
 void try_stages(const Pools& pools, Mixes& best) {
@@ -90,7 +90,7 @@ void try_stages(const Pools& pools, Mixes& best) {
     Shapes shapes;
     for (Plan& shape : shapes_of(pools, true)) {
         shape.global_batch = asked.global_batch;
-        shape.virtual_stages = 1;
+        shape.virtual_stages = shape.token_slices = 1;
         shape.virtual_stage_group = kAuto;
         shape.schedule = (asked.open & open_schedule) != 0 ? kUsualSchedule : asked.schedule;
         shape.split = Split::equal, shape.layout = nullptr;

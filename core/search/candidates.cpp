@@ -1,6 +1,7 @@
 #include "search/candidates.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace fourfold {
 
@@ -21,6 +22,7 @@ bool has_zero_bubble(FrameworkKind framework) {
 namespace {
 
 constexpr std::int64_t kMostChunks = 32;  // per GPU
+constexpr std::int64_t kMostSlices = 16;  // of a sequence
 
 template <class Keep>
 std::vector<std::int64_t> values(std::int64_t set, std::int64_t most, Keep&& keep) {
@@ -90,6 +92,7 @@ Candidates candidates(const SearchSpace& space) {
     all.pipeline = values(p.pipeline_parallel, std::min(m.layers, p.gpus), every);
     all.micro_batch = divisors(p.micro_batch, p.global_batch, 65'536);
     const auto divides = [](std::int64_t whole) { return [whole](std::int64_t v) { return whole % v == 0; }; };
+    all.slices = values(p.token_slices, kMostSlices, [](std::int64_t v) { return std::has_single_bit(static_cast<std::uint64_t>(v)); });
     all.expert_tensor = p.expert_tensor_parallel;
     all.expert = values(p.expert_parallel, std::min(std::max<std::int64_t>(m.experts.count, 1), p.gpus),
                         divides(std::max<std::int64_t>(m.experts.count, 1)));
@@ -168,6 +171,15 @@ class Counter {
 
     SearchCounts run() {
         const std::int64_t per_split = size(all_.forms) * size(all_.micro_batch), zeros = size(all_.zero);
+        for (const std::int64_t slices : all_.slices) {
+            plan_.token_slices = slices;
+            count_tensor(per_split, zeros);
+        }
+        return counts_;
+    }
+
+ private:
+    void count_tensor(std::int64_t per_split, std::int64_t zeros) {
         for (const std::int64_t t : all_.tensor) {
             plan_.tensor_parallel = t;
             expert_tensor_ = expert_tensor_values(all_, space_.model, t);
@@ -181,10 +193,7 @@ class Counter {
                 count_pipeline(per_split * zeros, zeros);
             }
         }
-        return counts_;
     }
-
- private:
     void count_pipeline(std::int64_t per_split, std::int64_t zeros) {
         std::int64_t expert_ways = 0;
         const std::int64_t legal_before = counts_.legal;

@@ -57,10 +57,11 @@ struct PipelineForm {
     LayerSplit split = LayerSplit::equal;
 };
 
-// TP within a node, CP and micro-batch whatever divides sequence and batch, PP up to the layers, chunks per GPU up to 32. Recomputation,
-// activations on the host and 16-bit states are no lists: a plan takes as little of them as it needs to fit (search.h).
+// TP within a node, token slices (where they are open) 1, 2, 4, 8, 16, CP and micro-batch whatever divides sequence and batch, PP up to the
+// layers, chunks per GPU up to 32. Recomputation, activations on the host and 16-bit states are no lists: a plan takes as little of them as
+// it needs to fit (search.h).
 struct Candidates {
-    std::vector<std::int64_t> tensor, expert, context, pipeline, micro_batch;
+    std::vector<std::int64_t> tensor, expert, context, pipeline, micro_batch, slices;
     std::int64_t expert_tensor = kAuto;  // left open: 1, and TP, which is Megatron's default
     std::vector<PipelineForm> forms;
     std::vector<Zero> zero;

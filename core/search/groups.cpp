@@ -12,7 +12,7 @@ struct Holds {
     bool operator()(Rule, bool holds) const { return holds; }
 };
 
-// Of one TP, CP and sequence parallelism.
+// Of one TP, CP, sequence parallelism and number of slices.
 void add_groups(const SearchSpace& space, const Candidates& all, Plan plan, bool smallest, std::vector<GroupOfPlans>& groups) {
     std::vector<std::int64_t> pipelines;
     for (const std::int64_t p : all.pipeline) {
@@ -41,15 +41,14 @@ void add_groups(const SearchSpace& space, const Candidates& all, Plan plan, bool
 Plan closed(const Plan& given) {
     Plan plan = given;
     close_options(plan);
-    for (std::int64_t Plan::*degree :
-         {&Plan::tensor_parallel, &Plan::context_parallel, &Plan::pipeline_parallel, &Plan::micro_batch, &Plan::expert_parallel})
+    for (std::int64_t Plan::*degree : {&Plan::tensor_parallel, &Plan::context_parallel, &Plan::pipeline_parallel, &Plan::micro_batch,
+                                       &Plan::expert_parallel, &Plan::token_slices})
         if (plan.*degree == kAuto) plan.*degree = 1;
     return plan;
 }
 
-std::vector<GroupOfPlans> groups_of_plans(const SearchSpace& space, const Candidates& all, const Plan& base, bool smallest) {
-    std::vector<GroupOfPlans> groups;
-    Plan plan = base;
+static void add_groups_of_slices(const SearchSpace& space, const Candidates& all, Plan plan, bool smallest,
+                                 std::vector<GroupOfPlans>& groups) {
     for (const std::int64_t t : all.tensor) {
         plan.tensor_parallel = t;
         if (!check_tensor_rules(space.model, plan, Holds())) continue;
@@ -60,6 +59,14 @@ std::vector<GroupOfPlans> groups_of_plans(const SearchSpace& space, const Candid
                 plan.sequence_parallel = all.sequence_parallel[i] != 0;
                 add_groups(space, all, plan, smallest, groups);
             }
+    }
+}
+std::vector<GroupOfPlans> groups_of_plans(const SearchSpace& space, const Candidates& all, const Plan& base, bool smallest) {
+    std::vector<GroupOfPlans> groups;
+    Plan plan = base;
+    for (const std::int64_t slices : all.slices) {
+        plan.token_slices = slices;
+        add_groups_of_slices(space, all, plan, smallest, groups);
     }
     return groups;
 }

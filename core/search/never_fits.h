@@ -34,9 +34,10 @@ class NeverFits {
     Scorer& scorer_;
     Savings& savings_;
     const bool layers_differ_;  // the model has dense layers and such with experts
-    // Of one TP, CP, PP, EP, ETP and sequence parallelism: the largest micro-batch known to fit, and the smallest known not to.
+    // Of one TP, CP, PP, EP, ETP, sequence parallelism and number of slices: the largest micro-batch known to fit, and the smallest known
+    // not to.
     struct Known {
-        std::array<std::int64_t, 5> key{};
+        std::array<std::int64_t, 6> key{};
         std::int64_t fits = 0, fails = std::numeric_limits<std::int64_t>::max();
     };
     std::vector<Known> known_;  // one place per remainder of what it depends on; the newest stays

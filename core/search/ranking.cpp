@@ -31,6 +31,7 @@ void append(Json& columns, const Estimated& one) {
     columns["moments"].push_back(kMomentsChoices[static_cast<std::size_t>(p.moments)].id);
     columns["sequence_parallel"].push_back(p.sequence_parallel);
     columns["activation_offload"].push_back(p.activation_offload);
+    columns["token_slices"].push_back(p.token_slices);
     columns["total_bytes"].push_back(one.bytes);
     columns["whole_bytes"].push_back(one.verdict.whole_bytes);
     columns["share"].push_back(one.share);

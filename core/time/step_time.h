@@ -114,7 +114,8 @@ class StepTimer {
  private:
     // What a layer's times depend on.
     struct Key {
-        std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0, expert_tensor_parallel = 0;
+        std::int64_t tensor_parallel = 0, context_parallel = 0, micro_batch = 0, expert_parallel = 0, expert_tensor_parallel = 0,
+                     token_slices = 1;
         Recompute recompute = Recompute::none;
         std::uint32_t recompute_modules = 0;
         bool sequence_parallel = false, offloads = false;

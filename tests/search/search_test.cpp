@@ -76,6 +76,7 @@ AnyJob any_job(Random& random) {
         p.frozen_weights = random.one_of({FrozenWeights::bf16, FrozenWeights::nf4}), p.lora_dropout = random.from(0, 1) == 0;
     }
     if (random.from(0, 4) == 0) p.optimizer = random.one_of({Optimizer::muon, Optimizer::sgd, Optimizer::adam_8bit});
+    if (p.global_batch % 3 == 0) p.token_slices = kAuto;
     p.tensor_columns = p.global_batch % 8 == 0 && p.gpus % 4 == 0 ? 2 : 1;
     if (!has_grid(job.model, p)) p.tensor_columns = 1;
     return job;
@@ -201,11 +202,42 @@ TEST_CASE("what NVIDIA's and DeepSeek's recipes recompute of such models is chos
     CHECK(json(api::estimate(pytorch.dump()))["job"]["recompute_modules"] == "core_attn");
 }
 
+TEST_CASE("token slices are ranked beside other plans: where they are let in no job is slower") {
+    Random random(405);
+    int jobs = 0, sliced = 0;
+    for (int i = 0; i < (tests::kSlowBuild ? 40 : 400); ++i) {
+        AnyJob job = any_job(random);
+        job.plan.token_slices = 1;
+        const auto without = best_plan(job.space());
+        job.plan.token_slices = kAuto;
+        const auto with = best_plan(job.space());
+        REQUIRE((!without || with));
+        if (!with) continue;
+        ++jobs, sliced += with->estimate.plan.token_slices > 1;
+        if (!without) continue;
+        CHECK(without->estimate.plan.token_slices == 1);
+        CHECK(with->estimate.seconds <= without->estimate.seconds * (1 + kTieWidth));
+    }
+    CHECK(jobs > 100);
+    CHECK(sliced > 4);
+    MESSAGE(sliced << " of " << jobs << " plans pass in slices");
+    // GPT-3 175B in batches of four sequences, deeper in stages than it has sequences (TeraPipe's case)
+    Json request{{"model", "gpt-3-175b"}, {"gpu", "a100-sxm-80gb"},  {"gpus", 256},
+                 {"global_batch", 4},     {"pipeline_parallel", 32}, {"token_slices", "auto"}};
+    const Job let_in = job_of(request);
+    request.erase("token_slices");
+    const Job left_out = job_of(request);
+    const auto with = best_plan(let_in.space()), without = best_plan(left_out.space());
+    REQUIRE((with.has_value() && without.has_value()));
+    CHECK(with->estimate.plan.token_slices > 1);
+    CHECK(with->estimate.seconds < without->estimate.seconds * 0.8);
+}
+
 TEST_CASE("the best plan is legal, fits, and no plan tried one by one is faster") {
     Random random(402);
     for (int i = 0; i < (tests::kSlowBuild ? 40 : 300); ++i) {
         AnyJob job = any_job(random);
-        job.exploration.left_out = 127;  // then a plan is its degrees, and all of them can be written down
+        job.exploration.left_out = 127, job.plan.token_slices = 1;  // then a plan is its degrees, and all of them can be written down
         job.plan.virtual_stages = 1, job.plan.recompute = Recompute::none, job.plan.open = 0;
         job.plan.zero = Zero::optimizer, job.plan.split = Split::equal, job.plan.expert_tensor_parallel = 1;
         const auto best = best_plan(job.space());

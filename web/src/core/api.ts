@@ -203,7 +203,8 @@ export type ChosenKey =
     | 'zero'
     | 'moments'
     | 'sequence_parallel'
-    | 'activation_offload';
+    | 'activation_offload'
+    | 'token_slices';
 export type Chosen = { [key in ChosenKey]: string | number | boolean };
 
 // A plan that a search chose.

@@ -19,6 +19,7 @@ export const RANKED_KEYS = [
     'moments',
     'sequence_parallel',
     'activation_offload',
+    'token_slices',
 ] as const satisfies readonly ChosenKey[];
 export type RankedKey = ChosenKey;
 

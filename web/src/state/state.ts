@@ -339,11 +339,12 @@ export const BUDGET = ['token_budget', 'price_per_gpu_hour', 'watts_per_gpu', 'g
 // ---- what the core chooses
 const NOT_SEARCHED: readonly FieldKey[] = ['gpus_per_node', ...BUDGET]; // "auto" is what is usual there
 
-// Everything of a plan that the search can choose. An "auto" among a field's own choices is another thing: a habit of the framework.
+// Everything of a plan that the search chooses where nothing is said. An "auto" among a field's own choices is another thing: a habit of the
+// framework; and what is 1 unless one asks for "auto" (token slices) stays as it is asked for.
 export function chosenKeys({ fields }: Catalog): FieldKey[] {
     const isChoice = (field: Field): boolean => 'choices' in field && (field.choices ?? []).some(({ id }) => id === 'auto');
     return fields
-        .filter((field) => field.auto && !isChoice(field))
+        .filter((field) => field.default === 'auto' && !isChoice(field))
         .map(({ key }) => key)
         .filter((key) => !NOT_SEARCHED.includes(key));
 }

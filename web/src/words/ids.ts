@@ -153,6 +153,7 @@ export interface Words {
     'plan.selective': { modules: readonly string[] };
     'plan.block': { count: number };
     'plan.full': null;
+    'plan.slices': { count: number };
     'plan.on_host': { share: number };
     'plan.no_sequence': null;
     'plan.expert_tensor': { gpus: number };
