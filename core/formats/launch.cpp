@@ -94,6 +94,14 @@ void fill(std::optional<std::int64_t>& into, std::string_view text) {
     if (!into) into = last_number(text);
 }
 
+// Of "0,1,2,3", how many; 0 where it is no list of numbers.
+std::int64_t devices_in(std::string_view text) {
+    if (text.empty() || text.find_first_not_of("0123456789,") != std::string_view::npos ||
+        !std::isdigit(static_cast<unsigned char>(text[0])))
+        return 0;
+    return 1 + std::count(text.begin(), text.end(), ',');
+}
+
 Size of_scheduler(const ShellWords& words) {
     Size size;
     fill(size.nodes, option(words, {"--nodes", "-N"}));
@@ -127,6 +135,11 @@ Size of_launcher(const ShellWords& words) {
     fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines"}));
     fill(size.per_node, option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node"}));
     fill(size.all, option(words, {"--num_processes", "--world_size"}));
+    // deepspeed --include localhost:0,1,2,3
+    if (const std::string included = option(words, {"--include", "-i"});
+        included.find(':') != std::string::npos && included.find('@') == std::string::npos)
+        if (const std::int64_t devices = devices_in(included.substr(included.find(':') + 1)); devices > 0 && !size.per_node)
+            size.per_node = devices, size.nodes = size.nodes.value_or(1);
     if (!words.empty() && (words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun")))
         fill(size.all, option(words, {"-np", "-n", "--np"}));
     if (size.per_node && !size.nodes && option(words, {"--nnodes"}).empty()) size.nodes = 1;  // torchrun's own default
@@ -221,7 +234,13 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         const auto found = script.variables.find(std::string(name));
         return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
     });
-    for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines"})
+    // LLaMA-Factory starts a process for each visible GPU (launcher.py)
+    const auto visible = std::find_if(command.settings.begin(), command.settings.end(),
+                                      [](const auto& setting) { return setting.first == "CUDA_VISIBLE_DEVICES"; });
+    const bool factory = !words.empty() && words[0].text.ends_with("llamafactory-cli");
+    if (factory && visible != command.settings.end() && !in.job.contains("gpus"))
+        if (const std::int64_t devices = devices_in(visible->second); devices > 0) in.job["gpus"] = devices;
+    for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include"})
         if (in.has(key)) in.text(key, "gpus");
 }
 

@@ -2,8 +2,10 @@
 // LLaMA-Factory ff6d4d12e.
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "base/text.h"
+#include "formats/read_jobs.h"
 #include "formats/trainers.h"
 #include "plan/plan.h"
 
@@ -40,13 +42,32 @@ static constexpr NamedMatrices kMatrices[] = {
     {"all-linear", lora_all},
 };
 
-// Adds the matrices that a text names, apart by commas; what it does not know is noted.
+// Of a regular expression over names, "(mlp|self_attn).(up|down|q|k|v|o)_proj", the matrices whose names its words are.
+static std::uint32_t targets_in(std::string_view pattern) {
+    const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    std::uint32_t targets = 0;
+    std::string word;
+    for (std::size_t i = 0; i <= pattern.size(); ++i) {
+        if (i < pattern.size() && is_name(pattern[i])) {
+            word += pattern[i];
+            continue;
+        }
+        for (const NamedMatrices& one : kMatrices)
+            if (!word.empty() && (one.name == word || one.name == word + "_proj")) targets |= one.targets;
+        word.clear();
+    }
+    return targets;
+}
+
+// Adds the matrices that a text names, apart by commas or blanks; what it does not know is noted.
 static void add_targets(Import& in, std::string_view text, std::uint32_t& targets) {
+    if (text.find_first_of("(|*[\\") != std::string_view::npos) {
+        targets |= targets_in(text);
+        return;
+    }
     for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
+        const std::size_t end = std::min(text.find_first_of(", ", at), text.size());
         std::string_view name = text.substr(at, end - at);
-        while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
-        while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
         at = end + 1;
         if (name.empty()) continue;
         const auto* found =
@@ -71,7 +92,12 @@ void read_adapters(Import& in, const AdapterKeys& keys) {
         if (const auto text = in.text(key, "lora_targets")) add_targets(in, *text, targets);
     }
     if (!keys.all.empty() && in.on(keys.all, "lora_targets")) targets = lora_all;
-    if (targets == 0) targets = keys.usual;
+    const bool is_said = in.has(keys.targets) && targets == 0;
+    if (is_said) in.mark(keys.targets, Fate::unknown);
+    if (targets == 0) targets = is_said ? std::uint32_t{lora_all} : keys.usual;
+    for (const char* whole : {"lora_modules_to_save", "additional_target", "modules_to_save"})
+        if (count_like(in.entries, {whole, joined({whole, ".*"})}) > 0)
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", whole));
     std::string names;
     for (std::size_t i = 0; i < kTargetChoices.size(); ++i)
         if ((targets >> i & 1U) != 0) names += joined({names.empty() ? "" : ",", kTargetChoices[i].id});

@@ -67,7 +67,15 @@ void read_deepspeed(Import& in) {
     read_offload(in);
     const bool bf16 = in.on("bf16.enabled", "precision") || in.on("bfloat16.enabled", "precision"),
                fp16 = in.on("fp16.enabled", "precision");
-    if (bf16 || fp16) in.job["precision"] = fp16 ? "fp16" : "bf16";
+    if (bf16 || fp16)
+        in.job["precision"] = fp16 ? "fp16" : "bf16";
+    else if (in.has("bf16.enabled") || in.has("bfloat16.enabled") || in.has("fp16.enabled"))
+        in.notes.emplace_back("import_plan.note.fp32_named");
+    if (bf16 && fp16) refuse_both(in, "bf16", "fp16");
+    read_trainer_optimizer(in, "optimizer.type");
+    for (const char* key : {"zero_optimization.mics_shard_size", "zero_optimization.zero_hpz_partition_size"})
+        if (const auto size = in.whole(key, ""); size && *size > 1)
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
     if (const auto type = in.text("data_types.grad_accum_dtype", "gradients_in_fp32")) in.job["gradients_in_fp32"] = *type == "fp32";
     if (in.has("zero_optimization.overlap_comm"))
         in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
@@ -75,7 +83,11 @@ void read_deepspeed(Import& in) {
 }
 
 int accelerate_likeness(const std::vector<Entry>& entries) {
-    return count_like(entries, {"distributed_type", "compute_environment", "fsdp_config.fsdp_*", "parallelism_config.*"}) >= 2 ? 1 : 0;
+    return count_like(entries, {"distributed_type", "compute_environment", "fsdp_config.fsdp_*", "parallelism_config.*",
+                                "deepspeed_config.*", "num_processes"}) >= 2 &&
+                   count_like(entries, {"distributed_type", "compute_environment", "fsdp_config.*", "parallelism_config.*"}) > 0
+               ? 1
+               : 0;
 }
 
 static void read_processes(Import& in) {
@@ -98,6 +110,16 @@ static void read_degrees(Import& in) {
     in.whole("parallelism_config.parallelism_config_dp_shard_size", "zero");
 }
 
+// accelerate's Megatron-LM plugin: utils/dataclasses.py, MegatronLMPlugin.
+static void read_megatron_plugin(Import& in) {
+    in.job.erase("framework");
+    in.set("tensor_parallel", in.whole("megatron_lm_config.megatron_lm_tp_degree", "tensor_parallel"));
+    in.set("pipeline_parallel", in.whole("megatron_lm_config.megatron_lm_pp_degree", "pipeline_parallel"));
+    in.job["zero"] = in.on("megatron_lm_config.megatron_lm_use_distributed_optimizer", "zero") ? "optimizer" : "none";
+    in.job["recompute"] = in.on("megatron_lm_config.megatron_lm_recompute_activations", "recompute") ? "selective" : "none";
+    in.job["sequence_parallel"] = in.on("megatron_lm_config.megatron_lm_sequence_parallelism", "sequence_parallel");
+}
+
 void read_accelerate(Import& in) {
     in.mark_all({"compute_environment", "debug", "machine_rank", "main_*", "rdzv*", "same_network", "tpu*", "use_cpu", "downcast*",
                  "enable_cpu_affinity", "dynamo*", "fsdp_config.*", "deepspeed_config.*", "parallelism_config.*", "gpu_ids",
@@ -110,7 +132,10 @@ void read_accelerate(Import& in) {
     const std::string type = lower_case(in.text("distributed_type", "zero").value_or(""));
     if (type == "fsdp")
         read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
+    else if (type == "megatron_lm")
+        read_megatron_plugin(in);
     else if (type == "deepspeed") {
+        read_zero_path(in, "deepspeed_config.deepspeed_config_file");
         read_zero_stage(in, "deepspeed_config.zero_stage");
         if (const auto device = in.text("deepspeed_config.offload_optimizer_device", "optimizer_offload"); device && *device != "none") {
             in.job["optimizer_offload"] = 1.0;

@@ -12,31 +12,6 @@
 
 namespace fourfold {
 
-static void read_types(Import& in) {
-    const bool bf16 = in.on("bf16", "precision"), fp16 = in.on("fp16", "precision"), pure = in.on("pure_bf16", "precision"),
-               fp8 = in.on("fp8", "precision");
-    if (bf16 || fp16 || pure || fp8) in.job["precision"] = fp8 ? "fp8" : bf16 || pure ? "bf16" : "fp16";
-    if (pure) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pure_bf16"));
-}
-
-static void read_optimizer(Import& in, std::string_view key) {
-    const auto name = in.text(key, "moments");
-    if (!name) return;
-    if (name->find("8bit") != std::string::npos)
-        in.job["moments"] = "8-bit";
-    else if (const std::string lower = lower_case(*name); lower == "muon" || lower == "sgd")
-        in.job["optimizer"] = lower;
-    else if (!lower_case(*name).starts_with("adamw"))
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
-}
-
-// How bitsandbytes stores what is frozen: 4 bits with scales of scales, unless it is said otherwise, or 8.
-static void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
-    if (!four && !eight) return;
-    const bool once = four && in.has(twice) && !in.on(twice, "frozen_weights");
-    in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";
-}
-
 int axolotl_likeness(const std::vector<Entry>& entries) {
     return count_like(entries, {"base_model"}) > 0
                ? count_like(entries, {"sequence_len", "datasets*", "adapter", "sample_packing", "micro_batch_size", "val_set_size"})
@@ -121,54 +96,67 @@ void read_axolotl(Import& in) {
     const auto shards = in.whole("dp_shard_size", "zero");
     fill_pytorch(in);
     in.ask("gpus");
-    read_copies_batch(in, {"micro_batch_size", "gradient_accumulation_steps", "batch_size"});
+    const auto batch = in.whole("batch_size", "global_batch"), micro = in.whole("micro_batch_size", "micro_batch");
+    if (batch && in.has("gradient_accumulation_steps"))
+        refuse_both(in, "batch_size", "gradient_accumulation_steps");
+    else if (batch && micro && *micro > 0 && *batch >= *micro)  // it is a copy's, not the run's
+        in.derive(*in.last("batch_size"), "gradient_accumulation_steps", *batch / *micro);
+    read_copies_batch(in, {"micro_batch_size", "gradient_accumulation_steps", ""});
+    const bool fsdp = says_any(in, {"fsdp", "fsdp.*", "fsdp_config.*"});
+    if (fsdp && in.has("deepspeed")) refuse_both(in, "deepspeed", "fsdp");
     if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
-    else if (in.has("fsdp") || count_like(in.entries, {"fsdp_config.*"}) > 0 || (shards && *shards > 1)) {
+    else if (fsdp || (shards && *shards > 1))
         read_fsdp(in, "fsdp_config.", in.has("fsdp_version") ? "fsdp_version" : "fsdp_config.fsdp_version");
-        in.text("fsdp", "zero");
-    } else
+    else
         in.job["zero"] = "none";
-    if (in.has("gradient_checkpointing"))
-        in.job["recompute"] = in.on("gradient_checkpointing", "recompute") ? "full" : in.job.value("recompute", "none");
+    if (in.on("gradient_checkpointing", "recompute"))
+        in.job["recompute"] = "full";
+    else if (!in.job.contains("recompute") && !in.hangs("recompute"))
+        in.job["recompute"] = "none";
     if (in.on("activation_offloading", "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "activation_offloading"));
-    if (in.on("flash_attention", "attention")) in.job["attention"] = "flash";
-    read_types(in);
-    read_optimizer(in, "optimizer");
+    const auto kernel = in.text("attn_implementation", "attention"), named = in.text("attention", "attention");
+    if (in.on("flash_attention", "attention") || kernel.value_or(named.value_or("")).starts_with("flash")) in.job["attention"] = "flash";
+    read_trainer_types(in);
+    read_trainer_optimizer(in, "optimizer");
     const auto adapter = in.text("adapter", "trained");
     if (adapter == "lora" || adapter == "qlora") {
         read_adapters(in, {"lora_r", "lora_target_modules", "lora_dropout", "lora_target_linear", lora_query | lora_value});
         const bool four = in.on("load_in_4bit", "frozen_weights"), eight = in.on("load_in_8bit", "frozen_weights");
         read_frozen(in, four || (adapter == "qlora" && !eight), eight, "bnb_config_kwargs.bnb_4bit_use_double_quant");
-        refuse_adapters(in, {"rl", "peft_use_dora"});
+        refuse_adapters(in, {"rl", "peft_use_dora", "reward_model"});
+        if (adapter == "qlora" && eight) refuse_both(in, "qlora", "load_in_8bit");
     } else
-        refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir"});
+        refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir", "reward_model"});
+    if (says_any(in, {"unfrozen_parameters*"})) refuse_mode(in, "unfrozen_parameters");
     ask_rest(in);
 }
 
 int llama_factory_likeness(const std::vector<Entry>& entries) {
     return count_like(entries, {"model_name_or_path"}) > 0
-               ? count_like(entries, {"finetuning_type", "cutoff_len", "template", "dataset_dir", "stage", "lora_target"})
+               ? count_like(entries, {"finetuning_type", "cutoff_len", "lora_target", "quantization_bit"})
                : 0;
 }
 
 void read_llama_factory(Import& in) {
-    in.mark_all(
-        {"do_train",     "do_eval",     "dataset*",       "template",         "max_samples",     "overwrite*",       "preprocessing*",
-         "output_dir",   "logging*",    "save_*",         "plot_loss",        "learning_rate",   "num_train_epochs", "lr_scheduler*",
-         "warmup*",      "ddp_timeout", "val_size",       "per_device_eval*", "eval_*",          "report_to",        "trust_remote_code",
-         "resume*",      "packing",     "neat_packing",   "dataloader*",      "lora_alpha",      "weight_decay",     "max_grad_norm",
-         "seed",         "run_name",    "max_steps",      "adam_*",           "rope_scaling",    "enable_liger*",    "freeze_*",
-         "use_swanlab*", "swanlab*",    "tokenized_path", "streaming",        "mask_history",    "train_on_prompt",  "image_*",
-         "video_*",      "pref_*",      "adapter_name*",  "low_cpu*",         "enable_thinking", "eval_dataset"},
-        Fate::no_number);
+    in.mark_all({"do_train",          "do_eval",        "dataset*",         "template",      "max_samples",
+                 "overwrite*",        "preprocessing*", "output_dir",       "logging*",      "save_*",
+                 "plot_loss",         "learning_rate",  "num_train_epochs", "lr_scheduler*", "warmup*",
+                 "ddp_timeout",       "val_size",       "per_device_eval*", "eval_*",        "report_to",
+                 "trust_remote_code", "resume*",        "packing",          "neat_packing",  "dataloader*",
+                 "lora_alpha",        "weight_decay",   "max_grad_norm",    "seed",          "run_name",
+                 "max_steps",         "adam_*",         "rope_scaling",     "enable_liger*", "freeze_*",
+                 "use_swanlab*",      "swanlab*",       "tokenized_path",   "streaming",     "mask_history",
+                 "train_on_prompt",   "image_*",        "video_*",          "pref_*",        "gradient_checkpointing",
+                 "adapter_name*",     "low_cpu*",       "enable_thinking",  "eval_dataset"},
+                Fate::no_number);
     take_named_model(in, "model_name_or_path");
     in.set("sequence_length", in.whole("cutoff_len", "sequence_length"));
     in.set("tensor_parallel", in.whole("tensor_model_parallel_size", "tensor_parallel"));
     in.set("pipeline_parallel", in.whole("pipeline_model_parallel_size", "pipeline_parallel"));
     in.set("expert_parallel", in.whole("expert_model_parallel_size", "expert_parallel"));
     in.set("virtual_stages", in.whole("virtual_pipeline_model_parallel_size", "virtual_stages"));
-    in.set("context_parallel", in.whole("context_parallel_size", "context_parallel"));
+    in.set("context_parallel", in.whole({"context_parallel_size", "sequence_parallel_size"}, "context_parallel"));
     fill_pytorch(in);
     if (in.on("use_mca", "framework")) in.job.erase("framework");  // Megatron Core, which the page takes unless it is told
     in.ask("gpus");
@@ -177,12 +165,14 @@ void read_llama_factory(Import& in) {
         read_zero_path(in, "deepspeed");
     else if (in.on("use_distributed_optimizer", "zero"))
         in.job["zero"] = "optimizer";
-    else if (!in.has("fsdp") && !in.has("fsdp_config"))
+    else if (says_any(in, {"fsdp", "fsdp.*"}))
+        read_fsdp(in, "fsdp_config.", "fsdp_config.fsdp_version");
+    else if (!says_any(in, {"fsdp_config*", "config_file"}))  // accelerate's says it, elsewhere
         in.job["zero"] = "none";
     in.job["recompute"] = in.on("disable_gradient_checkpointing", "recompute") ? "none" : "full";
     if (in.text("flash_attn", "attention") == "fa2") in.job["attention"] = "flash";
-    read_types(in);
-    read_optimizer(in, "optim");
+    read_trainer_types(in);
+    read_trainer_optimizer(in, "optim");
     const auto type = in.text("finetuning_type", ""), stage = in.text("stage", "");
     const bool lora = type.value_or("lora") == "lora";  // its own default
     if (lora) {

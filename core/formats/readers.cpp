@@ -14,6 +14,7 @@ static constexpr FormatReader kReaders[] = {
     {"gpt-neox", neox_likeness, read_neox},
     {"axolotl", axolotl_likeness, read_axolotl},
     {"llama-factory", llama_factory_likeness, read_llama_factory},
+    {"transformers", transformers_likeness, read_transformers},
     {"llm-foundry", foundry_likeness, read_foundry},
     {"maxtext", maxtext_likeness, read_maxtext},
     {"accelerate", accelerate_likeness, read_accelerate},

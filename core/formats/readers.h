@@ -37,6 +37,8 @@ int axolotl_likeness(const std::vector<Entry>& entries);
 void read_axolotl(Import& import);
 int llama_factory_likeness(const std::vector<Entry>& entries);
 void read_llama_factory(Import& import);
+int transformers_likeness(const std::vector<Entry>& entries);
+void read_transformers(Import& import);
 int foundry_likeness(const std::vector<Entry>& entries);
 void read_foundry(Import& import);
 int maxtext_likeness(const std::vector<Entry>& entries);

@@ -9,6 +9,13 @@ namespace fourfold {
 
 static constexpr std::int64_t kMost = 1'048'576;
 
+bool says_any(const Import& in, std::initializer_list<std::string_view> patterns) {
+    return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
+        const bool empty = entry.value.is_null() || entry.value == Json("") || entry.value == Json(false);
+        return !empty && std::any_of(patterns.begin(), patterns.end(), [&](std::string_view one) { return matches(one, entry.key); });
+    });
+}
+
 void drop_auto(Import& in) {
     for (Entry& entry : in.entries)
         if (entry.value == Json("auto")) {
@@ -63,28 +70,46 @@ void read_zero_stage(Import& in, std::string_view key) {
         in.mark(key, Fate::unknown);
 }
 
+// "ds_z3_offload", "zero_stage_2", "deepspeed_stage1", "zero3_bf16_cpuoffload_params", "zero3_no_offload"
 void read_zero_path(Import& in, std::string_view key) {
+    constexpr const char* kStages[] = {"none", "optimizer", "gradients", "weights"};
     const auto path = in.text(key, "zero");
     if (!path) return;
-    const std::string name = lower_case(path->substr(path->rfind('/') + 1));
-    constexpr std::pair<std::string_view, const char*> kNames[] = {
-        {"z0", "none"},         {"zero0", "none"},       {"z1", "optimizer"}, {"zero1", "optimizer"}, {"z2", "gradients"},
-        {"zero2", "gradients"}, {"zero_2", "gradients"}, {"z3", "weights"},   {"zero3", "weights"},   {"zero_3", "weights"}};
-    const auto found =
-        std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& one) { return name.find(one.first) != std::string::npos; });
-    if (found == std::end(kNames)) return in.mark(key, Fate::unknown);
-    in.job["zero"] = found->second;
-    if (name.find("offload") == std::string::npos && name.find("cpu") == std::string::npos) return;
-    in.text(key, "optimizer_offload");
-    in.job["optimizer_offload"] = 1.0;
+    std::string name = lower_case(path->substr(path->rfind('/') + 1));
+    std::erase_if(name, [](char c) { return c == '_' || c == '-'; });
+    const auto says = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+    int stage = -1;
+    for (const std::string_view word : {"stage", "zero", "z"})
+        for (int i = 0; i < 4 && stage < 0; ++i)
+            if (says(joined({word, std::string_view("0123").substr(static_cast<std::size_t>(i), 1)}))) stage = i;
+    if (stage < 0) return in.mark(key, Fate::unknown);
+    in.job["zero"] = kStages[stage];
+    if (says("nooffload") || says("withoutoffload") || (!says("offload") && !says("cpu"))) return;
+    if (!says("param") || says("all") || says("opt")) {
+        in.text(key, "optimizer_offload");
+        in.job["optimizer_offload"] = 1.0;
+    }
     in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+}
+
+// The Trainer's own "full_shard auto_wrap", in a text or a list; empty where there is none.
+static std::string fsdp_words(Import& in) {
+    std::string words;
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        const std::string key = in.entries[i].key;
+        if (key != "fsdp" && !key.starts_with("fsdp.")) continue;
+        if (const auto text = in.text(key, "zero")) words += lower_case(*text) + " ";
+    }
+    return words;
 }
 
 void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key) {
     const std::string strategy_key = joined({prefix, "sharding_strategy"}), again_key = joined({prefix, "reshard_after_forward"});
     const auto version = in.whole(version_key, "zero");
     const auto strategy = in.text(strategy_key, "zero"), again = in.text(again_key, "zero");
-    const std::string what = lower_case(version == 2 && again ? *again : strategy.value_or(again.value_or("full_shard")));
+    const std::string listed = fsdp_words(in);
+    const std::string usual = listed.find("shard") != std::string::npos ? listed : "full_shard";
+    const std::string what = lower_case(version == 2 && again ? *again : strategy.value_or(again.value_or(usual)));
     const bool hybrid = what.find("hybrid") != std::string::npos || what == "4" || what == "5";
     if (what == "false" || what.find("grad_op") != std::string::npos || what.find("zero2") != std::string::npos || what == "2" ||
         what == "5")
@@ -101,11 +126,46 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", "HYBRID_SHARD"));
     }
     const std::string offload = joined({prefix, "offload_params"});
-    if (in.on(offload, "optimizer_offload")) {
+    if (in.on(offload, "optimizer_offload") || listed.find("offload") != std::string::npos) {
         in.job["optimizer_offload"] = 1.0;
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", offload));
     }
     if (in.on(joined({prefix, "activation_checkpointing"}), "recompute")) in.job["recompute"] = "full";
+}
+
+void read_trainer_types(Import& in) {
+    const bool bf16 = in.on("bf16", "precision") || in.on("bfloat16", "precision"), fp16 = in.on("fp16", "precision"),
+               pure = in.on("pure_bf16", "precision"), fp8 = in.on("fp8", "precision");
+    const bool says = in.has("bf16") || in.has("fp16");
+    if (bf16 || fp16 || pure || fp8)
+        in.job["precision"] = fp8 ? "fp8" : bf16 || pure ? "bf16" : "fp16";
+    else if (says)
+        in.notes.emplace_back("import_plan.note.fp32_named");
+    if (pure) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pure_bf16"));
+    if (in.text("bf16", "") != "auto" && bf16 && fp16) refuse_both(in, "bf16", "fp16");
+}
+
+void read_trainer_optimizer(Import& in, std::string_view key) {
+    const auto name = in.text(key, "moments");
+    if (!name) return;
+    const std::string lower = lower_case(*name);
+    if (lower.find("8bit") != std::string::npos)
+        in.job["moments"] = "8-bit";
+    else if (lower == "muon" || lower == "sgd")
+        in.job["optimizer"] = lower;
+    else if (!lower.starts_with("adam") || lower.starts_with("adamax") || lower.starts_with("adamini"))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
+}
+
+// How bitsandbytes stores what is frozen: 4 bits with scales of scales, unless it is said otherwise, or 8.
+void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
+    if (!four && !eight) return;
+    const bool once = four && in.has(twice) && !in.on(twice, "frozen_weights");
+    in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";
+}
+
+void refuse_both(Import& in, std::string_view one, std::string_view other) {
+    in.refused.push_back(Text("import_plan.refused.both").with("one", one).with("other", other));
 }
 
 void fill_pytorch(Import& in) {

@@ -15,6 +15,9 @@ struct BatchKeys {
 };
 void read_copies_batch(Import& import, const BatchKeys& keys);
 
+// Whether some setting whose key matches one of the patterns has a value.
+bool says_any(const Import& import, std::initializer_list<std::string_view> patterns);
+
 // "auto" leaves a value to another file: it is not said.
 void drop_auto(Import& import);
 
@@ -35,6 +38,13 @@ struct AdapterKeys {
 };
 inline constexpr std::int64_t kUsualRank = 8;
 void read_adapters(Import& import, const AdapterKeys& keys);
+
+// bf16, fp16 and fp8 of the Trainer; its optimizer; how frozen weights are stored.
+void read_trainer_types(Import& import);
+void read_trainer_optimizer(Import& import, std::string_view key);
+void read_frozen(Import& import, bool four_bits, bool eight_bits, std::string_view scales_of_scales);
+// Two settings that the program does not take together.
+void refuse_both(Import& import, std::string_view one, std::string_view other);
 
 // Degrees that the format cannot say, or that are absent, are 1; the stack is PyTorch.
 void fill_pytorch(Import& import);

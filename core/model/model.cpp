@@ -112,8 +112,11 @@ void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) 
     const Family& family = *recognised.family;
     model.layers = read.required(kLayers, kLayersRange);
     model.hidden = read.required(kHidden, kHiddenRange);
-    model.heads = read.required(kHeads, kHeadsRange);
-    model.vocabulary = read.required(kVocabulary, kVocabularyRange);
+    model.heads = family.heads_default > 0 ? read.optional(kHeads, kHeadsRange, family.heads_default, class_default(model))
+                                           : read.required(kHeads, kHeadsRange);
+    model.vocabulary = family.vocabulary_default > 0
+                           ? read.optional(kVocabulary, kVocabularyRange, family.vocabulary_default, class_default(model))
+                           : read.required(kVocabulary, kVocabularyRange);
     if (!model.gated)
         model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))

@@ -48,9 +48,10 @@ struct Family {
     bool qkv_bias, out_and_mlp_bias;  // biases where no key says otherwise
     bool layer_norm, learned_positions, qk_norm;
     int norms_per_layer;
-    const ExpertFamily* experts;             // nullptr = every layer is dense
-    const WindowDefaults* window = nullptr;  // nullptr = none without a key
-    std::uint32_t traits = 0;                // bits of Trait
+    const ExpertFamily* experts;                             // nullptr = every layer is dense
+    const WindowDefaults* window = nullptr;                  // nullptr = none without a key
+    std::uint32_t traits = 0;                                // bits of Trait
+    std::int64_t heads_default = 0, vocabulary_default = 0;  // 0 = a config says them
 
     bool has(Trait trait) const { return (traits & trait) != 0; }
     bool latent() const { return experts != nullptr && experts->latent; }

@@ -346,3 +346,79 @@ EOF
     CHECK(megatron["jobs"][0]["asked"].empty());
     CHECK(megatron["jobs"][0]["notes"].empty());
 }
+
+// ---- found in public files, written anew
+static Json of_script(const std::string& text) { return tests::read_answer({{"text", text}, {"set", Json::object()}}); }
+
+TEST_CASE("the name of a DeepSpeed file says the stage, and whether and what waits on the host") {
+    const auto zero = [](const std::string& path) {
+        return some(first_of("base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 1\ndeepspeed = \"" + path +
+                             "\"\n"),
+                    {"zero", "optimizer_offload"});
+    };
+    CHECK(zero("configs/zero3_no_offload.json") == R"(zero="weights" optimizer_offload=?)");
+    CHECK(zero("deepspeed_configs/zero3_bf16_cpuoffload_params.json") == R"(zero="weights" optimizer_offload=?)");
+    CHECK(zero("deepspeed_configs/zero3_bf16_cpuoffload_all.json") == R"(zero="weights" optimizer_offload=1.0)");
+    CHECK(zero("ds_z2_offload_config.json") == R"(zero="gradients" optimizer_offload=1.0)");
+    CHECK(zero("ds_config_stage3.json") == R"(zero="weights" optimizer_offload=?)");
+    CHECK(zero("ds_zero_stage_1.json") == R"(zero="optimizer" optimizer_offload=?)");
+    CHECK(zero("mine.json") == "zero=? optimizer_offload=?");
+}
+
+TEST_CASE("Axolotl: a batch is a copy's, FSDP in a list, matrices by an expression, what is refused") {
+    const std::string plain = "base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 4\n";
+    CHECK(some(first_of(plain + "batch_size = 32\n", {{"gpus", "8"}}), {"micro_batch", "global_batch", "recompute"}) ==
+          R"(micro_batch=4 global_batch=256 recompute="none")");  // 8 steps of 4 on each
+    CHECK(ids(first_of(plain + "batch_size = 32\ngradient_accumulation_steps = 2\n")["refused"]) == "import_plan.refused.both");
+    CHECK(some(first_of(plain + "fsdp = [\"shard_grad_op\", \"auto_wrap\"]\n"), {"zero"}) == R"(zero="gradients")");
+    const Json lora = first_of(plain +
+                               "adapter = \"qlora\"\nload_in_8bit = true\nlora_target_modules = "
+                               "\"layers.*(mlp|self_attn).(up|down|q)_proj\"\n");
+    CHECK(some(lora, {"lora_targets"}) == R"(lora_targets="query,up,down")");
+    CHECK(ids(lora["refused"]) == "import_plan.refused.both");
+    CHECK(some(first_of(plain + "adapter = \"lora\"\nlora_target_modules = [\"q_proj\", \"k_proj\"]\n"), {"lora_targets"}) ==
+          R"(lora_targets="query,key")");
+    CHECK(ids(first_of(plain + "unfrozen_parameters = [\"lm_head\"]\n")["refused"]) == "import_plan.refused.mode");
+}
+
+TEST_CASE("accelerate: DeepSpeed's own file by its name, and Megatron-LM's plugin") {
+    const std::string start = "compute_environment = \"LOCAL_MACHINE\"\nnum_processes = 16\n";
+    CHECK(
+        some(first_of(start + "distributed_type = \"DEEPSPEED\"\ndeepspeed_config.deepspeed_config_file = \"ds_z3_offload_config.json\"\n"),
+             {"zero", "optimizer_offload"}) == R"(zero="weights" optimizer_offload=1.0)");
+    CHECK(some(first_of(start +
+                        "distributed_type = \"MEGATRON_LM\"\nmegatron_lm_config.megatron_lm_tp_degree = 2\n"
+                        "megatron_lm_config.megatron_lm_pp_degree = 4\nmegatron_lm_config.megatron_lm_recompute_activations = true\n"),
+               {"tensor_parallel", "pipeline_parallel", "recompute", "zero", "framework"}) ==
+          R"(tensor_parallel=2 pipeline_parallel=4 recompute="selective" zero="none" framework=?)");
+}
+
+TEST_CASE("the Trainer of transformers, started by anybody's program") {
+    const Json answer = of_script(
+        "torchrun --nproc_per_node=8 train.py --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True --per_device_train_batch_size 2 "
+        "--gradient_accumulation_steps 16 --fsdp \"full_shard auto_wrap\" --model_max_length 2048 --gradient_checkpointing True\n");
+    CHECK(answer["format"] == "transformers");
+    CHECK(some(answer["jobs"][0], {"model", "gpus", "micro_batch", "global_batch", "sequence_length", "zero", "precision", "recompute"}) ==
+          "model=\"llama-2-7b\" gpus=8 micro_batch=2 global_batch=256 sequence_length=2048 zero=\"weights\" precision=\"bf16\" "
+          "recompute=\"full\"");
+    const Json lora = first_of(
+        "model_name_or_path = \"mistralai/Mistral-7B-v0.1\"\nbf16 = true\nper_device_train_batch_size = 8\nmax_length = 2048\n"
+        "use_peft = true\nlora_r = 16\nlora_target_modules = [\"q_proj\", \"k_proj\"]\nload_in_4bit = true\n",
+        {{"gpus", "8"}});
+    CHECK(some(lora, {"trained", "lora_rank", "lora_targets", "frozen_weights", "global_batch", "recompute", "zero"}) ==
+          "trained=\"lora\" lora_rank=16 lora_targets=\"query,key\" frozen_weights=\"nf4\" global_batch=64 recompute=\"none\" "
+          "zero=\"none\"");
+    const Json included = of_script(
+        "deepspeed --include localhost:0,1,2,3 train.py --model_name_or_path meta-llama/Llama-2-7b-hf --deepspeed ds_config_stage3.json "
+        "--per_device_train_batch_size 4 --max_seq_length 1024 --fp16\n")["jobs"][0];
+    CHECK(some(included, {"gpus", "global_batch", "zero", "precision"}) == R"(gpus=4 global_batch=16 zero="weights" precision="fp16")");
+    // a file of accelerate's, elsewhere, says what is shared out
+    const Json elsewhere = of_script(
+        "accelerate launch --config_file fsdp.yaml src/train.py --stage sft --finetuning_type lora --model_name_or_path "
+        "meta-llama/Llama-2-70b-hf --cutoff_len 1024 --per_device_train_batch_size 1 --fp16\n")["jobs"][0];
+    CHECK(some(elsewhere, {"zero", "precision"}) == R"(zero=? precision="fp16")");
+    const Json visible = of_script(
+        "CUDA_VISIBLE_DEVICES=0,1,2,3 llamafactory-cli train --stage sft --finetuning_type full --model_name_or_path "
+        "meta-llama/Llama-2-7b-hf --cutoff_len 1024 --per_device_train_batch_size 1\n")["jobs"][0];
+    CHECK(some(visible, {"gpus", "global_batch"}) == "gpus=4 global_batch=4");
+}

@@ -859,6 +859,7 @@ export type ImportFormat =
     | 'accelerate'
     | 'axolotl'
     | 'llama-factory'
+    | 'transformers'
     | 'llm-foundry'
     | 'maxtext'
     | 'gpt-neox'
