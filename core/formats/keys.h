@@ -51,6 +51,7 @@ inline constexpr KeyRow kTorchtitanKeys[] = {
     {"parallelism.expert_parallel_degree", "expert_parallel"},
     {"parallelism.expert_tensor_parallel_degree", "expert_tensor_parallel"},
     {"training.tensor_parallel_degree", "tensor_parallel"},  // before [parallelism]
+    {"training.pipeline_parallel_degree", "pipeline_parallel"},
     {"experimental.pipeline_parallel_degree", "pipeline_parallel"},
     {"experimental.context_parallel_degree", "context_parallel"},
 };

@@ -140,6 +140,7 @@ Size of_launcher(const ShellWords& words) {
         included.find(':') != std::string::npos && included.find('@') == std::string::npos)
         if (const std::int64_t devices = devices_in(included.substr(included.find(':') + 1)); devices > 0 && !size.per_node)
             size.per_node = devices, size.nodes = size.nodes.value_or(1);
+    if (!words.empty() && words[0].text == "composer") fill(size.per_node, option(words, {"--nproc", "-n"}));
     if (!words.empty() && (words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun")))
         fill(size.all, option(words, {"-np", "-n", "--np"}));
     if (size.per_node && !size.nodes && option(words, {"--nnodes"}).empty()) size.nodes = 1;  // torchrun's own default
@@ -148,12 +149,17 @@ Size of_launcher(const ShellWords& words) {
 
 Size of_names(const std::function<std::string(std::string_view)>& value) {
     Size size;
-    for (const char* name : {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "NODE_COUNT", "WORKER_NUM"})
+    for (const char* name :
+         {"NNODES", "NNODE", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "NODE_COUNT", "WORKER_NUM"})
         fill(size.nodes, value(name));
     for (const char* name : {"GPUS_PER_NODE", "NUM_GPUS_PER_NODE", "NPROC_PER_NODE", "N_GPUS_PER_NODE", "GPU_PER_NODE", "NGPUS_PER_NODE",
                              "NGPU_PER_NODE", "NUM_GPU_PER_NODE", "NPUS_PER_NODE"})
         fill(size.per_node, value(name));
-    for (const char* name : {"WORLD_SIZE", "NUM_GPUS", "N_GPUS", "NGPUS", "TOTAL_GPUS", "NGPU"}) fill(size.all, value(name));
+    for (const char* name : {"WORLD_SIZE", "NUM_GPUS", "N_GPUS", "NGPUS", "TOTAL_GPUS"}) fill(size.all, value(name));
+    if (!size.per_node && !size.all) {  // torchtitan's run_train.sh: of its one node
+        fill(size.per_node, value("NGPU"));
+        if (size.per_node && !size.nodes) size.nodes = 1;
+    }
     return size;
 }
 

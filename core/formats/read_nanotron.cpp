@@ -72,8 +72,9 @@ void read_rest(Import& in) {
     }
     in.text("parallelism.pp_engine", "schedule");
     in.job["virtual_stages"] = 1;  // it has no interleaving
-    if (const auto engine = in.text("parallelism.pp_engine", ""); engine && *engine != "1f1b")
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pp_engine: " + engine->substr(0, 40)));
+    const bool staged = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
+    const std::string engine = in.text("parallelism.pp_engine", "").value_or(staged ? "afab" : "1f1b");  // config.py, ParallelismArgs
+    if (engine != "1f1b") in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pp_engine: " + engine.substr(0, 40)));
     in.job["framework"] = "nanotron";
 }
 
@@ -91,11 +92,13 @@ void read_config(Import& in) {
     if (!config.contains("tie_word_embeddings")) config["tie_word_embeddings"] = false;
     Problems problems;
     ImportReport report;
-    const auto model = config.contains("hidden_size") && !experts ? read_model(config, "", problems, report) : std::nullopt;
+    const auto model =
+        config.contains("hidden_size") && !experts && !is("is_starcoder2_config") ? read_model(config, "", problems, report) : std::nullopt;
     for (const std::string& key : report.used)
         if (const std::string full = std::string(kModel) + key; in.has(full)) in.text(full, "model");
+    if (!model) return;
     in.mark_all({"model.model_config.*"}, Fate::no_number);
-    if (model) in.job["model"] = canonical_config(*model);
+    in.job["model"] = canonical_config(*model);
 }
 
 }  // namespace

@@ -137,8 +137,21 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     for (Entry& entry : arguments_of(rest)) job.in.entries.push_back(std::move(entry));
     const FormatReader* reader = reader_of(job.in.entries);
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
+    const bool trains =
+        std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });
+    if (!trains) return std::nullopt;
     format = reader->id;
     job.in.answers = set;
+    // what is overridden stands in a file that is not here
+    if (reader->id == "torchtitan" && !job.in.has("job.config_file"))
+        for (const auto& [name, value] : command.settings)
+            if (name == "CONFIG_FILE") job.in.entries.push_back({"job.config_file", "CONFIG_FILE", value, command.line});
+    if (reader->id == "torchtitan" && !job.in.has("job.config_file"))
+        if (const auto found = script.variables.find("CONFIG_FILE"); found != script.variables.end() && !found->second.empty())
+            job.in.entries.push_back({"job.config_file", "CONFIG_FILE", found->second[0].text, found->second[0].line});
+    const auto file = std::find_if(rest.words.begin(), rest.words.end(),
+                                   [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
+    if (reader->id == "llm-foundry" && file != rest.words.end()) job.in.entries.push_back({"config_file", "", file->text, file->line});
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);

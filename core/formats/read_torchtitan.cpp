@@ -9,10 +9,14 @@
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
+#include "formats/trainers.h"
 
 namespace fourfold {
 
 namespace {
+
+// Whether a file, or a function, that is not here says the rest: "--job.config_file", "--module llama3 --config llama3_8b".
+bool is_elsewhere(const Import& in) { return in.has("job.config_file") || in.has("config"); }
 
 void read_model_name(Import& in) {
     const auto name = in.text("model.name", "model"), flavor = in.text("model.flavor", "model");
@@ -44,7 +48,12 @@ void read_model_name(Import& in) {
 void read_recompute(Import& in) {
     const auto mode = in.text("activation_checkpoint.mode", "recompute");
     const auto option = in.text("activation_checkpoint.selective_ac_option", "recompute");
-    if (!mode) return;
+    if (!mode) {  // config_manager.py: every second layer
+        if (is_elsewhere(in) || in.hangs("recompute")) return;
+        in.job["recompute"] = "selective";
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "selective_ac_option"));
+        return;
+    }
     in.mark("activation_checkpoint.selective_ac_option", *mode == "selective" ? Fate::used : Fate::no_number);
     if (*mode == "none" || *mode == "full" || *mode == "selective")
         in.job["recompute"] = *mode;
@@ -63,24 +72,38 @@ void read_precision(Import& in) {
         if (!list || list->empty()) continue;
         fp8 = fp8 || list->find("float8") != std::string::npos || list->find("mx") != std::string::npos;
     }
-    fp8 = in.on("float8.enable_float8_linear", "precision") || fp8;
+    fp8 = in.on("float8.enable_float8_linear", "precision") || in.on("training.enable_float8_linear", "precision") || fp8;
     const auto parameters = in.text("training.mixed_precision_param", "precision");
     in.job["precision"] = fp8 ? "fp8" : parameters == "float16" ? "fp16" : "bf16";
     if (parameters == "float32") in.notes.emplace_back("import_plan.note.fp32_named");
     const auto reduced = in.text("training.mixed_precision_reduce", "gradients_in_fp32");
     in.job["gradients_in_fp32"] = !reduced || *reduced == "float32";
+    if (const auto stored = in.text("training.dtype", ""); stored && *stored != "float32")
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "training.dtype: " + stored->substr(0, 40)));
     in.mark_all({"quantize.*", "float8.*", "mx.*"}, Fate::no_number);
 }
 
+// The sections in which data parallelism stood one after the other.
+constexpr std::string_view kSections[] = {"parallelism", "training", "experimental"};
+std::optional<std::int64_t> degree(Import& in, std::string_view key, std::string_view field) {
+    for (const std::string_view section : kSections)
+        if (const auto value = in.whole(joined({section, ".", key}), field)) return value;
+    return std::nullopt;
+}
+std::optional<std::int64_t> shards_of(Import& in, std::string_view field) {
+    const auto shards = degree(in, "data_parallel_shard_degree", field), older = degree(in, "data_parallel_degree", field);
+    return shards ? shards : older;
+}
+
 void read_zero(Import& in) {
-    const auto replicas = in.whole("parallelism.data_parallel_replicate_degree", "shard_replicas");
-    const auto shards = in.whole({"parallelism.data_parallel_shard_degree", "training.data_parallel_shard_degree"}, "zero");
+    const auto replicas = degree(in, "data_parallel_replicate_degree", "shard_replicas"), shards = shards_of(in, "zero");
     if (replicas && *replicas > 0) in.job["shard_replicas"] = *replicas;
-    const auto again = in.text("parallelism.fsdp_reshard_after_forward", "zero");
+    std::string when = "default";
+    for (const std::string_view section : kSections)
+        if (const auto again = in.text(joined({section, ".fsdp_reshard_after_forward"}), "zero")) when = *again;
     const bool stages = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
-    const std::string when = again.value_or("default");
     in.job["zero"] = when == "never" || (when == "default" && stages) ? "gradients" : "weights";
-    if (shards == 1) {  // nothing is shared out: DDP
+    if (shards == 1 && in.job.value("context_parallel", std::int64_t{1}) == 1) {  // nothing is shared out: DDP
         in.job["zero"] = "none";
         in.job.erase("shard_replicas");
     }
@@ -88,15 +111,20 @@ void read_zero(Import& in) {
 
 // All of them said: the product is how many GPUs the program starts on.
 void read_gpus(Import& in) {
-    const auto shards = in.whole("parallelism.data_parallel_shard_degree", "gpus");
+    constexpr std::int64_t kMost = 1'048'576;
+    const auto shards = shards_of(in, "gpus");
     const std::int64_t split = in.model_parallel();
     const std::int64_t replicas =
-        std::max<std::int64_t>(in.whole("parallelism.data_parallel_replicate_degree", "gpus").value_or(1), 1);  // of DDP too
+        std::max<std::int64_t>(degree(in, "data_parallel_replicate_degree", "gpus").value_or(1), 1);  // of DDP too
     const bool open =
         in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel") || in.hangs("shard_replicas");
-    if (!open && !in.job.contains("gpus") && shards && *shards > 0 && *shards <= 1'048'576 && split > 0 && split <= 1'048'576 &&
-        replicas > 0 && replicas <= 1'048'576 && *shards * split <= 1'048'576 && *shards * split * replicas <= 1'048'576)
+    const bool all = !open && shards && *shards > 0 && *shards <= kMost && split > 0 && split <= kMost && replicas <= kMost &&
+                     *shards * split <= kMost && *shards * split * replicas <= kMost;
+    if (all && !in.job.contains("gpus"))
         in.job["gpus"] = *shards * split * replicas;
+    else if (all && !is_elsewhere(in) && !in.hangs("gpus") && in.job["gpus"] != Json(*shards * split * replicas))
+        in.refused.push_back(
+            Text("import_plan.refused.mesh").with("gpus", in.job["gpus"].get<std::int64_t>()).with("product", *shards * split * replicas));
     in.ask("gpus");
 }
 
@@ -106,11 +134,19 @@ void read_batch(Import& in) {
     const auto part =
         in.whole({"parallelism.pipeline_parallel_microbatch_size", "experimental.pipeline_parallel_microbatch_size"}, "micro_batch");
     const auto global = in.whole("training.global_batch_size", "global_batch");
-    const bool stages = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
+    const auto parts_before = in.whole("experimental.pipeline_parallel_microbatches", "micro_batch");  // as many as stages, else
+    const std::int64_t degree = in.job.value("pipeline_parallel", std::int64_t{1});
+    const std::int64_t steps = in.whole("training.gradient_accumulation_steps", "global_batch").value_or(1);  // flame's
+    const bool stages = degree > 1, older = in.has("training.batch_size") && !part;
     if (local && *local > 0 && *local <= 65'536) {
-        in.job["micro_batch"] = stages ? part.value_or(1) : *local;
+        const std::int64_t parts = std::max<std::int64_t>(parts_before.value_or(degree), 1);
+        if (!stages || (older && *local % parts == 0))
+            in.job["micro_batch"] = stages ? *local / parts : *local;
+        else if (!older)
+            in.job["micro_batch"] = part.value_or(1);
         in.whole({"training.local_batch_size", "training.batch_size"}, "global_batch");
-        if (copies > 0 && (!global || *global <= 0)) in.job["global_batch"] = *local * copies;
+        if (copies > 0 && steps > 0 && steps <= 65'536 && !is_elsewhere(in) && (!global || *global <= 0))
+            in.job["global_batch"] = *local * copies * steps;
     }
     if (global && *global > 0) in.job["global_batch"] = *global;
     const auto tokens = in.whole("training.num_tokens_per_microbatch_per_dp_rank", "micro_batch"),
@@ -125,20 +161,34 @@ void read_batch(Import& in) {
 }
 
 void read_schedule(Import& in) {
-    const auto schedule = in.text("parallelism.pipeline_parallel_schedule", "schedule");
+    auto schedule = in.text("parallelism.pipeline_parallel_schedule", "schedule");
+    if (!schedule) schedule = in.text("experimental.pipeline_parallel_schedule", "schedule");
+    const auto points = in.text("experimental.pipeline_parallel_split_points", "virtual_stages");
     const auto each = in.whole("parallelism.pipeline_parallel_layers_per_stage", "virtual_stages");
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
     if (stages <= 1) {
         in.mark("parallelism.pipeline_parallel_schedule", Fate::no_number);
         return in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::no_number);
     }
-    const std::string name = lower_case(schedule.value_or("1f1b"));
-    if (name == "1f1b")
+    std::string name = lower_case(schedule.value_or("1f1b"));
+    std::erase(name, '_');
+    if (name == "1f1b" || name == "gpipe") {
         in.job["virtual_stages"] = 1;
-    else if (name == "interleaved1f1b")
+        if (name == "gpipe") in.job["schedule"] = "gpipe";
+    } else if (name == "interleaved1f1b" || name == "flexibleinterleaved1f1b") {
         in.job["virtual_stages"] = 2;  // two stages on every GPU where no number of layers is said
-    else
+    } else {
         in.mark("parallelism.pipeline_parallel_schedule", Fate::unknown);
+        in.mark("experimental.pipeline_parallel_schedule", Fate::unknown);
+    }
+    if (points && !points->empty()) {
+        const bool listed = points->find(',') != std::string::npos;
+        const std::int64_t cuts = 1 + std::count(points->begin(), points->end(), listed ? ',' : ' ');
+        if ((cuts + 1) % stages == 0)
+            in.job["virtual_stages"] = (cuts + 1) / stages;
+        else
+            in.mark("experimental.pipeline_parallel_split_points", Fate::unknown);
+    }
     if (!each || *each < 1) return;
     // The first and the last stage hold one layer less each, unless it is said otherwise.
     const CatalogModel* model = in.job.contains("model") ? catalog().model(in.job["model"].get<std::string>()) : nullptr;
@@ -148,8 +198,10 @@ void read_schedule(Import& in) {
     const std::int64_t all = model == nullptr ? 0 : (model->model.layers + first + last + *each - 1) / *each;
     if (all > 0 && all % stages == 0 && all / stages <= 128)
         in.job["virtual_stages"] = all / stages;
-    else
+    else {
+        in.job.erase("virtual_stages");
         in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::unknown);
+    }
 }
 
 }  // namespace
@@ -195,8 +247,10 @@ void read_torchtitan(Import& in) {
                 Fate::no_number);
     for (const auto& [key, field] : kTorchtitanKeys)
         if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;
+    const bool elsewhere = is_elsewhere(in);
     for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "expert_parallel"})
-        if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;
+        if (!in.job.contains(field) && !in.hangs(field) && !elsewhere) in.job[field] = 1;
+    if (elsewhere) in.notes.emplace_back("import_plan.note.recipe");
     read_model_name(in);
     read_zero(in);
     read_gpus(in);
@@ -209,7 +263,12 @@ void read_torchtitan(Import& in) {
     for (const char* key :
          {"parallelism.enable_async_tensor_parallel", "experimental.enable_async_tensor_parallel", "compile.enable_async_tensor_parallel"})
         if (in.on(key, "tensor_overlap")) in.job["tensor_overlap"] = true;
-    if (in.on("training.enable_cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    if (in.on("training.enable_cpu_offload", "optimizer_offload")) {
+        in.job["optimizer_offload"] = 1.0;
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+    }
+    read_trainer_optimizer(in, "optimizer.name");
+    if (elsewhere) in.keep_said({"gpus", "gpus_per_node", "model", "micro_batch", "global_batch", "sequence_length", "virtual_stages"});
     in.job["framework"] = "pytorch";
     in.drop_open();
     for (const char* field : {"sequence_length", "micro_batch"}) in.ask(field);

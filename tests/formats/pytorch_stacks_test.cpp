@@ -4,6 +4,7 @@
 using namespace fourfold;
 using tests::fate;
 using tests::first_of;
+using tests::first_of_script;
 using tests::ids;
 using tests::read_settings_of;
 using tests::some;
@@ -163,4 +164,48 @@ TEST_CASE("torchtitan: its arguments after the TOML, batches in tokens") {
         first_of("model.name = \"llama3\"\nmodel.flavor = \"debugmodel\"\ntraining.seq_len = 64\ntraining.local_batch_size = 1\n");
     CHECK(other["asked"].dump() == R"(["gpus","model"])");
     CHECK(fate(other, "model.flavor") == "unknown 2");
+}
+
+// ---- found in public files, written anew
+TEST_CASE("torchtitan: sections and names of 2024") {
+    const std::string old =
+        "model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.batch_size = 16\ntraining.seq_len = 8192\n"
+        "experimental.pipeline_parallel_degree = 4\n";
+    CHECK(some(first_of(old), {"micro_batch", "virtual_stages"}) == "micro_batch=4 virtual_stages=1");  // as many parts as stages
+    CHECK(some(first_of(old + "experimental.pipeline_parallel_microbatches = 8\n"), {"micro_batch"}) == "micro_batch=2");
+    CHECK(
+        some(first_of(
+                 old +
+                 "experimental.pipeline_parallel_schedule = \"interleaved_1f1b\"\n"
+                 "experimental.pipeline_parallel_split_points = \"layers.4,layers.8,layers.12,layers.16,layers.20,layers.24,layers.28\"\n"),
+             {"virtual_stages"}) == "virtual_stages=2");
+    CHECK(some(first_of(old + "experimental.pipeline_parallel_schedule = \"gpipe\"\n"), {"schedule", "virtual_stages"}) ==
+          R"(schedule="gpipe" virtual_stages=1)");
+    CHECK(some(first_of("model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.batch_size = 2\ntraining.seq_len = 8192\n"
+                        "training.data_parallel_replicate_degree = 2\ntraining.data_parallel_shard_degree = 32\n"
+                        "training.tensor_parallel_degree = 8\ntraining.enable_float8_linear = true\n"
+                        "training.fsdp_reshard_after_forward = \"never\"\n"),
+               {"gpus", "shard_replicas", "global_batch", "precision", "zero"}) ==
+          R"(gpus=512 shard_replicas=2 global_batch=128 precision="fp8" zero="gradients")");
+}
+
+TEST_CASE("torchtitan: what is shared out, what is usual, what cannot be") {
+    const std::string plain = "model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 8192\n";
+    const Json context = first_of(plain + "parallelism.data_parallel_shard_degree = 1\nparallelism.context_parallel_degree = 8\n");
+    CHECK(some(context, {"gpus", "zero", "recompute"}) == R"(gpus=8 zero="weights" recompute="selective")");
+    CHECK(ids(context["notes"]) == "import_plan.note.not_counted");  // every second layer
+    CHECK(ids(first_of(plain + "parallelism.data_parallel_shard_degree = 4\nparallelism.tensor_parallel_degree = 4\n",
+                       {{"gpus", "8"}})["refused"])
+              .empty());  // an answer is no text of the file
+    const Json script =
+        first_of_script("NGPU=8 CONFIG_FILE=./llama3_405b.toml ./run_train.sh --training.local_batch_size=2 --training.seq_len=8192\n");
+    CHECK(some(script, {"gpus", "micro_batch", "tensor_parallel", "pipeline_parallel", "zero", "precision", "global_batch"}) ==
+          "gpus=8 micro_batch=2 tensor_parallel=? pipeline_parallel=? zero=? precision=? global_batch=?");
+    CHECK(ids(script["notes"]) == "import_plan.note.recipe");
+    CHECK(ids(first_of_script("torchrun --nnodes 1 --nproc_per_node 8 train.py --training.local_batch_size 1 --training.seq_len 8192 "
+                              "--parallelism.data_parallel_shard_degree 4 --parallelism.tensor_parallel_degree 4\n")["refused"]) ==
+          "import_plan.refused.mesh");
+    CHECK(some(first_of_script("NNODE=2 NGPU=8 bash train.sh --training.batch_size 4 --training.seq_len 2048 "
+                               "--training.gradient_accumulation_steps 4 --training.tensor_parallel_degree 1\n"),
+               {"gpus", "global_batch"}) == "gpus=16 global_batch=256");
 }

@@ -35,6 +35,8 @@ inline Json read_answer(const Json& request) {
 inline Json read_settings_of(const std::string& text, const Json& set = Json::object()) {
     return read_answer({{"entries", settings(text)}, {"set", set}});
 }
+inline Json read_script_of(const std::string& text) { return read_answer({{"text", text}, {"set", Json::object()}}); }
+inline Json first_of_script(const std::string& text) { return read_script_of(text)["jobs"][0]; }
 inline Json first_of(const std::string& text, const Json& set = Json::object()) { return read_settings_of(text, set)["jobs"][0]; }
 
 // "gpus=32 tensor_parallel=2", those fields alone.

@@ -6,6 +6,7 @@ using namespace fourfold;
 using tests::fate;
 using tests::first_of;
 using tests::ids;
+using tests::read_script_of;
 using tests::read_settings_of;
 using tests::some;
 
@@ -348,8 +349,6 @@ EOF
 }
 
 // ---- found in public files, written anew
-static Json of_script(const std::string& text) { return tests::read_answer({{"text", text}, {"set", Json::object()}}); }
-
 TEST_CASE("the name of a DeepSpeed file says the stage, and whether and what waits on the host") {
     const auto zero = [](const std::string& path) {
         return some(first_of("base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 1\ndeepspeed = \"" + path +
@@ -394,7 +393,7 @@ TEST_CASE("accelerate: DeepSpeed's own file by its name, and Megatron-LM's plugi
 }
 
 TEST_CASE("the Trainer of transformers, started by anybody's program") {
-    const Json answer = of_script(
+    const Json answer = read_script_of(
         "torchrun --nproc_per_node=8 train.py --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True --per_device_train_batch_size 2 "
         "--gradient_accumulation_steps 16 --fsdp \"full_shard auto_wrap\" --model_max_length 2048 --gradient_checkpointing True\n");
     CHECK(answer["format"] == "transformers");
@@ -408,17 +407,59 @@ TEST_CASE("the Trainer of transformers, started by anybody's program") {
     CHECK(some(lora, {"trained", "lora_rank", "lora_targets", "frozen_weights", "global_batch", "recompute", "zero"}) ==
           "trained=\"lora\" lora_rank=16 lora_targets=\"query,key\" frozen_weights=\"nf4\" global_batch=64 recompute=\"none\" "
           "zero=\"none\"");
-    const Json included = of_script(
+    const Json included = read_script_of(
         "deepspeed --include localhost:0,1,2,3 train.py --model_name_or_path meta-llama/Llama-2-7b-hf --deepspeed ds_config_stage3.json "
         "--per_device_train_batch_size 4 --max_seq_length 1024 --fp16\n")["jobs"][0];
     CHECK(some(included, {"gpus", "global_batch", "zero", "precision"}) == R"(gpus=4 global_batch=16 zero="weights" precision="fp16")");
     // a file of accelerate's, elsewhere, says what is shared out
-    const Json elsewhere = of_script(
+    const Json elsewhere = read_script_of(
         "accelerate launch --config_file fsdp.yaml src/train.py --stage sft --finetuning_type lora --model_name_or_path "
         "meta-llama/Llama-2-70b-hf --cutoff_len 1024 --per_device_train_batch_size 1 --fp16\n")["jobs"][0];
     CHECK(some(elsewhere, {"zero", "precision"}) == R"(zero=? precision="fp16")");
-    const Json visible = of_script(
+    const Json visible = read_script_of(
         "CUDA_VISIBLE_DEVICES=0,1,2,3 llamafactory-cli train --stage sft --finetuning_type full --model_name_or_path "
         "meta-llama/Llama-2-7b-hf --cutoff_len 1024 --per_device_train_batch_size 1\n")["jobs"][0];
     CHECK(some(visible, {"gpus", "global_batch"}) == "gpus=4 global_batch=4");
+}
+
+TEST_CASE("MaxText: axes between slices, the mesh's own defaults, parts of a pipeline's batch") {
+    const auto job = [](const std::string& rest) {
+        return read_script_of("python3 MaxText/train.py MaxText/configs/base.yml model_name=llama2-7b max_target_length=4096 " + rest +
+                              "\n")["jobs"][0];
+    };
+    CHECK(some(job("per_device_batch_size=4 dcn_data_parallelism=16 ici_fsdp_parallelism=8"),
+               {"gpus", "shard_replicas", "zero", "global_batch", "recompute"}) ==
+          R"(gpus=128 shard_replicas=16 zero="weights" global_batch=512 recompute="full")");
+    CHECK(some(job("per_device_batch_size=1 dcn_pipeline_parallelism=8 dcn_data_parallelism=1 ici_fsdp_parallelism=8"),
+               {"gpus", "pipeline_parallel"}) == "gpus=64 pipeline_parallel=8");
+    const Json slices = job("per_device_batch_size=2 ici_fsdp_parallelism=8");  // how many slices nobody says
+    CHECK(some(slices, {"gpus", "micro_batch"}) == "gpus=? micro_batch=2");
+    CHECK(slices["asked"].dump() == R"(["gpus"])");
+    CHECK(
+        some(job("per_device_batch_size=2 dcn_data_parallelism=1 ici_fsdp_parallelism=2 ici_pipeline_parallelism=4 num_pipeline_repeats=8"),
+             {"gpus", "micro_batch", "virtual_stages", "global_batch"}) == "gpus=8 micro_batch=2 virtual_stages=8 global_batch=16");
+    CHECK(ids(job("per_device_batch_size=1 ici_fsdp_parallelism=8 base_num_decoder_layers=4")["refused"]) == "import_plan.refused.both");
+    CHECK(some(job("per_device_batch_size=1 ici_fsdp_parallelism=8 override_model_config=True base_num_decoder_layers=4"), {"model"}) ==
+          "model=?");
+}
+
+TEST_CASE("llm-foundry: a run of MosaicML's platform, a file elsewhere, one KV head, a model changed") {
+    const std::string run =
+        "compute.gpus = 16\nparameters.max_seq_len = 2048\nparameters.global_train_batch_size = 1024\n"
+        "parameters.device_train_microbatch_size = 8\nparameters.precision = \"amp_bf16\"\n"
+        "parameters.fsdp_config.sharding_strategy = \"FULL_SHARD\"\n";
+    CHECK(some(first_of(run), {"gpus", "micro_batch", "global_batch", "zero", "precision", "sequence_length"}) ==
+          R"(gpus=16 micro_batch=8 global_batch=1024 zero="weights" precision="bf16" sequence_length=2048)");
+    CHECK(some(read_script_of("composer -n 8 train.py yamls/mpt-7b.yaml global_train_batch_size=256 max_seq_len=4096 "
+                              "device_train_microbatch_size=4\n")["jobs"][0],
+               {"gpus", "zero", "global_batch"}) == "gpus=8 zero=? global_batch=256");
+    const std::string mpt =
+        "max_seq_len = 2048\nglobal_train_batch_size = 64\nmodel.name = \"mpt_causal_lm\"\nmodel.d_model = 4096\nmodel.n_heads = 32\n"
+        "model.n_layers = 32\nmodel.vocab_size = 50368\nmodel.max_seq_len = 2048\nmodel.attn_config.attn_type = \"multiquery_attention\"\n";
+    CHECK(first_of(mpt)["job"]["model"]["num_key_value_heads"] == 1);
+    const Json changed = first_of(
+        "max_seq_len = 2048\nglobal_train_batch_size = 64\nmodel.name = \"hf_causal_lm\"\n"
+        "model.pretrained_model_name_or_path = \"meta-llama/Llama-2-7b-hf\"\nmodel.config_overrides.num_hidden_layers = 4\n");
+    CHECK(some(changed, {"model"}) == "model=?");
+    CHECK(fate(changed, "model.config_overrides.num_hidden_layers") == "unknown 5");
 }

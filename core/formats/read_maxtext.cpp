@@ -1,0 +1,183 @@
+// MaxText e591f30cb: a mesh of axes, inside of a slice and between slices; -1 is what the others leave. What a command does not say, its
+// base.yml does.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "formats/named_model.h"
+#include "formats/read_jobs.h"
+#include "formats/readers.h"
+#include "formats/trainers.h"
+#include "model/model.h"
+
+namespace fourfold {
+
+int maxtext_likeness(const std::vector<Entry>& entries) {
+    return count_like(entries, {"ici_*_parallelism", "dcn_*_parallelism", "max_target_length", "base_emb_dim", "per_device_batch_size",
+                                "remat_policy"}) >= 2
+               ? 1
+               : 0;
+}
+
+struct Axis {
+    std::string_view name, field;  // "ici_<name>_parallelism" inside of a slice, "dcn_…" between slices; of the job, "": none
+};
+static constexpr Axis kAxes[] = {{"tensor", "tensor_parallel"},
+                                 {"context", "context_parallel"},
+                                 {"pipeline", "pipeline_parallel"},
+                                 {"expert", "expert_parallel"},
+                                 {"data", "shard_replicas"},
+                                 {"fsdp", "zero"},
+                                 {"sequence", ""},
+                                 {"fsdp_transpose", ""},
+                                 {"tensor_transpose", ""},
+                                 {"tensor_sequence", ""},
+                                 {"autoregressive", ""}};
+
+// Degrees, and the product where no axis is open. base.yml: FSDP takes what the other axes of a slice leave, and data parallelism what
+// those between slices leave.
+static void read_axes(Import& in) {
+    std::int64_t product = 1;
+    for (const auto& [name, field] : kAxes) {
+        std::int64_t degree = 1;
+        bool said = false;
+        for (const bool inside : {true, false}) {
+            const std::string key = joined({inside ? "ici_" : "dcn_", name, "_parallelism"});
+            const std::int64_t usual = (inside && name == "fsdp") || (!inside && name == "data") ? -1 : 1;
+            const std::int64_t value = in.whole(key, field).value_or(usual);
+            said = said || in.has(key);
+            degree = value >= 1 && value <= 65'536 && degree >= 1 && degree <= 65'536 ? degree * value : -1;
+        }
+        if (name == "fsdp")
+            in.job["zero"] = degree == 1 ? "none" : "weights";
+        else if (field.empty() && degree != 1)
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", joined({"ici_", name, "_parallelism"})));
+        else if (degree > 0 && said && name != "data")
+            in.job[std::string(field)] = degree;
+        else if (degree > 1 && name == "data")
+            in.job["shard_replicas"] = degree;
+        product = degree > 0 && product > 0 && product <= 1'048'576 / degree ? product * degree : 0;
+    }
+    if (in.job["zero"] == "none") in.job.erase("shard_replicas");
+    if (count_like(in.entries, {"ici_*_parallelism"}) == 0 || product == 0) return;
+    for (const Axis& axis : kAxes) in.whole(joined({"ici_", axis.name, "_parallelism"}), "gpus");
+    in.job["gpus"] = product;
+}
+
+static void read_sizes(Import& in) {
+    Json config = {{"model_type", "llama"}};
+    constexpr std::pair<const char*, const char*> kSizes[] = {{"base_emb_dim", "hidden_size"},
+                                                              {"base_num_query_heads", "num_attention_heads"},
+                                                              {"base_num_kv_heads", "num_key_value_heads"},
+                                                              {"base_mlp_dim", "intermediate_size"},
+                                                              {"base_num_decoder_layers", "num_hidden_layers"},
+                                                              {"head_dim", "head_dim"},
+                                                              {"vocab_size", "vocab_size"}};
+    for (const auto& [theirs, ours] : kSizes)
+        if (const auto value = in.whole(theirs, "model")) config[ours] = *value;
+    if (in.has("logits_via_embedding")) config["tie_word_embeddings"] = in.on("logits_via_embedding", "model");
+    const bool experts = in.whole("num_experts", "model").value_or(1) > 1;
+    if (experts || !config.contains("hidden_size") || !config.contains("vocab_size") || !config.contains("num_key_value_heads")) return;
+    Problems problems;
+    ImportReport report;
+    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
+}
+
+void read_maxtext(Import& in) {
+    in.mark_all({"base_output_directory",
+                 "run_name",
+                 "dataset_*",
+                 "hf_*",
+                 "tokenizer*",
+                 "steps",
+                 "learning_rate*",
+                 "warmup*",
+                 "enable_checkpointing",
+                 "async_checkpointing",
+                 "checkpoint*",
+                 "profiler*",
+                 "skip_*",
+                 "profiler_*",
+                 "reuse_*",
+                 "base_config",
+                 "hardware",
+                 "attention",
+                 "use_iota*",
+                 "scan_layers",
+                 "packing",
+                 "enable_goodput*",
+                 "monitor*",
+                 "opt_type",
+                 "adam_*",
+                 "eval_*",
+                 "log_*",
+                 "gcs_*",
+                 "sa_*",
+                 "logical_axis*",
+                 "load_*",
+                 "save_*",
+                 "decoder_block",
+                 "rope_*",
+                 "normalization*",
+                 "mlp_activations",
+                 "enable_dropout",
+                 "compile_topology*",
+                 "jax_*",
+                 "xla_*",
+                 "grain_*",
+                 "data_*",
+                 "max_prefill*",
+                 "async*",
+                 "per_device*",
+                 "allow_split*"},
+                Fate::no_number);
+    read_axes(in);
+    const bool resized = in.has("model_name") && count_like(in.entries, {"base_*_dim", "base_num_*", "head_dim"}) > 0;
+    if (resized && !in.on("override_model_config", "model")) refuse_both(in, "model_name", "base_…");
+    if (resized)
+        in.mark("model_name", Fate::unknown);
+    else if (in.has("model_name"))
+        take_named_model(in, "model_name");
+    if (!in.job.contains("model") && !resized) read_sizes(in);
+    constexpr std::int64_t kUsualLength = 2'048;  // base.yml
+    if (!in.hangs("sequence_length")) in.job["sequence_length"] = in.whole("max_target_length", "sequence_length").value_or(kUsualLength);
+    fill_pytorch(in);
+    in.ask("gpus");
+    const auto each = in.number("per_device_batch_size", "global_batch");
+    in.number("per_device_batch_size", "micro_batch");
+    const std::int64_t steps = in.whole("gradient_accumulation_steps", "global_batch").value_or(1),
+                       gpus = in.job.value("gpus", std::int64_t{0});
+    const bool open = in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel");
+    const std::int64_t split = open ? 0 : in.model_parallel();
+    const auto whole = [](double value) { return value >= 1 && value <= 16'777'216 && value == std::floor(value); };
+    const std::int64_t stages = std::max<std::int64_t>(in.job.value("pipeline_parallel", std::int64_t{1}), 1);
+    const std::int64_t asked = in.whole("num_pipeline_microbatches", "micro_batch").value_or(-1), parts = asked > 0 ? asked : stages;
+    const double micro = each ? *each * static_cast<double>(split) / static_cast<double>(stages > 1 ? parts : 1) : 0;
+    if (split > 0 && whole(micro)) in.job["micro_batch"] = static_cast<std::int64_t>(micro);
+    if (const auto repeats = in.whole("num_pipeline_repeats", "virtual_stages"); repeats && *repeats > 0 && *repeats <= 128 && stages > 1)
+        in.job["virtual_stages"] = *repeats;
+    if (each && gpus > 0 && steps > 0 && whole(*each * static_cast<double>(gpus) * static_cast<double>(steps)))
+        in.job["global_batch"] = static_cast<std::int64_t>(*each * static_cast<double>(gpus) * static_cast<double>(steps));
+    if (const std::string policy = in.text("remat_policy", "recompute").value_or("full"); !in.hangs("recompute")) {  // base.yml
+        if (policy == "full")
+            in.job["recompute"] = "full";
+        else
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "remat_policy: " + policy.substr(0, 40)));
+    }
+    const auto quantized = in.text("quantization", "precision"), type = in.text("dtype", "precision");
+    if (quantized && quantized->find("fp8") != std::string::npos)
+        in.job["precision"] = "fp8";
+    else if (type && *type == "bfloat16")
+        in.job["precision"] = "bf16";
+    if (quantized && !quantized->empty() && quantized->find("fp8") == std::string::npos)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "quantization: " + quantized->substr(0, 40)));
+    if (const auto stored = in.text("weight_dtype", ""); stored && *stored != "float32")
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "weight_dtype: " + stored->substr(0, 40)));
+    if (in.on("optimizer_memory_host_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    if (in.on("parameter_memory_host_offload", ""))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "parameter_memory_host_offload"));
+    refuse_adapters(in, {"use_lora", "lora_input_adapters_path", "use_dpo"});
+    ask_rest(in);
+}
+
+}  // namespace fourfold
