@@ -148,7 +148,7 @@ class Reader {
         if (last == "from_hf_pretrained" && sign(at_ + 1, "(") && at_ + 2 < tokens_.size() && tokens_[at_ + 2].kind == Token::text)
             add("hf_path", tokens_[at_ + 2].value, token.line, full);
         if ((last == "LoRA" || last == "QLoRA" || last == "DoRA" || last == "CanonicalLoRA") && sign(at_ + 1, "("))
-            add("peft", "lora", token.line, full);
+            add("peft", last == "DoRA" ? "dora" : last == "QLoRA" ? "qlora" : "lora", token.line, full);
     }
 
     bool ends_value(std::size_t at) const {

@@ -34,6 +34,11 @@ static constexpr NamedMatrices kMatrices[] = {
     {"out_proj", lora_output},
     {"fc1", lora_up},
     {"fc2", lora_down},
+    {"linear_q", lora_query},
+    {"linear_k", lora_key},
+    {"linear_v", lora_value},
+    {"linear_fc1_gate", lora_gate},
+    {"linear_fc1_up", lora_up},
     {"linear_qkv", lora_query | lora_key | lora_value},
     {"linear_proj", lora_output},
     {"linear_fc1", lora_gate | lora_up},
@@ -84,7 +89,7 @@ void read_adapters(Import& in, const AdapterKeys& keys) {
     if (const auto rank = in.whole(keys.rank, "lora_rank"); rank && *rank > 0 && *rank <= 65'536)
         in.job["lora_rank"] = *rank;
     else
-        in.job["lora_rank"] = kUsualRank;
+        in.job["lora_rank"] = keys.usual_rank;
     std::uint32_t targets = 0;
     for (std::size_t i = 0; i < in.entries.size(); ++i) {  // a text, or a list
         const std::string key = in.entries[i].key;

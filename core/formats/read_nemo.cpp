@@ -7,6 +7,8 @@
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
 #include "formats/readers.h"
+#include "formats/trainers.h"
+#include "plan/plan.h"
 
 namespace fourfold {
 
@@ -142,15 +144,23 @@ void read_model_name(Import& in) {
     in.job["model"] = std::move(config);
 }
 
-void refuse_modes(Import& in) {
-    bool lora = false;
+// Megatron-Bridge, peft/lora.py: LoRA of rank 32 on every matrix, where nothing else is said.
+void read_part(Import& in) {
+    constexpr std::int64_t kRank = 32;
+    std::string way;
     for (Entry& entry : in.entries) {
         if (entry.key != "peft") continue;
-        const auto* text = entry.value.get_ptr<const Json::string_t*>();
-        lora = lora || (text != nullptr && !text->empty() && lower_case(*text) != "none" && lower_case(*text) != "false");
         entry.fate = Fate::used;
+        const auto* text = entry.value.get_ptr<const Json::string_t*>();
+        if (text != nullptr && entry.open.empty() && !text->empty() && lower_case(*text) != "none" && lower_case(*text) != "false")
+            way = lower_case(*text);
     }
-    if (lora) in.refused.push_back(Text("import_plan.refused.mode").with("mode", "LoRA"));
+    if (way.empty()) return;
+    if (way != "lora" && way != "canonical_lora") return refuse_mode(in, way);
+    for (Entry& entry : in.entries)
+        if (entry.key == "peft" && entry.open.empty()) entry.fields = {"trained"};
+    in.mark("alpha", Fate::no_number);
+    read_adapters(in, {"dim", "target_modules", "dropout", "", lora_all, kRank});
 }
 
 void read_recipe(Import& in) {
@@ -212,7 +222,7 @@ void read_recipe(Import& in) {
     read_gpus(in);
     read_model_name(in);
     read_megatron(in, {.silent = true, .offload_fraction = 0, .dropout = 0, .sharding = "no_shard", .needs_precision = false});
-    refuse_modes(in);
+    read_part(in);
     ask_model(in);
 }
 

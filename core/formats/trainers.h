@@ -31,12 +31,12 @@ void read_fsdp(Import& import, std::string_view prefix, std::string_view version
 void refuse_mode(Import& import, std::string_view mode);
 void refuse_adapters(Import& import, std::initializer_list<std::string_view> keys);
 
-// LoRA: the names of its settings; what is adapted where they do not say it; and PEFT's own rank.
+// LoRA: the names of its settings; what is adapted where they do not say it; the rank (PEFT's own is 8).
 struct AdapterKeys {
     std::string_view rank, targets, dropout, all;  // the last: a switch for every matrix
     std::uint32_t usual;
+    std::int64_t usual_rank = 8;
 };
-inline constexpr std::int64_t kUsualRank = 8;
 void read_adapters(Import& import, const AdapterKeys& keys);
 
 // bf16, fp16 and fp8 of the Trainer; its optimizer; how frozen weights are stored.

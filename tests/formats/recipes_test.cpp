@@ -148,7 +148,30 @@ def finetune_recipe(num_nodes: int = 3, num_gpus_per_node: int = 8, peft_scheme:
           "sequence_parallel=true");
     CHECK(some(job, {"global_batch", "micro_batch", "sequence_length", "precision", "gradients_in_fp32", "overlap_gradients", "zero"}) ==
           "global_batch=512 micro_batch=1 sequence_length=8192 precision=\"bf16\" gradients_in_fp32=true overlap_gradients=true zero=?");
-    CHECK(ids(answer["jobs"][1]["refused"]) == "import_plan.refused.mode");
+    CHECK(some(answer["jobs"][1], {"trained", "lora_rank", "lora_targets"}) ==
+          R"(trained="lora" lora_rank=32 lora_targets="query,key,value,output,gate,up,down")");
+}
+
+TEST_CASE("Megatron-Bridge: LoRA in a recipe and on a command line; other adapters are not counted") {
+    const auto recipe = [](const std::string& peft) {
+        return text_of(
+            "from megatron.bridge.training.config import ConfigContainer\ndef finetune_config():\n"
+            "    cfg = ConfigContainer(model=AutoBridge.from_hf_pretrained(\"meta-llama/Meta-Llama-3-8B\"))\n"
+            "    cfg.model.tensor_model_parallel_size = 1\n    cfg.train.global_batch_size = 128\n"
+            "    cfg.train.micro_batch_size = 1\n    cfg.peft = " +
+            peft + "\n    return cfg\n")["jobs"][0];
+    };
+    CHECK(some(recipe("LoRA(target_modules=[\"linear_qkv\", \"linear_proj\"], dim=16, alpha=32, dropout=0.0)"),
+               {"model", "trained", "lora_rank", "lora_targets", "lora_dropout"}) ==
+          R"(model="llama-3-8b" trained="lora" lora_rank=16 lora_targets="query,key,value,output" lora_dropout=?)");
+    CHECK(some(recipe("CanonicalLoRA(target_modules=[\"linear_q\", \"linear_v\"], dropout=0.1)"),
+               {"lora_rank", "lora_targets", "lora_dropout"}) == R"(lora_rank=32 lora_targets="query,value" lora_dropout=true)");
+    CHECK(ids(recipe("DoRA(dim=16)")["refused"]) == "import_plan.refused.mode");
+    CHECK(some(recipe("None"), {"trained"}) == "trained=?");
+    const Json command = tests::first_of_script(
+        "torchrun --nproc_per_node 8 scripts/finetune.py --peft lora model.tensor_model_parallel_size=2 model.seq_length=4096 "
+        "train.global_batch_size=128 train.micro_batch_size=1 peft.dim=8\n");
+    CHECK(some(command, {"gpus", "trained", "lora_rank"}) == R"(gpus=8 trained="lora" lora_rank=8)");
 }
 
 TEST_CASE("NeMo 2: a script that calls a recipe, and the arguments that calls give") {
