@@ -119,14 +119,13 @@ std::vector<std::int64_t> expert_tensor_values(const Candidates& all, const Mode
 
 // As set. Where it is open: attention, Megatron's own default; or everything whose output alone is dropped, which costs hardly any
 // multiplication. Megatron-LM, core/transformer/transformer_config.py, recompute_modules.
-std::vector<std::uint32_t> sets_of_modules(const SearchSpace& space) {
+ModuleSets sets_of_modules(const SearchSpace& space) {
     const Plan& plan = space.plan;
-    const Model& model = space.model;
-    if ((plan.open & open_recompute_modules) == 0) return {plan.recompute_modules};
-    const bool has_experts = model.experts.count > 0, is_latent = model.latent.kv_rank > 0;
-    std::vector<std::uint32_t> sets = {Plan().recompute_modules};
-    if (row_of(plan.framework).names_modules && (has_experts || is_latent))
-        sets.push_back(layernorm | (has_experts ? moe_act : 0U) | (is_latent ? mla_up_proj : 0U));
+    const bool is_open = (plan.open & open_recompute_modules) != 0;
+    const std::uint32_t dropped = (space.model.experts.count > 0 ? moe_act : 0U) | (space.model.latent.kv_rank > 0 ? mla_up_proj : 0U);
+    ModuleSets sets;
+    sets.add(is_open ? std::uint32_t{core_attn} : plan.recompute_modules);
+    if (is_open && row_of(plan.framework).names_modules && dropped != 0) sets.add(layernorm | dropped);
     return sets;
 }
 

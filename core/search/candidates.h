@@ -69,7 +69,18 @@ struct Candidates {
 };
 Candidates candidates(const SearchSpace& space);
 // The parts that selective recomputation may compute again, as bits of RecomputeModule: one set or another.
-std::vector<std::uint32_t> sets_of_modules(const SearchSpace& space);
+class ModuleSets {
+ public:
+    void add(std::uint32_t modules) { sets_[count_++] = modules; }
+    const std::uint32_t* begin() const { return sets_.data(); }
+    const std::uint32_t* end() const { return begin() + count_; }
+    std::size_t size() const { return count_; }
+
+ private:
+    std::array<std::uint32_t, 2> sets_{};
+    std::size_t count_ = 0;
+};
+ModuleSets sets_of_modules(const SearchSpace& space);
 // Whether what is computed again is open, and there is a choice.
 bool may_choose_modules(const SearchSpace& space);
 // Expert tensor parallelism beside so much tensor parallelism.

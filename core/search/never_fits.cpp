@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "plan/stage.h"
 #include "search/groups.h"
@@ -79,13 +78,13 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
     const bool recomputes = savings_.recomputes();
     if (savings_.swaps()) plan.activation_offload = 1;
     const Recompute leanest = recomputes ? Recompute::full : base_.recompute;
-    std::vector<std::pair<Recompute, std::uint32_t>> ways = {{leanest, base_.recompute_modules}};
-    if (recomputes) ways.emplace_back(base_.recompute, base_.recompute_modules);
-    if (recomputes || savings_.chooses_modules())
-        for (const std::uint32_t modules : savings_.modules_to_try()) ways.emplace_back(Recompute::selective, modules);
+    ModuleSets tried;
+    if (recomputes || savings_.chooses_modules()) tried = savings_.modules_to_try();
     for (const Zero zero : all_.zero)
-        for (const auto& [recompute, modules] : ways) {
-            plan.zero = zero, plan.recompute = recompute, plan.recompute_modules = modules, plan.recompute_layers = base_.recompute_layers;
+        for (std::size_t way = 0; way < 2 + tried.size(); ++way) {  // the leanest, none or as it is set, parts alone
+            const Recompute recompute = way == 0 ? leanest : way == 1 ? base_.recompute : Recompute::selective;
+            plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
+            plan.recompute_modules = way < 2 ? base_.recompute_modules : tried.begin()[way - 2];
             if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto) return true;
             const bool may_be_moved = !layers_differ_ && (recompute == leanest || savings_.swaps());
             if (layers_differ_ && plan.layout) return true;

@@ -18,19 +18,17 @@ auto exposure(const Estimated& e) {
 }
 auto fields(const Plan& p) {
     return std::make_tuple(p.tensor_parallel, p.pipeline_parallel, p.micro_batch, p.expert_parallel, p.expert_tensor_parallel, p.schedule,
-                           p.recompute_layers, p.sequence_parallel, p.recompute_modules,
-                           p.layout ? std::span<const std::int32_t>(p.layout->before) : std::span<const std::int32_t>());
+                           p.recompute_layers, p.sequence_parallel, p.recompute_modules);
+}
+std::span<const std::int32_t> layers(const Plan& p) {
+    return p.layout ? std::span<const std::int32_t>(p.layout->before) : std::span<const std::int32_t>();
 }
 bool less(const Estimated& a, const Estimated& b) {
     const auto here = exposure(a), there = exposure(b);
     if (here != there) return here < there;
     const auto one = fields(a.plan), other = fields(b.plan);
-    const auto head = [](const auto& f) {
-        return std::tie(std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f), std::get<4>(f), std::get<5>(f), std::get<6>(f),
-                        std::get<7>(f), std::get<8>(f));
-    };
-    if (head(one) != head(other)) return head(one) < head(other);
-    const auto x = std::get<9>(one), y = std::get<9>(other);
+    if (one != other) return one < other;
+    const auto x = layers(a.plan), y = layers(b.plan);
     return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
 }
 

@@ -26,7 +26,8 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       recomputes_(may_recompute(space)),
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
-      modules_(recomputes_ || base.recompute == Recompute::selective ? sets_of_modules(space) : std::vector{base.recompute_modules}),
+      is_selective_(!recomputes_ && base.recompute == Recompute::selective),
+      modules_(sets_of_modules(space)),
       counts_layers_((space.plan.open & open_recompute) == 0 && base.recompute == Recompute::block &&
                      space.plan.recompute_layers == kAuto) {}
 
@@ -61,23 +62,17 @@ class Savings::Ways {
 
 std::optional<Estimated> Savings::fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
     Ways ways(*this);
+    Plan one = plan;
     if (counts_layers_) {
-        Plan block = plan;
-        if (choose_block(block)) ways.consider(block);
-    } else if (chooses_modules()) {
-        Plan one = plan;
-        for (const std::uint32_t modules : modules_) {
-            one.recompute_modules = modules;
-            consider_all(ways, one, form, times);
-        }
-    } else {
-        consider_all(ways, plan, form, times);
+        if (choose_block(one)) ways.consider(one);
+        return std::move(ways.best);
+    }
+    for (const std::uint32_t modules : modules_) {
+        if (is_selective_) one.recompute_modules = modules;
+        if (!ways.consider(one)) consider_what_saves(ways, one, form, times);
+        if (!is_selective_) break;
     }
     return std::move(ways.best);
-}
-
-void Savings::consider_all(Ways& ways, const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
-    if (!ways.consider(plan)) consider_what_saves(ways, plan, form, times);
 }
 
 void Savings::consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
@@ -112,10 +107,12 @@ bool Savings::fits_moved(const Plan& plan, const PipelineForm& form, const Layer
 }
 
 // ---- recomputation
-std::vector<std::uint32_t> Savings::modules_to_try() const {
+ModuleSets Savings::modules_to_try() const {
     const AttentionKernel kernel = scorer_.framework().attention;
-    std::vector<std::uint32_t> sets = modules_;
-    if (kernel != AttentionKernel::unfused && kernel != AttentionKernel::local) std::erase(sets, RecomputeModule::core_attn);
+    const bool keeps_scores = kernel == AttentionKernel::unfused || kernel == AttentionKernel::local;
+    ModuleSets sets;
+    for (const std::uint32_t modules : modules_)
+        if (modules != core_attn || keeps_scores) sets.add(modules);
     return sets;
 }
 

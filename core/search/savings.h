@@ -32,9 +32,9 @@ class Savings {
     bool narrows() const { return narrows_; }
     bool swaps() const { return swaps_; }
     // Whether selective recomputation is set, but not of what.
-    bool chooses_modules() const { return !recomputes_ && modules_.size() > 1; }
+    bool chooses_modules() const { return is_selective_ && modules_.size() > 1; }
     // Those worth a try: recomputing attention saves what its scores take; without them it saves hardly anything.
-    std::vector<std::uint32_t> modules_to_try() const;
+    ModuleSets modules_to_try() const;
     // As it is, or with layers moved.
     bool fits_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
     // A block that leaves one layer of some chunk alone may need less than recomputing that one too.
@@ -45,7 +45,6 @@ class Savings {
     bool is_slow(const Plan& plan) { return scorer_.seconds(plan) > limit_.seconds(); }
     bool may_move(const PipelineForm& form) const;
     LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
-    void consider_all(Ways& ways, const Plan& plan, const PipelineForm& form, const LayerTimes& times);
     void consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
@@ -59,8 +58,8 @@ class Savings {
     const SearchSpace& space_;
     Scorer& scorer_;
     const Limit& limit_;
-    const bool recomputes_, narrows_, swaps_;
-    const std::vector<std::uint32_t> modules_;
+    const bool recomputes_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
+    const ModuleSets modules_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
 };
 
