@@ -131,6 +131,7 @@ static void read_precision(Import& in, const MegatronDefaults& defaults) {
     if (!bf16 && !fp16 && defaults.needs_precision && !in.hangs("precision")) in.notes.emplace_back("import_plan.note.fp32");
     const bool reduces_in_bf16 = in.on("grad_reduce_in_bf16", "gradients_in_fp32");
     const bool accumulates = in.on("accumulate_allreduce_grads_in_fp32", "gradients_in_fp32");
+    if (const auto main = in.text("main_params_dtype", "")) in.mark("main_params_dtype", *main == "fp32" ? Fate::no_number : Fate::unknown);
     const auto main_grads = in.text("main_grads_dtype", "gradients_in_fp32");
     in.job["gradients_in_fp32"] = main_grads == "bf16" ? false : accumulates || (!fp16 && !reduces_in_bf16);
 }
@@ -140,7 +141,8 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     const bool aware = in.on("use_precision_aware_optimizer", "moments");
     if (const auto name = in.text("optimizer", ""); name && *name != "adam" && *name != "null" && !defaults.silent)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
-    if (in.on("cpu_offloading", "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
+    if (in.on("cpu_offloading", "") || in.whole("cpu_offloading_num_layers", "").value_or(0) > 0)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
     const auto first = in.text("exp_avg_dtype", "moments"), second = in.text("exp_avg_sq_dtype", "moments");
     const auto bytes = [](const std::optional<std::string>& type) { return !type || *type == "fp32" ? 4 : *type == "fp8" ? 1 : 2; };
     in.job["moments"] = "fp32";
@@ -225,6 +227,14 @@ static void check_own(Import& in) {
     const auto heads = in.whole("num_attention_heads", "");
     if (heads && *heads > 0 && tensor > 0 && !in.hangs("tensor_parallel") && *heads % tensor != 0)
         in.refused.push_back(Text(refusal("heads")).with("heads", *heads).with("parallel", tensor));
+    const auto groups = in.on("group_query_attention", "") ? in.whole("num_query_groups", "") : std::nullopt;
+    if (groups && *groups > tensor && tensor > 0 && !in.hangs("tensor_parallel") && *groups % tensor != 0)
+        in.refused.push_back(Text(refusal("groups")).with("groups", *groups).with("parallel", tensor));
+    const std::int64_t context = in.job.value("context_parallel", std::int64_t{1}),
+                       tokens = in.job.value("sequence_length", std::int64_t{0});
+    if (context > 1 && context <= 65'536 && !in.hangs("context_parallel") && !in.hangs("sequence_length") && tokens % (2 * context) != 0)
+        in.refused.push_back(Text(refusal("sequence")).with("sequence", tokens).with("parts", 2 * context));
+    if (in.on("bf16", "") && in.on("fp16", "")) in.refused.push_back(Text(refusal("both")).with("one", "--bf16").with("other", "--fp16"));
     const auto positions = in.whole("max_position_embeddings", "");
     const std::int64_t length = in.job.value("sequence_length", std::int64_t{0});
     if (positions && !in.hangs("sequence_length") && *positions < length)

@@ -21,6 +21,11 @@ static std::optional<std::int64_t> tokenizer_words(Import& in) {
     auto tokenizer = in.text("tokenizer_type", "");
     if (!tokenizer && !in.has("tokenizer_type") && in.has("merge_file")) tokenizer = "GPT2BPETokenizer";
     auto words = tokenizer ? vocabulary_of(*tokenizer) : std::nullopt;
+    if (tokenizer == "Llama2Tokenizer") {  // a SentencePiece file, which may be anybody's
+        const std::string file = lower_case(in.text("tokenizer_model", "").value_or("tokenizer.model"));
+        const bool usual = file.ends_with("tokenizer.model") || file.find("llama") != std::string::npos;
+        if (!usual || file.find("llm-jp") != std::string::npos) words.reset();
+    }
     for (const char* key : {"tokenizer_model", "tokenizer_name_or_path", "tokenizer_type"}) {  // a model's own, by its name
         if (words || !in.has(key) || !in.last(key)->open.empty()) continue;
         const auto name = in.text(key, "");
@@ -212,6 +217,8 @@ void read_megatron_model(Import& in) {
     if (const auto depth = in.whole("mtp_num_layers", "model")) config["num_nextn_predict_layers"] = *depth;
     auto vocabulary = in.whole({"padded_vocab_size", "pad_vocab_size_to", "vocab_size"}, "model");
     for (const char* key : {"pad_vocab_size_to", "vocab_size"}) in.whole(key, "model");  // the padded one counts, where there are two
+    const bool padded = in.has("padded_vocab_size") || in.has("pad_vocab_size_to");
+    if (vocabulary && !padded && in.text("tokenizer_type", "") == "NullTokenizer") ++*vocabulary;  // its end of a document
     if (!vocabulary) vocabulary = tokenizer_words(in);
     config["vocab_size"] = vocabulary.value_or(1'024);  // to read the other sizes by
     if (config["learned_positions"] == true && !config.contains("max_position_embeddings"))

@@ -191,7 +191,7 @@ TEST_CASE("Megatron-LM refuses what its own checks refuse") {
     CHECK(refused("") == "");
     CHECK(refused("--expert-model-parallel-size 2") == "import_plan.refused.no_experts");
     CHECK(refused("--expert-model-parallel-size 4 --num-experts 6") == "import_plan.refused.experts");
-    CHECK(refused("--expert-model-parallel-size 2 --num-experts 4 --fp16") == "import_plan.refused.expert_fp16");
+    CHECK(refused("--expert-model-parallel-size 2 --num-experts 4 --fp16") == "import_plan.refused.expert_fp16 import_plan.refused.both");
     CHECK(refused("--tensor-model-parallel-size 2 --num-experts 4") == "import_plan.refused.expert_sequence");
     CHECK(refused("--expert-model-parallel-size 4 --num-experts 4 --tensor-model-parallel-size 4 --sequence-parallel") ==
           "import_plan.refused.expert_world");
@@ -199,8 +199,23 @@ TEST_CASE("Megatron-LM refuses what its own checks refuse") {
                   "--expert-tensor-parallel-size 1") == "");
     CHECK(refused("--tensor-model-parallel-size 8 --num-attention-heads 12") == "import_plan.refused.heads");
     CHECK(refused("--seq-length 1024") == "import_plan.refused.positions");
+    CHECK(refused("--tensor-model-parallel-size 4 --group-query-attention --num-query-groups 6") == "import_plan.refused.groups");
+    CHECK(refused("--context-parallel-size 2 --seq-length 510") == "import_plan.refused.sequence");
+    CHECK(refused("--fp16 --bf16") == "import_plan.refused.both");
     CHECK(refused("--tensor-model-parallel-size 2 --tp-comm-overlap") == "import_plan.refused.tensor_overlap");
     CHECK(refused("--use-distributed-optimizer --overlap-param-gather") == "import_plan.refused.gather_gradients");
+}
+
+TEST_CASE("Megatron-LM: words of a tokenizer without one, and of a SentencePiece file that is not Llama 2's") {
+    const std::string sizes =
+        "torchrun --nproc_per_node 8 p.py --num-layers 7 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 "
+        "--max-position-embeddings 1024 --micro-batch-size 1 --global-batch-size 8 --bf16 ";
+    CHECK(job_of(sizes + "--tokenizer-type NullTokenizer --vocab-size 32768")["job"]["model"]["vocab_size"] == 32'769);
+    CHECK(
+        job_of(sizes + "--tokenizer-type Llama2Tokenizer --tokenizer-model /x/Llama-2-7b/tokenizer.model")["job"]["model"]["vocab_size"] ==
+        32'000);
+    const Json other = job_of(sizes + "--tokenizer-type Llama2Tokenizer --tokenizer-model /x/llm-jp-tokenizer-100k.ver3.0b1.model");
+    CHECK(other["asked"].dump() == R"(["vocab_size"])");
 }
 
 TEST_CASE("keys that are there and say nothing are not there") {
