@@ -41,3 +41,15 @@ test('the job of the page takes what the script says; the rest is searched; GPU 
     const own = jobOfScript(before, catalog, { ...plan, job: { model: { model_type: 'llama', hidden_size: 64 } } });
     expect([own.model, own['model.hidden_size']]).toEqual(['custom', 64]);
 });
+
+test('what is being typed stays while the answer to an earlier field arrives', () => {
+    const answer = vi.fn();
+    const open: typeof plan = { ...plan, asked: ['vocab_size', 'gpus'] };
+    const asking = { ...script, jobs: [open] };
+    const { find, again } = show(<ScriptReport script={asking} chosen={0} choose={vi.fn()} set={{}} answer={answer} />);
+    write(find('textbox', 'GPUs'), '64');
+    again(<ScriptReport script={asking} chosen={0} choose={vi.fn()} set={{ vocab_size: '128256' }} answer={answer} />);
+    expect(find('textbox', 'GPUs')).toHaveProperty('value', '64');
+    find('textbox', 'GPUs').dispatchEvent(new Event('change', { bubbles: true }));
+    expect(answer).toHaveBeenCalledWith('gpus', '64');
+});

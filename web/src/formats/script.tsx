@@ -1,4 +1,5 @@
 import './script.css';
+import { useState } from 'preact/hooks';
 import type { Answers, ImportedKey, ImportedPlan, KeyFate } from '../core/api';
 import { say, tell } from '../words/words';
 
@@ -61,14 +62,21 @@ interface AskProps {
     answer(value: string): void;
 }
 
+// What is being typed stays while the answer to an earlier field is still on its way.
 function Ask({ name, label, choices, value, answer }: AskProps) {
+    const [draft, setDraft] = useState<string | null>(null);
+    const settle = (typed: string) => {
+        setDraft(null);
+        answer(typed);
+    };
     return (
         <label>
             {label}{' '}
             <input
-                value={value}
+                value={draft ?? value}
                 list={choices.length > 0 ? `choices-${name}` : undefined}
-                onChange={(event) => answer(event.currentTarget.value)}
+                onInput={(event) => setDraft(event.currentTarget.value)}
+                onChange={(event) => settle(event.currentTarget.value)}
             />
             {choices.length > 0 && (
                 <datalist id={`choices-${name}`}>
