@@ -128,6 +128,23 @@ std::vector<Entry> overrides_of(ShellCommand& command) {
     return entries;
 }
 
+// What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
+void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
+    if (format == "torchtitan" && !in.has("job.config_file")) {
+        const auto set =
+            std::find_if(command.settings.begin(), command.settings.end(), [](const auto& one) { return one.first == "CONFIG_FILE"; });
+        const auto known = script.variables.find("CONFIG_FILE");
+        if (set != command.settings.end())
+            in.entries.push_back({"job.config_file", "CONFIG_FILE", set->second, command.line});
+        else if (known != script.variables.end() && !known->second.empty())
+            in.entries.push_back({"job.config_file", "CONFIG_FILE", known->second[0].text, known->second[0].line});
+    }
+    if (format != "llm-foundry") return;
+    const auto file = std::find_if(rest.words.begin(), rest.words.end(),
+                                   [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
+    if (file != rest.words.end()) in.entries.push_back({"config_file", "", file->text, file->line});
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     ReadJob job;
@@ -142,16 +159,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (!trains) return std::nullopt;
     format = reader->id;
     job.in.answers = set;
-    // what is overridden stands in a file that is not here
-    if (reader->id == "torchtitan" && !job.in.has("job.config_file"))
-        for (const auto& [name, value] : command.settings)
-            if (name == "CONFIG_FILE") job.in.entries.push_back({"job.config_file", "CONFIG_FILE", value, command.line});
-    if (reader->id == "torchtitan" && !job.in.has("job.config_file"))
-        if (const auto found = script.variables.find("CONFIG_FILE"); found != script.variables.end() && !found->second.empty())
-            job.in.entries.push_back({"job.config_file", "CONFIG_FILE", found->second[0].text, found->second[0].line});
-    const auto file = std::find_if(rest.words.begin(), rest.words.end(),
-                                   [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
-    if (reader->id == "llm-foundry" && file != rest.words.end()) job.in.entries.push_back({"config_file", "", file->text, file->line});
+    name_file(script, command, rest, reader->id, job.in);
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);

@@ -135,11 +135,11 @@ void read_batch(Import& in) {
         in.whole({"parallelism.pipeline_parallel_microbatch_size", "experimental.pipeline_parallel_microbatch_size"}, "micro_batch");
     const auto global = in.whole("training.global_batch_size", "global_batch");
     const auto parts_before = in.whole("experimental.pipeline_parallel_microbatches", "micro_batch");  // as many as stages, else
-    const std::int64_t degree = in.job.value("pipeline_parallel", std::int64_t{1});
+    const std::int64_t depth = in.job.value("pipeline_parallel", std::int64_t{1});
     const std::int64_t steps = in.whole("training.gradient_accumulation_steps", "global_batch").value_or(1);  // flame's
-    const bool stages = degree > 1, older = in.has("training.batch_size") && !part;
+    const bool stages = depth > 1, older = in.has("training.batch_size") && !part;
     if (local && *local > 0 && *local <= 65'536) {
-        const std::int64_t parts = std::max<std::int64_t>(parts_before.value_or(degree), 1);
+        const std::int64_t parts = std::max<std::int64_t>(parts_before.value_or(depth), 1);
         if (!stages || (older && *local % parts == 0))
             in.job["micro_batch"] = stages ? *local / parts : *local;
         else if (!older)

@@ -60,8 +60,9 @@ void read_copies_batch(Import& in, const BatchKeys& keys) {
     }
 }
 
+static constexpr const char* kStages[] = {"none", "optimizer", "gradients", "weights"};  // of ZeRO
+
 void read_zero_stage(Import& in, std::string_view key) {
-    constexpr const char* kStages[] = {"none", "optimizer", "gradients", "weights"};
     const auto stage = in.whole(key, "zero");
     if (!stage) return;
     if (*stage >= 0 && *stage <= 3)
@@ -72,14 +73,13 @@ void read_zero_stage(Import& in, std::string_view key) {
 
 // "ds_z3_offload", "zero_stage_2", "deepspeed_stage1", "zero3_bf16_cpuoffload_params", "zero3_no_offload"
 void read_zero_path(Import& in, std::string_view key) {
-    constexpr const char* kStages[] = {"none", "optimizer", "gradients", "weights"};
     const auto path = in.text(key, "zero");
     if (!path) return;
     std::string name = lower_case(path->substr(path->rfind('/') + 1));
     std::erase_if(name, [](char c) { return c == '_' || c == '-'; });
     const auto says = [&](std::string_view word) { return name.find(word) != std::string::npos; };
     int stage = -1;
-    for (const std::string_view word : {"stage", "zero", "z"})
+    for (const std::string_view word : {"zero", "z", "stage"})  // "sft_stage2_zero3": a training's stage beside ZeRO's
         for (int i = 0; i < 4 && stage < 0; ++i)
             if (says(joined({word, std::string_view("0123").substr(static_cast<std::size_t>(i), 1)}))) stage = i;
     if (stage < 0) return in.mark(key, Fate::unknown);

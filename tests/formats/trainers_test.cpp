@@ -361,6 +361,7 @@ TEST_CASE("the name of a DeepSpeed file says the stage, and whether and what wai
     CHECK(zero("ds_z2_offload_config.json") == R"(zero="gradients" optimizer_offload=1.0)");
     CHECK(zero("ds_config_stage3.json") == R"(zero="weights" optimizer_offload=?)");
     CHECK(zero("ds_zero_stage_1.json") == R"(zero="optimizer" optimizer_offload=?)");
+    CHECK(zero("sft_stage2_zero3.json") == R"(zero="weights" optimizer_offload=?)");
     CHECK(zero("mine.json") == "zero=? optimizer_offload=?");
 }
 
