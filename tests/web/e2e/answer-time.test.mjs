@@ -118,7 +118,7 @@ pageTest('an item of the time goes down to single multiplications: symbols, defi
     const page = await open();
     await timePart(page, 'compute').click();
     const shown = card(page, 't-compute');
-    await shown.waitFor();
+    await shown.locator('.formula dd').first().waitFor();
     inOrder(await plain(shown), say('time.multiplications.summary'), item.source.title, say(`place.${item.source.where}`));
     assert.equal(await shown.locator('dd a').getAttribute('href'), item.source.url);
     assert.equal(await shown.locator('.where tr').count(), item.where.length);
