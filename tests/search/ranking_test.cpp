@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
+
 #include "api.h"
 #include "base/tie.h"
 #include "contract.h"
@@ -149,7 +151,8 @@ TEST_CASE("what is left out of the space stands in no plan") {
 
 // ---- "only": filters
 TEST_CASE("a filter is the value set: the list is that of the job with it") {
-    for (const std::size_t which : {0, 2, 4, 5}) {
+    constexpr std::size_t kAsked[] = {0, 2, 4, 5};
+    for (const std::size_t which : std::span(kAsked).first(tests::kSlowBuild ? 1 : 4)) {
         const Json& request = kRequests[which];
         const Json all = rank(request);
         int checked = 0;

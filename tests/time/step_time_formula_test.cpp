@@ -9,6 +9,7 @@
 #include "base/formula_reader.h"
 #include "model/catalog.h"
 #include "random_cases.h"
+#include "support.h"
 #include "time/step_time.h"
 
 using namespace fourfold;
@@ -81,7 +82,7 @@ std::string defect(const FormulaCase& c, std::set<std::string>& items_seen) {
 TEST_CASE("time formulas: the traced value is the search's, bit for bit, and what is printed of it adds up") {
     tests::Random random(41);
     std::set<std::string> seen;
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < (tests::kSlowBuild ? 100 : 500); ++i) {
         const FormulaCase c = random_case(random, tests::random_model(random));
         CHECK(defect(c, seen) == "");
     }
@@ -90,7 +91,7 @@ TEST_CASE("time formulas: the traced value is the search's, bit for bit, and wha
             std::find_if(catalog().models.begin(), catalog().models.end(), [&](const auto& one) { return one.model.id == id; });
         if (entry == catalog().models.end()) continue;
         CAPTURE(std::string(id));
-        for (int i = 0; i < 100; ++i) CHECK(defect(random_case(random, entry->model), seen) == "");
+        for (int i = 0; i < (tests::kSlowBuild ? 20 : 100); ++i) CHECK(defect(random_case(random, entry->model), seen) == "");
     }
     CHECK(seen.size() == static_cast<std::size_t>(TimeItem::count));  // every item was there at least once
 }
