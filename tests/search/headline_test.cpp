@@ -1,5 +1,5 @@
-// What the headline says is what the ranking says first: every model on every GPU of the catalogue. One job in three is asked here (5,000
-// and more), all of them by `fourfold_tests -tc="*every job*" --no-skip` (4 minutes).
+// What the headline says is what the ranking says first: every model on every GPU of the catalogue. One job in three is asked here
+// (7,400), all of them by `fourfold_tests -tc="*every job*" --no-skip` (4 minutes).
 #include <doctest/doctest.h>
 
 #include "api.h"
