@@ -57,6 +57,7 @@ static void set_habits(Plan& plan) {
     for (Habit Plan::*habit : {&Plan::transformer_engine, &Plan::gradient_fusion, &Plan::softmax_fusion, &Plan::activation_fusion,
                                &Plan::grouped_gemm, &Plan::large_workspaces, &Plan::attention_mask, &Plan::deferred_embedding_gradient})
         plan.*habit = random.one_of({Habit::automatic, Habit::automatic, Habit::on, Habit::off});
+    plan.cuda_graphs = random.one_of({CudaGraphs::none, CudaGraphs::none, CudaGraphs::layers, CudaGraphs::step});
 }
 
 Plan random_plan(Random& random) {

@@ -42,6 +42,8 @@ constexpr Since kSince[] = {
     {"--mtp-num-layers", 12, ""},
     {"--use-custom-fsdp", 12, "zero"},
     {"--pipeline-model-parallel-layout", 13, "layout"},
+    {"--external-cuda-graph", 13, "cuda_graphs"},
+    {"--cuda-graph-impl", 15, "cuda_graphs"},
     {"--use-megatron-fsdp", 14, "zero"},
 };
 constexpr int kOldest = 9;  // of kReleaseChoices

@@ -168,7 +168,6 @@ static constexpr const char* kNoNumber[] = {
     "nccl*",
     "high_priority*",
     "cuda_graph*",
-    "enable_cuda_graph",
     "external*",
     "auto_detect*",
     "no_mmap*",

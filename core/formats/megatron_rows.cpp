@@ -254,6 +254,16 @@ static void write_expert_overlap(To& to, Name) {
     to.when(to.plan.expert_overlap && sends_to_experts(to), "--overlap-moe-expert-parallel-comm");
 }
 
+// Before 0.15 those of Transformer Engine alone.
+static void write_graphs(To& to, Name field) {
+    const CudaGraphs graphs = to.plan.cuda_graphs;
+    if (graphs == CudaGraphs::none) return;
+    if (!to.knows("--cuda-graph-impl")) return graphs == CudaGraphs::layers ? to.flag("--external-cuda-graph") : to.leave_field(field);
+    to.flag("--cuda-graph-impl", graphs == CudaGraphs::step ? "local" : "transformer_engine");
+    if (graphs == CudaGraphs::step) return to.flag("--cuda-graph-scope", "full_iteration");
+    to.flag("--cuda-graph-scope", to.model.experts.count > 0 ? "attn moe_router moe_preprocess" : "attn mlp");
+}
+
 static void write_kernel(To& to, Name) {
     if (to.plan.attention == Attention::flash && !to.knows("--attention-backend")) return to.flag("--use-flash-attn");
     switch (to.plan.attention) {
@@ -337,6 +347,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"expert_tensor_parallel", nullptr},  // with the one before
     {"expert_dispatch", write_dispatch},
     {"expert_overlap", write_expert_overlap},
+    {"cuda_graphs", write_graphs},
     {"grouped_gemm", write_grouped},
     {"zero", write_zero},
     {"shard_replicas", write_replicas},

@@ -36,6 +36,19 @@ static void read_dispatch(Import& in) {
         in.mark("moe_token_dispatcher_type", *type == "allgather" ? Fate::no_number : Fate::unknown);
 }
 
+// CUDA graphs of the whole step, or of parts of layers: whole layers where no part is said; without attention most launches remain.
+static void read_graphs(Import& in) {
+    const auto kind = in.text("cuda_graph_impl", "cuda_graphs");
+    bool any = kind.has_value() && *kind != "none";
+    for (const char* const older : {"enable_cuda_graph", "external_cuda_graph"}) any = in.on(older, "cuda_graphs") || any;
+    std::string parts;
+    for (const char* const key : {"cuda_graph_scope", "cuda_graph_modules"}) parts += in.text(key, "cuda_graphs").value_or("");
+    if (in.hangs("cuda_graphs")) return;
+    const auto has = [&](const char* part) { return parts.find(part) != std::string::npos; };
+    const bool attention = parts.find_first_not_of("[] ") == std::string::npos || has("attn") || has("full");
+    in.job["cuda_graphs"] = !any || !attention ? "none" : kind == "full_iteration" || has("full_iteration") ? "step" : "layers";
+}
+
 // Three ways to say it, of which one may be used (928-938).
 static void read_chunks(Import& in) {
     const auto layout = in.text("pipeline_model_parallel_layout", "layout");
@@ -292,6 +305,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     else if (in.job.contains("tensor_parallel"))
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
     if (!dense) read_dispatch(in);
+    read_graphs(in);
     read_chunks(in);
     read_recompute(in);
     read_zero(in, defaults);

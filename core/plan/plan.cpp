@@ -66,6 +66,7 @@ static constexpr Choice kFrozenFormats[] = {{"bf16"}, {"fp8"}, {"nf4"}, {"nf4_si
 static constexpr Choice kOptimizers[] = {{"adam"}, {"adam_8bit"}, {"muon"}, {"sgd"}};
 static constexpr Choice kTargets[] = {{"query"}, {"key"}, {"value"}, {"output"}, {"gate"}, {"up"}, {"down"}};
 static constexpr Choice kDispatches[] = {{"auto"}, {"all_to_all"}, {"deepep"}};
+static constexpr Choice kGraphs[] = {{"none"}, {"layers"}, {"step"}};
 static constexpr Choice kOffloadTargets[] = {{"host"}, {"nvme"}};
 static constexpr Choice kOffloadOverlaps[] = {{"none"}, {"overlapped"}, {"interleaved"}};
 static constexpr Choice kContexts[] = {{"ring"}, {"all_to_all"}};
@@ -80,7 +81,7 @@ const std::span<const Choice> kFrameworkChoices = kFrameworks, kAttentionChoices
                               kSiteChoices = kSites, kHabitChoices = kHabitNames, kDispatchChoices = kDispatches,
                               kTrainedChoices = kTrainedKinds, kFrozenChoices = kFrozenFormats, kOptimizerChoices = kOptimizers,
                               kTargetChoices = kTargets, kOffloadTargetChoices = kOffloadTargets, kOffloadOverlapChoices = kOffloadOverlaps,
-                              kContextChoices = kContexts;
+                              kContextChoices = kContexts, kGraphChoices = kGraphs;
 
 // ---- the layout's text
 void set_notation(Plan& plan, const std::string& text, Problems& problems) {

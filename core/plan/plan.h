@@ -26,6 +26,9 @@ enum class Moments { fp32, bits16, bits8 };
 enum class SiteKind { measured, quiet, shared, own };
 // How tokens reach their experts: as most runs do; every copy in an all-to-all of NCCL's; once to each node, then on inside (DeepEP).
 enum class ExpertDispatch : std::uint8_t { automatic, all_to_all, deepep };
+// What the CPU launches from recordings (CUDA graphs): nothing, the parts of layers whose sizes are fixed, or the whole step. Names and
+// parts: Megatron Core, docs/user-guide/features/cuda_graph.md.
+enum class CudaGraphs : std::uint8_t { none, layers, step };
 // Whether all parameters learn, or only small matrices beside frozen ones (LoRA, arXiv 2106.09685); how the frozen ones are stored (nf4: 4
 // bits, and a scale of 8 bits per 64 values; nf4_single: a scale of 32 bits. QLoRA, arXiv 2305.14314); and what updates those that learn.
 enum class TrainedPart : std::uint8_t { full, lora };
@@ -63,7 +66,7 @@ enum LoraTarget : std::uint32_t {
 
 extern const std::span<const Choice> kFrameworkChoices, kAttentionChoices, kLossChoices, kScheduleChoices, kZeroChoices, kRecomputeChoices,
     kPrecisionChoices, kMomentsChoices, kModuleChoices, kSiteChoices, kHabitChoices, kDispatchChoices, kTrainedChoices, kFrozenChoices,
-    kOptimizerChoices, kTargetChoices, kOffloadTargetChoices, kOffloadOverlapChoices, kContextChoices;
+    kOptimizerChoices, kTargetChoices, kOffloadTargetChoices, kOffloadOverlapChoices, kContextChoices, kGraphChoices;
 
 // What else than whole numbers may be "auto": bits of Plan::open.
 enum Open : std::uint32_t {
@@ -117,6 +120,7 @@ struct Plan {
     Attention attention = Attention::automatic;
     Loss loss = Loss::automatic;
     ExpertDispatch expert_dispatch = ExpertDispatch::automatic;
+    CudaGraphs cuda_graphs = CudaGraphs::none;
     ContextKind context_parallel_kind = ContextKind::ring;
     OffloadTarget optimizer_offload_target = OffloadTarget::host;
     OffloadOverlap optimizer_offload_overlap = OffloadOverlap::none;
@@ -285,6 +289,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.number({"expert_imbalance|imbalance|times"}, p.expert_imbalance, {1, 64});
     v.choice({"expert_dispatch|dispatch"}, p.expert_dispatch, kDispatchChoices);
     v.boolean({"expert_overlap|epov"}, p.expert_overlap);
+    v.choice({"cuda_graphs|graphs"}, p.cuda_graphs, kGraphChoices);
     v.choice({"framework|fw"}, p.framework, kFrameworkChoices);
     v.choice({"attention|attn"}, p.attention, kAttentionChoices);
     v.choice({"loss|loss"}, p.loss, kLossChoices);

@@ -342,9 +342,13 @@ class LayerCost : TimeSymbols<N> {
         N host = on_.of(&Timing::host_layer);
         if (expert) host = host + on_.of(&Timing::host_experts);
         // launched ahead; when a layer is short the CPU becomes the slower of the two
-        now_.forward = of_kind("F", "layer_forward", norm4(forward, host));
+        const auto launched = [&](const N& work, const N& cpu) {
+            return p_.cuda_graphs == CudaGraphs::step ? cited(work) : norm4(work, cpu);
+        };
+        if (p_.cuda_graphs == CudaGraphs::layers) host = on_.of(&Timing::graphed_host) * host;
+        now_.forward = of_kind("F", "layer_forward", launched(forward, host));
         now_.backward =
-            of_kind("B", "layer_backward", norm4(backward, on_.of(kHostBackward[p_.recompute == Recompute::full ? 1 : 0]) * host));
+            of_kind("B", "layer_backward", launched(backward, on_.of(kHostBackward[p_.recompute == Recompute::full ? 1 : 0]) * host));
         if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "computed_again", cited(now_.forward));
         return now_;
     }

@@ -51,6 +51,7 @@ inline constexpr Changed kChanged[] = {
     {"expert_imbalance", "{}", "2"},
     {"expert_dispatch", R"({"model": "mixtral-8x7b", "expert_parallel": 2})", R"("deepep")"},
     {"expert_overlap", R"({"model": "mixtral-8x7b", "expert_parallel": 2})", "true"},
+    {"cuda_graphs", "{}", R"("layers")"},
     {"framework", "{}", R"("megatron-2024")"},
     {"attention", "{}", R"("plain")"},
     {"loss", "{}", R"("te_fused")"},

@@ -115,7 +115,7 @@ TEST_CASE("settings before the command, experts, a layout") {
     CHECK(job["refused"].empty());
 }
 
-TEST_CASE("how tokens are sent to experts") {
+TEST_CASE("how tokens are sent to experts, and what is launched from graphs") {
     const std::string arguments =
         "python pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 "
         "--vocab-size 99 --num-experts 8 --moe-router-topk 2 --moe-router-num-groups 4 --moe-router-group-topk 2 ";
@@ -125,6 +125,15 @@ TEST_CASE("how tokens are sent to experts") {
     CHECK(sent("--moe-token-dispatcher-type alltoall") == "expert_dispatch=\"all_to_all\" expert_overlap=false");
     CHECK(sent("--moe-token-dispatcher-type flex --moe-enable-deepep --overlap-moe-expert-parallel-comm") ==
           "expert_dispatch=\"deepep\" expert_overlap=true");
+    const auto graphs = [&](const std::string& said) { return first(arguments + said)["job"]["cuda_graphs"].get<std::string>(); };
+    CHECK(graphs("") == "none");
+    CHECK(graphs("--cuda-graph-impl none") == "none");
+    CHECK(graphs("--enable-cuda-graph") == "layers");
+    CHECK(graphs("--external-cuda-graph") == "layers");
+    CHECK(graphs("--enable-cuda-graph --cuda-graph-scope full_iteration") == "step");
+    CHECK(graphs("--cuda-graph-impl full_iteration") == "step");
+    CHECK(graphs("--cuda-graph-impl transformer_engine --cuda-graph-scope attn moe_router moe_preprocess") == "layers");
+    CHECK(graphs("--cuda-graph-impl transformer_engine --cuda-graph-modules moe_router moe_preprocess") == "none");
     const std::string offload = " --optimizer-cpu-offload --use-precision-aware-optimizer --optimizer-offload-fraction 0.5";
     const auto moved = [&](const std::string& said) {
         return some(first(arguments + said), {"optimizer_offload", "optimizer_offload_overlap"});

@@ -30,7 +30,7 @@ constexpr std::string_view kKnown = R"(
 --recompute-num-layers --recompute-modules --bf16 --fp16 --fp8-format --fp8-param-gather --grad-reduce-in-bf16
 --accumulate-allreduce-grads-in-fp32 --use-precision-aware-optimizer --exp-avg-dtype --exp-avg-sq-dtype --optimizer-cpu-offload
 --optimizer-offload-fraction --overlap-cpu-optimizer-d2h-h2d --attention-backend --cross-entropy-loss-fusion --cross-entropy-fusion-impl --tp-comm-overlap
---overlap-grad-reduce --overlap-param-gather --no-overlap-p2p-communication
+--overlap-grad-reduce --overlap-param-gather --no-overlap-p2p-communication --cuda-graph-impl --cuda-graph-scope
 )";
 bool known(const std::string& flag) {
     std::istringstream words{std::string(kKnown)};

@@ -43,7 +43,8 @@ Json deepseek(int expert_parallel) {
 }
 
 // yanring/Megatron-MoE-ModelZoo e8650517, best_practice/qwen3 (235B); NVIDIA-NeMo/Megatron-Bridge 067f987d,
-// skills/nemo-mbridge-perf-expert-parallel-overlap (30B; sequence and split not printed, taken from the same page's other benchmark).
+// skills/nemo-mbridge-perf-expert-parallel-overlap (30B; sequence and split not printed, taken from the same page's other benchmark). Both
+// set --cross-entropy-fusion-impl te (model_configs/benchmarking; recipes).
 struct PrintedRun {
     const char* dispatch;
     bool overlap;
@@ -94,9 +95,9 @@ TEST_CASE("of a token's copies, the part that crosses the network") {
 TEST_CASE("measured: five runs of Megatron-Core that say how they send tokens, on H100") {
     double error = 0;
     for (const auto& [shape, run] : kRuns) {
-        Json request = {{"gpu", "h100-sxm-80gb"},          {"cluster", "dgx-h100"},        {"sequence_length", 4096}, {"micro_batch", 1},
-                        {"context_parallel", 1},           {"gradients_in_fp32", false},   {"schedule", "1f1b"},      {"zero", "optimizer"},
-                        {"expert_dispatch", run.dispatch}, {"expert_overlap", run.overlap}};
+        Json request = {{"gpu", "h100-sxm-80gb"}, {"cluster", "dgx-h100"},           {"sequence_length", 4096},      {"micro_batch", 1},
+                        {"context_parallel", 1},  {"gradients_in_fp32", false},      {"schedule", "1f1b"},           {"zero", "optimizer"},
+                        {"loss", "te_fused"},     {"expert_dispatch", run.dispatch}, {"expert_overlap", run.overlap}};
         request.update(*shape);
         const double off = estimate(request)["step_seconds"].get<double>() / run.seconds - 1;
         CAPTURE(request.dump());

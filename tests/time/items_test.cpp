@@ -85,6 +85,13 @@ TEST_CASE("by hand: a dense layer") {
     CHECK(c.layers().dense.forward == Approx(forward * std::pow(17, 0.25)).epsilon(1e-12));
     const double backward = layer.multiply_backward + layer.attention_backward + layer.element_backward + layer.tensor_backward;
     CHECK(c.layers().dense.backward == Approx(std::pow(std::pow(backward, 4) + std::pow(2.6 * forward, 4), 0.25)).epsilon(1e-12));
+    c.plan.cuda_graphs = CudaGraphs::layers;  // half of it is left: as long as the GPU, fourth root of 2
+    c.k.graphed_host = 0.5;
+    CHECK(c.layers().dense.forward == Approx(forward * std::pow(2, 0.25)).epsilon(1e-12));
+    CHECK(c.layers().dense.backward == Approx(std::pow(std::pow(backward, 4) + std::pow(1.3 * forward, 4), 0.25)).epsilon(1e-12));
+    c.plan.cuda_graphs = CudaGraphs::step;  // nothing
+    CHECK(c.layers().dense.forward == Approx(forward).epsilon(1e-12));
+    CHECK(c.layers().dense.backward == Approx(backward).epsilon(1e-12));
 }
 
 TEST_CASE("by hand: variants of a dense layer's multiplications and element-wise work") {

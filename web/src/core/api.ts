@@ -51,6 +51,7 @@ export type FieldKey =
     | 'expert_imbalance'
     | 'expert_dispatch'
     | 'expert_overlap'
+    | 'cuda_graphs'
     | 'framework'
     | 'attention'
     | 'loss'
