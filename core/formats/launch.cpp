@@ -201,6 +201,7 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
         for (; i + 1 < words.size() && !is_flag(words[i + 1].text); ++i) {
             const std::string& value = words[i + 1].text;
             if (value.size() > 1 && value[0] == '-' && std::isalpha(static_cast<unsigned char>(value[1])) != 0) break;
+            if (!values.empty() && is_program(value)) break;  // "torchrun --nnodes 4 ${DIR}/pretrain_gpt.py": what a launcher was told ends
             if (stands_alone(entry, values, value)) {
                 alone.push_back({"", without_marks(value), "", words[i + 1].line, open_names(value)});
                 continue;
@@ -208,8 +209,6 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
             add_open(entry, value);
             values.push_back(value);
         }
-        // A program's own arguments end what a launcher was told: "torchrun --nnodes 4 pretrain_gpt.py".
-        while (values.size() > 1 && is_program(values.back().get<std::string>())) values.erase(values.end() - 1);
         entry.value = values.empty() ? Json(true) : values.size() == 1 ? values[0] : values;
         entries.push_back(std::move(entry));
         for (Entry& one : alone) entries.push_back(std::move(one));

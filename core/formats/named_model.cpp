@@ -66,6 +66,62 @@ bool take_named_model(Import& in, std::string_view key) {
     return true;
 }
 
+// Megatron's name of a size, and its names in a config.json, of which the model has one.
+struct Size {
+    const char *key, *names[3];
+};
+static constexpr Size kSizes[] = {
+    {"num_layers", {"num_hidden_layers"}},
+    {"hidden_size", {"hidden_size"}},
+    {"ffn_hidden_size", {"intermediate_size"}},
+    {"num_attention_heads", {"num_attention_heads"}},
+    {"num_query_groups", {"num_key_value_heads"}},
+    {"kv_channels", {"head_dim"}},
+    {"num_experts", {"n_routed_experts", "num_local_experts", "num_experts"}},
+    {"moe_router_topk", {"num_experts_per_tok"}},
+    {"moe_ffn_hidden_size", {"moe_intermediate_size"}},
+    {"mtp_num_layers", {"num_nextn_predict_layers"}},
+    {"moe_router_num_groups", {"n_group"}},
+    {"moe_router_group_topk", {"topk_group"}},
+};
+
+void resize_named_model(Import& in) {
+    const Json id = in.job.value("model", Json());
+    const CatalogModel* const named = id.is_string() ? catalog().model(id.get<std::string>()) : nullptr;
+    if (named == nullptr) return;
+    Json config = canonical_config(named->model);
+    config.erase("_name_or_path");
+    bool changed = false, fits = true;
+    for (const auto& [key, names] : kSizes) {
+        const Entry* const said = in.last(key);
+        if (said == nullptr || in.hangs("model")) continue;
+        const bool none = said->value.is_null() && std::string_view(key) == "mtp_num_layers";
+        const auto size = none ? std::optional<std::int64_t>(0) : in.whole(key, "model");
+        if (!size) continue;
+        const auto name =
+            std::find_if(std::begin(names), std::end(names), [&](const char* one) { return one != nullptr && config.contains(one); });
+        if (none) in.mark(key, Fate::used);
+        if (name == std::end(names)) {
+            fits = fits && *size == 0;
+        } else if (config[*name] != Json(*size)) {
+            config[*name] = *size;
+            changed = true;
+        }
+    }
+    if (in.whole("moe_layer_freq", "model") == 1 && config.value("first_k_dense_replace", 0) > 0)
+        config["first_k_dense_replace"] = 0, changed = true;
+    const bool latent = in.has("multi_latent_attention") && !in.on("multi_latent_attention", "model") && named->model.latent.kv_rank > 0;
+    if (!changed && fits && !latent) return;
+    Problems problems;
+    ImportReport report;
+    if (fits && !latent && read_model(config, "", problems, report)) {
+        in.job["model"] = config;
+        return;
+    }
+    in.job.erase("model");
+    in.notes.push_back(Text("import_plan.note.not_counted").with("key", named->model.id));
+}
+
 void ask_model(Import& in) {
     if (in.job.contains("model") || in.hangs("model")) return;
     const auto answer = in.answers.find("model");

@@ -14,6 +14,10 @@ const CatalogModel* named_model(std::string_view name);
 // Sets the job's model from the entry of that key; false where it names none.
 bool take_named_model(Import& import, std::string_view key);
 
+// Sizes in Megatron's names beside a named model change it: the job's model becomes one of its own. What cannot be changed so is noted, and
+// the model asked for.
+void resize_named_model(Import& import);
+
 // The model is asked for, where nothing said it; an answer is an id of the catalogue.
 void ask_model(Import& import);
 

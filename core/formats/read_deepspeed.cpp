@@ -23,8 +23,31 @@ static void read_offload(Import& in) {
     const bool reads = in.on("zero_optimization.offload_optimizer.pipeline_read", "optimizer_offload_overlap"),
                writes = in.on("zero_optimization.offload_optimizer.pipeline_write", "optimizer_offload_overlap");
     if (reads && writes) in.job["optimizer_offload_overlap"] = "overlapped";
-    if (const auto weights = in.text("zero_optimization.offload_param.device", ""); weights && *weights != "none")
+    const auto weights = in.text("zero_optimization.offload_param.device", "");
+    if ((weights && *weights != "none") || in.on("zero_optimization.cpu_offload_params", ""))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+}
+
+void read_zero_block(Import& in) {
+    read_zero_stage(in, "zero_optimization.stage");
+    read_offload(in);
+    for (const char* key : {"zero_optimization.mics_shard_size", "zero_optimization.zero_hpz_partition_size"})
+        if (const auto size = in.whole(key, ""); size && *size > 1)
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+    if (in.on("zero_optimization.zero_quantized_weights", ""))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "zero_quantized_weights"));
+    if (in.has("zero_optimization.overlap_comm"))
+        in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
+}
+
+void settle_deepspeed_types(Import& in) {
+    const std::string precision = in.job.value("precision", ""), zero = in.job.value("zero", "");
+    const auto type = in.text("data_types.grad_accum_dtype", "gradients_in_fp32");
+    const bool bf16 = precision == "bf16";
+    if ((!bf16 && precision != "fp16") || zero.empty()) return in.job.erase("gradients_in_fp32"), void();
+    const bool in_fp32 = type ? *type == "fp32" : bf16 && zero == "none";
+    in.job["gradients_in_fp32"] = in_fp32;
+    if (bf16 && zero == "none" && in_fp32) in.job["zero"] = "optimizer";
 }
 
 void read_deepspeed(Import& in) {
@@ -63,8 +86,8 @@ void read_deepspeed(Import& in) {
     fill_pytorch(in);
     in.ask("gpus");
     read_copies_batch(in, {"train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "train_batch_size"});
-    read_zero_stage(in, "zero_optimization.stage");
-    read_offload(in);
+    in.job["zero"] = "none";
+    read_zero_block(in);
     const bool bf16 = in.on("bf16.enabled", "precision") || in.on("bfloat16.enabled", "precision"),
                fp16 = in.on("fp16.enabled", "precision");
     if (bf16 || fp16)
@@ -73,12 +96,7 @@ void read_deepspeed(Import& in) {
         in.notes.emplace_back("import_plan.note.fp32_named");
     if (bf16 && fp16) refuse_both(in, "bf16", "fp16");
     read_trainer_optimizer(in, "optimizer.type");
-    for (const char* key : {"zero_optimization.mics_shard_size", "zero_optimization.zero_hpz_partition_size"})
-        if (const auto size = in.whole(key, ""); size && *size > 1)
-            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
-    if (const auto type = in.text("data_types.grad_accum_dtype", "gradients_in_fp32")) in.job["gradients_in_fp32"] = *type == "fp32";
-    if (in.has("zero_optimization.overlap_comm"))
-        in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
+    settle_deepspeed_types(in);
     ask_rest(in);
 }
 

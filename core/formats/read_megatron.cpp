@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "formats/keys.h"
+#include "model/catalog.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -49,6 +50,14 @@ static void read_graphs(Import& in) {
     in.job["cuda_graphs"] = !any || !attention ? "none" : kind == "full_iteration" || has("full_iteration") ? "step" : "layers";
 }
 
+// Of a model of the catalogue that a preset names; 0: not known.
+static std::int64_t layers_of_named(const Import& in) {
+    const Json model = in.job.value("model", Json());
+    if (model.is_object()) return model.value("num_hidden_layers", std::int64_t{0});
+    const CatalogModel* const known = model.is_string() ? catalog().model(model.get<std::string>()) : nullptr;
+    return known == nullptr ? 0 : known->model.layers;
+}
+
 // Three ways to say it, of which one may be used (928-938).
 static void read_chunks(Import& in) {
     const auto layout = in.text("pipeline_model_parallel_layout", "layout");
@@ -65,8 +74,10 @@ static void read_chunks(Import& in) {
     if (per_chunk && *per_chunk > 0) {
         const std::int64_t extra = static_cast<int>(in.job.value("count_embedding_as_layer", false)) +
                                    static_cast<int>(in.job.value("count_loss_as_layer", false));
-        const std::int64_t layers = in.whole("num_layers", "").value_or(0) + extra;
-        if (layers % (stages * *per_chunk) == 0 && layers > 0)
+        const std::int64_t said = in.whole("num_layers", "").value_or(layers_of_named(in)), layers = said + extra;
+        if (said == 0)
+            in.job.erase("virtual_stages");
+        else if (layers % (stages * *per_chunk) == 0)
             in.job["virtual_stages"] = layers / (stages * *per_chunk);
         else
             in.refused.push_back(
@@ -77,6 +88,7 @@ static void read_chunks(Import& in) {
     const auto listed = read_layout(*layout, problems);
     if (!listed) return in.mark("pipeline_model_parallel_layout", Fate::unknown);
     in.job["layout"] = *layout;
+    in.text("pipeline_model_parallel_layout", "virtual_stages");
     if (static_cast<std::int64_t>(listed->chunks()) % stages == 0)
         in.job["virtual_stages"] = static_cast<std::int64_t>(listed->chunks()) / stages;
 }
@@ -182,6 +194,11 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     const auto layers = in.text("transformer_impl", "transformer_engine");
     if (layers == "local") in.job["transformer_engine"] = "off";
     if (in.on("moe_grouped_gemm", "grouped_gemm")) in.job["grouped_gemm"] = "on";
+    const auto off = [&](const char* no, const char* yes, const char* field) {
+        if (in.on(no, field) || (in.has(yes) && !in.on(yes, field))) in.job[field] = "off";
+    };
+    off("no_gradient_accumulation_fusion", "gradient_accumulation_fusion", "gradient_fusion");
+    off("no_masked_softmax_fusion", "masked_softmax_fusion", "softmax_fusion");
     if (const auto way = in.text("cp_comm_type", "context_parallel_kind")) {
         if (*way == "a2a") in.job["context_parallel_kind"] = "all_to_all";
         if (*way != "a2a" && *way != "p2p")

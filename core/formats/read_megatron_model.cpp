@@ -188,7 +188,8 @@ static bool same_shape(const Model& a, const Model& b) {
     return a.layers == b.layers && a.hidden == b.hidden && a.heads == b.heads && a.kv_heads == b.kv_heads && a.gated == b.gated &&
            (a.ffn == b.ffn || a.experts.count > 0) && a.experts.count == b.experts.count && a.experts.per_token == b.experts.per_token &&
            a.experts.ffn == b.experts.ffn && a.experts.shared_ffn == b.experts.shared_ffn && a.expert_layers == b.expert_layers &&
-           a.latent.kv_rank == b.latent.kv_rank && a.layer_norm == b.layer_norm && a.tied == b.tied;
+           a.latent.kv_rank == b.latent.kv_rank && a.layer_norm == b.layer_norm && a.tied == b.tied &&
+           a.multi_token_layers == b.multi_token_layers;
 }
 
 // The models of the catalogue with these sizes, whose vocabulary (padded or not) is the given one, if any.

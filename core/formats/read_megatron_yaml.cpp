@@ -179,10 +179,14 @@ void read_primus(Import& in) {
     }
     read_environment(in);
     in.ask("gpus");
-    if (in.has("primus.model")) take_named_model(in, "primus.model");
+    if (in.has("primus.model") && take_named_model(in, "primus.model")) resize_named_model(in);
     MegatronDefaults defaults{.silent = true, .dropout = 0, .needs_precision = false};
     read_megatron(in, defaults);
     ask_model(in);
+    if (in.on("enable_primus_turbo", "expert_dispatch") && in.on("use_turbo_deepep", "expert_dispatch"))
+        in.job["expert_dispatch"] = "deepep";  // its dispatcher takes the flex one's place
+    if (in.whole("turbo_sync_free_moe_stage", "").value_or(0) > 0)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "turbo_sync_free_moe_stage"));
     in.mark_all({"work_group", "user_name", "exp_name", "workspace", "modules.*.framework", "modules.*.config", "platform*", "stderr_*",
                  "file_sink*", "primus_turbo*", "enable_primus_turbo", "use_turbo*", "disable_*", "pp_warmup", "turbo*", "hf_*", "dump_*",
                  "iterations_*"},

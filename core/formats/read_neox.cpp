@@ -30,14 +30,31 @@ std::string text_of(const Json& value) { return value.is_string() ? lower_case(v
 
 // Of the three matrices of a gated feed-forward part "intermediate_size" holds a third each, padded to a multiple of 256
 // (megatron/model/transformer.py, ParallelLinear of llama).
-std::int64_t gated_width(std::int64_t given) {
-    constexpr std::int64_t kStep = 256;
-    return (given / 3 + kStep - 1) / kStep * kStep;
+constexpr std::int64_t kStep = 256;
+std::int64_t padded(std::int64_t width) { return (width + kStep - 1) / kStep * kStep; }
+std::int64_t gated_width(std::int64_t given) { return padded(given / 3); }
+
+// Its older way to say gated: "mlp_type": "llama", whose width is two thirds of four times the hidden size unless it is said
+// (LLaMAParallelMLP); "geglu" takes two of the four (ParallelMLP).
+void translate_gates(Import& in) {
+    const Entry *kind = in.last("mlp_type"), *activation = in.last("activation"), *hidden = in.last("hidden_size");
+    const bool llama = kind != nullptr && text_of(kind->value).find("llama") != std::string::npos;
+    const bool geglu = activation != nullptr && text_of(activation->value).find("geglu") != std::string::npos;
+    if (!llama && !geglu) return;
+    const Entry& from = llama ? *kind : *activation;
+    if (!in.has("ffn_hidden_size") && hidden != nullptr && hidden->value.is_number_integer()) {
+        const std::int64_t width = std::clamp<std::int64_t>(hidden->value.get<std::int64_t>(), 0, 1'000'000);
+        in.derive(Entry(*hidden), "ffn_hidden_size", llama ? padded(width * 8 / 3) : width * 2);
+    }
+    if (llama) in.derive(Entry(from), "disable_bias_linear", true);
+    in.derive(Entry(from), "swiglu", true);
 }
 
 void translate(Import& in) {
     const Entry* activation = in.last("activation");
     const bool gated = activation != nullptr && text_of(activation->value).find("swiglu") != std::string::npos;
+    const Entry* half = in.last("fp16.type");
+    const bool brain = half != nullptr && text_of(half->value).find("bf") != std::string::npos;
     for (std::size_t i = 0, count = in.entries.size(); i < count; ++i) {
         Entry& entry = in.entries[i];
         const std::string key = entry.key, value = text_of(entry.value);
@@ -60,9 +77,10 @@ void translate(Import& in) {
             in.become(entry, "disable_bias_linear", true);
         else if (key == "use_bias_in_attn_linear" && value == "false")
             in.become(entry, "disable_attention_bias", true);
-        else if ((key == "bf16.enabled" && value == "true") || (key == "precision" && value.starts_with("b")))
+        else if ((key == "bf16.enabled" && value == "true") || (key == "precision" && value.starts_with("b")) ||
+                 (key == "fp16.type" && value.starts_with("b")))
             in.become(entry, "bf16", true);
-        else if ((key == "fp16.enabled" && value == "true") || (key == "precision" && value.starts_with("fp16")))
+        else if ((key == "fp16.enabled" && value == "true" && !brain) || (key == "precision" && value.starts_with("fp16")))
             in.become(entry, "fp16", true);
         else if (key == "gradient_accumulation_steps")
             entry.key = "accumulation";
@@ -70,12 +88,36 @@ void translate(Import& in) {
     const Entry* hidden = in.last("hidden_size");
     if (gated && !in.has("ffn_hidden_size") && hidden != nullptr && hidden->value.is_number_integer())
         in.derive(*hidden, "ffn_hidden_size", gated_width(std::clamp<std::int64_t>(hidden->value.get<std::int64_t>(), 0, 1'000'000) * 4));
+    translate_gates(in);
+}
+
+// [[["flash"], 24]], or ["flash"]; where nothing is said, its plain attention (arguments.py).
+void read_attention_kinds(Import& in) {
+    bool flash = false, said = false;
+    for (Entry& entry : in.entries) {
+        if (!entry.key.starts_with("attention_config")) continue;
+        if (!entry.open.empty()) return;
+        entry.fate = Fate::used;
+        entry.fields = {"attention"};
+        flash = flash || dumped(entry.value).find("flash") != std::string::npos;
+        said = said || dumped(entry.value).find("global") != std::string::npos;
+    }
+    in.job["attention"] = flash ? "flash" : "plain";
+    if (flash && said) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "attention_config"));
+}
+
+// What would be left out in silence.
+void note_uncounted(Import& in, std::initializer_list<const char*> switches) {
+    for (const char* key : switches)
+        if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
 }
 
 }  // namespace
 
 int neox_likeness(const std::vector<Entry>& entries) {
-    return count_like(entries, {"pipe?parallel?size"}) +
+    const bool training =
+        count_like(entries, {"zero_optimization.*"}) > 0 && count_like(entries, {"checkpoint?num?layers", "lr?decay?iters"}) == 2;
+    return count_like(entries, {"pipe?parallel?size"}) + (training ? 3 : 0) +
            (count_like(entries, {"train_micro_batch_size_per_gpu"}) > 0 ? count_like(entries, {"num?layers", "hidden?size"}) : 0);
 }
 
@@ -123,15 +165,13 @@ void read_neox(Import& in) {
     if (steps && *steps > 1 && *steps <= 1'048'576 && batch > 0 && batch < 1'000'000'000 && !in.has("global_batch_size"))
         in.job["global_batch"] = batch * *steps;
     in.job["zero"] = "none";
-    read_zero_stage(in, "zero_optimization.stage");
-    if (in.has("zero_optimization.overlap_comm"))
-        in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
-    if (in.on("zero_optimization.cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    read_zero_block(in);
     if (!in.has("bf16") && !in.has("fp16")) in.job.erase("precision");  // another of its files may say it
-    if (in.has("attention_config")) {
-        const std::string kinds = in.text("attention_config", "attention").value_or("");
-        if (kinds.find("flash") != std::string::npos) in.job["attention"] = "flash";
-    }
+    settle_deepspeed_types(in);
+    read_attention_kinds(in);
+    read_trainer_optimizer(in, "optimizer.type");
+    if (in.has("te_fp8_format")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "te_fp8_format"));
+    if (in.job.value("tensor_parallel", std::int64_t{1}) > 1) note_uncounted(in, {"partition_activations"});
     in.job["framework"] = "megatron-deepspeed";
     in.job["virtual_stages"] = 1;  // DeepSpeed's pipeline has no interleaving
     in.drop_open();
@@ -153,13 +193,12 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     in.entries.insert(in.entries.end(), document.begin(), document.end());
     drop_auto(in);
     if (in.has("zero_stage") || in.has("zero_optimization.stage")) in.job["zero"] = "none";
-    read_zero_stage(in, "zero_optimization.stage");
+    read_zero_block(in);
     read_zero_stage(in, "zero_stage");
     if (const auto sequence = in.whole("ds_sequence_parallel_size", "context_parallel"); sequence && *sequence > 0)
         in.job["context_parallel"] = *sequence, in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
     if (in.on("no_pipeline_parallel", "pipeline_parallel")) in.job["pipeline_parallel"] = 1;
-    const auto device = in.text("zero_optimization.offload_optimizer.device", "optimizer_offload");
-    if (in.on("cpu_optimizer", "optimizer_offload") || (device && *device != "none")) in.job["optimizer_offload"] = 1.0;
+    if (in.on("cpu_optimizer", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (in.on("deepspeed_activation_checkpointing", "recompute") && in.on("checkpoint_activations", "recompute"))
         in.job["recompute"] = "full";
     const bool bf16 = in.on("bf16.enabled", "precision"), fp16 = in.on("fp16.enabled", "precision");
@@ -167,18 +206,48 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     if (bf16 || fp16) std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.fp32"; });
     const auto micro = in.whole("train_micro_batch_size_per_gpu", "micro_batch"), batch = in.whole("train_batch_size", "global_batch");
     if (micro && *micro > 0 && !in.has("micro_batch_size")) in.job["micro_batch"] = *micro;
-    if (batch && *batch > 0 && !in.has("global_batch_size")) in.job["global_batch"] = *batch;
+    const auto steps = in.whole("gradient_accumulation_steps", "global_batch");
+    if (batch && *batch > 0 && !in.has("global_batch_size"))
+        in.job["global_batch"] = *batch;
+    else if (const std::int64_t copies = in.copies(); steps && micro && copies > 0 && !in.has("global_batch_size"))
+        in.job["global_batch"] = std::clamp<std::int64_t>(*micro, 1, 65'536) * std::clamp<std::int64_t>(*steps, 1, 65'536) * copies;
     in.job["framework"] = "megatron-deepspeed";
     read_partition(in);
-    if (in.has("deepspeed_config") && document.empty() && !in.has("zero_stage")) {  // a file that is not here says it
+    const bool elsewhere = in.has("deepspeed_config") && document.empty();
+    if (elsewhere && !in.has("zero_stage")) {  // a file that is not here says it
         in.job.erase("zero");
         in.mark("deepspeed_config", Fate::unknown);
     } else {
         in.mark_all({"deepspeed_config"}, Fate::no_number);
     }
-    in.mark_all({"deepspeed", "deepspeed_activation*", "deepspeed_mpi", "use_pin_memory", "universal*", "no_pipeline_parallel",
-                 "zero_optimization.*", "steps_per_print", "gradient_*", "fp16.*", "bf16.*", "optimizer.*", "scheduler.*", "wall_clock*",
-                 "prescale*", "zero_allow*", "data_types.*", "memory_*", "aio*"},
+    settle_deepspeed_types(in);
+    if (elsewhere) in.job.erase("gradients_in_fp32");
+    for (const char* key : {"use_flash_attn_builder", "use_flash_attn_triton"})
+        if (in.on(key, "attention")) in.job["attention"] = "flash";
+    if (!in.job.contains("attention") && !in.hangs("attention")) in.job["attention"] = "plain";
+    note_uncounted(in, {"distribute_saved_activations", "memory_centric_tiled_linear"});
+    in.mark_all({"deepspeed",
+                 "deepspeed_activation*",
+                 "deepspeed_mpi",
+                 "use_pin_memory",
+                 "universal*",
+                 "no_pipeline_parallel",
+                 "zero_optimization.*",
+                 "steps_per_print",
+                 "gradient_*",
+                 "use_flash_attn*",
+                 "zero_*bucket*",
+                 "comms_logger*",
+                 "fp16.*",
+                 "bf16.*",
+                 "optimizer.*",
+                 "scheduler.*",
+                 "wall_clock*",
+                 "prescale*",
+                 "zero_allow*",
+                 "data_types.*",
+                 "memory_*",
+                 "aio*"},
                 Fate::no_number);
     in.drop_open();
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });

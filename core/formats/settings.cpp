@@ -100,15 +100,16 @@ class Filler {
     std::string inner(std::string_view inside, std::string_view path) {
         const std::size_t colon = inside.find(':');
         const std::string name(trimmed(inside.substr(0, colon)));
+        const bool given = set_.contains(name);
         if (colon == std::string_view::npos)
-            return is_variable(name) && !values_.contains(name) ? variable(name, "", false, path) : reference(name, path);
+            return given || (is_variable(name) && !values_.contains(name)) ? variable(name, "", false, path) : reference(name, path);
         std::string_view rest = inside.substr(colon + 1);
         if (name == "oc.env" || name == "env") {
             const std::size_t comma = rest.find(',');
             const bool usual = comma != std::string_view::npos;
             return variable(std::string(trimmed(rest.substr(0, comma))), usual ? rest.substr(comma + 1) : "", usual, path);
         }
-        if (is_variable(name)) {
+        if (given || is_variable(name)) {
             if (rest.starts_with('-') || rest.starts_with('=')) rest.remove_prefix(1);
             return variable(name, rest, true, path);
         }

@@ -24,6 +24,11 @@ void drop_auto(Import& import);
 // Stage 0 to 3 of ZeRO; or a path such as "ds_z3_offload_config.json" whose name tells it.
 void read_zero_stage(Import& import, std::string_view key);
 void read_zero_path(Import& import, std::string_view key);
+// ZeRO's part of a DeepSpeed configuration: its stage, offload, and what is not counted of it.
+void read_zero_block(Import& import);
+// How DeepSpeed adds up gradients, once precision and stage are known. Without ZeRO, bf16 has an optimizer that divides its fp32 state
+// among the copies all the same (runtime/engine.py, _do_optimizer_sanity_check and get_data_types; runtime/bf16_optimizer.py).
+void settle_deepspeed_types(Import& import);
 // FSDP's sharding_strategy or, from version 2 on, reshard_after_forward, below a prefix.
 void read_fsdp(Import& import, std::string_view prefix, std::string_view version_key);
 

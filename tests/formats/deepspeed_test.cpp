@@ -1,0 +1,94 @@
+// What DeepSpeed makes of a run below Megatron-DeepSpeed and gpt-neox, and presets of Primus that are changed.
+#include "formats/settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+const std::string kSmallGpt =
+    "pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 "
+    "--micro-batch-size 2 --vocab-size 50257 ";
+const std::string kSmallNeox =
+    "pipe_parallel_size = 1\nmodel_parallel_size = 1\nnum_layers = 8\nhidden_size = 1024\nnum_attention_heads = 8\nseq_length = 2048\n"
+    "max_position_embeddings = 2048\ntrain_micro_batch_size_per_gpu = 4\n";
+
+}  // namespace
+
+TEST_CASE("Megatron-DeepSpeed: bf16 without ZeRO divides the optimizer, attention is plain, gradients are as DeepSpeed adds them up") {
+    const std::string start = "deepspeed --num_gpus 8 ${DIR}/" + kSmallGpt + "--global-batch-size 16 ";
+    const auto job = [&](const std::string& said) { return first_of_script(start + said); };
+    const Json bf16 = job("--bf16 --deepspeed --deepspeed_config ds.json --zero-stage=0");
+    CHECK(some(bf16, {"gpus", "zero", "gradients_in_fp32", "attention"}) ==
+          R"(gpus=8 zero="optimizer" gradients_in_fp32=? attention="plain")");
+    CHECK(some(job("--fp16 --deepspeed --zero-stage=0"), {"zero", "gradients_in_fp32"}) == R"(zero="none" gradients_in_fp32=false)");
+    CHECK(some(job("--bf16 --deepspeed --zero-stage=1 --use-flash-attn-triton"), {"zero", "gradients_in_fp32", "attention"}) ==
+          R"(zero="optimizer" gradients_in_fp32=false attention="flash")");
+    CHECK(job("--bf16 --deepspeed --zero-stage=1 --distribute-saved-activations")["notes"].dump().find("distribute_saved") !=
+          std::string::npos);
+}
+
+TEST_CASE("Megatron-DeepSpeed: a document in the script takes the script's own names, and says the batch") {
+    const Json job = first_of_script(
+        "stage=2; mbs=4; gradient_accumulation_steps=3\ncat <<EOT > ds.json\n{\"train_micro_batch_size_per_gpu\": $mbs, "
+        "\"gradient_accumulation_steps\": $gradient_accumulation_steps,\n\"zero_optimization\": {\"stage\": ${stage}, "
+        "\"cpu_offload_params\": true, \"zero_hpz_partition_size\": 8},\n\"data_types\": {\"grad_accum_dtype\": \"fp32\"}, "
+        "\"bf16\": {\"enabled\": true}}\nEOT\ndeepspeed --num_gpus 8 " +
+        kSmallGpt + "--micro-batch-size 4 --bf16 --deepspeed --deepspeed_config ds.json\n");
+    CHECK(some(job, {"zero", "global_batch", "micro_batch", "gradients_in_fp32"}) ==
+          R"(zero="gradients" global_batch=96 micro_batch=4 gradients_in_fp32=true)");
+    CHECK(ids(job["notes"]) == "import_plan.note.not_counted import_plan.note.not_counted");  // weights on the host, hpz
+    CHECK(job["asked"].empty());
+}
+
+TEST_CASE("gpt-neox: attention, optimizer, types and gates by its older names") {
+    const auto neox = [](const std::string& said) { return first_of(kSmallNeox + said); };
+    CHECK(some(neox(""), {"attention"}) == R"(attention="plain")");
+    CHECK(some(neox("attention_config.0.0 = [\"flash\"]\nattention_config.0.1 = 8\n"), {"attention"}) == R"(attention="flash")");
+    CHECK(some(neox("bf16.enabled = true\nzero_optimization.stage = 0\n"), {"precision", "zero", "gradients_in_fp32"}) ==
+          R"(precision="bf16" zero="optimizer" gradients_in_fp32=true)");
+    CHECK(some(neox("fp16.enabled = true\nfp16.type = \"bfloat16\"\nzero_optimization.stage = 1\n"), {"precision", "gradients_in_fp32"}) ==
+          R"(precision="bf16" gradients_in_fp32=false)");
+    CHECK(some(neox("zero_optimization.stage = 3\nzero_optimization.offload_optimizer.device = \"cpu\"\n"), {"optimizer_offload"}) ==
+          "optimizer_offload=1.0");
+    CHECK(neox("optimizer.type = \"Lion\"\n")["notes"].dump().find("Lion") != std::string::npos);
+    CHECK(some(neox("optimizer.type = \"sgd\"\n"), {"optimizer"}) == R"(optimizer="sgd")");
+    CHECK(neox("te_fp8_format = \"hybrid\"\n")["notes"].dump().find("te_fp8_format") != std::string::npos);
+    const auto model = [&](const std::string& said) { return neox("vocab_size = 50000\n" + said)["job"]["model"]; };
+    const Json llama = model("mlp_type = \"llama\"\nactivation = \"silu\"\n"), geglu = model("activation = \"geglu\"\n");
+    CHECK(llama.value("gated_mlp", true));
+    CHECK_FALSE(llama.value("mlp_bias", false));
+    CHECK(llama["intermediate_size"] == 2'816);  // 8/3 * 1,024 = 2,730, in steps of 256
+    CHECK(geglu.value("gated_mlp", true));
+    CHECK(geglu["intermediate_size"] == 2'048);
+}
+
+TEST_CASE("Primus: sizes beside a preset change its model; layers a chunk are the preset's") {
+    const auto primus = [](const std::string& preset, const std::string& said) {
+        return first_of("modules.pre_trainer.framework = \"megatron\"\nmodules.pre_trainer.model = \"" + preset + "\"\n" + said);
+    };
+    const std::string to = "modules.pre_trainer.overrides.";
+    const Json small = primus("deepseek_v3.yaml", to + "num_layers = 4\n" + to + "mtp_num_layers = null\n" + to + "num_experts = 16\n" +
+                                                      to + "moe_layer_freq = 1\n");
+    CHECK(small["job"]["model"]["num_hidden_layers"] == 4);
+    CHECK(small["job"]["model"]["n_routed_experts"] == 16);
+    CHECK(small["job"]["model"]["num_nextn_predict_layers"] == 0);
+    CHECK(small["job"]["model"]["first_k_dense_replace"] == 0);
+    CHECK(some(primus("deepseek_v3.yaml", to + "num_layers = 61\n"), {"model"}) == R"(model="deepseek-v3")");
+    CHECK(primus("deepseek_v3.yaml", to + "multi_latent_attention = false\n")["asked"].dump().find("model") != std::string::npos);
+    const Json chunks =
+        primus("llama3.1_70B.yaml", to + "pipeline_model_parallel_size = 4\n" + to + "num_layers_per_virtual_pipeline_stage = 5\n");
+    CHECK(some(chunks, {"virtual_stages"}) == "virtual_stages=4");
+    CHECK(chunks["refused"].empty());
+    const Json layout =
+        primus("kimi.yaml", to + "pipeline_model_parallel_size = 8\n" + to + "pipeline_model_parallel_layout = \"Et*3|(t*4|)*14,t*2,L\"\n");
+    CHECK(some(layout, {"virtual_stages"}) == "virtual_stages=2");
+    CHECK(some(primus("deepseek_v3.yaml", to + "enable_primus_turbo = true\n" + to + "use_turbo_deepep = true\n"), {"expert_dispatch"}) ==
+          R"(expert_dispatch="deepep")");
+}
+
+TEST_CASE("Megatron-LM: fusions that are switched off") {
+    const Json job =
+        first_of_script("torchrun --nproc_per_node 8 " + kSmallGpt + "--bf16 --no-gradient-accumulation-fusion --no-masked-softmax-fusion");
+    CHECK(some(job, {"gradient_fusion", "softmax_fusion"}) == R"(gradient_fusion="off" softmax_fusion="off")");
+}
