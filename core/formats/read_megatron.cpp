@@ -253,6 +253,7 @@ static void check_experts(Import& in) {
 // What Megatron-LM's own program refuses besides, and others that take its arguments do not.
 static void check_own(Import& in) {
     check_experts(in);
+    check_megatron_config(in);
     const std::int64_t tensor = in.job.value("tensor_parallel", std::int64_t{1});
     const auto heads = in.whole("num_attention_heads", "");
     if (heads && *heads > 0 && tensor > 0 && !in.hangs("tensor_parallel") && *heads % tensor != 0)

@@ -22,6 +22,8 @@ void read_megatron(Import& import, const MegatronDefaults& defaults = {});
 bool is_megatron_switch(std::string_view key);
 // Arguments that are known and change no number here.
 void mark_without_number(Import& import);
+// What that program stops at besides.
+void check_megatron_config(Import& import);
 // The model alone: import.config.
 void read_megatron_model(Import& import);
 

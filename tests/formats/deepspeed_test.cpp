@@ -92,3 +92,38 @@ TEST_CASE("Megatron-LM: fusions that are switched off") {
         first_of_script("torchrun --nproc_per_node 8 " + kSmallGpt + "--bf16 --no-gradient-accumulation-fusion --no-masked-softmax-fusion");
     CHECK(some(job, {"gradient_fusion", "softmax_fusion"}) == R"(gradient_fusion="off" softmax_fusion="off")");
 }
+
+TEST_CASE("Megatron-LM stops where its configuration contradicts itself") {
+    const std::string start = "torchrun --nproc_per_node 8 " + kSmallGpt + "--bf16 --use-distributed-optimizer --global-batch-size 16 ";
+    const auto said = [&](const std::string& more) {
+        std::string all;
+        const Json job = first_of_script(start + more);
+        for (const Json& one : job["refused"]) {
+            const Json args = one.value("args", Json::object());
+            all += (all.empty() ? "" : "; ") + one["id"].get<std::string>().substr(20) + " " + args.value("one", "") + " " +
+                   args.value("other", "");
+        }
+        return all;
+    };
+    CHECK(said("") == "");
+    CHECK(said("--recompute-granularity full") ==
+          "needs --recompute-granularity full --recompute-method; needs --recompute-granularity full --recompute-num-layers");
+    CHECK(said("--recompute-granularity full --recompute-method uniform --recompute-num-layers 1") == "");
+    CHECK(said("--recompute-granularity selective --recompute-num-layers 1") ==
+          "both --recompute-granularity selective --recompute-num-layers");
+    CHECK(said("--tensor-model-parallel-size 2 --sequence-parallel --distribute-saved-activations") ==
+          "both --distribute-saved-activations --sequence-parallel");
+    CHECK(said("--cpu-offloading-num-layers 4 --recompute-activations") == "");
+    CHECK(said("--cpu-offloading-num-layers 4 --pipeline-model-parallel-size 2") ==
+          "both --cpu-offloading-num-layers --pipeline-model-parallel-size");
+    CHECK(said("--recompute-granularity selective --recompute-modules mla_up_proj") ==
+          "needs --recompute-modules mla_up_proj --multi-latent-attention");
+    CHECK(said("--recompute-granularity selective --recompute-modules layernorm --fp8-format hybrid") ==
+          "both --recompute-modules layernorm --fp8-recipe delayed");
+    CHECK(said("--recompute-granularity selective --recompute-modules layernorm --fp8-format hybrid --fp8-recipe tensorwise") == "");
+    CHECK(said("--exp-avg-dtype bf16") == "needs --exp-avg-dtype --use-precision-aware-optimizer");
+    CHECK(said("--num-layers-per-virtual-pipeline-stage 2") ==
+          "needs --num-layers-per-virtual-pipeline-stage --pipeline-model-parallel-size");
+    CHECK(said("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*11|t*12L'") == "layout_layers  ");
+    CHECK(said("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*8|t*8|t*8L'").starts_with("layout_chunks"));
+}

@@ -1,0 +1,91 @@
+// What Megatron-LM's own program stops at besides what its readers meet: Megatron-LM d98e8a64dd, transformer_config.py (__post_init__),
+// optimizer_config.py (__post_init__), training/arguments.py (validate_args), pipeline_parallel_layer_layout.py.
+#include <algorithm>
+#include <string>
+
+#include "formats/read_megatron.h"
+#include "plan/plan.h"
+
+namespace fourfold {
+
+// As text; "" where it is absent, switched off or open.
+static std::string said(const Import& in, std::string_view key) {
+    const Entry* const entry = in.last(key);
+    if (entry == nullptr || !entry->open.empty() || entry->value.is_null() || entry->value == Json(false)) return "";
+    const std::string text = entry->value.is_string() ? entry->value.get<std::string>() : dumped(entry->value);
+    return text == "None" || text == "null" || text == "false" || text == "none" ? "" : text;
+}
+static bool is_on(const Import& in, std::string_view key) { return !said(in, key).empty(); }
+static std::int64_t count(const Import& in, std::string_view key) {
+    const std::string text = said(in, key);
+    return text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos ? 0 : std::stoll(text);
+}
+
+static Text needs(const char* one, const char* other) { return Text("import_plan.refused.needs").with("one", one).with("other", other); }
+static Text exclude(const char* one, const char* other) { return Text("import_plan.refused.both").with("one", one).with("other", other); }
+
+static void check_recompute(const Import& in, std::vector<Text>& found) {
+    const std::string granularity = said(in, "recompute_granularity");
+    const bool layers = in.has("recompute_num_layers"), chosen = in.has("recompute_modules");
+    if (granularity == "full" && !in.has("recompute_method")) found.push_back(needs("--recompute-granularity full", "--recompute-method"));
+    if (granularity == "full" && !layers) found.push_back(needs("--recompute-granularity full", "--recompute-num-layers"));
+    if (granularity == "selective" && layers) found.push_back(exclude("--recompute-granularity selective", "--recompute-num-layers"));
+    const bool spreads = is_on(in, "distribute_saved_activations");
+    if (spreads && in.job.value("sequence_parallel", false) && !in.hangs("sequence_parallel"))
+        found.push_back(exclude("--distribute-saved-activations", "--sequence-parallel"));
+    const bool offloads = is_on(in, "cpu_offloading") || count(in, "cpu_offloading_num_layers") > 0;
+    if (offloads && !granularity.empty()) found.push_back(exclude("--cpu-offloading-num-layers", "--recompute-granularity"));
+    if (offloads && in.job.value("pipeline_parallel", std::int64_t{1}) > 1)
+        found.push_back(exclude("--cpu-offloading-num-layers", "--pipeline-model-parallel-size"));
+    if (granularity != "selective" || !chosen || in.hangs("recompute_modules")) return;
+    const std::string modules = "," + in.job.value("recompute_modules", "") + ",";
+    const auto has = [&](const char* one) { return modules.find(std::string(",") + one + ",") != std::string::npos; };
+    if (has("moe_act") && !is_on(in, "moe_grouped_gemm")) found.push_back(needs("--recompute-modules moe_act", "--moe-grouped-gemm"));
+    if (has("mla_up_proj") && !is_on(in, "multi_latent_attention"))
+        found.push_back(needs("--recompute-modules mla_up_proj", "--multi-latent-attention"));
+    if (has("shared_experts") && is_on(in, "moe_shared_expert_overlap"))
+        found.push_back(exclude("--recompute-modules shared_experts", "--moe-shared-expert-overlap"));
+    const std::string precision = in.job.value("precision", "");
+    const bool delayed =
+        (said(in, "fp8_recipe").empty() ? !in.has("fp8_recipe") : said(in, "fp8_recipe") == "delayed") && precision.starts_with("fp8");
+    if (delayed && has("layernorm")) found.push_back(exclude("--recompute-modules layernorm", "--fp8-recipe delayed"));
+    if (delayed && has("moe_act")) found.push_back(exclude("--recompute-modules moe_act", "--fp8-recipe delayed"));
+}
+
+static void check_optimizer(const Import& in, std::vector<Text>& found) {
+    const bool divides = in.job.value("zero", "none") != "none" || in.hangs("zero"), aware = is_on(in, "use_precision_aware_optimizer");
+    if (aware && !divides) found.push_back(needs("--use-precision-aware-optimizer", "--use-distributed-optimizer"));
+    if (is_on(in, "fp8_param_gather") && !divides) found.push_back(needs("--fp8-param-gather", "--use-distributed-optimizer"));
+    for (const auto& [key, flag] : {std::pair{"exp_avg_dtype", "--exp-avg-dtype"}, {"exp_avg_sq_dtype", "--exp-avg-sq-dtype"}})
+        if (const std::string type = said(in, key); !type.empty() && type != "fp32" && !in.has("use_precision_aware_optimizer"))
+            found.push_back(needs(flag, "--use-precision-aware-optimizer"));
+}
+
+static void check_stages(const Import& in, std::vector<Text>& found) {
+    const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    if (in.hangs("pipeline_parallel") || stages < 1) return;
+    const char* const per_chunk = "--num-layers-per-virtual-pipeline-stage";
+    const bool in_chunks = count(in, "num_layers_per_virtual_pipeline_stage") > 0;
+    if (in_chunks && stages == 1) found.push_back(needs(per_chunk, "--pipeline-model-parallel-size"));
+    if (in_chunks && in.has("decoder_first_pipeline_num_layers"))
+        found.push_back(exclude(per_chunk, "--decoder-first-pipeline-num-layers"));
+    if (in_chunks && in.has("decoder_last_pipeline_num_layers")) found.push_back(exclude(per_chunk, "--decoder-last-pipeline-num-layers"));
+    const std::string notation = said(in, "pipeline_model_parallel_layout");
+    Problems problems;
+    const auto layout = notation.empty() ? std::nullopt : read_layout(notation, problems);
+    if (!layout) return;
+    const std::int64_t chunks = static_cast<std::int64_t>(layout->chunks()), layers = count(in, "num_layers");
+    if (chunks % stages != 0) found.push_back(Text("import_plan.refused.layout_chunks").with("chunks", chunks).with("stages", stages));
+    if (layers > 0 && layers != layout->layers())
+        found.push_back(Text("import_plan.refused.layout_layers").with("given", layout->layers()).with("layers", layers));
+}
+
+void check_megatron_config(Import& in) {
+    std::vector<Text> found;
+    check_recompute(in, found);
+    check_optimizer(in, found);
+    check_stages(in, found);
+    in.refused.insert(in.refused.end(), found.begin(), found.end());
+}
+
+}  // namespace fourfold
