@@ -47,7 +47,7 @@ function recomputeText(catalog: Catalog, { recompute, recompute_modules, recompu
 
 // As far as it is not the plainest: what plans were before there was a choice.
 export function besides(catalog: Catalog, plan: Plan): string {
-    const plainest = new Map(catalog.fields.map((field) => [field.key, field.default_1]));
+    const plainest = new Map(catalog.fields.map((field) => [field.key, field.default_1 ?? field.default]));
     const differs = (key: RankedKey): boolean => plan[key] !== undefined && plan[key] !== plainest.get(key);
     const [chunks, expertTensor] = [Number(plan.virtual_stages ?? 1), Number(plan.expert_tensor_parallel ?? 1)];
     return listed([
