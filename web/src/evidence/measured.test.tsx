@@ -64,6 +64,8 @@ test('by software and by standing', () => {
     choose(find('combobox', 'Standing'), 'fit');
     expect(cellsOf(find('table', TIME)).slice(1)).toHaveLength(timeRows(table).filter(({ from }) => from?.standing === 'fit').length);
     choose(find('combobox', 'Standing'), 'blind');
+    expect(cellsOf(find('table', TIME)).slice(1)).toHaveLength(timeRows(table).filter(({ from }) => from?.standing === 'blind').length);
+    choose(find('combobox', 'Software'), 'FSDP');
     expect(all('table')).toEqual([]);
     expect(text()).toContain('No runs for this choice.');
 });

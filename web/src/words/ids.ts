@@ -1003,6 +1003,7 @@ export interface Words {
     'measured.family.llm-foundry-a100': null;
     'measured.family.llm-foundry-h100': null;
     'measured.family.megatron-bridge-experts': null;
+    'measured.family.modelzoo-experts': null;
     'measured.family.megatron-bridge-fp8': null;
     'measured.family.megatron-ci-dense': null;
     'measured.family.megatron-ci-experts': null;
