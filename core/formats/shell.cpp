@@ -37,7 +37,7 @@ class Run {
     }
 
     void text(std::string_view text, std::int64_t line) {
-        ShellTokens tokens = tokens_of(text, line);
+        ShellTokens tokens = tokens_of(text, line, script_.documents.size());
         for (ShellCommand& directive : tokens.directives) {
             learn(directive, variables_);
             script_.directives.push_back(std::move(directive));
@@ -305,6 +305,7 @@ class Run {
             again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);
             return Truth::yes;
         }
+        if (name == "read") values_.read(found.words, script_.documents);
         if (const auto function = functions_.find(name); function != functions_.end()) {
             call(function->second, found.words);
             return Truth::yes;

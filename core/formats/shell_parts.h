@@ -20,12 +20,16 @@ struct ShellToken {
     RawWord raw;  // a sign has its text
 };
 
+// Begins the word of "read" that stands for a here-document, which its number follows.
+inline constexpr char kDocument = '\x03';
+
 struct ShellTokens {
     std::vector<ShellToken> list;
     std::vector<ShellCommand> directives;
     std::vector<std::string> documents;
 };
-ShellTokens tokens_of(std::string_view text, std::int64_t first_line = 1);
+// `documents`: how many were read before.
+ShellTokens tokens_of(std::string_view text, std::int64_t first_line = 1, std::size_t documents = 0);
 
 // A command, or several of them under a condition.
 struct ShellNode;
@@ -88,6 +92,8 @@ class ShellValues {
     void compared(const std::string& open, const std::string& with);
     bool is_set(const std::string& name) const { return variables_.contains(name); }
     void set(const std::string& name, ShellVariable value) { variables_[name] = std::move(value); }
+    // "read -r -d '' NAME <<EOF" sets the name: names in the document have their values, and quotes stay.
+    void read(const ShellWords& words, const std::vector<std::string>& documents);
     bool overflowed = false;  // a value grew beyond every measure
 
  private:

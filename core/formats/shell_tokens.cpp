@@ -77,7 +77,7 @@ bool ends_word(char c) {
 
 class Lexer {
  public:
-    Lexer(std::string_view text, std::int64_t line) : text_(text), line_(line) {}
+    Lexer(std::string_view text, std::int64_t line, std::size_t documents) : text_(text), line_(line), documents_(documents) {}
 
     ShellTokens read() {
         while (at_ < text_.size()) step();
@@ -184,7 +184,15 @@ class Lexer {
         std::string end;
         std::copy_if(target.text.begin(), target.text.end(), std::back_inserter(end),
                      [](char c) { return c != '"' && c != '\'' && c != '\\'; });
+        if (in_read()) add(ShellToken::word, {kDocument + std::to_string(documents_ + found_.documents.size() + waiting_.size()), line_});
         waiting_.emplace_back(std::move(end), indented);
+    }
+
+    // Whether the command is "read", which takes the document as a variable's value.
+    bool in_read() const {
+        const ShellToken* first = nullptr;
+        for (auto one = found_.list.rbegin(); one != found_.list.rend() && one->kind == ShellToken::word; ++one) first = &*one;
+        return first != nullptr && first->raw.text == "read";
     }
 
     void read_document(const std::string& end, bool indented) {
@@ -281,11 +289,14 @@ class Lexer {
     std::int64_t line_;
     std::size_t at_ = 0;
     std::vector<std::pair<std::string, bool>> waiting_;  // here-documents of this line: their last line, and whether tabs before it go
+    std::size_t documents_;
     ShellTokens found_;
 };
 
 }  // namespace
 
-ShellTokens tokens_of(std::string_view text, std::int64_t first_line) { return Lexer(text, first_line).read(); }
+ShellTokens tokens_of(std::string_view text, std::int64_t first_line, std::size_t documents) {
+    return Lexer(text, first_line, documents).read();
+}
 
 }  // namespace fourfold

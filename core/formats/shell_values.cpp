@@ -47,6 +47,17 @@ std::string ShellValues::join(const std::string& name) {
     return text;
 }
 
+void ShellValues::read(const ShellWords& words, const std::vector<std::string>& documents) {
+    if (words.size() < 3 || words.back().text.empty() || words.back().text[0] != kDocument) return;
+    const std::string digits = words.back().text.substr(1);
+    if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string::npos) return;
+    const auto number = static_cast<std::size_t>(std::stoi(digits));
+    if (number >= documents.size() || documents[number].size() > kLongest) return;
+    std::string quoted = "\"";
+    for (const char c : documents[number]) quoted += c == '"' ? "\\\"" : std::string(1, c);
+    set(words[words.size() - 2].text, {{{text(quoted + "\""), words[0].line}}});
+}
+
 void ShellValues::compared(const std::string& open, const std::string& with) {
     for (const std::string& name : open_names(open)) {
         auto& list = choices_[name];
