@@ -43,6 +43,10 @@ static constexpr NamedMatrices kMatrices[] = {
     {"linear_proj", lora_output},
     {"linear_fc1", lora_gate | lora_up},
     {"linear_fc2", lora_down},
+    {"attention_qkv", lora_query | lora_key | lora_value},  // NeMo 1
+    {"attention_dense", lora_output},
+    {"mlp_fc1", lora_gate | lora_up},
+    {"mlp_fc2", lora_down},
     {"all", lora_all},
     {"all-linear", lora_all},
 };

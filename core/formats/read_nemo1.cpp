@@ -7,6 +7,8 @@
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
 #include "formats/readers.h"
+#include "formats/trainers.h"
+#include "plan/plan.h"
 
 namespace fourfold {
 
@@ -25,6 +27,9 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"data.seq_length", "data_seq_length"},
+    {"data.train_ds.max_seq_length", "seq_length"},  // fine-tuning: examples/nlp/language_modeling/tuning
+    {"data.train_ds.micro_batch_size", "micro_batch_size"},
+    {"data.train_ds.global_batch_size", "global_batch_size"},
     {"encoder_seq_length", "seq_length"},
     {"bias", "disable_bias_linear", true},
     {"share_embeddings_and_output_weights", "untie_embeddings_and_output_weights", true},
@@ -38,6 +43,73 @@ constexpr Row kRows[] = {
     {"tokenizer.vocab_size", "vocab_size"},
     {"override_vocab_size", "vocab_size"},
 };
+
+// Settings that have no effect on memory or time as they are counted here, or are read under another name.
+constexpr std::string_view kNoNumber[] = {"run.*",
+                                          "stages",
+                                          "config_name",
+                                          "config_path",
+                                          "env_vars.*",
+                                          "data_dir",
+                                          "base_results_dir",
+                                          "launcher_scripts_path",
+                                          "trainer.*",
+                                          "exp_manager.*",
+                                          "data.*",
+                                          "data_seq_length",
+                                          "optim.*",
+                                          "tokenizer.*",
+                                          "hydra*",
+                                          "defaults*",
+                                          "name",
+                                          "restore_from*",
+                                          "off.*",
+                                          "selective_method",
+                                          "native_amp*",
+                                          "grad*",
+                                          "transformer_*",
+                                          "*_fusion",
+                                          "num_micro_batches_with*",
+                                          "activations_checkpoint_layers*",
+                                          "megatron_amp_O2",
+                                          "do_layer*",
+                                          "batch_p2p*",
+                                          "nsys*",
+                                          "openai_*",
+                                          "onnx*",
+                                          "pre_process",
+                                          "post_process",
+                                          "persist*",
+                                          "fp32_residual*",
+                                          "fp16_lm*",
+                                          "headscale",
+                                          "normalize_attention*",
+                                          "scale_positional*",
+                                          "attention_type",
+                                          "use_emha",
+                                          "seq_len_interp*",
+                                          "resume_from*",
+                                          "apex*",
+                                          "sync_batch*",
+                                          "mcore_gpt",
+                                          "ffn_dropout",
+                                          "fp8_*",
+                                          "gc_*",
+                                          "reduce_amax",
+                                          "cpu_offloading*",
+                                          "delay*",
+                                          "target",
+                                          "training.*",
+                                          "masked_*",
+                                          "get_attention*",
+                                          "no_ramp",
+                                          "precision",
+                                          "use_scaled*",
+                                          "ub_tp*",
+                                          "layernorm*",
+                                          "bucket*",
+                                          "contiguous*",
+                                          "hysteresis"};
 
 void rename(Import& in) {
     for (std::size_t i = 0; i < in.entries.size(); ++i) {
@@ -58,6 +130,12 @@ void rename(Import& in) {
             entry.key = row->to;
         }
     }
+}
+
+// Hydra's own word for nothing.
+void drop_null(Import& in) {
+    for (Entry& entry : in.entries)
+        if (entry.value == Json("null") || entry.value == Json("None")) entry.value = nullptr;
 }
 
 // Values that have other words, or that say two arguments at once.
@@ -89,6 +167,8 @@ void translate(Import& in) {
                  text_of(in.last("activations_checkpoint_granularity") != nullptr ? in.last("activations_checkpoint_granularity")->value
                                                                                   : Json()) == "selective")
             in.become(entry, "selective_method", entry.value);
+        else if (key == "transformer_engine" && !entry.value.is_null())
+            in.become(entry, "transformer_impl", is_on(entry.value) ? "transformer_engine" : "local");
         else if (key == "tokenizer.type")
             in.derive(Entry(entry), "tokenizer_type", entry.value);
         else if (key == "rampup_batch_size" && value == "null")
@@ -105,6 +185,25 @@ void read_gpus(Import& in) {
     in.ask("gpus");
 }
 
+// What it refuses (megatron_gpt_model.py), and what changes the memory and is not counted: weights stay in 32 bits without O2, and some
+// layers or micro-batches may be kept.
+void check(Import& in) {
+    const Entry* level = in.last("megatron_amp_O2");
+    const bool first_level = level != nullptr && level->open.empty() && !level->value.is_null() && !is_on(level->value);
+    const auto note = [&](const std::string& key) { in.notes.push_back(Text("import_plan.note.not_counted").with("key", key)); };
+    if (first_level) {
+        note("megatron_amp_O2: False");
+        for (const auto& [key, field] : {std::pair{"virtual_pipeline_model_parallel_size", "virtual_stages"},
+                                         std::pair{"expert_model_parallel_size", "expert_parallel"}})
+            if (in.has(key) && !in.hangs(field) && in.whole(key, field).value_or(1) > 1) refuse_both(in, "megatron_amp_O2=False", key);
+    }
+    if (in.on("overlap_param_gather", "overlap_parameters") && !in.hangs("overlap_gradients") && !in.on("overlap_grad_reduce", "") &&
+        in.has("num_layers"))
+        in.refused.emplace_back("import_plan.refused.gather_gradients");
+    for (const char* key : {"activations_checkpoint_layers_per_pipeline", "num_micro_batches_with_partial_activation_checkpoints"})
+        if (in.has(key)) note(key);
+}
+
 void read_fsdp(Import& in) {
     if (!in.on("fsdp", "zero")) return;
     const std::string what = lower_case(in.text("fsdp_sharding_strategy", "zero").value_or("full"));
@@ -112,9 +211,23 @@ void read_fsdp(Import& in) {
     if (what.starts_with("hybrid")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "fsdp_sharding_strategy: hybrid"));
 }
 
+// LoRA of NeMo 1 (LoraPEFTConfig): the rank and the matrices stand in the YAML, which may be another file.
+void read_part(Import& in) {
+    const auto way = in.text("peft.peft_scheme", "trained");
+    if (!way || lower_case(*way) == "none" || lower_case(*way) == "null") return;
+    if (lower_case(*way) != "lora") return refuse_mode(in, *way);
+    constexpr std::int64_t kRank = 32;
+    read_adapters(in, {"peft.lora_tuning.adapter_dim", "peft.lora_tuning.target_modules", "peft.lora_tuning.adapter_dropout", "",
+                       lora_query | lora_key | lora_value, kRank});
+    if (!in.has("peft.lora_tuning.adapter_dim")) in.job.erase("lora_rank");
+    if (count_like(in.entries, {"peft.lora_tuning.target_modules*"}) == 0) in.job.erase("lora_targets");
+    in.mark_all({"peft.lora_tuning.*"}, Fate::no_number);
+}
+
 }  // namespace
 
 int nemo1_likeness(const std::vector<Entry>& entries) {
+    if (const int launcher = count_like(entries, {"training.model.*"}); launcher > 0) return launcher;
     const int below =
         count_like(entries, {"model.*model_parallel_size", "training.model.*model_parallel_size", "*model.encoder_seq_length"});
     return below > 0 ? count_like(entries, {"trainer.*", "training.trainer.*", "*model.encoder_seq_length", "exp_manager.*",
@@ -123,67 +236,13 @@ int nemo1_likeness(const std::vector<Entry>& entries) {
 }
 
 void read_nemo1(Import& in) {
+    drop_null(in);
     rename(in);
     translate(in);
-    in.mark_all({"run.*",
-                 "trainer.*",
-                 "exp_manager.*",
-                 "data.*",
-                 "data_seq_length",
-                 "optim.*",
-                 "tokenizer.*",
-                 "hydra*",
-                 "defaults*",
-                 "name",
-                 "restore_from*",
-                 "off.*",
-                 "selective_method",
-                 "native_amp*",
-                 "grad*",
-                 "transformer_*",
-                 "*_fusion",
-                 "num_micro_batches_with*",
-                 "activations_checkpoint_layers*",
-                 "megatron_amp_O2",
-                 "do_layer*",
-                 "batch_p2p*",
-                 "nsys*",
-                 "openai_*",
-                 "onnx*",
-                 "pre_process",
-                 "post_process",
-                 "persist*",
-                 "fp32_residual*",
-                 "fp16_lm*",
-                 "headscale",
-                 "normalize_attention*",
-                 "scale_positional*",
-                 "attention_type",
-                 "use_emha",
-                 "seq_len_interp*",
-                 "resume_from*",
-                 "apex*",
-                 "sync_batch*",
-                 "mcore_gpt",
-                 "ffn_dropout",
-                 "fp8_*",
-                 "gc_*",
-                 "reduce_amax",
-                 "cpu_offloading*",
-                 "delay*",
-                 "target",
-                 "training.*",
-                 "masked_*",
-                 "get_attention*",
-                 "no_ramp",
-                 "precision",
-                 "use_scaled*",
-                 "ub_tp*",
-                 "layernorm*",
-                 "bucket*",
-                 "contiguous*",
-                 "hysteresis"},
-                Fate::no_number);
+    for (Entry& entry : in.entries)
+        if (entry.fate == Fate::unknown &&
+            std::any_of(std::begin(kNoNumber), std::end(kNoNumber), [&](std::string_view one) { return matches(one, entry.key); }))
+            entry.fate = Fate::no_number;
     if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
         in.entries.push_back({"vocab_size", "vocab_size", answer->second});
     read_gpus(in);
@@ -191,8 +250,8 @@ void read_nemo1(Import& in) {
     const bool whole = in.has("num_layers");  // otherwise these are changes of another file
     read_megatron(in, {.silent = !whole, .needs_precision = whole});
     read_fsdp(in);
-    if (const auto peft = in.text("peft.peft_scheme", ""); peft && lower_case(*peft) != "none" && lower_case(*peft) != "null")
-        in.refused.push_back(Text("import_plan.refused.mode").with("mode", *peft));
+    check(in);
+    read_part(in);
 }
 
 }  // namespace fourfold

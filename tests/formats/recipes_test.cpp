@@ -296,7 +296,12 @@ training.model.fp8_hybrid = true
     CHECK(job["refused"].empty());
     CHECK(some(first_of(text + "training.model.fsdp = true\ntraining.model.fsdp_sharding_strategy = \"grad\"\n"), {"zero"}) ==
           "zero=\"gradients\"");
-    CHECK(ids(first_of(text + "training.model.peft.peft_scheme = \"lora\"\n")["refused"]) == "import_plan.refused.mode");
+    CHECK(ids(first_of(text + "training.model.peft.peft_scheme = \"ptuning\"\n")["refused"]) == "import_plan.refused.mode");
+    CHECK(some(first_of(text + "training.model.peft.peft_scheme = \"lora\"\n"), {"trained", "lora_rank"}) ==
+          R"(trained="lora" lora_rank=?)");
+    CHECK(some(first_of(text + "training.model.peft.peft_scheme = \"lora\"\ntraining.model.peft.lora_tuning.adapter_dim = 16\n"
+                               "training.model.peft.lora_tuning.target_modules = [\"attention_qkv\", \"mlp_fc2\"]\n"),
+               {"lora_rank", "lora_targets"}) == R"(lora_rank=16 lora_targets="query,key,value,down")");
     // changes of another file: what is not said is not set
     const Json some_only =
         one_of("python megatron_gpt_pretraining.py trainer.devices=8 trainer.num_nodes=2 model.tensor_model_parallel_size=4");
