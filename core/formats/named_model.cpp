@@ -128,7 +128,7 @@ void ask_model(Import& in) {
     const CatalogModel* found = answer == in.answers.end() ? nullptr : catalog().model(answer->second);
     if (found != nullptr)
         in.job["model"] = found->model.id;
-    else if (std::find(in.asked.begin(), in.asked.end(), "vocab_size") == in.asked.end())
+    else if (std::none_of(in.asked.begin(), in.asked.end(), [](const std::string& one) { return one == "vocab_size" || one == "model"; }))
         in.asked.emplace_back("model");
 }
 

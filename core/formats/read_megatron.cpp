@@ -23,6 +23,13 @@ int megatron_likeness(const std::vector<Entry>& entries) {
     return count;
 }
 
+// Whether some entry says the field; what a recipe leaves out is not 1.
+static bool is_said(const Import& in, std::string_view field) {
+    return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
+        return entry.fate == Fate::used && std::find(entry.fields.begin(), entry.fields.end(), field) != entry.fields.end();
+    });
+}
+
 static Text refusal(const char* id) { return Text("import_plan.refused", id); }
 
 // "flex" stands for DeepEP's and HybridEP's kernels (moe/token_dispatcher.py); every copy goes by itself in the others.
@@ -59,7 +66,7 @@ static std::int64_t layers_of_named(const Import& in) {
 }
 
 // Three ways to say it, of which one may be used (928-938).
-static void read_chunks(Import& in) {
+static void read_chunks(Import& in, const MegatronDefaults& defaults) {
     const auto layout = in.text("pipeline_model_parallel_layout", "layout");
     const auto per_chunk = in.whole("num_layers_per_virtual_pipeline_stage", "virtual_stages");
     const auto chunks = in.whole({"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}, "virtual_stages");
@@ -79,7 +86,7 @@ static void read_chunks(Import& in) {
             in.job.erase("virtual_stages");
         else if (layers % (stages * *per_chunk) == 0)
             in.job["virtual_stages"] = layers / (stages * *per_chunk);
-        else
+        else if (!defaults.silent)
             in.refused.push_back(
                 Text(refusal("layers_per_virtual")).with("layers", layers).with("stages", stages).with("each", *per_chunk));
     }
@@ -97,10 +104,11 @@ static void read_recompute(Import& in) {
     const bool old_full = in.on("checkpoint_activations", "recompute");
     const auto granularity = in.has("recompute_granularity") ? in.text("recompute_granularity", "recompute")
                                                              : in.text("activations_checkpoint_granularity", "recompute");
-    const auto method =
+    auto method =
         in.has("recompute_method") ? in.text("recompute_method", "recompute") : in.text("activations_checkpoint_method", "recompute");
     const auto layers =
         in.whole({"recompute_num_layers", "activations_checkpoint_num_layers", "checkpoint_num_layers"}, "recompute_layers");
+    if (method == "null" || method == "None") method.reset();  // as Hydra writes it
     auto modules = in.text("recompute_modules", "recompute_modules");
     const bool selective = in.on("recompute_activations", "recompute") || granularity == "selective";  // 607
     in.job["recompute"] = "none";
@@ -164,7 +172,12 @@ static void read_precision(Import& in, const MegatronDefaults& defaults) {
 // Without the precision-aware optimizer the types have no effect, and nothing may lie in host memory (1884).
 static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     const bool aware = in.on("use_precision_aware_optimizer", "moments");
-    if (const auto name = in.text("optimizer", ""); name && *name != "adam" && *name != "null" && !defaults.silent)
+    const bool ours =
+        defaults.silent && in.has("optimizer") && (in.last("optimizer")->value == "sgd" || in.last("optimizer")->value == "muon");
+    const auto name = in.text("optimizer", ours ? "optimizer" : "");
+    if (ours && name)
+        in.job["optimizer"] = *name;
+    else if (name && *name != "adam" && *name != "null" && !defaults.silent)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
     if (in.on("cpu_offloading", "") || in.whole("cpu_offloading_num_layers", "").value_or(0) > 0)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
@@ -179,7 +192,7 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     if (!in.on("optimizer_cpu_offload", "optimizer_offload")) return;
     if (overlaps) in.job["optimizer_offload_overlap"] = "overlapped";
     in.job["optimizer_offload"] = part.value_or(defaults.offload_fraction);
-    if (!aware) in.refused.push_back(refusal("offload"));
+    if (!aware && (!defaults.silent || in.has("use_precision_aware_optimizer"))) in.refused.push_back(refusal("offload"));
 }
 
 static void read_kernels(Import& in, const MegatronDefaults& defaults) {
@@ -190,10 +203,16 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     if (backend == "unfused" || backend == "local") in.job["attention"] = "plain";
     const bool fused = in.on("cross_entropy_loss_fusion", "loss");
     const auto kind = in.text("cross_entropy_fusion_impl", "loss");
-    if (fused) in.job["loss"] = kind == "te" ? "te_fused" : "native_fused";
+    if (fused)
+        in.job["loss"] = kind == "te" ? "te_fused" : "native_fused";
+    else if (defaults.silent && in.has("cross_entropy_loss_fusion"))
+        in.job["loss"] = "plain";
     const auto layers = in.text("transformer_impl", "transformer_engine");
     if (layers == "local") in.job["transformer_engine"] = "off";
-    if (in.on("moe_grouped_gemm", "grouped_gemm")) in.job["grouped_gemm"] = "on";
+    if (in.on("moe_grouped_gemm", "grouped_gemm"))
+        in.job["grouped_gemm"] = "on";
+    else if (defaults.silent && in.has("moe_grouped_gemm"))
+        in.job["grouped_gemm"] = "off";
     const auto off = [&](const char* no, const char* yes, const char* field) {
         if (in.on(no, field) || (in.has(yes) && !in.on(yes, field))) in.job[field] = "off";
     };
@@ -213,7 +232,7 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
         in.job["overlap_pipeline"] = in.job.value("virtual_stages", std::int64_t{1}) > 1;
 }
 
-static void read_batch(Import& in) {
+static void read_batch(Import& in, const MegatronDefaults& defaults) {
     if (const auto ramp = in.text("rampup_batch_size", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     if (const auto ramp = in.text("step_batch_size_schedule", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
@@ -224,7 +243,9 @@ static void read_batch(Import& in) {
     if (!in.job.contains("global_batch") && !in.has("global_batch_size") && micro > 0 && copies > 0)
         in.job["global_batch"] = micro * copies;  // 702
     const std::int64_t batch = in.job.value("global_batch", std::int64_t{0});
-    if (batch > 0 && micro > 0 && copies > 0 && batch % (micro * copies) != 0)
+    const bool split =
+        !defaults.silent || (is_said(in, "tensor_parallel") && is_said(in, "pipeline_parallel") && is_said(in, "context_parallel"));
+    if (split && batch > 0 && micro > 0 && copies > 0 && batch % (micro * copies) != 0)
         in.refused.push_back(Text(refusal("batch")).with("batch", batch).with("micro", micro).with("copies", copies));
 }
 
@@ -287,7 +308,7 @@ static void check_rest(Import& in, const MegatronDefaults& defaults) {
     const std::int64_t extra =
         static_cast<int>(in.job.value("count_embedding_as_layer", false)) + static_cast<int>(in.job.value("count_loss_as_layer", false));
     const bool ends = in.job.contains("first_stage_layers") || in.job.contains("last_stage_layers") || in.job.contains("layout");
-    if (!ends && layers > 0 && stages > 0 && (layers + extra) % stages != 0)
+    if (!ends && !defaults.silent && layers > 0 && stages > 0 && (layers + extra) % stages != 0)
         in.refused.push_back(Text(refusal("layers")).with("layers", layers + extra).with("stages", stages));
 }
 
@@ -313,7 +334,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     for (const char* field : {"tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"}) {
         if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;
     }
-    if (!in.job.contains("model")) read_megatron_model(in);
+    if (!in.job.contains("model") && defaults.sizes) read_megatron_model(in);
     const auto expert_tensor = in.whole("expert_tensor_parallel_size", "expert_tensor_parallel");
     const bool dense = in.whole({"num_experts", "num_moe_experts"}, "").value_or(0) <= 1;
     if (dense && !defaults.silent)
@@ -322,19 +343,20 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job["expert_tensor_parallel"] = *expert_tensor;
     else if (in.job.contains("tensor_parallel"))
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
-    if (!dense) read_dispatch(in);
+    if (!dense || defaults.silent) read_dispatch(in);
     read_graphs(in);
-    read_chunks(in);
+    read_chunks(in, defaults);
     read_recompute(in);
     read_zero(in, defaults);
     read_precision(in, defaults);
     read_optimizer(in, defaults);
     read_kernels(in, defaults);
-    read_batch(in);
+    read_batch(in, defaults);
     check_rest(in, defaults);
     mark_without_number(in);
     // Of no effect there (1434, 1024).
-    if (in.job.value("tensor_parallel", std::int64_t{0}) == 1) in.job.erase("sequence_parallel");
+    const bool one = in.job.value("tensor_parallel", std::int64_t{0}) == 1;
+    if (one && (!defaults.silent || is_said(in, "tensor_parallel"))) in.job.erase("sequence_parallel");
     if (in.job["zero"] == "none" && (!defaults.silent || in.has("use_distributed_optimizer"))) in.job.erase("overlap_parameters");
     in.drop_open();
     if (defaults.silent) {

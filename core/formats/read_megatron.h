@@ -14,6 +14,7 @@ struct MegatronDefaults {
     const char* sharding = "optim_grads_params";  // of data_parallel_sharding_strategy
     bool needs_precision = true;                  // without --bf16 and --fp16 it trains in 32 bits
     bool own_checks = false;                      // it is that program, with all that it refuses
+    bool sizes = true;                            // the model's sizes are all there, or Megatron-LM's defaults hold
 };
 
 // Reads the plan and the model; gpus, where known, is in import.job already.

@@ -154,7 +154,7 @@ modules.pre_trainer.overrides.no_such_setting = 1
 }
 
 TEST_CASE("references, sums, and names that stay open") {
-    const std::string before = "num_layers = 2\nhidden_size = 64\nnum_attention_heads = 4\nmodel.num_layers = 5\n";
+    const std::string before = "num_layers = 2\nhidden_size = 64\nnum_attention_heads = 4\nseq_length = 8\n";
     const auto width = [&](const std::string& value) {
         const Json job = first_of(before + "ffn_hidden_size = \"" + value + "\"\nvocab_size = 99\n");
         return job["job"].contains("model") ? job["job"]["model"]["intermediate_size"].dump() : fate(job, "ffn_hidden_size");

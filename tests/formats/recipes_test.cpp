@@ -27,7 +27,7 @@ TEST_CASE("Megatron-Bridge: overrides on a command") {
           "model=\"llama-3.1-405b\" gpus=1024 gpus_per_node=8 tensor_parallel=8 pipeline_parallel=8 virtual_stages=8 context_parallel=2");
     CHECK(some(job, {"global_batch", "micro_batch", "sequence_length", "sequence_parallel", "precision", "gradients_in_fp32", "zero",
                      "moments"}) ==
-          "global_batch=1536 micro_batch=1 sequence_length=8192 sequence_parallel=true precision=\"fp8\" gradients_in_fp32=false "
+          "global_batch=1536 micro_batch=1 sequence_length=8192 sequence_parallel=true precision=\"fp8_weights\" gradients_in_fp32=false "
           "zero=\"optimizer\" moments=\"16-bit\"");
     CHECK(some(job, {"optimizer_offload", "recompute", "overlap_gradients", "hidden_dropout"}) ==
           "optimizer_offload=0.0 recompute=? overlap_gradients=? hidden_dropout=?");
