@@ -8,6 +8,7 @@
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
 #include "formats/readers.h"
+#include "formats/recipe_command.h"
 
 namespace fourfold {
 
@@ -151,8 +152,9 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     ShellCommand rest = command;
     job.in.entries = overrides_of(rest);
     const bool overrides = !job.in.entries.empty();
-    for (Entry& entry : arguments_of(rest)) job.in.entries.push_back(std::move(entry));
-    const FormatReader* reader = reader_of(job.in.entries);
+    auto recipe = recipe_command(rest);
+    for (Entry& entry : recipe ? recipe->entries : arguments_of(rest)) job.in.entries.push_back(std::move(entry));
+    const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
     const bool trains =
         std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });
@@ -163,7 +165,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
-    read_launch(script, command, job.in);
+    if (!recipe || !recipe->starts_nodes) read_launch(script, command, job.in);
     job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
                      "redirects", "log_dir"},
                     Fate::no_number);

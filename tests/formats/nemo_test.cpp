@@ -10,6 +10,97 @@ using tests::some;
 
 static Json nemo_job(const std::string& text) { return tests::first_of_script(text); }
 
+TEST_CASE("performance scripts: long and short flags name a recipe") {
+    const std::string fields =
+        "model=\"llama-3-70b\" gpus=64 gpus_per_node=8 tensor_parallel=4 pipeline_parallel=8 virtual_stages=5 context_parallel=? "
+        "precision=\"fp8_weights\" sequence_parallel=true hidden_dropout=?";
+    const auto read = [](const std::string& text) {
+        return some(nemo_job(text), {"model", "gpus", "gpus_per_node", "tensor_parallel", "pipeline_parallel", "virtual_stages",
+                                     "context_parallel", "precision", "sequence_parallel", "hidden_dropout"});
+    };
+    CHECK(read("python scripts/performance/setup_experiment.py --model_family_name llama --model_recipe_name llama3_70b --gpu h100 "
+               "--num_gpus 64 --gpus_per_node 8 --compute_dtype fp8_cs --tensor_model_parallel_size 4 --pipeline_model_parallel_size 8 "
+               "--virtual_pipeline_model_parallel_size 5 --micro_batch_size 1\n") == fields);
+    CHECK(read("#SBATCH --nodes 1\npython scripts/performance/setup_experiment.py -m llama3 -s 70b -g h100 -ng 64 -gn 8 -c fp8_cs -tp 4 "
+               "-pp 8 -vp 5 -mb 1\n") == fields);
+    CHECK(read("python3 -m scripts.performance.llm.pretrain_llama3_70b --num_gpus 64 --gpus_per_node 8 --compute_dtype fp8 "
+               "--tensor_parallel_size 4 --pipeline_parallel_size 8 --virtual_pipeline_parallel_size 5 slurm --account a\n") == fields);
+    CHECK(read_script_of("python -m scripts.performance.llm.pretrain_llama3_8b -tp 2\n")["format"] == "nemo-2");
+    // MXFP8: weights in 8 bits in Megatron-Bridge alone
+    const std::string eight = "python -m scripts.performance.llm.pretrain_llama3_8b -tp 2 -c fp8 -fr ";
+    CHECK(some(nemo_job(eight + "mxfp8\n"), {"precision"}) == "precision=\"fp8\"");
+    CHECK(some(nemo_job(eight + "cs\n"), {"precision"}) == "precision=\"fp8_weights\"");
+    CHECK(some(nemo_job("python setup_experiment.py -mr llama3_8b -ng 8 -c fp8_mx -rm mlp,moe_act -fsdp 1\n"),
+               {"precision", "recompute", "recompute_modules", "zero"}) ==
+          R"(precision="fp8_weights" recompute="selective" recompute_modules="mlp,moe_act" zero="weights")");
+    CHECK(some(nemo_job("python setup_experiment.py -mr llama3_8b -ng 8 -rl 4 --task lora\n"),
+               {"precision", "recompute", "recompute_layers", "trained", "lora_rank"}) ==
+          R"(precision="bf16" recompute="block" recompute_layers=4 trained="lora" lora_rank=?)");
+    CHECK(some(nemo_job("torchrun --nproc_per_node=8 run_recipe.py --recipe qwen3_8b_pretrain_config -tp 2 -mb 1 -sl 4096\n"),
+               {"model", "gpus", "tensor_parallel", "micro_batch", "sequence_length", "sequence_parallel"}) ==
+          "model=\"qwen3-8b\" gpus=8 tensor_parallel=2 micro_batch=1 sequence_length=4096 sequence_parallel=?");
+}
+
+TEST_CASE("nemo llm: a factory with arguments, and LoRA where a fine-tuning says nothing") {
+    const Json bare = read_script_of("nemo llm pretrain --factory llama3_8b\n");
+    CHECK(bare["format"] == "nemo-2");
+    CHECK(some(bare["jobs"][0], {"model", "gpus"}) == "model=\"llama-3-8b\" gpus=?");
+    CHECK(some(nemo_job("nemo llm pretrain -f llama3_70b -y trainer.strategy.tensor_model_parallel_size=4\n"),
+               {"model", "tensor_parallel"}) == "model=\"llama-3-70b\" tensor_parallel=4");
+    CHECK(some(nemo_job("nemo llm pretrain --factory \"llama3_70b(num_nodes=8, num_gpus_per_node=8, name='x')\"\n"), {"model", "gpus"}) ==
+          "model=\"llama-3-70b\" gpus=64");
+    const std::string tune = "nemo llm finetune --factory llama3_8b trainer.devices=8 trainer.num_nodes=1 ";
+    CHECK(some(nemo_job(tune + "data.micro_batch_size=1\n"), {"trained", "lora_rank", "lora_targets"}) ==
+          R"(trained="lora" lora_rank=? lora_targets=?)");
+    CHECK(some(nemo_job(tune + "peft=none\n"), {"trained"}) == "trained=?");
+    CHECK(some(nemo_job(tune + "peft.dim=8\n"), {"trained", "lora_rank", "lora_targets"}) ==
+          R"(trained="lora" lora_rank=8 lora_targets=?)");
+    const std::string recipe = "from nemo.collections import llm\nrecipe = llm.llama3_8b.finetune_recipe(num_nodes=1, num_gpus_per_node=8";
+    const std::string batch = ")\nrecipe.data.global_batch_size = 8\n";
+    CHECK(some(nemo_job(recipe + batch), {"trained", "lora_rank"}) == R"(trained="lora" lora_rank=?)");
+    CHECK(some(nemo_job(recipe + ", peft_scheme=\"lora\"" + batch), {"trained", "lora_rank"}) == R"(trained="lora" lora_rank=?)");
+    CHECK(some(nemo_job(recipe + ", peft_scheme=None" + batch), {"trained"}) == "trained=?");
+}
+
+TEST_CASE("sharding of recipes, and keys in quiet sections that split") {
+    const std::string run = "torchrun --nproc_per_node=8 run_recipe.py train.micro_batch_size=1 --recipe qwen3_8b_";
+    CHECK(some(nemo_job(run + "pretrain_config ddp.use_megatron_fsdp=true\n"), {"zero"}) == "zero=\"weights\"");
+    CHECK(some(nemo_job(run + "pretrain_config dist.use_megatron_fsdp=true\n"), {"zero"}) == "zero=\"weights\"");
+    CHECK(some(nemo_job(run + "sft_config ddp.use_megatron_fsdp=true\n"), {"zero"}) == "zero=?");
+    CHECK(some(nemo_job(run + "sft_config ddp.use_megatron_fsdp=true ddp.data_parallel_sharding_strategy=optim_grads\n"), {"zero"}) ==
+          "zero=\"gradients\"");
+    const std::string nemo = "nemo llm pretrain --factory llama3_70b trainer.strategy.fsdp=";
+    CHECK(some(nemo_job(nemo + "pytorch\n"), {"zero"}) == "zero=\"weights\"");
+    CHECK(some(nemo_job(nemo + "megatron\n"), {"zero"}) == "zero=?");
+    CHECK(some(nemo_job(nemo + "megatron trainer.strategy.ddp.data_parallel_sharding_strategy=optim_grads_params\n"), {"zero"}) ==
+          "zero=\"weights\"");
+    const Json dist = nemo_job(run + "pretrain_config dist.tensor_model_parallel_size=2 dist.timeout=9 model.dist_x=1\n");
+    CHECK(some(dist, {"tensor_parallel"}) == "tensor_parallel=2");
+    CHECK(fate(dist, "dist.timeout") == "no_number 1");
+    CHECK(fate(dist, "model.dist_x") == "unknown 1");
+}
+
+TEST_CASE("what a recipe sets is not taken as 1") {
+    const std::string run = "nemo llm pretrain --factory llama3_70b trainer.num_nodes=2 trainer.devices=8 data.micro_batch_size=1 ";
+    const std::string one = run + "data.global_batch_size=1 trainer.strategy.tensor_model_parallel_size=4 ";
+    CHECK(ids(nemo_job(one + "\n")["refused"]) == "");
+    CHECK(ids(nemo_job(one + "trainer.strategy.pipeline_model_parallel_size=2 trainer.strategy.context_parallel_size=1\n")["refused"]) ==
+          "import_plan.refused.batch");
+    CHECK(some(nemo_job(run + "trainer.strategy.sequence_parallel=False\n"), {"sequence_parallel"}) == "sequence_parallel=false");
+    const std::string bridge = "torchrun --nproc_per_node=8 run_recipe.py --recipe deepseek_v3_pretrain_config train.micro_batch_size=1 ";
+    CHECK(ids(nemo_job(bridge + "model.num_layers=61 model.pipeline_model_parallel_size=8\n")["refused"]) == "");
+    CHECK(ids(nemo_job(bridge + "optimizer.optimizer_cpu_offload=true\n")["refused"]) == "");
+    CHECK(some(nemo_job(bridge + "optimizer.optimizer=muon model.moe_token_dispatcher_type=flex model.cross_entropy_loss_fusion=false\n"),
+               {"optimizer", "expert_dispatch", "loss"}) == R"(optimizer="muon" expert_dispatch="deepep" loss="plain")");
+    const Json alone = nemo_job(bridge + "'model.recompute_modules=[mlp]'\n");
+    CHECK(some(alone, {"recompute", "recompute_modules"}) == "recompute=? recompute_modules=?");
+    CHECK(fate(alone, "model.recompute_modules") == "open 1");
+    const Json yaml = first_of(
+        "model.tensor_model_parallel_size = 2\ntrain.micro_batch_size = 1\npeft._target_ = \"megatron.bridge.peft.lora.LoRA\"\n"
+        "peft.dim = 16\npeft.target_modules = [\"linear_qkv\"]\n");
+    CHECK(some(yaml, {"trained", "lora_rank", "lora_targets"}) == R"(trained="lora" lora_rank=16 lora_targets="query,key,value")");
+}
+
 TEST_CASE("NeMo 1: nothing in Hydra's words, fine-tuning, the launcher's command, what it refuses") {
     const std::string run = "python megatron_gpt_sft.py trainer.devices=8 trainer.num_nodes=1 model.tensor_model_parallel_size=2 ";
     CHECK(some(nemo_job(run + "model.activations_checkpoint_method=null model.micro_batch_size=1\n"), {"recompute"}) ==
