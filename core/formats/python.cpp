@@ -57,6 +57,7 @@ class Reader {
     void collect_calls() {
         std::vector<std::string> called;
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            if (name(i) && tokens_[i].value == "def" && tokens_[i].column == 0 && name(i + 1)) functions_.insert(tokens_[i + 1].value);
             if (sign(i, "("))
                 called.push_back(i > 0 && name(i - 1) && !(i > 1 && tokens_[i - 2].value == "def") ? tokens_[i - 1].value : "");
             if (sign(i, ")") && !called.empty()) called.pop_back();
@@ -86,9 +87,24 @@ class Reader {
             if (scopes_.back().name != "") scopes_.push_back({});
             function_.clear();
         }
+        if (first.column == 0) begin_preset();
         if (first.value == "if" || first.value == "elif") branches_.push_back({first.column, condition(), false});
         if (first.value == "else" && last_.column == first.column && sign(at_ + 1, ":"))
             branches_.push_back({first.column, last_.condition, true});
+    }
+
+    // Megatron-Bridge's presets of a workload (scripts/performance): each is a job, with what its base says before.
+    void begin_preset() {
+        if (!name(at_) || !sign(at_ + 1, "=") || !name(at_ + 2) || !sign(at_ + 3, "(")) return;
+        const std::string called = last_part(tokens_[at_ + 2].value);
+        const bool changes = called == "replace" && name(at_ + 4) && sign(at_ + 5, ",");
+        if (!changes && called != "WorkloadBaseConfig") return;
+        scopes_.push_back({tokens_[at_].value, tokens_[at_].line, {}, true, changes ? tokens_[at_ + 4].value : ""});
+    }
+
+    static std::string last_part(const std::string& full) {
+        const std::size_t cut = full.rfind('.');
+        return cut == std::string::npos ? full : full.substr(cut + 1);
     }
 
     std::string condition() const {
@@ -135,7 +151,8 @@ class Reader {
     void note_name(const Token& token) {
         const std::string& full = token.value;
         const std::size_t cut = full.rfind('.');
-        const std::string last = cut == std::string::npos ? full : full.substr(cut + 1);
+        const std::string last = last_part(full);
+        note_recipe(token, last);
         if (cut != std::string::npos && (last == "pretrain_recipe" || last == "finetune_recipe")) {
             const std::size_t before = full.rfind('.', cut - 1);
             add("recipe_model",
@@ -145,10 +162,30 @@ class Reader {
         if (const std::size_t at = last.find("Config");
             at != std::string::npos && at > 0 && at + 6 < last.size() && std::isdigit(static_cast<unsigned char>(last[at + 6])) != 0)
             add("recipe_model", last.substr(0, at) + last.substr(at + 6), token.line, full);
-        if (last == "from_hf_pretrained" && sign(at_ + 1, "(") && at_ + 2 < tokens_.size() && tokens_[at_ + 2].kind == Token::text)
-            add("hf_path", tokens_[at_ + 2].value, token.line, full);
+        if (last == "from_hf_pretrained" && sign(at_ + 1, "(")) {
+            std::size_t end = at_ + 2;
+            auto path = literal(end);
+            if (!path && name(end)) path = known(tokens_[end].value);
+            if (path && path->is_string()) add("hf_path", *path, token.line, full);
+        }
         if ((last == "LoRA" || last == "QLoRA" || last == "DoRA" || last == "CanonicalLoRA") && sign(at_ + 1, "("))
             add("peft", last == "DoRA" ? "dora" : last == "QLoRA" ? "qlora" : "lora", token.line, full);
+    }
+
+    // A recipe that is called, and is not part of the text: "llama3_8b_pretrain_config()". NeMo's fine-tuning recipes and
+    // Megatron-Bridge's "..._peft_config" train by LoRA where nothing else is said.
+    void note_recipe(const Token& token, const std::string& last) {
+        if (!sign(at_ + 1, "(")) return;
+        if (functions_.contains(token.value)) return add(std::string(kCall), token.value, token.line, "");
+        if (last == "GPTConfig") add("whole_model", true, token.line, "");
+        if (last == "finetune_recipe" || (last.find("_peft_") != std::string::npos && last.ends_with("_config")))
+            add("tunes_part", true, token.line, "");
+        if (last == "finetune_recipe" || last == "pretrain_recipe") add("recipe_call", last, token.line, "");
+        for (const std::string_view way : {"_pretrain_", "_sft_", "_peft_", "_finetune_"})  // llama3_70b_pretrain_64gpu_h100_bf16_config
+            if (const std::size_t cut = last.find(way); cut != std::string::npos && last.ends_with("_config")) {
+                add("recipe_call", last, token.line, "");
+                add("recipe_model", last.substr(0, cut), token.line, token.value);
+            }
     }
 
     bool ends_value(std::size_t at) const {
@@ -170,7 +207,8 @@ class Reader {
             ++at;
             return token.value == "None" ? Json() : Json(token.value == "True");
         }
-        if (token.kind == Token::name && token.value.starts_with("torch.")) return tokens_[at++].value;
+        if (token.kind == Token::name && (token.value.starts_with("torch.") || token.value.starts_with("AttnBackend.")))
+            return tokens_[at++].value;
         if (!sign(at, "[") && !sign(at, "(")) return std::nullopt;
         return list(at);
     }
@@ -221,6 +259,12 @@ class Reader {
         if (!value && name(at) && sign(at + 1, "(") && sign(at + 2, ")") && ends_value(at + 3)) {  // bf16_mixed()
             value = tokens_[at].value;
             end = at + 3;
+            at_ = at;
+            note_name(tokens_[at]);
+        }
+        if (!value && names_precision(at)) {
+            value = tokens_[at + 2].value;
+            end = at + 4;
         }
         if (value && !value->is_array() && (outside || parameter))
             variables_[{outside && function_.empty() ? "" : function_, key}] = *value;
@@ -230,9 +274,23 @@ class Reader {
         add(key, *value, line, key);
     }
 
+    // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed")
+    bool names_precision(std::size_t at) const {
+        if (!name(at) || !sign(at + 1, "(") || !sign(at + 3, ")") || !ends_value(at + 4) || tokens_[at + 2].kind != Token::text)
+            return false;
+        const std::string called = last_part(tokens_[at].value);
+        return called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config";
+    }
+
+    // As it is written, with what stands in its brackets.
     std::string computed(std::size_t at) const {
         std::string all;
-        for (; !ends_value(at) && all.size() < 60; ++at) all += tokens_[at].value;
+        for (int depth = 0; at < tokens_.size() && (depth > 0 || !ends_value(at)) && all.size() < 60; ++at) {
+            if (sign(at, "(") || sign(at, "[") || sign(at, "{")) ++depth;
+            if (sign(at, ")") || sign(at, "]") || sign(at, "}")) --depth;
+            if (tokens_[at].kind != Token::line_end)
+                all += tokens_[at].kind == Token::text ? joined({"\"", tokens_[at].value, "\""}) : tokens_[at].value;
+        }
         return all.empty() ? "?" : all;
     }
 
@@ -279,6 +337,7 @@ class Reader {
     Branch last_{};
     std::map<std::pair<std::string, std::string>, Json> variables_;
     std::map<std::string, std::map<std::string, std::set<std::string>>> calls_;
+    std::set<std::string> functions_;  // at the margin
     std::string function_;
     bool parameters_next_ = false;
     std::size_t at_ = 0, entries_ = 0;
@@ -302,7 +361,8 @@ bool is_python(std::string_view text) {
         if (name != std::string_view::npos && starts_name(line[name])) {
             const std::size_t begin = name;
             while (name < line.size() && (in_name(line[name]) || line[name] == '.')) ++name;
-            assigns = line.substr(name).starts_with(" = ") && line.substr(begin, name - begin).find('.') != std::string_view::npos;
+            assigns = line.substr(name).starts_with(" = ") &&
+                      (line.substr(begin, name - begin).find('.') != std::string_view::npos || line.ends_with('('));
         }
         telling += (imports || defines ? 2 : 0) + (assigns ? 2 : 0);
     }

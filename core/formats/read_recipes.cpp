@@ -1,5 +1,6 @@
 // Recipes in Python: a job for each function that says how to train.
 #include <algorithm>
+#include <map>
 
 #include "formats/python.h"
 #include "formats/read_jobs.h"
@@ -18,21 +19,111 @@ int telling(const std::vector<Entry>& entries) {
                   "*num_nodes", "*global_batch_size", "*micro_batch_size", "*seq_length", "*_parallel_degree"});
 }
 
+// Whether a function sets something itself, and does not merely start another one.
+bool says_own(const std::vector<Entry>& entries) {
+    return telling(entries) > 0 || count_like(entries, {"*.model.*", "*.strategy.*", "*.mixed_precision", "*.plugins"}) > 0;
+}
+
 // Megatron-Bridge's configuration is called "cfg" or holds a section "train"; NeMo 2 has a trainer.
 const FormatReader* reader_for(std::string_view text, const std::vector<Entry>& entries) {
     const bool bridge = text.find("megatron.bridge") != std::string_view::npos || text.find("ConfigContainer") != std::string_view::npos ||
-                        text.find("AutoBridge") != std::string_view::npos || count_like(entries, {"cfg.*", "config.model.*"}) > 0;
+                        text.find("AutoBridge") != std::string_view::npos || text.find("WorkloadBaseConfig") != std::string_view::npos ||
+                        count_like(entries, {"cfg.*", "config.model.*"}) > 0;
     return reader_called(bridge ? "megatron-bridge" : "nemo-2");
 }
 
 void append(std::vector<Entry>& to, const std::vector<Entry>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+using Scopes = std::vector<PythonScope>;
+
+// Puts the entries of functions of the text where they are called, and those of a preset's base before its own. A text cannot make it
+// grow without end.
+class Calls {
+ public:
+    explicit Calls(const Scopes& scopes) {
+        for (const PythonScope& scope : scopes)
+            if (!scope.name.empty()) scopes_[scope.name] = &scope;
+    }
+
+    const PythonScope* called(const std::string& name) const {
+        const auto found = scopes_.find(name);
+        return found == scopes_.end() ? nullptr : found->second;
+    }
+
+    std::vector<Entry> entries(const PythonScope& scope, int depth = 0) {
+        std::vector<Entry> all;
+        if (const PythonScope* base = called(scope.base); may_add(base, scope, depth)) all = entries(*base, depth + 1);
+        for (const Entry& entry : scope.entries) {
+            if (entry.key != kCall) {
+                all.push_back(entry);
+                if (depth > 0) --left_;
+                continue;
+            }
+            const PythonScope* inner = called(entry.value.get<std::string>());
+            if (!may_add(inner, scope, depth)) continue;
+            for (Entry& one : entries(*inner, depth + 1)) {
+                one.open.insert(one.open.end(), entry.open.begin(), entry.open.end());
+                all.push_back(std::move(one));
+            }
+        }
+        return all;
+    }
+
+ private:
+    // A function that asks for machines says nothing about the training.
+    bool may_add(const PythonScope* inner, const PythonScope& scope, int depth) {
+        constexpr int kDeepest = 4;
+        return inner != nullptr && inner != &scope && depth < kDeepest && left_-- > 0 && inner->name.find("executor") == std::string::npos;
+    }
+
+    std::map<std::string, const PythonScope*> scopes_;
+    int left_ = 100'000;
+};
+
+// In a program, what another of its jobs calls is a part of that one; in a library each is a recipe.
+bool is_part(const Calls& calls, const std::vector<const PythonScope*>& jobs, const PythonScope& scope) {
+    return std::any_of(jobs.begin(), jobs.end(), [&](const PythonScope* job) {
+        return job != &scope && std::any_of(job->entries.begin(), job->entries.end(), [&](const Entry& entry) {
+                   return entry.key == kCall && calls.called(entry.value.get<std::string>()) == &scope;
+               });
+    });
+}
+
+// "LLAMA3_70B_H100_BF16_BASE_CONFIG": the model stands before the GPU. What is not said is 1 (WorkloadBaseConfig,
+// scripts/performance/utils/utils.py of Megatron-Bridge).
+std::vector<Entry> preset_entries(const std::string& name) {
+    std::vector<Entry> entries = {{"performance", "", true}};
+    for (const char* key : {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
+                            "expert_model_parallel_size", "micro_batch_size"})
+        entries.push_back({key, "", 1});
+    std::size_t cut = std::string::npos;
+    for (const char* gpu : {"_GB", "_B200", "_B300", "_H100", "_VR200", "_R100"}) cut = std::min(cut, name.find(gpu));
+    if (cut != std::string::npos) entries.push_back({"recipe", "", name.substr(0, cut)});
+    return entries;
+}
+
+void add_job(ReadJobs& read, const FormatReader& reader, const NamesSet& set, ReadJob job, std::vector<Entry> entries) {
+    job.in.entries = std::move(entries);
+    std::erase_if(job.in.entries, [](const Entry& entry) { return entry.key == kCall; });
+    job.in.answers = set;
+    reader.read(job.in);
+    // What is computed and was looked for by nobody is code, and no setting.
+    std::erase_if(job.in.entries, [](const Entry& entry) {
+        return entry.fate == Fate::unknown && !entry.open.empty() && entry.shown.find('.') == std::string::npos;
+    });
+    for (const Entry& entry : job.in.entries)
+        if (entry.fate == Fate::open)
+            for (const std::string& name : entry.open) read.choices[name];
+    read.jobs.push_back(std::move(job));
+}
 
 }  // namespace
 
 std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set) {
     std::string plain(text);
     std::erase_if(plain, [](char c) { return c == kOpen || c == kClose; });
-    const std::vector<PythonScope> scopes = read_python(plain, set);
+    const Scopes scopes = read_python(plain, set);
+    Calls calls(scopes);
     std::vector<Entry> outside, trainer, all;
     std::vector<const PythonScope*> recipes;
     for (const PythonScope& scope : scopes) {
@@ -40,34 +131,25 @@ std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set)
         if (scope.name.empty()) append(outside, scope.entries);
         if (scope.name == "trainer" || scope.name == "model")
             append(trainer, scope.entries);
-        else if (!scope.name.empty() && telling(scope.entries) >= kLikeEnough && recipes.size() < kMost)
+        else if (!scope.name.empty() && says_own(scope.entries) && telling(calls.entries(scope)) >= kLikeEnough && recipes.size() < kMost)
             recipes.push_back(&scope);
     }
     if (telling(all) < kLikeEnough) return std::nullopt;
+    if (plain.find("__main__") != std::string::npos) {
+        const std::vector<const PythonScope*> jobs = recipes;
+        std::erase_if(recipes, [&](const PythonScope* one) { return is_part(calls, jobs, *one); });
+        if (recipes.empty()) recipes = jobs;
+    }
     ReadJobs read;
     const FormatReader* reader = reader_for(text, all);
     read.format = reader->id;
-    const auto add = [&](const std::string& title, std::int64_t line, std::vector<Entry> entries) {
-        ReadJob job{title, line, {}};
-        job.in.entries = std::move(entries);
-        job.in.answers = set;
-        reader->read(job.in);
-        // What is computed and was looked for by nobody is code, and no setting.
-        std::erase_if(job.in.entries, [](const Entry& entry) {
-            return entry.fate == Fate::unknown && !entry.open.empty() && entry.shown.find('.') == std::string::npos;
-        });
-        for (const Entry& entry : job.in.entries)
-            if (entry.fate == Fate::open)
-                for (const std::string& name : entry.open) read.choices[name];
-        read.jobs.push_back(std::move(job));
-    };
     for (const PythonScope* recipe : recipes) {
-        std::vector<Entry> entries = outside;
+        std::vector<Entry> entries = recipe->preset ? preset_entries(recipe->name) : outside;
         if (recipe->name.starts_with("pretrain")) append(entries, trainer);
-        append(entries, recipe->entries);
-        add(recipe->name, recipe->line, std::move(entries));
+        append(entries, calls.entries(*recipe));
+        add_job(read, *reader, set, {recipe->name, recipe->line, {}}, std::move(entries));
     }
-    if (recipes.empty()) add("", 0, std::move(all));
+    if (recipes.empty()) add_job(read, *reader, set, {}, std::move(all));
     return read;
 }
 

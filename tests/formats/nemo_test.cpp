@@ -9,6 +9,14 @@ using tests::read_script_of;
 using tests::some;
 
 static Json nemo_job(const std::string& text) { return tests::first_of_script(text); }
+static const std::string kBridge = "from megatron.bridge.training.config import ConfigContainer\n";
+static Json bridge_job(const std::string& body) {
+    std::string text =
+        kBridge + "def f():\n    cfg = base()\n    cfg.model.tensor_model_parallel_size = 2\n    cfg.train.micro_batch_size = 1\n";
+    std::istringstream lines(body);
+    for (std::string line; std::getline(lines, line);) text += "    cfg." + line + "\n";
+    return nemo_job(text);
+}
 
 TEST_CASE("performance scripts: long and short flags name a recipe") {
     const std::string fields =
@@ -62,6 +70,69 @@ TEST_CASE("nemo llm: a factory with arguments, and LoRA where a fine-tuning says
     CHECK(some(nemo_job(recipe + ", peft_scheme=None" + batch), {"trained"}) == "trained=?");
 }
 
+TEST_CASE("presets of a workload: a job each, with its base") {
+    const Json jobs = read_script_of(
+        "from utils.utils import WorkloadBaseConfig\nBASE = WorkloadBaseConfig(\n    num_gpus=64,\n    global_batch_size=128,\n)\n"
+        "LLAMA3_70B_GB300_BF16_BASE_CONFIG = replace(\n    BASE,\n    micro_batch_size=2,\n    use_megatron_fsdp=True,\n)\n"
+        "LLAMA3_70B_H100_BF16_BASE_CONFIG = replace(\n    BASE,\n    tensor_model_parallel_size=4,\n    context_parallel_size=2,\n"
+        "    recompute_modules=[\"mlp\"],\n)\n")["jobs"];
+    REQUIRE(jobs.size() == 2);
+    CHECK(jobs[1]["title"] == "LLAMA3_70B_H100_BF16_BASE_CONFIG");
+    const auto fields = {"model", "gpus", "global_batch", "micro_batch", "tensor_parallel", "context_parallel", "zero", "recompute"};
+    CHECK(some(jobs[0], fields) ==
+          R"(model="llama-3-70b" gpus=64 global_batch=128 micro_batch=2 tensor_parallel=1 context_parallel=1 zero="weights" recompute=?)");
+    CHECK(
+        some(jobs[1], fields) ==
+        R"(model="llama-3-70b" gpus=64 global_batch=128 micro_batch=1 tensor_parallel=4 context_parallel=2 zero=? recompute="selective")");
+}
+
+TEST_CASE("precisions of recipes: names, keys that switch 8 bits off, what is open") {
+    const auto precision = [](const std::string& body) { return some(bridge_job(body), {"precision"}).substr(10); };
+    CHECK(precision("mixed_precision = _perf_precision(\"fp8_mx\")") == "\"fp8_weights\"");
+    CHECK(precision("mixed_precision = _perf_precision(\"fp8_mx\")\nmixed_precision.fp8_param_gather = False") == "\"fp8\"");
+    CHECK(precision("mixed_precision = get_mixed_precision_config(\"bf16_with_fp8_delayed_scaling_mixed\")\nmodel.fp8 = None") ==
+          "\"fp8_weights\"");
+    CHECK(precision("mixed_precision = \"bf16_with_fp8_subchannel_scaling_mixed\"") == "\"fp8\"");
+    CHECK(precision("mixed_precision = bf16_mixed()") == "\"bf16\"");
+    CHECK(precision("mixed_precision = \"bf16_with_fp8_current_scaling_mixed\"\nmixed_precision = bf16_mixed()") == "\"bf16\"");
+    CHECK(precision("mixed_precision.fp8_param_gather = False\nmixed_precision.fp8 = None") == "?");
+    CHECK(precision("mixed_precision = own_precision(1, 2)") == "?");
+    CHECK(fate(bridge_job("mixed_precision = own_precision(1, 2)"), "cfg.mixed_precision") == "open 6");
+    CHECK(some(nemo_job("nemo llm pretrain --factory llama3_8b trainer.plugins=bf16_with_mxfp8_mixed\n"), {"precision"}) ==
+          "precision=\"fp8\"");
+    CHECK(some(nemo_job("from nemo import lightning as nl\nstrategy = nl.MegatronStrategy(tensor_model_parallel_size=2)\n"
+                        "data = llm.MockDataModule(seq_length=4096, global_batch_size=64, micro_batch_size=1)\n"
+                        "trainer = nl.Trainer(plugins=nl.MegatronMixedPrecision(precision=\"bf16-mixed\", fp8=\"hybrid\", "
+                        "fp8_params=True))\n"),
+               {"precision"}) == "precision=\"fp8_weights\"");
+}
+
+TEST_CASE("sizes beside a recipe: over those of a named model, else the model is asked for") {
+    const std::string sizes = "model.num_layers=2 model.hidden_size=2048 model.num_attention_heads=16 train.micro_batch_size=1 ";
+    const Json named = nemo_job("torchrun --nproc_per_node=8 pretrain.py --recipe llama3_70b_pretrain_config " + sizes + "\n");
+    const Json& model = named["job"]["model"];
+    CHECK(model["num_hidden_layers"] == 2);
+    CHECK(model["hidden_size"] == 2'048);
+    CHECK(model["intermediate_size"] == 28'672);
+    CHECK(model["head_dim"] == 128);
+    CHECK(model["vocab_size"] == 128'256);
+    const std::string unnamed = "torchrun --nproc_per_node=8 pretrain.py " + sizes + "tokenizer.vocab_size=32000\n";
+    const Json job = nemo_job(unnamed);
+    CHECK(some(job, {"model"}) == "model=?");
+    CHECK(job["asked"].dump() == R"(["model","sequence_length"])");
+    const Json answered = tests::read_answer({{"text", unnamed}, {"set", {{"model", "llama-3-70b"}}}})["jobs"][0]["job"]["model"];
+    CHECK(answered["hidden_size"] == 2'048);
+    CHECK(answered["vocab_size"] == 32'000);
+    // llm.GPTConfig says them all, but for the vocabulary
+    const std::string whole =
+        "from nemo.collections import llm\nc = llm.GPTConfig(num_layers=4, hidden_size=256, ffn_hidden_size=1024, num_attention_heads=4, "
+        "seq_length=256)\ns = nl.MegatronStrategy(tensor_model_parallel_size=1, pipeline_model_parallel_size=1)\n";
+    CHECK(nemo_job(whole)["asked"].dump() == R"(["gpus","vocab_size","micro_batch"])");
+    const Json gpt = tests::read_answer({{"text", whole}, {"set", {{"vocab_size", "50257"}}}})["jobs"][0]["job"]["model"];
+    CHECK(gpt["vocab_size"] == 50'257);
+    CHECK(gpt["intermediate_size"] == 1'024);
+}
+
 TEST_CASE("sharding of recipes, and keys in quiet sections that split") {
     const std::string run = "torchrun --nproc_per_node=8 run_recipe.py train.micro_batch_size=1 --recipe qwen3_8b_";
     CHECK(some(nemo_job(run + "pretrain_config ddp.use_megatron_fsdp=true\n"), {"zero"}) == "zero=\"weights\"");
@@ -99,6 +170,28 @@ TEST_CASE("what a recipe sets is not taken as 1") {
         "model.tensor_model_parallel_size = 2\ntrain.micro_batch_size = 1\npeft._target_ = \"megatron.bridge.peft.lora.LoRA\"\n"
         "peft.dim = 16\npeft.target_modules = [\"linear_qkv\"]\n");
     CHECK(some(yaml, {"trained", "lora_rank", "lora_targets"}) == R"(trained="lora" lora_rank=16 lora_targets="query,key,value")");
+}
+
+TEST_CASE("recipes in Python: functions that call each other, models by a recipe's name") {
+    const std::string program =
+        "from nemo.collections import llm\ndef configure(nodes: int = 1):\n"
+        "    recipe = llm.llama3_8b.pretrain_recipe(num_nodes=nodes, num_gpus_per_node=8, tensor_parallelism=2)\n    return recipe\n"
+        "def local_executor(nodes: int = 3, devices: int = 2):\n    return run.LocalExecutor(ntasks_per_node=devices)\n"
+        "def train():\n    recipe = configure()\n    recipe.trainer.strategy.pipeline_model_parallel_size = 2\n"
+        "    recipe.data.global_batch_size = 64\n    e = local_executor(nodes=recipe.trainer.num_nodes, devices=recipe.trainer.devices)\n"
+        "if __name__ == \"__main__\":\n    train()\n";
+    const Json jobs = read_script_of(program)["jobs"];
+    REQUIRE(jobs.size() == 1);
+    CHECK(some(jobs[0], {"model", "gpus", "tensor_parallel", "pipeline_parallel", "global_batch"}) ==
+          "model=\"llama-3-8b\" gpus=8 tensor_parallel=2 pipeline_parallel=2 global_batch=64");
+    const std::string call = kBridge + "cfg = llama3_8b_pretrain_config(mock=True)\ncfg.model.tensor_model_parallel_size = 2\n";
+    CHECK(some(nemo_job(call + "cfg.train.micro_batch_size = 1\n"), {"model"}) == "model=\"llama-3-8b\"");
+    CHECK(some(nemo_job(kBridge + "P = \"meta-llama/Meta-Llama-3-70B\"\ncfg.model = AutoBridge.from_hf_pretrained(P)\n"
+                                  "cfg.model.tensor_model_parallel_size = 2\ncfg.train.micro_batch_size = 1\n"),
+               {"model"}) == "model=\"llama-3-70b\"");
+    CHECK(some(bridge_job("model.attention_backend = AttnBackend.flash"), {"attention"}) == "attention=\"flash\"");
+    const Json asked = read_script_of(call + "cfg.train.micro_batch_size = size_of(\"a\", 4)\n");
+    CHECK(asked["questions"][0]["name"] == "size_of(\"a\",4)");
 }
 
 TEST_CASE("NeMo 1: nothing in Hydra's words, fine-tuning, the launcher's command, what it refuses") {
