@@ -72,6 +72,7 @@ struct Size {
 };
 static constexpr Size kSizes[] = {
     {"num_layers", {"num_hidden_layers"}},
+    {"vocab_size", {"vocab_size"}},
     {"hidden_size", {"hidden_size"}},
     {"ffn_hidden_size", {"intermediate_size"}},
     {"num_attention_heads", {"num_attention_heads"}},
@@ -85,41 +86,64 @@ static constexpr Size kSizes[] = {
     {"moe_router_group_topk", {"topk_group"}},
 };
 
+// A model's one of those names.
+static const char* name_in(const Json& config, const Size& size) {
+    const auto found =
+        std::find_if(std::begin(size.names), std::end(size.names), [&](const char* one) { return one != nullptr && config.contains(one); });
+    return found == std::end(size.names) ? nullptr : *found;
+}
+
+bool says_sizes(const Import& in) {
+    return in.has("share_embeddings_and_output_weights") ||
+           std::any_of(std::begin(kSizes), std::end(kSizes), [&](const Size& one) { return in.has(one.key); });
+}
+
+std::optional<Json> with_sizes(Import& in, const Model& model) {
+    Json config = canonical_config(model);
+    const Json usual = config;
+    bool fits = true;
+    for (const Size& one : kSizes) {
+        const Entry* const said = in.last(one.key);
+        if (said == nullptr || in.hangs("model")) continue;
+        const bool none = said->value.is_null() && std::string_view(one.key) == "mtp_num_layers";
+        const auto size = none ? std::optional<std::int64_t>(0) : in.whole(one.key, "model");
+        if (none) in.mark(one.key, Fate::used);
+        const char* const name = name_in(config, one);
+        if (size && name != nullptr) config[name] = *size;
+        fits = fits && (!size || *size == 0 || name != nullptr);
+    }
+    if (in.last("share_embeddings_and_output_weights") != nullptr && in.has("share_embeddings_and_output_weights"))
+        config["tie_word_embeddings"] = in.on("share_embeddings_and_output_weights", "model");
+    if (in.whole("moe_layer_freq", "model") == 1 && config.value("first_k_dense_replace", 0) > 0) config["first_k_dense_replace"] = 0;
+    constexpr std::int64_t kPadding = 1'024;  // a vocabulary is padded
+    const std::int64_t words = config["vocab_size"].get<std::int64_t>();
+    if (words >= model.vocabulary && words <= model.vocabulary + kPadding) config["vocab_size"] = model.vocabulary;
+    if (in.has("multi_latent_attention") && !in.on("multi_latent_attention", "model") && model.latent.kv_rank > 0) fits = false;
+    if (!fits) return std::nullopt;
+    if (config == usual) return Json(model.id);
+    config.erase("_name_or_path");
+    // A head is as wide as before where it was no part of the width.
+    const std::int64_t hidden = config["hidden_size"].get<std::int64_t>(), heads = config["num_attention_heads"].get<std::int64_t>();
+    if (!in.has("kv_channels") && config.contains("head_dim") && model.head_dim * model.heads == model.hidden) {
+        if (heads < 1 || hidden % heads != 0) return std::nullopt;
+        config["head_dim"] = hidden / heads;
+    }
+    Problems problems;
+    ImportReport report;
+    if (!read_model(config, "", problems, report)) return std::nullopt;
+    return config;
+}
+
 void resize_named_model(Import& in) {
     const Json id = in.job.value("model", Json());
     const CatalogModel* const named = id.is_string() ? catalog().model(id.get<std::string>()) : nullptr;
     if (named == nullptr) return;
-    Json config = canonical_config(named->model);
-    config.erase("_name_or_path");
-    bool changed = false, fits = true;
-    for (const auto& [key, names] : kSizes) {
-        const Entry* const said = in.last(key);
-        if (said == nullptr || in.hangs("model")) continue;
-        const bool none = said->value.is_null() && std::string_view(key) == "mtp_num_layers";
-        const auto size = none ? std::optional<std::int64_t>(0) : in.whole(key, "model");
-        if (!size) continue;
-        const auto name =
-            std::find_if(std::begin(names), std::end(names), [&](const char* one) { return one != nullptr && config.contains(one); });
-        if (none) in.mark(key, Fate::used);
-        if (name == std::end(names)) {
-            fits = fits && *size == 0;
-        } else if (config[*name] != Json(*size)) {
-            config[*name] = *size;
-            changed = true;
-        }
-    }
-    if (in.whole("moe_layer_freq", "model") == 1 && config.value("first_k_dense_replace", 0) > 0)
-        config["first_k_dense_replace"] = 0, changed = true;
-    const bool latent = in.has("multi_latent_attention") && !in.on("multi_latent_attention", "model") && named->model.latent.kv_rank > 0;
-    if (!changed && fits && !latent) return;
-    Problems problems;
-    ImportReport report;
-    if (fits && !latent && read_model(config, "", problems, report)) {
-        in.job["model"] = config;
-        return;
-    }
+    const auto model = with_sizes(in, named->model);
     in.job.erase("model");
-    in.notes.push_back(Text("import_plan.note.not_counted").with("key", named->model.id));
+    if (model)
+        in.job["model"] = *model;
+    else
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", named->model.id));
 }
 
 void ask_model(Import& in) {

@@ -14,6 +14,10 @@ const CatalogModel* named_model(std::string_view name);
 // Sets the job's model from the entry of that key; false where it names none.
 bool take_named_model(Import& import, std::string_view key);
 
+// Whether sizes stand beside a model's name, in Megatron Core's names; and that model with them: its id where nothing changes, a
+// config.json of its own, or nothing where the model has no such size.
+bool says_sizes(const Import& import);
+std::optional<Json> with_sizes(Import& import, const Model& model);
 // Sizes in Megatron's names beside a named model change it: the job's model becomes one of its own. What cannot be changed so is noted, and
 // the model asked for.
 void resize_named_model(Import& import);

@@ -33,9 +33,11 @@ static bool is_said(const Import& in, std::string_view field) {
 static Text refusal(const char* id) { return Text("import_plan.refused", id); }
 
 // "flex" stands for DeepEP's and HybridEP's kernels (moe/token_dispatcher.py); every copy goes by itself in the others.
-static void read_dispatch(Import& in) {
+static void read_dispatch(Import& in, bool silent) {
     const auto type = in.text("moe_token_dispatcher_type", "expert_dispatch");
-    const bool kernels = in.on("moe_enable_deepep", "expert_dispatch") || type == "flex";
+    const auto backend = in.text("moe_flex_dispatcher_backend", "expert_dispatch");  // of the flex one; recipes set both by it
+    const bool flex = type == "flex" || (silent && !type && (backend == "deepep" || backend == "hybridep"));
+    const bool kernels = in.on("moe_enable_deepep", "expert_dispatch") || flex;
     if (kernels)
         in.job["expert_dispatch"] = "deepep";
     else if (type && type->substr(0, 8) == "alltoall")
@@ -177,7 +179,7 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     const auto name = in.text("optimizer", ours ? "optimizer" : "");
     if (ours && name)
         in.job["optimizer"] = *name;
-    else if (name && *name != "adam" && *name != "null" && !defaults.silent)
+    else if (name && *name != "adam" && *name != "adamw" && *name != "null" && !defaults.silent)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
     if (in.on("cpu_offloading", "") || in.whole("cpu_offloading_num_layers", "").value_or(0) > 0)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
@@ -343,7 +345,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job["expert_tensor_parallel"] = *expert_tensor;
     else if (in.job.contains("tensor_parallel"))
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
-    if (!dense || defaults.silent) read_dispatch(in);
+    if (!dense || defaults.silent) read_dispatch(in, defaults.silent);
     read_graphs(in);
     read_chunks(in, defaults);
     read_recompute(in);

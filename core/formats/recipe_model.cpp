@@ -2,54 +2,13 @@
 #include "formats/recipe_model.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "formats/named_model.h"
 #include "model/catalog.h"
-#include "model/model.h"
 
 namespace fourfold {
 
 namespace {
-
-// Sizes of Megatron Core, and the keys of a config.json.
-struct Size {
-    const char *from, *to;
-};
-constexpr Size kSizes[] = {
-    {"num_layers", "num_hidden_layers"},
-    {"hidden_size", "hidden_size"},
-    {"ffn_hidden_size", "intermediate_size"},
-    {"num_attention_heads", "num_attention_heads"},
-    {"num_query_groups", "num_key_value_heads"},
-    {"kv_channels", "head_dim"},
-    {"vocab_size", "vocab_size"},
-    {"moe_ffn_hidden_size", "moe_intermediate_size"},
-    {"moe_router_topk", "num_experts_per_tok"},
-};
-
-// The sizes that are said over those of a known model. A head is as wide as before where it was no part of the width.
-std::optional<Json> with_sizes(Import& in, const Model& model) {
-    Json config = canonical_config(model);
-    const Json usual = config;
-    for (const auto& [ours, theirs] : kSizes)
-        if (const auto size = in.whole(ours, "model"); size && *size > 0) config[theirs] = *size;
-    if (const Entry* shared = in.last("share_embeddings_and_output_weights"); shared != nullptr && !shared->value.is_null())
-        config["tie_word_embeddings"] = in.on("share_embeddings_and_output_weights", "model");
-    constexpr std::int64_t kPadding = 1'024;  // a vocabulary is padded
-    const std::int64_t words = config["vocab_size"].get<std::int64_t>();
-    if (words >= model.vocabulary && words <= model.vocabulary + kPadding) config["vocab_size"] = model.vocabulary;
-    if (config == usual) return Json(model.id);
-    const std::int64_t hidden = config["hidden_size"].get<std::int64_t>(), heads = config["num_attention_heads"].get<std::int64_t>();
-    if (!in.has("kv_channels") && config.contains("head_dim") && model.head_dim * model.heads == model.hidden) {
-        if (hidden % heads != 0) return std::nullopt;
-        config["head_dim"] = hidden / heads;
-    }
-    Problems problems;
-    ImportReport report;
-    if (!read_model(config, "", problems, report)) return std::nullopt;
-    return config;
-}
 
 // By its name, or as it was answered; sizes alone belong to a recipe that is not there, whose other sizes nobody knows.
 void read_model_name(Import& in) {
@@ -58,18 +17,12 @@ void read_model_name(Import& in) {
             const bool variable = entry->fate == Fate::no_number && !entry->shown.starts_with('-');  // "recipe = configure()"
             if (!take_named_model(in, key) && variable) in.mark(key, Fate::no_number);
         }
-    const bool sizes = std::any_of(std::begin(kSizes), std::end(kSizes), [&](const Size& one) { return in.has(one.from); }) ||
-                       in.has("share_embeddings_and_output_weights");
-    if (!sizes || in.has("whole_model")) return;
+    if (!says_sizes(in) || in.has("whole_model")) return;
     if (!in.job.contains("model")) ask_model(in);
     const CatalogModel* named = in.job.contains("model") ? catalog().model(in.job["model"].get<std::string>()) : nullptr;
-    if (named == nullptr) {
-        for (const Size& one : kSizes) in.whole(one.from, "model");
-        return;
-    }
-    const auto model = with_sizes(in, named->model);
-    in.job.erase("model");
-    if (model) in.job["model"] = *model;
+    if (named != nullptr) return resize_named_model(in);
+    for (const char* key : {"num_layers", "hidden_size", "ffn_hidden_size", "num_attention_heads", "num_query_groups", "vocab_size"})
+        in.whole(key, "model");
 }
 
 // llm.GPTConfig has Megatron-LM's defaults, and other names for some switches.

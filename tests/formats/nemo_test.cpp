@@ -233,3 +233,13 @@ TEST_CASE("a command that stands in a here-document which a variable reads") {
     CHECK(some(nemo_job(text), {"gpus", "tensor_parallel", "sequence_length", "micro_batch"}) ==
           "gpus=128 tensor_parallel=4 sequence_length=2048 micro_batch=1");
 }
+
+TEST_CASE("recipes: kernels that send tokens, and CUDA graphs") {
+    const Json job = bridge_job(
+        "model.moe_flex_dispatcher_backend = 'hybridep'\nmodel.cuda_graph_impl = 'transformer_engine'\n"
+        "model.cuda_graph_scope = ['attn', 'moe_router', 'moe_preprocess']\n");
+    CHECK(some(job, {"expert_dispatch", "cuda_graphs"}) == R"(expert_dispatch="deepep" cuda_graphs="layers")");
+    CHECK(some(bridge_job("model.cuda_graph_impl = 'full_iteration'\n"), {"expert_dispatch", "cuda_graphs"}) ==
+          R"(expert_dispatch=? cuda_graphs="step")");
+    CHECK(some(bridge_job(""), {"cuda_graphs"}) == "cuda_graphs=?");
+}
