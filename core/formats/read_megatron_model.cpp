@@ -208,6 +208,7 @@ void read_megatron_model(Import& in) {
     for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})  // layers of several kinds
         if (in.has(key)) {
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+            ask_model(in);
             return in.mark_all({"hybrid*", "is_hybrid*", "mamba*"}, Fate::unknown);
         }
     if (!config.contains("model_type")) config["model_type"] = "llama";
@@ -237,7 +238,11 @@ void read_megatron_model(Import& in) {
     const bool one_vocabulary = !known.empty() && std::all_of(known.begin(), known.end(), [&](const CatalogModel* one) {
         return one->model.vocabulary == known[0]->model.vocabulary;
     });
-    if (one_vocabulary || (vocabulary && !known.empty())) {
+    // The merges of GPT-2 are no SentencePiece model.
+    constexpr std::int64_t kGpt2 = 50'257;
+    const bool another = one_vocabulary && !vocabulary && known[0]->model.vocabulary == kGpt2 &&
+                         lower_case(in.text("tokenizer_type", "").value_or("")).find("sentencepiece") != std::string::npos;
+    if (!another && (one_vocabulary || (vocabulary && !known.empty()))) {
         // Models of one shape differ in how long a sequence may be.
         const auto same = std::find_if(known.begin(), known.end(),
                                        [&](const CatalogModel* one) { return one->model.max_positions == model->max_positions; });

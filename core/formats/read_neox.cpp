@@ -41,13 +41,13 @@ void translate_gates(Import& in) {
     const bool llama = kind != nullptr && text_of(kind->value).find("llama") != std::string::npos;
     const bool geglu = activation != nullptr && text_of(activation->value).find("geglu") != std::string::npos;
     if (!llama && !geglu) return;
-    const Entry& from = llama ? *kind : *activation;
+    const Entry from = llama ? *kind : *activation;
     if (!in.has("ffn_hidden_size") && hidden != nullptr && hidden->value.is_number_integer()) {
         const std::int64_t width = std::clamp<std::int64_t>(hidden->value.get<std::int64_t>(), 0, 1'000'000);
         in.derive(Entry(*hidden), "ffn_hidden_size", llama ? padded(width * 8 / 3) : width * 2);
     }
-    if (llama) in.derive(Entry(from), "disable_bias_linear", true);
-    in.derive(Entry(from), "swiglu", true);
+    if (llama) in.derive(from, "disable_bias_linear", true);
+    in.derive(from, "swiglu", true);
 }
 
 void translate(Import& in) {

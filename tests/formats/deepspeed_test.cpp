@@ -127,3 +127,13 @@ TEST_CASE("Megatron-LM stops where its configuration contradicts itself") {
     CHECK(said("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*11|t*12L'") == "layout_layers  ");
     CHECK(said("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*8|t*8|t*8L'").starts_with("layout_chunks"));
 }
+
+TEST_CASE("Megatron-LM: a vocabulary of GPT-2 is not taken for SentencePiece words, and a model of several kinds of layers is asked for") {
+    const std::string start =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 96 --hidden-size 12288 --num-attention-heads 96 --seq-length 2048 "
+        "--max-position-embeddings 2048 --micro-batch-size 1 --bf16 ";
+    CHECK(some(first_of_script(start + "--tokenizer-type GPT2BPETokenizer"), {"model"}) == R"(model="gpt-3-175b")");
+    CHECK(first_of_script(start + "--tokenizer-type SentencePieceTokenizer --tokenizer-model /x/words.model")["asked"].dump() ==
+          R"(["vocab_size"])");
+    CHECK(first_of_script(start + "--vocab-size 1000 --hybrid-layer-pattern M*M-")["asked"].dump() == R"(["model"])");
+}

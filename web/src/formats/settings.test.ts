@@ -80,6 +80,11 @@ test('TOML and JSON: lines of keys', async () => {
     ]);
 });
 
+test('objects below each other, as files of gpt-neox are pasted', async () => {
+    const text = '{\n  "num_layers": 2, # first\n}\n---\n{\n  "fp16": { "enabled": true },\n}\n';
+    expect(await brief(text)).toEqual(['2 num_layers 2', '6 fp16.enabled true']);
+    expect(await readSettings('{\n  "a": 1,\n}\n{\n  "b": [1,\n')).toHaveProperty('problems');
+});
 test('JSON with comments, a comma at its end and True', async () => {
     expect(await brief('# x\n{\n  "num-layers": 44, # all\n  "flag": True,\n}\n')).toEqual(['3 num-layers 44', '4 flag true']);
 });

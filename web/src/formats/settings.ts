@@ -160,6 +160,22 @@ async function readToml(text: string): Promise<Setting[] | { problems: Problem[]
     return settings.list;
 }
 
+// Files of gpt-neox pasted one below the other: objects that begin at the margin. Each keeps the numbers of its lines.
+function objectsOf(text: string): string[] {
+    const lines = text.split('\n');
+    const starts = lines.flatMap((line, index) => (line.startsWith('{') ? [index] : []));
+    const block = (start: number, n: number) => lines.slice(start, starts[n + 1]).filter((line) => line.trim() !== '---');
+    return starts.map((start, n) => '\n'.repeat(start) + block(start, n).join('\n'));
+}
+
+// What the files before it do not say, or say otherwise, the last one says.
+async function readObjects(text: string): Promise<Setting[] | undefined> {
+    const objects = objectsOf(text);
+    const read = objects.length > 1 && objects.length < 20 ? await Promise.all(objects.map((one) => readYaml(one, 'yaml'))) : [];
+    const lists = read.filter((one) => Array.isArray(one));
+    return lists.length > 0 && lists.length === read.length ? lists.flat() : undefined;
+}
+
 // JSON is YAML; with comments, a comma too many or True it is YAML alone (gpt-neox). Where neither reads it, JSON's place is the better one.
 async function readJson(text: string): Promise<Setting[] | { problems: Problem[] }> {
     try {
@@ -168,6 +184,8 @@ async function readJson(text: string): Promise<Setting[] | { problems: Problem[]
     } catch (error) {
         const read = await readYaml(text, 'yaml');
         if (Array.isArray(read)) return read;
+        const several = await readObjects(text);
+        if (several) return several;
         const at = Number(/position (\d+)/.exec(String(error))?.[1] ?? text.length);
         const before = text.slice(0, at).split('\n');
         return brokenAt('json', before.length, (before.at(-1)?.length ?? 0) + 1);
