@@ -168,7 +168,7 @@ N cited(const Symbol& symbol, const N& result) {
 // On paper nothing is added to nothing.
 template <class N>
 void add(N& sum, const N& term) {
-    if constexpr (std::is_same_v<N, double>)
+    if constexpr (!std::is_same_v<N, Traced>)
         sum += term;
     else if (value_of(term) != 0)
         sum = value_of(sum) != 0 ? sum + term : term;

@@ -245,8 +245,8 @@ static void write_expert_degrees(To& to, Name) {
 
 static bool sends_to_experts(const To& to) { return to.model.experts.count > 0 && to.plan.expert_parallel > 1; }
 static void write_dispatch(To& to, Name) {
-    if (!sends_to_experts(to) || to.plan.expert_dispatch == ExpertDispatch::automatic) return;
-    const bool kernels = to.plan.expert_dispatch == ExpertDispatch::deepep;
+    if (!sends_to_experts(to)) return;
+    const bool kernels = framework_of(to.plan, *to.job.gpu).sends_once;
     to.flag("--moe-token-dispatcher-type", kernels ? "flex" : "alltoall");
     to.when(kernels, "--moe-enable-deepep");
 }

@@ -38,12 +38,13 @@ static void read_dispatch(Import& in, bool silent) {
     const auto backend = in.text("moe_flex_dispatcher_backend", "expert_dispatch");  // of the flex one; recipes set both by it
     const bool flex = type == "flex" || (silent && !type && (backend == "deepep" || backend == "hybridep"));
     const bool kernels = in.on("moe_enable_deepep", "expert_dispatch") || flex;
+    const bool gathers = type == "allgather" || (!type && !silent);  // arguments.py; no copy goes by another's side there either
     if (kernels)
         in.job["expert_dispatch"] = "deepep";
-    else if (type && type->substr(0, 8) == "alltoall")
+    else if (gathers || (type && type->substr(0, 8) == "alltoall"))
         in.job["expert_dispatch"] = "all_to_all";
     else if (type)
-        in.mark("moe_token_dispatcher_type", *type == "allgather" ? Fate::no_number : Fate::unknown);
+        in.mark("moe_token_dispatcher_type", Fate::unknown);
 }
 
 // CUDA graphs of the whole step, or of parts of layers: whole layers where no part is said; without attention most launches remain.

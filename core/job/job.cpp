@@ -186,6 +186,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     check_measured_rates(job.plan, *job.gpu, job.cluster, problems);
     if (problems.size() != problems_before) return std::nullopt;
     if (!may_choose_modules(job.space())) job.plan.open &= ~open_recompute_modules;
+    if (!may_choose_overlap(job.space())) job.plan.open &= ~open_expert_overlap;
     return job;
 }
 
@@ -258,7 +259,8 @@ constexpr OpenField kFields[] = {{"schedule", open_schedule},
                                  {"recompute_modules", open_recompute_modules},
                                  {"moments", open_moments},
                                  {"sequence_parallel", open_sequence_parallel},
-                                 {"activation_offload", open_activation_offload}};
+                                 {"activation_offload", open_activation_offload},
+                                 {"expert_overlap", open_expert_overlap}};
 
 }  // namespace
 

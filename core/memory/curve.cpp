@@ -100,7 +100,7 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
     curve.micro_batches = micro_batches_to_show(plan);
     const Schedule schedule = make_schedule(
         plan.running_schedule(), static_cast<std::int32_t>(plan.pipeline_parallel), static_cast<std::int32_t>(plan.pieces_per_stage()),
-        static_cast<std::int32_t>(curve.micro_batches), 0, static_cast<std::int32_t>(plan.token_slices));
+        static_cast<std::int32_t>(curve.micro_batches), 0, static_cast<std::int32_t>(plan.token_slices), plan.early_forwards());
     const Stages stages(model, plan);
     const auto played = play(schedule, times_of(stages, schedule, model, plan.freezes()));
     if (!played) return std::nullopt;

@@ -19,9 +19,14 @@ static constexpr Residual kReportedResidual{0.87, 0.16, 0, "hai_llm"};
 
 constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
     {.id = "megatron-2025",
-     .habits = {.attention = AttentionKernel::cudnn, .engine_routes = true, .caches_dummy_gradients = true, .grouped_gemm = true},
+     .habits = {.attention = AttentionKernel::cudnn,
+                .engine_routes = true,
+                .caches_dummy_gradients = true,
+                .grouped_gemm = true,
+                .sends_once = true},
      .names_modules = true,
      .any_group = true,
+     .overlaps_experts = true,
      .fused_host_adam = false,
      .residual = kMegatronResidual},
     {.id = "megatron-2024",
@@ -56,7 +61,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .residual = kMegatronResidual,
      .band = Band{0.86, 1.275, "megatron_deepspeed", 25}},
     {.id = "hai-llm",
-     .habits = {.transformer_engine = false, .grouped_gemm = true, .dispatch = ExpertDispatch::deepep, .stores_fp8 = true},
+     .habits = {.transformer_engine = false, .grouped_gemm = true, .sends_once = true, .stores_fp8 = true},
      .names_modules = true,
      .residual = kReportedResidual},
 }};
@@ -107,7 +112,11 @@ Framework framework_of(const Plan& plan, const Gpu& gpu) {
         if (plan.*asked != Habit::automatic) f.*habit = plan.*asked == Habit::on;
     f.caches_dummy_gradients = f.caches_dummy_gradients && f.transformer_engine && f.gradient_fusion;
     f.attention = attention_of(plan, row, f.transformer_engine, ampere);
-    if (plan.expert_dispatch != ExpertDispatch::automatic) f.dispatch = plan.expert_dispatch;
+    // Megatron Core takes DeepEP on Ampere, Hopper and Blackwell (core/transformer/moe/token_dispatcher.py).
+    if (plan.expert_dispatch != ExpertDispatch::automatic)
+        f.sends_once = plan.expert_dispatch == ExpertDispatch::deepep;
+    else
+        f.sends_once = f.sends_once && gpu.architecture <= Architecture::blackwell;
     if (plan.loss != Loss::automatic) f.loss = static_cast<LossKernel>(static_cast<int>(plan.loss) - 1);
     return f;
 }

@@ -39,7 +39,7 @@ struct Framework {
     bool attention_mask = false;          // b*s*s bytes at the peak
     bool deferred_embedding_gradient = false;
     bool grouped_gemm = false;  // of experts: more workspaces
-    ExpertDispatch dispatch = ExpertDispatch::automatic;
+    bool sends_once = false;    // a token goes once to each node with experts of its, then on inside (DeepEP); else every copy by itself
     // What DeepSeek's report tells of fp8 (arXiv 2412.19437, section 3.3.3): experts, activation functions and matrices that wait
     // for their weight gradients keep what these need in one byte per value, attention keeps its output in a byte and a half; what
     // activation functions write is computed again; one copy of the weights; tokens leave for their experts in one byte.
@@ -73,6 +73,7 @@ struct FrameworkRow {
     bool any_layout = true;                                    // a chunk may hold any number of layers
     bool names_modules = false;                                // selective recomputation computes again what it is told
     bool any_group = false;                                    // chunks may take turns in groups of any size
+    bool overlaps_experts = false;                             // tokens travel beneath the work of another micro-batch (rules.h)
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
     bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)
     bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send

@@ -23,7 +23,9 @@ static N until_the_end(const PlaceOf<N>& at) {
 template <class N>
 static N first_forwards(const PlaceOf<N>& at) {
     using std::min;
-    return min(2 * (at.p - at.i - 1) + (at.V - 1) * at.g + 1, at.m * at.V);
+    N first = 2 * (at.p - at.i - 1) + (at.V - 1) * at.g + 1;
+    add(first, at.e);
+    return min(first, at.m * at.V);
 }
 
 Traced all(const PlaceOf<Traced>& place) { return place.m; }
@@ -33,11 +35,11 @@ Traced in_turns(const PlaceOf<Traced>& place) { return first_forwards(place); }
 void all(const ScheduleShape& shape, std::int32_t, std::span<std::int32_t> counts) { counts[0] = shape.micro_batches; }
 
 void stages_to_the_end(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts) {
-    counts[0] = until_the_end(PlaceOf<std::int32_t>{shape.stages, stage, shape.micro_batches, 1, 1});
+    counts[0] = until_the_end(PlaceOf<std::int32_t>{shape.stages, stage, shape.micro_batches, 1, 1, 0});
 }
 
 void in_turns(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts) {
-    const Turns turns(shape.stages, shape.chunks, shape.micro_batches, stage, shape.group);
+    const Turns turns(shape.stages, shape.chunks, shape.micro_batches, stage, shape.group, shape.early);
     for (std::int32_t chunk = 0; chunk < shape.chunks; ++chunk) counts[static_cast<std::size_t>(chunk)] = turns.alive_at_first(chunk);
 }
 
@@ -104,11 +106,12 @@ std::int32_t most_in_flight(const Schedule& schedule, std::int32_t stage) {
     return most;
 }
 
-Turns::Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group)
+Turns::Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group,
+             std::int32_t early)
     : chunks_(chunks),
       group_(group == 0 ? stages : group),
       all_(std::int64_t{micro_batches} * chunks),
-      ahead_(closed_form::first_forwards(PlaceOf<std::int64_t>{stages, stage, micro_batches, chunks_, group_})),
+      ahead_(closed_form::first_forwards(PlaceOf<std::int64_t>{stages, stage, micro_batches, chunks_, group_, early})),
       whole_(micro_batches / group_ * group_),
       last_size_(micro_batches % group_) {}
 
@@ -178,10 +181,11 @@ Traced Alive<Traced>::in_flight() const {
     }
     const double counted = sum_of(counts_.until_backward);
     if (const InFlightFormula form = row_of(plan_.running_schedule()).in_flight_formula; form != nullptr) {
-        const Traced formula = form(
-            {number("p", "pipeline_parallel", "stages", plan_.pipeline_parallel),
-             number("i", "stage_index", "", std::int64_t{stage_.index}), number("m", "micro_batches", "", plan_.micro_batches()),
-             number("V", "virtual_stages", "", plan_.virtual_stages), number("g_m", "group_size", "", plan_.group_of_micro_batches())});
+        const Traced formula =
+            form({number("p", "pipeline_parallel", "stages", plan_.pipeline_parallel),
+                  number("i", "stage_index", "", std::int64_t{stage_.index}), number("m", "micro_batches", "", plan_.micro_batches()),
+                  number("V", "virtual_stages", "", plan_.virtual_stages), number("g_m", "group_size", "", plan_.group_of_micro_batches()),
+                  number("e_f", "early_forwards", "", std::int64_t{plan_.early_forwards()})});
         if (formula.value() == counted) return Traced::named({"A", in_chunks_ ? "in_flight_chunks" : "in_flight", ""}, formula);
     }
     return number("A", "in_flight_counted", "", counted);

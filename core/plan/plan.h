@@ -24,7 +24,8 @@ enum class Precision { bf16, fp16, fp8, fp8_weights };
 inline bool is_fp8(Precision precision) { return precision == Precision::fp8 || precision == Precision::fp8_weights; }
 enum class Moments { fp32, bits16, bits8 };
 enum class SiteKind { measured, quiet, shared, own };
-// How tokens reach their experts: as most runs do; every copy in an all-to-all of NCCL's; once to each node, then on inside (DeepEP).
+// How tokens reach their experts: as fast as the framework can on the card; every copy in an all-to-all of NCCL's; once to each node, then
+// on inside (DeepEP).
 enum class ExpertDispatch : std::uint8_t { automatic, all_to_all, deepep };
 // What the CPU launches from recordings (CUDA graphs): nothing, the parts of layers whose sizes are fixed, or the whole step. Names and
 // parts: Megatron Core, docs/user-guide/features/cuda_graph.md.
@@ -78,7 +79,8 @@ enum Open : std::uint32_t {
     open_sequence_parallel = 32,
     open_activation_offload = 64,
     open_recompute_modules = 128,
-    open_everything = 255
+    open_expert_overlap = 256,
+    open_everything = 511
 };
 
 // Every whole number that may be "auto" may be kAuto, and every other field may have its bit set in `open`, until search.h has chosen it.
@@ -178,6 +180,9 @@ struct Plan {
     bool measures_links() const { return measured_intra > 0 || measured_inter > 0 || measured_latency > 0; }
     bool has_calibrated_memory() const { return memory_factor != 1 || memory_extra != 0; }
     bool swaps_heads() const { return context_parallel > 1 && context_parallel_kind == ContextKind::all_to_all; }
+    // Whether the exchange of tokens waits for the work of another micro-batch; schedules that work in pairs hide it themselves.
+    bool hides_exchange() const { return expert_overlap && !row_of(schedule_kind()).overlaps; }
+    std::int32_t early_forwards() const { return hides_exchange() && row_of(running_schedule()).turns ? 1 : 0; }  // Schedule::early
     bool freezes() const { return trained == TrainedPart::lora; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
@@ -288,7 +293,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.integer({"expert_tensor_parallel|etp|gpus"}, p.expert_tensor_parallel, {1, 1'024}, true);
     v.number({"expert_imbalance|imbalance|times"}, p.expert_imbalance, {1, 64});
     v.choice({"expert_dispatch|dispatch"}, p.expert_dispatch, kDispatchChoices);
-    v.boolean({"expert_overlap|epov"}, p.expert_overlap);
+    v.boolean({"expert_overlap|epov"}, p.expert_overlap, p.open, open_expert_overlap);
     v.choice({"cuda_graphs|graphs"}, p.cuda_graphs, kGraphChoices);
     v.choice({"framework|fw"}, p.framework, kFrameworkChoices);
     v.choice({"attention|attn"}, p.attention, kAttentionChoices);

@@ -33,6 +33,7 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
     {"interleaving_needs_batches", "virtual_stages"},
     {"schedule_needs_batches", "global_batch"},
     {"slices_apply", "token_slices"},
+    {"overlap_applies", "expert_overlap"},
 }};
 
 const RuleText& text(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
@@ -145,6 +146,10 @@ static Text explain_pipeline(Rule rule, const Model& m, const Plan& p) {
             return explain_layers(m, p);
         case Rule::slices_apply:
             return explain_slices(p);
+        case Rule::overlap_applies: {
+            const bool whole_layers = p.recompute == Recompute::full || p.recompute == Recompute::block;
+            return Text("problem.overlap_applies", whole_layers ? "recompute" : "chunks").with("stages", stages);
+        }
         case Rule::interleaving_needs_stages:
             return Text("problem.interleaving_needs_stages").with("chunks", p.virtual_stages);
         case Rule::schedule_has_chunks:
@@ -206,6 +211,7 @@ static std::int64_t grid(const Plan& plan, std::string_view field) {
 static Json nearest_value(Rule rule, std::string_view field, const Model& model, const Plan& plan) {
     Plan trial = plan;
     if (rule == Rule::experts_divide && model.experts.count == 0) return 1;
+    if (rule == Rule::overlap_applies) return false;
     FieldFinder number{field};
     visit_fields(trial, number);
     if (number.value == nullptr) return nullptr;

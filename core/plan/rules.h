@@ -28,6 +28,7 @@ enum class Rule {
     interleaving_needs_batches,
     schedule_needs_batches,
     slices_apply,
+    overlap_applies,
     count
 };
 struct RuleText {
@@ -94,6 +95,18 @@ inline bool has_slices(const Plan& p) {
     return p.pipeline_parallel > 1 && p.context_parallel == 1 && p.virtual_stages == 1 && row_of(p.schedule).slices &&
            p.attention != Attention::plain && p.activation_offload == 0 && p.sequence_length / p.token_slices >= kShortestSlice;
 }
+// Whether tokens on their way to experts can travel beneath the work of another micro-batch: where a stage has several chunks, or there is
+// one stage alone, and no layer is computed again as a whole. (Megatron-Core, model_parallel_config.py and transformer_config.py, checks of
+// overlap_moe_expert_parallel_comm.)
+inline bool has_room_for_exchange(const Plan& p) {
+    return (p.pipeline_parallel == 1 || row_of(p.running_schedule()).turns) && p.recompute != Recompute::full &&
+           p.recompute != Recompute::block;
+}
+// Whether the framework can do so with the plan's tokens.
+inline bool may_overlap_experts(const Model& m, const Plan& p) {
+    return m.experts.count > 0 && p.expert_parallel > 1 && row_of(p.framework).overlaps_experts && !row_of(p.schedule).overlaps &&
+           has_room_for_exchange(p);
+}
 template <class Require>
 bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
     const ScheduleRow& schedule = row_of(p.schedule_kind());
@@ -101,7 +114,9 @@ bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
            require(Rule::interleaving_needs_stages, p.virtual_stages == 1 || p.pipeline_parallel > 1) &&
            require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
            require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0) &&
-           require(Rule::slices_apply, p.token_slices == 1 || has_slices(p));
+           require(Rule::slices_apply, p.token_slices == 1 || has_slices(p)) &&
+           require(Rule::overlap_applies,
+                   !p.hides_exchange() || !row_of(p.framework).overlaps_experts || m.experts.count == 0 || has_room_for_exchange(p));
 }
 template <class Require>
 bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {

@@ -77,7 +77,7 @@ Op interleaved_op(const Schedule& s, OpKind kind, std::int32_t i) {
 
 void interleaved(const Schedule& s, std::int32_t stage, std::vector<Op>& ops) {
     const std::int32_t all = s.micro_batches * s.chunks;
-    const std::int32_t warm_up = std::min((s.stages - stage - 1) * 2 + (s.chunks - 1) * s.group, all);
+    const std::int32_t warm_up = std::min((s.stages - stage - 1) * 2 + (s.chunks - 1) * s.group + s.early, all);
     for (std::int32_t i = 0; i < warm_up; ++i) ops.push_back(interleaved_op(s, OpKind::forward, i));
     for (std::int32_t i = warm_up; i < all; ++i) {
         ops.push_back(interleaved_op(s, OpKind::forward, i));
@@ -293,9 +293,9 @@ bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks
 }
 
 Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group,
-                       std::int32_t slices) {
+                       std::int32_t slices, std::int32_t early) {
     const ScheduleRow& row = row_of(kind);
-    Schedule schedule{stages, chunks, micro_batches, row.splits_backward, group == 0 ? stages : group, row.route, {}, slices};
+    Schedule schedule{stages, chunks, micro_batches, row.splits_backward, group == 0 ? stages : group, row.route, {}, slices, early};
     schedule.ops.resize(static_cast<std::size_t>(stages));
     for (std::int32_t stage = 0; stage < stages; ++stage) {
         auto& ops = schedule.ops[static_cast<std::size_t>(stage)];

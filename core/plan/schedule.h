@@ -57,6 +57,9 @@ struct Schedule {
     Route route = Route::straight;
     std::vector<std::vector<Op>> ops;
     std::int32_t slices = 1;  // of every micro-batch: `micro_batches` and Op::micro_batch count slices then (token_slices.h)
+    // Where chunks take turns: forwards before the first backward pass besides the usual ones. One where a forward's tokens travel beneath
+    // the backward pass of another micro-batch (Megatron-Core, core/pipeline_parallel/schedules.py: overlap_moe_expert_parallel_comm).
+    std::int32_t early = 0;
 
     std::int32_t position(std::int32_t stage, std::int32_t chunk) const { return position_of(route, stages, stage, chunk); }
     // Into how many pieces the model is cut; the last one is the head's.
@@ -73,13 +76,14 @@ enum class Tried : std::uint8_t { never, always, as_zero_bubble };
 // per chunk; `group`: 0 = as many as there are stages.
 struct ScheduleShape {
     std::int32_t stages, chunks, micro_batches, group;
+    std::int32_t early = 0;  // see Schedule
 };
 using InFlightForm = void (*)(const ScheduleShape& shape, std::int32_t stage, std::span<std::int32_t> counts);
 // The same, summed over the chunks, as the formula that the page shows: for stage i of p, with m micro-batches and V chunks that take turns
-// after g micro-batches.
+// after g micro-batches and, where one passes ahead of its turn, e = 1.
 template <class N>
 struct PlaceOf {
-    N p, i, m, V, g;
+    N p, i, m, V, g, e;
 };
 using InFlightFormula = Traced (*)(const PlaceOf<Traced>& place);
 
@@ -130,7 +134,7 @@ bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks
 
 // The operations of every stage; the caller has asked schedule_exists. O(p*V*m) time and memory.
 Schedule make_schedule(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t group = 0,
-                       std::int32_t slices = 1);
+                       std::int32_t slices = 1, std::int32_t early = 0);
 
 // ---- counting
 // What a stage holds, per chunk: micro-batches whose forward has run and whose B (their activations) or W (what W needs) has not.
@@ -179,7 +183,8 @@ Traced in_turns(const PlaceOf<Traced>& place);
 // alive, but others, so that a later moment may hold larger ones.
 class Turns {
  public:
-    Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group);
+    Turns(std::int32_t stages, std::int32_t chunks, std::int32_t micro_batches, std::int32_t stage, std::int32_t group,
+          std::int32_t early = 0);
     // Alive in a piece after the first forwards.
     std::int32_t alive_at_first(std::int64_t piece) const { return static_cast<std::int32_t>(done(ahead_, piece)); }
     // And after so many, each of the further ones followed by a backward pass.

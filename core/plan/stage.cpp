@@ -147,7 +147,8 @@ Stage Stages::fullest(std::int32_t stage) const {
         const std::int64_t ahead = row.keeps_all ? micro_batches_ * plan_.token_slices : stages_ - stage + plan_.token_slices - 2;
         return at_slices(stage, slices().most_held(ahead, micro_batches_));
     }
-    row.in_flight({stages_, chunks_, micro_batches_, group_}, stage, std::span(counts).first(static_cast<std::size_t>(chunks_)));
+    row.in_flight({stages_, chunks_, micro_batches_, group_, plan_.early_forwards()}, stage,
+                  std::span(counts).first(static_cast<std::size_t>(chunks_)));
     Stage result = at(stage, counts, {});
     if (!row.splits_backward) result.moment = 0;
     return result;
@@ -159,9 +160,9 @@ InFlight Stages::in_flight(const Stage& moment) const {
     if (row.splits_backward) return fullest_moments(plan_.schedule_kind(), stages_, chunks_, micro_batches_, moment.index)[which];
     InFlight now{std::vector<std::int32_t>(chunks), std::vector<std::int32_t>(chunks)};
     if (moment.moment == 0)
-        row.in_flight({stages_, chunks_, micro_batches_, group_}, moment.index, now.until_backward);
+        row.in_flight({stages_, chunks_, micro_batches_, group_, plan_.early_forwards()}, moment.index, now.until_backward);
     else {
-        const Turns turns(stages_, chunks_, micro_batches_, moment.index, group_);
+        const Turns turns(stages_, chunks_, micro_batches_, moment.index, group_, plan_.early_forwards());
         for (std::int32_t chunk = 0; chunk < chunks_; ++chunk)
             now.until_backward[static_cast<std::size_t>(chunk)] = turns.alive(moment.moment, chunk);
     }
@@ -198,7 +199,7 @@ static void add_unless_within(std::vector<Stage>& list, const Stage& stage) {
 }
 
 std::vector<Stage> Stages::turning_moments(std::int32_t stage) const {
-    const Turns turns(stages_, chunks_, micro_batches_, stage, group_);
+    const Turns turns(stages_, chunks_, micro_batches_, stage, group_, plan_.early_forwards());
     struct Piece {  // what one micro-batch in it adds
         double dense, experts, checkpoints, first_chunk;
     };

@@ -134,6 +134,12 @@ bool may_choose_modules(const SearchSpace& space) {
     return ((plan.open & open_recompute) != 0 || plan.recompute == Recompute::selective) && sets_of_modules(space).size() > 1;
 }
 
+bool may_choose_overlap(const SearchSpace& space) {
+    const Plan& plan = space.plan;
+    return (plan.open & open_expert_overlap) != 0 && space.model.experts.count > 0 && plan.expert_parallel != 1 &&
+           row_of(plan.framework).overlaps_experts;
+}
+
 void set_form(Plan& plan, const PipelineForm& form) {
     plan.schedule = form.schedule;
     plan.virtual_stages = form.virtual_stages;

@@ -83,6 +83,8 @@ class ModuleSets {
 ModuleSets sets_of_modules(const SearchSpace& space);
 // Whether what is computed again is open, and there is a choice.
 bool may_choose_modules(const SearchSpace& space);
+// Whether it is open if tokens on their way to experts travel beneath the work of another micro-batch, and some plan has that.
+bool may_choose_overlap(const SearchSpace& space);
 // Expert tensor parallelism beside so much tensor parallelism.
 std::vector<std::int64_t> expert_tensor_values(const Candidates& all, const Model& model, std::int64_t tensor_parallel);
 // Writes one candidate into a plan. `balanced` layouts are still to be made.

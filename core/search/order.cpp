@@ -18,7 +18,7 @@ auto exposure(const Estimated& e) {
 }
 auto fields(const Plan& p) {
     return std::make_tuple(p.tensor_parallel, p.pipeline_parallel, p.micro_batch, p.expert_parallel, p.expert_tensor_parallel, p.schedule,
-                           p.recompute_layers, p.sequence_parallel, p.recompute_modules);
+                           p.recompute_layers, p.sequence_parallel, p.recompute_modules, p.expert_overlap);
 }
 std::span<const std::int32_t> layers(const Plan& p) {
     return p.layout ? std::span<const std::int32_t>(p.layout->before) : std::span<const std::int32_t>();

@@ -32,6 +32,7 @@ void append(Json& columns, const Estimated& one) {
     columns["sequence_parallel"].push_back(p.sequence_parallel);
     columns["activation_offload"].push_back(p.activation_offload);
     columns["token_slices"].push_back(p.token_slices);
+    columns["expert_overlap"].push_back(p.expert_overlap);
     columns["total_bytes"].push_back(one.bytes);
     columns["whole_bytes"].push_back(one.verdict.whole_bytes);
     columns["share"].push_back(one.share);

@@ -123,6 +123,7 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
         selective.recompute = Recompute::selective, selective.recompute_modules = modules;
         ways.consider_moved(selective, form, times);
     }
+    if (plan.hides_exchange()) return;  // not of whole layers (rules.h)
     plan.recompute = Recompute::block;
     if (choose_block(plan)) ways.consider(plan);
     plan.recompute = Recompute::full;
@@ -198,7 +199,7 @@ void Savings::consider_swapping(Ways& ways, Plan plan, const PipelineForm& form,
         if (const auto least = with_least_on_host(one)) ways.consider_moved(*least, form, times);
     };
     with_least(plan);
-    if (!recomputes_) return;
+    if (!recomputes_ || plan.hides_exchange()) return;
     plan.recompute_layers = 1;
     Plan block = plan;
     block.recompute = Recompute::block;

@@ -28,6 +28,7 @@ class Search {
           scorer_(space, base_, goal.most_bytes),
           overlaps_(
               std::any_of(all_.forms.begin(), all_.forms.end(), [](const PipelineForm& form) { return row_of(form.schedule).overlaps; })),
+          may_hide_(may_choose_overlap(space)),
           limit_(goal),
           savings_(space, base_, scorer_, limit_),
           never_fits_(space, all_, base_, scorer_, savings_) {}
@@ -62,6 +63,7 @@ class Search {
         const bool is_known = base_.recompute != Recompute::block && !savings_.chooses_modules();
         plan.recompute = is_known ? base_.recompute : Recompute::none;
         plan.expert_parallel = all_.expert.front(), plan.expert_tensor_parallel = all_.expert_tensor == kAuto ? 1 : all_.expert_tensor;
+        if (may_hide_) plan.expert_overlap = !overlaps_;  // what such schedules hide is taken off the whole
         return plan;
     }
     StepBound step_bound(const Plan& plan, const LayerTimes& times) const {
@@ -82,18 +84,37 @@ class Search {
         double bound = 0;
     };
     void look_into(const GroupOfPlans& group) {
-        Plan plan = with_first_experts(group.plan);
-        for (const Way& way : ways_by_bound(group, plan)) {
+        const Plan about = with_first_experts(group.plan);
+        for (const Way& way : ways_by_bound(group, about)) {
             if (way.bound > limit_.seconds() || is_enough()) break;
+            Plan plan = about;
             set_experts(plan, way.experts);
-            const LayerTimes times = scorer_.layers(plan);
-            const StepBound bound = step_bound(plan, times);
+            const std::vector<Exchange> exchanges = exchanges_of(plan);
+            plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;
             for (const std::int64_t p : way.pipelines) {
                 if (is_enough()) break;
                 plan.pipeline_parallel = p;
-                look_at_pipelines(plan, bound, times);
+                look_at_pipelines(plan, exchanges);
             }
         }
+    }
+    // Whether tokens on their way to experts travel beneath other work, with what follows from that. Where it is open they do if they may,
+    // and the plan fits so: nothing is faster, but a micro-batch more is alive.
+    struct Exchange {
+        bool is_hidden;
+        LayerTimes times;
+        StepBound bound;
+    };
+    std::vector<Exchange> exchanges_of(Plan plan) {
+        std::vector<Exchange> exchanges;
+        const auto add = [&](bool hidden) {
+            plan.expert_overlap = hidden;
+            const LayerTimes& times = scorer_.layers(plan);
+            exchanges.push_back({hidden, times, step_bound(plan, times)});
+        };
+        if (may_hide_ && !goal_.any) add(true);
+        add(base_.expert_overlap);
+        return exchanges;
     }
     static void set_experts(Plan& plan, const ExpertWay& way) {
         plan.expert_parallel = way.expert, plan.expert_tensor_parallel = way.expert_tensor;
@@ -120,6 +141,7 @@ class Search {
     // Those on which some plan fits; what the others hold is counted.
     std::vector<std::int64_t> pipelines_that_may_fit(Plan plan, const std::vector<std::int64_t>& pipelines, const LayerTimes& about) {
         std::vector<std::int64_t> left;
+        plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;
         for (const std::int64_t p : pipelines) {
             plan.pipeline_parallel = p;
             if (!keeps_expert_rules(space_.model, plan)) continue;
@@ -138,27 +160,47 @@ class Search {
         }
         return legal * static_cast<std::int64_t>(all_.zero.size());
     }
-    void look_at_pipelines(Plan& plan, const StepBound& bound, const LayerTimes& times) {
+    void look_at_pipelines(Plan& plan, const std::vector<Exchange>& exchanges) {
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
-            if (is_enough() || !is_legal_pipeline(space_.model, plan) || bound.seconds(plan) > limit_.seconds()) continue;
-            if (!lay_out(space_.model, plan, form, times)) continue;
-            for (const Zero zero : all_.zero) {
-                plan.zero = zero;
-                look_at(plan, form, times);
+            if (is_enough() || !is_legal_pipeline(space_.model, plan)) continue;
+            std::vector<WayToSend> ways;
+            for (const Exchange& exchange : exchanges) {
+                if (exchange.bound.seconds(plan) > limit_.seconds()) continue;
+                WayToSend way{plan, exchange.times};
+                if (may_send(way.plan, exchange.is_hidden) && lay_out(space_.model, way.plan, form, exchange.times))
+                    ways.push_back(std::move(way));
             }
+            for (const Zero zero : all_.zero) look_at(ways, zero, form);
         }
         plan.layout = base_.layout;
     }
+    bool may_send(Plan& plan, bool hidden) const {
+        plan.expert_overlap = hidden;
+        plan.recompute = base_.recompute, plan.recompute_layers = base_.recompute_layers;
+        return !may_hide_ || !hidden || may_overlap_experts(space_.model, plan);
+    }
 
     // ---- 3. the step time, then memory, and what a plan takes to fit
-    void look_at(Plan plan, const PipelineForm& form, const LayerTimes& times) {
-        plan.recompute = base_.recompute, plan.recompute_layers = base_.recompute_layers;
-        const bool is_slow = !is_played(plan) && !savings_.chooses_modules() && scorer_.seconds(plan) > limit_.seconds();
-        if (is_slow && (!savings_.may_be_faster(form) || scorer_.fits(plan))) return;
-        if (auto best = savings_.fastest_that_fits(plan, form, times))
+    struct WayToSend {
+        Plan plan;
+        const LayerTimes& times;
+    };
+    void look_at(const std::vector<WayToSend>& ways, Zero zero, const PipelineForm& form) {
+        std::optional<Estimated> best;
+        bool any_fails = false;
+        for (const auto& [given, times] : ways) {
+            Plan plan = given;
+            plan.zero = zero;
+            const bool is_slow = !is_played(plan) && !savings_.chooses_modules() && scorer_.seconds(plan) > limit_.seconds();
+            if (is_slow && (!savings_.may_be_faster(form) || scorer_.fits(plan))) continue;
+            std::optional<Estimated> one = savings_.fastest_that_fits(plan, form, times);
+            any_fails = any_fails || !one;
+            if (one && (!best || one->seconds < best->seconds)) best = std::move(one);
+        }
+        if (best)
             add(std::move(*best));
-        else
+        else if (any_fails)
             ++result_.does_not_fit;
     }
     void add(Estimated one) {
@@ -178,6 +220,7 @@ class Search {
     const Plan base_;  // the space's, closed
     Scorer scorer_;
     const bool overlaps_;  // some schedule hides the traffic of experts
+    const bool may_hide_;  // any other may do so
     Limit limit_;
     Savings savings_;
     NeverFits never_fits_;

@@ -45,7 +45,6 @@ constexpr Timing kAmpere = {
     .host_layer = 1.15e-3,
     .host_experts = 3.25e-3,
     .graphed_host = 0.3,  // assumed: from 0.12 to 0.78 the runs fit alike (tests/fit)
-    .exchange = 0.6,
     .fixed = 0.1,
     .straggler = 0.00103,
     .stall = 0.02e-3,  // assumed: a quiet site
@@ -160,7 +159,6 @@ constexpr TimingSymbol kSymbols[] = {
     {&Timing::host_layer, {"c_l", "host_layer", "seconds"}},
     {&Timing::host_experts, {"c_x", "host_experts", "seconds"}},
     {&Timing::graphed_host, {"c_g", "graphed_host", ""}},
-    {&Timing::exchange, {"e_x", "exchange_share", ""}},
     {&Timing::fixed, {"f_0", "fixed_seconds", "seconds"}},
     {&Timing::straggler, {"u_s", "straggler", ""}},
     {&Timing::stall, {"j_s", "stall_seconds", "seconds"}},

@@ -113,7 +113,6 @@ struct Timing {
     double host_layer;                // seconds of CPU per layer
     double host_experts;              // seconds of CPU more per layer with experts: routing, sorting, counting tokens
     double graphed_host;              // part of both that is left where parts of layers are launched from CUDA graphs
-    double exchange;                  // share of a collective's rate that an exchange of tokens between experts reaches
     double fixed;                     // seconds per step
     double straggler;                 // per doubling of nodes
     double stall;                     // seconds per micro-batch and group of GPUs, the site's noise

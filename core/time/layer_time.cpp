@@ -307,7 +307,7 @@ class LayerCost : TimeSymbols<N> {
     // Megatron-Core's --overlap-moe-expert-parallel-comm; schedules that work in pairs do it themselves (schedule.h).
     void hide_exchange() {
         using std::min;
-        if (!p_.expert_overlap || row_of(p_.schedule_kind()).overlaps || value_of(now_.expert_forward) == 0) return;
+        if (!p_.hides_exchange() || value_of(now_.expert_forward) == 0) return;
         const auto hidden = [&](const N& exchange, const N& work) { return on_.of(kHiddenExchange) * min(exchange, work); };
         now_.expert_forward = now_.expert_forward - hidden(now_.expert_forward, total({now_.multiply_forward, now_.attention_forward}));
         now_.expert_backward =

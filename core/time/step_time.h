@@ -118,7 +118,7 @@ class StepTimer {
                      token_slices = 1;
         Recompute recompute = Recompute::none;
         std::uint32_t recompute_modules = 0;
-        bool sequence_parallel = false, offloads = false;
+        bool sequence_parallel = false, offloads = false, hides_exchange = false;
         bool operator==(const Key&) const = default;
     };
     struct Known {

@@ -18,7 +18,7 @@ class TokenExchange : TimeSymbols<N> {
     N seconds(const N& bytes) const {
         using std::log2, std::max;
         const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
-        const N share = exchange_share();
+        const N share = on_.of(fw_.sends_once ? kDeepEpShare : kAllToAllShare);
         if (value_of(members) <= as_double(hw_.gpus_per_node)) {
             const N moved = bytes * (members - 1) / members;
             return on_.of(&Timing::link_latency) + moved / on_.link_rate(share, members);
@@ -35,23 +35,12 @@ class TokenExchange : TimeSymbols<N> {
     using L::as_double, L::m_, L::p_, L::number;
     using T::hw_, T::on_;
 
-    N exchange_share() const {
-        switch (fw_.dispatch) {
-            case ExpertDispatch::all_to_all:
-                return on_.of(kAllToAllShare);
-            case ExpertDispatch::deepep:
-                return on_.of(kDeepEpShare);
-            case ExpertDispatch::automatic:
-                break;
-        }
-        return on_.of(&Timing::exchange);
-    }
     // Of a token's copies, the part that crosses the network. Routed evenly, a token is sent once to each node that holds an expert of its
     // (DeepSeek-V3, arXiv 2412.19437, section 3.2.2); where its experts lie in few groups, in the nodes of those groups alone.
     double crossing(double nodes) const {
         const auto once_each = [](double of, double copies) { return of * (1 - std::pow(1 - 1 / of, copies)); };
         const double others = 1 - 1 / nodes, copies = as_double(m_.experts.per_token);
-        if (fw_.dispatch == ExpertDispatch::all_to_all) return others;
+        if (!fw_.sends_once) return others;
         double within = nodes;
         if (m_.experts.groups > 0) {
             const double groups = as_double(m_.experts.groups), used = as_double(m_.experts.groups_per_token);

@@ -120,8 +120,8 @@ TEST_CASE("how tokens are sent to experts, and what is launched from graphs") {
         "python pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 "
         "--vocab-size 99 --num-experts 8 --moe-router-topk 2 --moe-router-num-groups 4 --moe-router-group-topk 2 ";
     const auto sent = [&](const std::string& said) { return some(first(arguments + said), {"expert_dispatch", "expert_overlap"}); };
-    CHECK(sent("") == "expert_dispatch=? expert_overlap=false");
-    CHECK(sent("--moe-token-dispatcher-type allgather") == "expert_dispatch=? expert_overlap=false");
+    CHECK(sent("") == "expert_dispatch=\"all_to_all\" expert_overlap=false");
+    CHECK(sent("--moe-token-dispatcher-type allgather") == "expert_dispatch=\"all_to_all\" expert_overlap=false");
     CHECK(sent("--moe-token-dispatcher-type alltoall") == "expert_dispatch=\"all_to_all\" expert_overlap=false");
     CHECK(sent("--moe-token-dispatcher-type flex --moe-enable-deepep --overlap-moe-expert-parallel-comm") ==
           "expert_dispatch=\"deepep\" expert_overlap=true");

@@ -46,7 +46,7 @@ Framework framework_of_request(const Json& request) {
 [[maybe_unused]] void names_every_field(const Framework& framework) {
     [[maybe_unused]] const auto& [attention, loss, transformer_engine, engine_routes, gradient_fusion, gradients_twice,
                                   caches_dummy_gradients, softmax_fusion, activation_fusion, attention_mask, deferred_embedding_gradient,
-                                  grouped_gemm, dispatch, stores_fp8, large_workspaces, engine_workspace] = framework;
+                                  grouped_gemm, sends_once, stores_fp8, large_workspaces, engine_workspace] = framework;
 }
 
 // Every framework on every generation of cards.

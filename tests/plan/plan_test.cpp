@@ -103,6 +103,15 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
     CHECK(broken(R"({"count_embedding_as_layer": true})") == "pipeline_parallel layers_divide 2 -> 1");
     CHECK(broken(R"({"tensor_parallel": 4, "pipeline_parallel": 1, "virtual_stages": 2})") ==
           "virtual_stages interleaving_needs_stages 2 -> 1");
+    const Model experts = model_of(R"({"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32000, "num_local_experts": 8, "num_experts_per_tok": 2})");
+    CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true})") == "expert_overlap overlap_applies true -> false");
+    CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "virtual_stages": 4})") == "");
+    CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "tensor_parallel": 4, "pipeline_parallel": 1})") == "");
+    CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "virtual_stages": 4, "recompute": "full"})") ==
+          "expert_overlap overlap_applies true -> false");
+    CHECK(broken(R"({"expert_overlap": true})") == "");                                                         // no experts
+    CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "framework": "pytorch"})") == "");  // not Megatron's
     CHECK(broken(R"({"micro_batch": 3})") == "micro_batch batch_divides 3 -> 4");
     CHECK(broken(R"({"micro_batch": 64})") == "micro_batch batch_divides 64 -> 16");
     CHECK(broken(R"({"global_batch": 6})") == "global_batch batch_divides 6 -> 4");

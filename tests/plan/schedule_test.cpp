@@ -62,6 +62,9 @@ TEST_CASE("literal schedules") {
     CHECK(spelled(make_schedule(ScheduleKind::gpipe, 2, 1, 3), 1) == "F0 F1 F2 B0 B1 B2");
     const Schedule two = make_schedule(ScheduleKind::interleaved, 2, 2, 4);
     CHECK(spelled(two, 0) == "F0.0 F1.0 F0.1 F1.1 F2.0 B0.1 F3.0 B1.1 F2.1 B0.0 F3.1 B1.0 B2.1 B3.1 B2.0 B3.0");
+    // one forward more comes first where its tokens travel beneath a backward pass
+    CHECK(spelled(make_schedule(ScheduleKind::interleaved, 2, 2, 4, 0, 1, 1), 0) ==
+          "F0.0 F1.0 F0.1 F1.1 F2.0 F3.0 B0.1 F2.1 B1.1 F3.1 B0.0 B1.0 B2.1 B3.1 B2.0 B3.0");
     CHECK(spelled(make_schedule(ScheduleKind::zero_bubble_h1, 2, 1, 3), 1) == "F0 B0 F1 B1 W0 F2 B2 W1 W2");
 }
 
@@ -326,7 +329,8 @@ TEST_CASE("interleaving in groups: as Megatron's table, and the closed form coun
             for (std::int32_t m = p; m <= 4 * p + 3; ++m)
                 for (std::int32_t g = p; g <= m; ++g) {
                     if (v == 1 || !schedule_exists(ScheduleKind::interleaved, p, v, m, g)) continue;
-                    const Schedule schedule = make_schedule(ScheduleKind::interleaved, p, v, m, g);
+                    const std::int32_t early = g % 2;
+                    const Schedule schedule = make_schedule(ScheduleKind::interleaved, p, v, m, g, 1, early);
                     OpTimes times;
                     times.forward.assign(static_cast<std::size_t>(p * v), 1);
                     times.backward.assign(static_cast<std::size_t>(p * v), 2);
@@ -334,7 +338,7 @@ TEST_CASE("interleaving in groups: as Megatron's table, and the closed form coun
                     CHECK(play(schedule, times).has_value());  // nobody waits for ever
                     for (std::int32_t stage = 0; stage < p; ++stage) {
                         std::vector<std::int32_t> counts(static_cast<std::size_t>(v));
-                        row_of(ScheduleKind::interleaved).in_flight({p, v, m, g}, stage, counts);
+                        row_of(ScheduleKind::interleaved).in_flight({p, v, m, g, early}, stage, counts);
                         std::int32_t sum = 0;
                         for (const std::int32_t count : counts) sum += count;
                         CHECK(sum == most_in_flight(schedule, stage));

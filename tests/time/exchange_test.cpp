@@ -110,19 +110,21 @@ TEST_CASE("measured: five runs of Megatron-Core that say how they send tokens, o
 
 TEST_CASE("overlap hides no more than there is, and nothing where pairs hide it already") {
     Json request = deepseek(64);
+    request.update({{"recompute", "none"}, {"virtual_stages", 2}, {"expert_overlap", false}});
     const auto step_and_traffic = [&]() -> std::pair<double, double> {
         const Json answer = estimate(request);
         for (const Json& item : answer["time"]["items"])
             if (item["id"] == "expert_traffic") return {answer["step_seconds"].get<double>(), item["seconds"].get<double>()};
         return {0, 0};
     };
+    request["layout"] = estimate(request)["job"]["layout"];  // the same layers on every chunk
     const auto [step, traffic] = step_and_traffic();
     request["expert_overlap"] = true;
     const auto [faster, less] = step_and_traffic();
     CHECK(less < traffic);
     CHECK(faster < step);
-    CHECK(faster > step - traffic);
-    request["schedule"] = "dualpipe";
+    CHECK(less >= 0.4 * traffic * (1 - 1e-9));  // at most 0.6 of it is hidden
+    request["schedule"] = "dualpipe", request["virtual_stages"] = 1, request["layout"] = "auto";
     const auto pairs = step_and_traffic();
     request["expert_overlap"] = false;
     CHECK(step_and_traffic() == pairs);

@@ -205,18 +205,27 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     CHECK(c.layers().parameters_expert == 2'400 + 1'440 + 2 * 3 * 48 * 24);
     // element-wise: two experts of 24 values in the place of 80
     CHECK(layer.element_forward == Approx(0.9 * 120 * (240 + (360 + 3 * 48) / 2) / kH).epsilon(1e-12));
-    // an exchange: 2 * 60 * 48 bytes, half of them move; there and back
-    const double one = 1e-3 + 5'760.0 / 2 / (0.5 * 2e6);
+    // an exchange: 2 * 60 * 48 bytes, half of them move, by DeepEP at 0.95 of the link's rate; there and back
+    const double one = 1e-3 + 5'760.0 / 2 / (0.95 * 0.5 * 2e6);
     CHECK(layer.expert_forward == Approx(2 * one).epsilon(1e-12));
     CHECK(layer.expert_backward == Approx(2 * one).epsilon(1e-12));
     c.plan.gpus = 64, c.plan.expert_parallel = 4, c.plan.expert_tensor_parallel = 2;  // 8 GPUs, two nodes: 120 copies, 11,520 bytes
     // of a token's two copies the other node gets one with probability 1 - 1/2^2: 0.375 of the bytes cross, 11,520 * 0.375 * 4 / (0.4 *
     // 5e6) = 8.64 ms; inside the node all of them, 11,520 / (0.5 * 2e6) = 11.52 ms, are the slower part
-    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 11.52e-3)).epsilon(1e-12));
-    c.k.exchange = 0.5;
-    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 23.04e-3)).epsilon(1e-12));
-    c.hw.link *= 2;  // now the network is: 8.64 / 0.5
-    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 17.28e-3)).epsilon(1e-12));
+    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 11.52e-3 / 0.95)).epsilon(1e-12));
+    // all to all: half of the copies cross, 11,520 * 0.5 * 4 / (0.4 * 5e6) = 11.52 ms, at 0.75 of the rate
+    c.plan.expert_dispatch = ExpertDispatch::all_to_all;
+    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 11.52e-3 / 0.75)).epsilon(1e-12));
+    c.plan.expert_dispatch = ExpertDispatch::automatic;
+    c.hw.link *= 2;  // now the network is the slower part
+    CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 8.64e-3 / 0.95)).epsilon(1e-12));
+    // beneath the work of another micro-batch: 0.6 of it, or of as much as there is
+    const LayerTime before = c.layers().expert;
+    c.plan.expert_overlap = true, c.plan.pipeline_parallel = 1;
+    CHECK(c.layers().expert.expert_forward ==
+          Approx(before.expert_forward - 0.6 * std::min(before.expert_forward, before.multiply_forward + before.attention_forward))
+              .epsilon(1e-12));
+    c.plan.expert_overlap = false, c.plan.pipeline_parallel = 2;
     c = dense();
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24, .shared_ffn = 16};
     c.model.expert_layers = {1, 1, 1, 1, 1, 1};

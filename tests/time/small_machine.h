@@ -47,7 +47,6 @@ inline Timing timing() {
     t.ring_network_exposed = 0.9;
     t.host_layer = 0;
     t.host_experts = 0;
-    t.exchange = 1;
     t.fixed = 0.125;
     t.straggler = 0.01;
     t.stall = 0;

@@ -73,7 +73,6 @@ Timing paper_fit(const char* gpu) {
             .host_layer = get("host_layer"),
             .host_experts = 0,
             .graphed_host = 1,
-            .exchange = 1,
             .fixed = get("fixed"),
             .straggler = get("straggler"),
             .stall = get("stall"),

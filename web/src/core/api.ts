@@ -205,7 +205,8 @@ export type ChosenKey =
     | 'moments'
     | 'sequence_parallel'
     | 'activation_offload'
-    | 'token_slices';
+    | 'token_slices'
+    | 'expert_overlap';
 export type Chosen = { [key in ChosenKey]: string | number | boolean };
 
 // A plan that a search chose.

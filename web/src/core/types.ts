@@ -20,6 +20,7 @@ export const RANKED_KEYS = [
     'sequence_parallel',
     'activation_offload',
     'token_slices',
+    'expert_overlap',
 ] as const satisfies readonly ChosenKey[];
 export type RankedKey = ChosenKey;
 

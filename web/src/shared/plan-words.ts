@@ -60,6 +60,7 @@ export function besides(catalog: Catalog, plan: Plan): string {
         differs('zero') && choiceLabel(catalog, 'zero', String(plan.zero)),
         differs('moments') && choiceLabel(catalog, 'moments', String(plan.moments)),
         plan.sequence_parallel === false && Number(plan.tensor_parallel) > 1 && say('plan.no_sequence'),
+        plan.expert_overlap === true && say('plan.expert_overlap'),
         expertTensor > 1 && say('plan.expert_tensor', { gpus: expertTensor }),
     ]);
 }

@@ -156,6 +156,7 @@ export interface Words {
     'plan.slices': { count: number };
     'plan.on_host': { share: number };
     'plan.no_sequence': null;
+    'plan.expert_overlap': null;
     'plan.expert_tensor': { gpus: number };
     'plan.front': null;
     'plan.uneven': null;
