@@ -1,4 +1,4 @@
-// The module's face to JavaScript: one line per function of api.h. What JavaScript calls stands in `face`: split.mjs goes by these names.
+// The module's face to JavaScript: one line per function of api.h.
 #include <emscripten/bind.h>
 
 #include "api.h"

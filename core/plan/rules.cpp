@@ -13,6 +13,20 @@ bool swaps_heads(const Model& m, const Plan& p) {
     return m.heads % (p.tensor_parallel * c) == 0 && (k % c == 0 || c % k == 0);
 }
 
+// Where a stage has several chunks, or there is one stage alone, and no layer is computed again as a whole: Megatron-Core,
+// model_parallel_config.py and transformer_config.py, checks of overlap_moe_expert_parallel_comm.
+static bool has_room_for_exchange(const Plan& p) {
+    return (p.pipeline_parallel == 1 || row_of(p.running_schedule()).turns) && p.recompute != Recompute::full &&
+           p.recompute != Recompute::block;
+}
+bool may_overlap_experts(const Model& m, const Plan& p) {
+    return m.experts.count > 0 && p.expert_parallel > 1 && row_of(p.framework).overlaps_experts && !row_of(p.schedule).overlaps &&
+           has_room_for_exchange(p);
+}
+bool overlap_applies(const Model& m, const Plan& p) {
+    return !p.hides_exchange() || !row_of(p.framework).overlaps_experts || m.experts.count == 0 || has_room_for_exchange(p);
+}
+
 static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRules = {{
     {"heads_divide", "tensor_parallel"},
     {"kv_heads_divide", "tensor_parallel"},

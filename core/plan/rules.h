@@ -95,18 +95,10 @@ inline bool has_slices(const Plan& p) {
     return p.pipeline_parallel > 1 && p.context_parallel == 1 && p.virtual_stages == 1 && row_of(p.schedule).slices &&
            p.attention != Attention::plain && p.activation_offload == 0 && p.sequence_length / p.token_slices >= kShortestSlice;
 }
-// Whether tokens on their way to experts can travel beneath the work of another micro-batch: where a stage has several chunks, or there is
-// one stage alone, and no layer is computed again as a whole. (Megatron-Core, model_parallel_config.py and transformer_config.py, checks of
-// overlap_moe_expert_parallel_comm.)
-inline bool has_room_for_exchange(const Plan& p) {
-    return (p.pipeline_parallel == 1 || row_of(p.running_schedule()).turns) && p.recompute != Recompute::full &&
-           p.recompute != Recompute::block;
-}
-// Whether the framework can do so with the plan's tokens.
-inline bool may_overlap_experts(const Model& m, const Plan& p) {
-    return m.experts.count > 0 && p.expert_parallel > 1 && row_of(p.framework).overlaps_experts && !row_of(p.schedule).overlaps &&
-           has_room_for_exchange(p);
-}
+// Whether the framework can let tokens on their way to experts travel beneath the work of another micro-batch; and whether such an overlap,
+// where it is set, applies.
+bool may_overlap_experts(const Model& m, const Plan& p);
+bool overlap_applies(const Model& m, const Plan& p);
 template <class Require>
 bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
     const ScheduleRow& schedule = row_of(p.schedule_kind());
@@ -115,8 +107,7 @@ bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
            require(Rule::schedule_has_chunks, schedule.chunks == 0 || p.virtual_stages == schedule.chunks) &&
            require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0) &&
            require(Rule::slices_apply, p.token_slices == 1 || has_slices(p)) &&
-           require(Rule::overlap_applies,
-                   !p.hides_exchange() || !row_of(p.framework).overlaps_experts || m.experts.count == 0 || has_room_for_exchange(p));
+           require(Rule::overlap_applies, !p.expert_overlap || overlap_applies(m, p));
 }
 template <class Require>
 bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {

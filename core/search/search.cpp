@@ -89,8 +89,8 @@ class Search {
             if (way.bound > limit_.seconds() || is_enough()) break;
             Plan plan = about;
             set_experts(plan, way.experts);
-            const std::vector<Exchange> exchanges = exchanges_of(plan);
-            plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;
+            const Exchanges exchanges = exchanges_of(plan);
+            plan.recompute = base_.recompute, plan.recompute_layers = base_.recompute_layers;
             for (const std::int64_t p : way.pipelines) {
                 if (is_enough()) break;
                 plan.pipeline_parallel = p;
@@ -105,16 +105,19 @@ class Search {
         LayerTimes times;
         StepBound bound;
     };
-    std::vector<Exchange> exchanges_of(Plan plan) {
-        std::vector<Exchange> exchanges;
-        const auto add = [&](bool hidden) {
-            plan.expert_overlap = hidden;
-            const LayerTimes& times = scorer_.layers(plan);
-            exchanges.push_back({hidden, times, step_bound(plan, times)});
-        };
-        if (may_hide_ && !goal_.any) add(true);
-        add(base_.expert_overlap);
-        return exchanges;
+    struct Exchanges {
+        Exchange as_set;
+        std::optional<Exchange> hidden;
+    };
+    Exchange exchange_of(Plan& plan, bool hidden) {
+        plan.expert_overlap = hidden;
+        const LayerTimes& times = scorer_.layers(plan);
+        return {hidden, times, step_bound(plan, times)};
+    }
+    Exchanges exchanges_of(Plan& plan) {
+        std::optional<Exchange> hidden;
+        if (may_hide_ && !goal_.any) hidden.emplace(exchange_of(plan, true));
+        return {exchange_of(plan, base_.expert_overlap), hidden};
     }
     static void set_experts(Plan& plan, const ExpertWay& way) {
         plan.expert_parallel = way.expert, plan.expert_tensor_parallel = way.expert_tensor;
@@ -160,47 +163,41 @@ class Search {
         }
         return legal * static_cast<std::int64_t>(all_.zero.size());
     }
-    void look_at_pipelines(Plan& plan, const std::vector<Exchange>& exchanges) {
+    void look_at_pipelines(Plan& plan, const Exchanges& exchanges) {
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
             if (is_enough() || !is_legal_pipeline(space_.model, plan)) continue;
-            std::vector<WayToSend> ways;
-            for (const Exchange& exchange : exchanges) {
-                if (exchange.bound.seconds(plan) > limit_.seconds()) continue;
-                WayToSend way{plan, exchange.times};
-                if (may_send(way.plan, exchange.is_hidden) && lay_out(space_.model, way.plan, form, exchange.times))
-                    ways.push_back(std::move(way));
+            for (const Zero zero : all_.zero) {
+                plan.zero = zero;
+                best_ = {};
+                if (exchanges.hidden && may_overlap_experts(space_.model, plan)) look_at(plan, form, *exchanges.hidden);
+                look_at(plan, form, exchanges.as_set);
+                count_best();
             }
-            for (const Zero zero : all_.zero) look_at(ways, zero, form);
         }
-        plan.layout = base_.layout;
-    }
-    bool may_send(Plan& plan, bool hidden) const {
-        plan.expert_overlap = hidden;
-        plan.recompute = base_.recompute, plan.recompute_layers = base_.recompute_layers;
-        return !may_hide_ || !hidden || may_overlap_experts(space_.model, plan);
     }
 
     // ---- 3. the step time, then memory, and what a plan takes to fit
-    struct WayToSend {
-        Plan plan;
-        const LayerTimes& times;
-    };
-    void look_at(const std::vector<WayToSend>& ways, Zero zero, const PipelineForm& form) {
-        std::optional<Estimated> best;
+    struct Best {
+        std::optional<Estimated> plan;
         bool any_fails = false;
-        for (const auto& [given, times] : ways) {
-            Plan plan = given;
-            plan.zero = zero;
-            const bool is_slow = !is_played(plan) && !savings_.chooses_modules() && scorer_.seconds(plan) > limit_.seconds();
-            if (is_slow && (!savings_.may_be_faster(form) || scorer_.fits(plan))) continue;
-            std::optional<Estimated> one = savings_.fastest_that_fits(plan, form, times);
-            any_fails = any_fails || !one;
-            if (one && (!best || one->seconds < best->seconds)) best = std::move(one);
-        }
-        if (best)
-            add(std::move(*best));
-        else if (any_fails)
+    };
+    void look_at(Plan plan, const PipelineForm& form, const Exchange& exchange) {
+        if (exchange.bound.seconds(plan) > limit_.seconds()) return;
+        plan.expert_overlap = exchange.is_hidden;
+        if (!lay_out(space_.model, plan, form, exchange.times)) return;
+        const bool is_slow = !is_played(plan) && !savings_.chooses_modules() && scorer_.seconds(plan) > limit_.seconds();
+        if (is_slow && (!savings_.may_be_faster(form) || scorer_.fits(plan))) return;
+        std::optional<Estimated> one = savings_.fastest_that_fits(plan, form, exchange.times);
+        if (!one)
+            best_.any_fails = true;
+        else if (!best_.plan || one->seconds < best_.plan->seconds)
+            best_.plan = std::move(one);
+    }
+    void count_best() {
+        if (best_.plan)
+            add(std::move(*best_.plan));
+        else if (best_.any_fails)
             ++result_.does_not_fit;
     }
     void add(Estimated one) {
@@ -224,6 +221,7 @@ class Search {
     Limit limit_;
     Savings savings_;
     NeverFits never_fits_;
+    Best best_;  // of the ways to send tokens, of one candidate
     std::vector<Estimated> found_;
     SearchResult result_;
 };

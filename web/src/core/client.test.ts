@@ -120,6 +120,37 @@ test('the second file of the module comes with the first question that needs it,
     expect(second).toHaveBeenCalledTimes(1);
 });
 
+test('where the first file is not enough, a new thread with both is asked the same, and everything from then on', async () => {
+    const second = vi.fn(async () => ({}) as WebAssembly.Module);
+    const { core, workers } = fakeCore(second);
+    const [one, two] = [core.estimate({ gpus: 1 }), core.estimate({ gpus: 2 })];
+    workers[0]?.reply({ id: 1, lacks: 'second' });
+    expect(workers[0]?.terminated).toBe(true);
+    await vi.waitFor(() => expect(workers[1]?.seconds).toBe(1));
+    expect(workers[1]?.questions.map(({ text, whole }) => [text, whole])).toEqual([
+        ['{"gpus":1}', true],
+        ['{"gpus":2}', true],
+    ]);
+    workers[1]?.reply({ id: 1, value: '"one"' });
+    workers[1]?.reply({ id: 2, value: '"two"' });
+    expect(await Promise.all([one, two])).toEqual(['one', 'two']);
+    core.estimate({ gpus: 3 }).catch(() => {});
+    expect(workers[1]?.questions.at(-1)).toMatchObject({ text: '{"gpus":3}', whole: true });
+    expect(second).toHaveBeenCalledTimes(1);
+    core.end();
+});
+
+test('where the second file cannot be had, what needs it fails, and the next question is tried without', async () => {
+    const { core, workers } = fakeCore(async () => Promise.reject(new Error('404')));
+    const asked = core.estimate({ gpus: 1 });
+    workers[0]?.reply({ id: 1, lacks: 'second' });
+    await expect(asked).rejects.toThrow('crash.no_file');
+    const next = core.estimate({ gpus: 2 });
+    expect(workers[1]?.questions.at(-1)?.whole).toBeUndefined();
+    workers[1]?.reply({ id: 2, value: '"fine"' });
+    expect(await next).toBe('fine');
+});
+
 test('without the second file the first answers still, and the next question tries again', async () => {
     const second = vi.fn(async () => Promise.reject(new Error('404')));
     const { core, workers } = fakeCore(second);

@@ -29,6 +29,9 @@ export class CoreCrash extends Error {
     }
 }
 
+// Whether the thread may try it before it has the second file.
+const isFirst = ({ call, whole }: Question): boolean => FIRST.has(call) && !whole;
+
 // As the reader has them.
 export type RankAsked = Omit<RankRequest, 'only'> & { only: AsTyped<Only> };
 export type LimitsAsked = Omit<LimitsRequest, 'days'> & Pick<AsTyped<LimitsRequest>, 'days'>;
@@ -46,6 +49,7 @@ export class Core {
     private worker: Worker | undefined;
     private alive: Alive | undefined;
     private complete = false; // the thread has the second file, or it is on its way
+    private whole = false; // a question has shown that the first file is not enough
     private waiting = new Map<number, Waiting>();
     private lastId = 0;
 
@@ -112,7 +116,7 @@ export class Core {
         told?: (progress: Progress) => void,
     ): Promise<Answer> {
         const id = ++this.lastId;
-        const question: Question = { id, call, text, ...more };
+        const question: Question = { id, call, text, ...more, ...(this.whole && { whole: true }) };
         return new Promise((resolve, reject) => {
             this.waiting.set(id, { question, askedTwice: false, resolve, reject, ...(told && { told }) });
             this.send(question);
@@ -122,7 +126,7 @@ export class Core {
     private send(question: Question): void {
         const worker = this.running();
         worker.postMessage(question);
-        if (!this.second || this.complete || FIRST.has(question.call)) return;
+        if (!this.second || this.complete || isFirst(question)) return;
         this.complete = true;
         this.second().then(
             (second) => worker.postMessage({ second } satisfies Second),
@@ -132,9 +136,9 @@ export class Core {
 
     // Without the second file the others are answered still.
     private cannotComplete(): void {
-        this.complete = false;
+        this.complete = this.whole = false;
         for (const [id, { question, reject, askedTwice }] of [...this.waiting]) {
-            if (FIRST.has(question.call)) continue;
+            if (isFirst(question)) continue;
             this.waiting.delete(id);
             reject(new CoreCrash('crash.no_file', askedTwice));
         }
@@ -170,7 +174,12 @@ export class Core {
             return;
         }
         const waiting = this.waiting.get(reply.id);
-        if ('crash' in reply) {
+        if ('lacks' in reply && this.second && !waiting?.question.whole) {
+            this.whole = true;
+            for (const one of this.drop()) this.sendAgain({ ...one, question: { ...one.question, whole: true } });
+        } else if ('lacks' in reply) {
+            this.restart('crash.no_file');
+        } else if ('crash' in reply) {
             // An instance that threw may be left in any state: never ask it again.
             this.restart(reply.crash);
         } else if ('progress' in reply) {
@@ -201,9 +210,13 @@ export class Core {
                 one.reject(new CoreCrash(reason, true));
                 continue;
             }
-            this.waiting.set(one.question.id, { ...one, askedTwice: true });
-            this.send(one.question);
+            this.sendAgain({ ...one, askedTwice: true });
         }
+    }
+
+    private sendAgain(one: Waiting): void {
+        this.waiting.set(one.question.id, one);
+        this.send(one.question);
     }
 }
 

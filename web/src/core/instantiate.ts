@@ -13,9 +13,10 @@ export interface Instance<Functions> {
     add(second: WebAssembly.Module): Promise<void>; // the module's second file (wasm/split.mjs), for the functions that need it
 }
 
-// In the places of what the second file has.
+// Thrown in the places of what the second file has. The instance may be left in any state: never ask it again.
+export class SecondLacks extends Error {}
 const missing = (): never => {
-    throw new Error('the second file of the module is not there yet');
+    throw new SecondLacks('the second file of the module is not there yet');
 };
 const placeholder = new Proxy({}, { get: () => missing });
 

@@ -2,7 +2,7 @@
 // answered under the same id. Questions may come before the code.
 import type { SearchColumns } from './api';
 import type { HeatFilter } from './heat';
-import { type Create, instantiate } from './instantiate';
+import { type Create, instantiate, SecondLacks } from './instantiate';
 import type { LinkColumns, LinksSaid } from './types';
 
 export type Call =
@@ -23,7 +23,7 @@ export type Call =
     | 'calibrate'
     | 'measure'
     | 'place';
-// What the first file of the core answers; the same list stands in wasm/CMakeLists.txt.
+// What the first file of the core answers, as most ask it (wasm/asked.mjs).
 export const FIRST: ReadonlySet<Call> = new Set(['catalog', 'estimate']);
 export interface Second {
     second: WebAssembly.Module;
@@ -36,8 +36,14 @@ export interface Question {
     said?: LinksSaid; // of a measurement
     links?: LinkColumns; // a measurement that is not in the text
     seconds?: number; // when a placement must be done
+    whole?: boolean; // the first file cannot answer it alone
 }
-export type Reply = { id: number; value: unknown } | { id: number; progress: unknown } | { id: number; crash: string } | { lock: string }; // held as long as this thread lives
+export type Reply =
+    | { id: number; value: unknown }
+    | { id: number; progress: unknown }
+    | { id: number; crash: string }
+    | { id: number; lacks: 'second' } // as a question shows that the first file mostly answers alone; the thread is of no use any more
+    | { lock: string }; // held as long as this thread lives
 
 // Large columns change hands instead of being copied.
 const transferable = (value: unknown): Transferable[] => {
@@ -69,11 +75,12 @@ export function serve<Functions>(
         if (typeof data?.id !== 'number') return; // not from the page's own side
         try {
             const { functions } = await instance;
-            if (needsSecond(data.call)) await whole;
+            if (needsSecond(data.call) || data.whole) await whole;
             const value = answer(functions, data);
             postMessage({ id: data.id, value } satisfies Reply, { transfer: transferable(value) });
         } catch (error) {
-            postMessage({ id: data.id, crash: String(error) } satisfies Reply);
+            const reply: Reply = error instanceof SecondLacks ? { id: data.id, lacks: 'second' } : { id: data.id, crash: String(error) };
+            postMessage(reply);
         }
     });
     if ('locks' in navigator && 'randomUUID' in crypto) holdLock();

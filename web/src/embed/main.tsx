@@ -3,7 +3,7 @@ import './embed.css';
 import { render } from 'preact';
 import { compileModule } from '../boot/load';
 import { Core } from '../core/client';
-import { createThread } from '../core/thread';
+import { createThread, secondCode } from '../core/thread';
 import { titleOf } from '../shared/answer-words';
 import { speakTo } from '../shared/speak-to';
 import { formatLink, parseLink, request } from '../state/state';
@@ -19,7 +19,7 @@ const language = readersLanguage();
 
 async function start(): Promise<void> {
     const module = compileModule(href);
-    const core = new Core(createThread, () => module);
+    const core = new Core(createThread, () => module, secondCode);
     const speaks = Promise.all([speakTo(language), fetchWords('share')]);
     const [catalog] = await Promise.all([core.catalog(), module]);
     const { job } = parseLink(linkIn(location.search, catalog), catalog);
