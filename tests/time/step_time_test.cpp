@@ -50,6 +50,7 @@ Timing paper_fit(const char* gpu) {
             .tile_fill = get("tile_fill"),
             .wave_mix = get("wave_mix"),
             .small_tile = get("small_tile"),
+            .grouped = 1,
             .attention = get("attention"),
             .attention_backward = get("attention_backward"),
             .attention_tail = get("attention_tail"),
