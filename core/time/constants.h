@@ -97,6 +97,7 @@ struct Timing {
     double attention;                 // rate of flash attention's forward pass over the peak
     double attention_backward;        // of the backward over the forward pass
     double attention_tail;            // longest block, in blocks
+    double attention_start;           // tokens of a GPU's sequence at which attention reaches half its rate
     double element_wise;              // bytes of element-wise work over what is counted
     double plain_norms;               // bytes of norms that are not fused, over what is counted
     double cross_entropy;             // bytes per logit, forward and backward

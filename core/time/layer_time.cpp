@@ -76,7 +76,7 @@ class LayerCost : TimeSymbols<N> {
     };
     // Of a frozen matrix (frozen.h).
     [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const N& rate, const N& tokens, const N& columns, const N& rows,
-                                                bool gathers_input) {
+                                             bool gathers_input) {
         const auto both = frozen_cost_.of_matrix(matrix, rate, tokens, columns, rows);
         adapters(both);
         if (gathers_input) add(hides_input_, both.backward);
