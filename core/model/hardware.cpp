@@ -22,7 +22,7 @@ static std::string text(const Json& profile, const char* key, Problems& problems
 }
 
 static Architecture architecture(const Json& profile, Problems& problems) {
-    constexpr std::string_view kNames[] = {"ampere", "hopper", "blackwell", "cdna3", "cdna4", "ada"};
+    constexpr std::string_view kNames[] = {"ampere", "hopper", "blackwell", "blackwell_ultra", "cdna3", "cdna4", "ada"};
     const std::string name = text(profile, "architecture", problems);
     for (std::size_t i = 0; i < std::size(kNames); ++i)
         if (name == kNames[i]) return static_cast<Architecture>(i);

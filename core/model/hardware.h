@@ -10,7 +10,7 @@
 
 namespace fourfold {
 
-enum class Architecture { ampere, hopper, blackwell, cdna3, cdna4, ada };
+enum class Architecture { ampere, hopper, blackwell, blackwell_ultra, cdna3, cdna4, ada };
 
 struct Gpu {
     std::string id, label;  // id "": a card of the request's own

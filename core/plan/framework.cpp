@@ -116,7 +116,7 @@ Framework framework_of(const Plan& plan, const Gpu& gpu) {
     if (plan.expert_dispatch != ExpertDispatch::automatic)
         f.sends_once = plan.expert_dispatch == ExpertDispatch::deepep;
     else
-        f.sends_once = f.sends_once && gpu.architecture <= Architecture::blackwell;
+        f.sends_once = f.sends_once && gpu.architecture <= Architecture::blackwell_ultra;
     if (plan.loss != Loss::automatic) f.loss = static_cast<LossKernel>(static_cast<int>(plan.loss) - 1);
     return f;
 }

@@ -1,5 +1,6 @@
 // The attention between the tokens of a layer, without its matrices. For layer_time.cpp. Based on
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
+//   J. Shah et al.: FlashAttention-3, arXiv 2407.08608, figures 5 and 6: rates on H100 by the length of a sequence
 #pragma once
 #include <algorithm>
 
@@ -20,7 +21,8 @@ class AttentionCore : TimeSymbols<N> {
             L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : L::d();
         const N s = L::s(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
-            const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16());
+            const N rate =
+                started(named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16()), queries / c);
             const N flop = has_window()
                                ? named<N>({"O", "masked_operations", "flop"}, 4 * b * queries * attended() * heads * head_width / c)
                                : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * queries * heads * head_width / c);
@@ -54,6 +56,12 @@ class AttentionCore : TimeSymbols<N> {
     N gpu_heads() const {
         const N share = L::a() / t_;
         return named<N>({"a_t", "gpu_heads", ""}, value_of(share) >= 1 ? share : N(1.0));
+    }
+    // Short sequences do not reach a kernel's rate: a causal mask's blocks on the diagonal are computed whole, and every block starts and
+    // ends. The form is that of published rates by length (constants.cpp); which of both takes how much is not told.
+    [[gnu::noinline]] N started(const N& rate, const N& tokens) const {
+        const N start = on_.of(&Timing::attention_start);
+        return value_of(start) == 0 ? rate : named<N>({"R_s", "attention_rate_started", "flop_per_s"}, rate / (1 + start / tokens));
     }
     // Of a whole sequence's blocks the longest takes twice their average; of n slices (1 + 1/n) times. (derived from a causal mask)
     [[gnu::noinline]] N longest_block() const {

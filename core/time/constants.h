@@ -93,9 +93,11 @@ struct Timing {
     double tile_fill;                 // K-equivalent of filling and draining a tile's pipeline
     double wave_mix;                  // 0: a partly filled wave of tiles costs a whole one, 1: nothing
     double small_tile;                // rate of 128 x 128 tiles over that of 256 x 128
+    double grouped;                   // rate of experts' multiplications, one group for each expert, over that of a large one
     double attention;                 // rate of flash attention's forward pass over the peak
     double attention_backward;        // of the backward over the forward pass
     double attention_tail;            // longest block, in blocks
+    double attention_start;           // tokens of a GPU's sequence at which attention reaches half its rate
     double element_wise;              // bytes of element-wise work over what is counted
     double plain_norms;               // bytes of norms that are not fused, over what is counted
     double cross_entropy;             // bytes per logit, forward and backward

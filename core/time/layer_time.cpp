@@ -75,8 +75,9 @@ class LayerCost : TimeSymbols<N> {
         N forward, backward;
     };
     // Of a frozen matrix (frozen.h).
-    [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
-        const auto both = frozen_cost_.of_matrix(matrix, rate_, tokens, columns, rows);
+    [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const N& rate, const N& tokens, const N& columns, const N& rows,
+                                             bool gathers_input) {
+        const auto both = frozen_cost_.of_matrix(matrix, rate, tokens, columns, rows);
         adapters(both);
         if (gathers_input) add(hides_input_, both.backward);
         add(frozen_, columns * rows);
@@ -90,10 +91,13 @@ class LayerCost : TimeSymbols<N> {
 
     // Forward, gradient of the input, gradient of the weights of one matrix (rows x columns on this GPU); counts its parameters.
     Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
-        if (p_.freezes()) return multiply_frozen(matrix, tokens, columns, rows, gathers_input);
-        const N input = on_.gemm(Pass::input, matrix, rate_, tokens, rows, columns);
-        const N weight = on_.gemm(Pass::weight, matrix, rate_, rows, columns, tokens, T::added_gradient_bytes());
-        Passes passes{on_.gemm(Pass::forward, matrix, rate_, tokens, columns, rows), input + weight};
+        return multiply_at(rate_, matrix, tokens, columns, rows, gathers_input);
+    }
+    Passes multiply_at(const N& rate, const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
+        if (p_.freezes()) return multiply_frozen(matrix, rate, tokens, columns, rows, gathers_input);
+        const N input = on_.gemm(Pass::input, matrix, rate, tokens, rows, columns);
+        const N weight = on_.gemm(Pass::weight, matrix, rate, rows, columns, tokens, T::added_gradient_bytes());
+        Passes passes{on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows), input + weight};
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
         if (gathers_input) {
@@ -136,8 +140,9 @@ class LayerCost : TimeSymbols<N> {
         copies = named<N>({"T", "routed_tokens", "tokens"}, copies);
         const N each = named<N>({"T_x", "expert_tokens", "tokens"}, copies / here);
         const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
-        const Passes up = multiply(kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
-        const Passes down = multiply(kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
+        const N rate = grouped_rate();
+        const Passes up = multiply_at(rate, kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
+        const Passes down = multiply_at(rate, kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
         // one expert's: in doubles what the sums have grown by
         const N forward = named<N>({"Q_f", "expert_forward", "seconds"}, up.forward + down.forward,
                                    value_of(now_.multiply_forward) - value_of(forward_before));
@@ -161,6 +166,10 @@ class LayerCost : TimeSymbols<N> {
                                   token_exchange_.seconds(in_fp8 ? on_.of(kDispatchedBytes) * copies * h_ : 2 * copies * h_));
             now_.expert_forward = now_.expert_backward = 2 * one;
         }
+    }
+    N grouped_rate() const {
+        const N share = on_.of(&Timing::grouped);
+        return value_of(share) == 1 ? rate_ : named<N>({"R_k", "grouped_rate", "flop_per_s"}, share * rate_);
     }
     N tiles() const { return number("n_t", "feed_forward_tiles", "", as_double(p_.feed_forward_tiles)); }
     N tiled_tokens() const { return p_.feed_forward_tiles > 1 ? named<N>({"M_t", "tile_tokens", "tokens"}, M_ / tiles()) : M_; }

@@ -45,6 +45,7 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.memory = gpu.hbm_byte_per_s;
     m.link = gpu.link_byte_per_s;
     m.host = gpu.c2c_byte_per_s > 0 ? gpu.c2c_byte_per_s : gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : kPcie;
+    m.beside_grace = gpu.c2c_byte_per_s > 0;
     m.nvme = plan.nvme_rate * kGbyte;
     m.processors = static_cast<double>(gpu.streaming_multiprocessors);
     m.gpus_per_node = plan.gpus_per_node;

@@ -3,12 +3,15 @@
 // Each problem of the file names its sources, which of their rows count, and the constants. Printed per constant: shipped, fitted, its 95 %
 // interval, and whether the data tell it at all; and the error with each whole job left out. --check, without the latter, fails where a
 // constant that is shipped lies outside its interval.
+// "attention_share of cudnn" is that constant in runs with cuDNN's kernel alone, "of flash" in those with FlashAttention-2's: one problem
+// may have both.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "evidence/evidence.h"
@@ -30,13 +33,20 @@ struct Run {
 struct Problem {
     std::string name;
     std::vector<double Timing::*> constants;
+    std::vector<std::optional<AttentionKernel>> kernels;  // of each constant: in the runs with this kernel alone
     std::vector<std::string> names;
     std::vector<Run> runs;
 };
 
+bool holds(const Problem& problem, std::size_t constant, const Platform& platform) {
+    const auto& kernel = problem.kernels[constant];
+    return !kernel || platform.framework.attention == *kernel;
+}
+
 double estimated(const Run& run, const Problem& problem, const std::vector<double>& values) {
     TimedPlan<double> timed(run.job->model, *run.job->gpu, run.job->cluster, run.job->plan);
-    for (std::size_t i = 0; i < values.size(); ++i) timed.timing.*problem.constants[i] = values[i];
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (holds(problem, i, timed)) timed.timing.*problem.constants[i] = values[i];
     timed.time_layers();
     return timed.step().seconds;
 }
@@ -193,7 +203,11 @@ Problem read_problem(const Json& json, const std::vector<EvidenceSource>& eviden
     p.name = json["name"];
     for (const Json& name : json["parameters"]) {
         p.names.push_back(name);
-        p.constants.push_back(constant_named(p.names.back()));
+        const std::size_t of = p.names.back().find(" of ");
+        p.constants.push_back(constant_named(p.names.back().substr(0, of)));
+        p.kernels.push_back(std::nullopt);
+        if (of != std::string::npos)
+            p.kernels.back() = p.names.back().substr(of + 4) == "cudnn" ? AttentionKernel::cudnn : AttentionKernel::flash;
         if (p.constants.back() == nullptr) std::fprintf(stderr, "no constant %s\n", p.names.back().c_str()), std::exit(2);
     }
     std::int64_t group = 0;
@@ -217,10 +231,15 @@ Problem read_problem(const Json& json, const std::vector<EvidenceSource>& eviden
 // Prints the fit; the number of shipped constants that lie outside its intervals.
 int report(const Problem& p, bool leave_out) {
     if (p.runs.empty()) return std::printf("\n%s: no runs\n", p.name.c_str()), 1;
-    const Job& first = *p.runs.front().job;
-    const TimedPlan<double> timed(first.model, *first.gpu, first.cluster, first.plan);
-    std::vector<double> start;
-    for (double Timing::*const constant : p.constants) start.push_back(std::log(std::max(timed.timing.*constant, 1e-9)));
+    std::vector<double> start;  // as shipped for the first run that each holds in
+    for (std::size_t i = 0; i < p.constants.size(); ++i)
+        for (const Run& run : p.runs) {
+            const Platform platform(*run.job->gpu, run.job->cluster, run.job->plan);
+            if (!holds(p, i, platform)) continue;
+            start.push_back(std::log(std::max(platform.timing.*p.constants[i], 1e-9)));
+            break;
+        }
+    if (start.size() < p.constants.size()) return std::printf("\n%s: no run for a constant\n", p.name.c_str()), 1;
     const Fitted best = fit(p, start);
     const Error before = error_at(p, start), after = error_at(p, best.logs);
     std::printf("\n%s: %zu runs; mean error %.2f %% (median %.2f) shipped, %.2f %% (%.2f) fitted\n", p.name.c_str(), p.runs.size(),

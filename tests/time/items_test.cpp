@@ -46,6 +46,18 @@ TEST_CASE("by hand: a matrix multiplication") {
     CHECK(on.rate_16() == 5e11);
 }
 
+TEST_CASE("by hand: attention reaches its rate with the length of a GPU's sequence") {
+    Case c = dense();
+    const LayerTime before = c.layers().dense;
+    // as many tokens as this GPU has of a sequence: half the rate, both passes
+    c.k.attention_start = static_cast<double>(c.plan.sequence_length / c.plan.context_parallel);
+    CHECK(c.layers().dense.attention_forward == Approx(2 * before.attention_forward).epsilon(1e-12));
+    CHECK(c.layers().dense.attention_backward == Approx(2 * before.attention_backward).epsilon(1e-12));
+    // a third of that: three quarters of it
+    c.k.attention_start /= 3;
+    CHECK(c.layers().dense.attention_forward == Approx(4.0 / 3 * before.attention_forward).epsilon(1e-12));
+}
+
 TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switch and without") {
     Machine hw = machine();
     const Timing k = timing();

@@ -193,21 +193,35 @@ TEST_CASE("the constants are those of the fit, GPU by GPU and site by site") {
     Plan plan;
     m.architecture = Architecture::ampere;
     const Timing a = timing_of(m, nullptr, plan, AttentionKernel::flash);
-    const double ampere[] = {0.827, 138,   0.36,    0.85,    0.635, 0.82,  1.67,    0.929,   1,    46.5,  0.95,
-                             72e-6, 0.7,   25e-6,   0,       0,     0.615, 0.289,   0.202,   1.77, 0.368, 10e-6,
-                             0.306, 0.911, 1.15e-3, 3.25e-3, 0.3,   0.1,   0.00103, 0.02e-3, 0.5,  2.38,  2.89e-3};
+    const double ampere[] = {0.827, 138,   0.36,    0.85,    1,   0.635, 0.82,  1.67,    0,       0.929, 1,     46.5,
+                             0.95,  72e-6, 0.7,     25e-6,   0,   0,     0.615, 0.289,   0.202,   1.77,  0.368, 10e-6,
+                             0.306, 0.911, 1.15e-3, 3.25e-3, 0.3, 0.1,   0.00103, 0.02e-3, 0.5,   2.38,  2.89e-3};
     const double* values = &a.gemm;
     for (std::size_t i = 0; i < sizeof ampere / sizeof(double); ++i) CHECK(values[i] == ampere[i]);
     m.architecture = Architecture::hopper;
     const Timing h = timing_of(m, nullptr, plan, AttentionKernel::flash);
-    CHECK(h.gemm == 0.737);
-    CHECK(h.attention == 0.368);
+    CHECK(h.gemm == 0.73);
+    CHECK(h.attention == 0.35);
+    CHECK(h.attention_backward == 0.867);
+    CHECK(h.attention_start == 0);
     CHECK(h.link == 0.737);
     CHECK(h.host_layer == 0.434e-3);
-    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention == 0.541);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention == 0.573);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention_backward == 0.91);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention_start == 380);
     m.architecture = Architecture::blackwell;
     CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).gemm == 0.493);
     CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention == 0.473);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention_backward == 0.82);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention_start == 0);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).grouped == 1);
+    m.architecture = Architecture::blackwell_ultra;
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).gemm == 0.68);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).grouped == 0.714);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).attention == 0.473);
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).host_experts == 3.25e-3);
+    m.beside_grace = true;
+    CHECK(timing_of(m, nullptr, plan, AttentionKernel::cudnn).host_experts == 4.54e-3);
     plan.site = SiteKind::shared;
     CHECK(timing_of(m, nullptr, plan, AttentionKernel::flash).stall == 0.5e-3);
     plan.site = SiteKind::own;

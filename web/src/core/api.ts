@@ -351,7 +351,7 @@ export type ProfileSource = Source & {
 export type Gpu = {
     id: string;
     label: string;
-    architecture: 'ampere' | 'hopper' | 'blackwell' | 'cdna3' | 'cdna4' | 'ada';
+    architecture: 'ampere' | 'hopper' | 'blackwell' | 'blackwell_ultra' | 'cdna3' | 'cdna4' | 'ada';
     memory_gib: number;
     memory_type: string;
     hbm_gbyte_per_s: number;

@@ -1006,6 +1006,9 @@ export interface Words {
     'measured.family.megatron-bridge-experts': null;
     'measured.family.modelzoo-experts': null;
     'measured.family.megatron-bridge-fp8': null;
+    'measured.family.megatron-bridge-ultra': null;
+    'measured.family.megatron-bridge-ultra-experts': null;
+    'measured.family.megatron-bridge-gpt-oss': null;
     'measured.family.megatron-ci-dense': null;
     'measured.family.megatron-ci-experts': null;
     'measured.family.simumax-memory': null;
