@@ -16,7 +16,7 @@ export interface Instance<Functions> {
 // Thrown in the places of what the second file has. The instance may be left in any state: never ask it again.
 export class SecondLacks extends Error {}
 const missing = (): never => {
-    throw new SecondLacks('the second file of the module is not there yet');
+    throw new SecondLacks();
 };
 const placeholder = new Proxy({}, { get: () => missing });
 
