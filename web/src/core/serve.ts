@@ -42,7 +42,7 @@ export type Reply =
     | { id: number; value: unknown }
     | { id: number; progress: unknown }
     | { id: number; crash: string }
-    | { id: number; lacks: 'second' } // as a question shows that the first file mostly answers alone; the thread is of no use any more
+    | { id: number; lacks: 'second' } // the first file cannot answer it alone; the thread is of no use any more
     | { lock: string }; // held as long as this thread lives
 
 // Large columns change hands instead of being copied.
