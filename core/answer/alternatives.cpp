@@ -5,6 +5,7 @@
 #include "answer/changes.h"
 #include "answer/limits.h"
 #include "answer/parts.h"
+#include "plan/framework.h"
 #include "plan/rules.h"
 
 namespace fourfold {
@@ -99,8 +100,9 @@ Json describe_auto_plan(const Job& asked, const Estimated& now) {
     visit_fields(open.plan, reader);
     const auto best = choose(open.space());
     if (!best) return nullptr;
+    const Plan plan_there = with_habits(best->estimate.plan);
     Json there = Json::object(), here = Json::object();
-    visit_fields(best->estimate.plan, FieldWriter(there));
+    visit_fields(plan_there, FieldWriter(there));
     visit_fields(now.plan, FieldWriter(here));
     if (there == here) return nullptr;
     Json plan = Object().add("set", std::move(set));

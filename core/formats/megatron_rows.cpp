@@ -142,10 +142,10 @@ static void write_group(To& to, Name) {
 // Megatron-LM overlaps it where chunks are interleaved, and there alone; with two stages it must.
 static void write_pipeline_overlap(To& to, Name field) {
     const Plan& p = to.plan;
-    if (p.virtual_stages == 1 ? p.overlap_pipeline : !p.overlap_pipeline && p.pipeline_parallel <= 2)
+    if (p.virtual_stages == 1 ? p.overlaps_sends() : !p.overlaps_sends() && p.pipeline_parallel <= 2)
         to.leave_field(field);
     else
-        to.when(p.virtual_stages > 1 && !p.overlap_pipeline, "--no-overlap-p2p-communication");
+        to.when(p.virtual_stages > 1 && !p.overlaps_sends(), "--no-overlap-p2p-communication");
 }
 
 static void write_zero(To& to, Name) {

@@ -90,8 +90,8 @@ void write_stages(Overrides& to) {
     to.set("virtual_pipeline_model_parallel_size", !layout && p.virtual_stages > 1 ? Json(p.virtual_stages) : Json());
     if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel) to.key("virtual_stage_group");
     if (p.virtual_stages > 1)
-        to.set("overlap_p2p_comm", p.overlap_pipeline);
-    else if (p.overlap_pipeline)
+        to.set("overlap_p2p_comm", p.overlaps_sends());
+    else if (p.overlaps_sends())
         to.leave_field("overlap_pipeline");
     if (layout) return;
     if (p.first_stage_layers > 0) to.set("num_layers_in_first_pipeline_stage", p.first_stage_layers);

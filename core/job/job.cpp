@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "job/which.h"
+#include "plan/framework.h"
 #include "plan/rules.h"
 
 namespace fourfold {
@@ -187,6 +188,7 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
     if (problems.size() != problems_before) return std::nullopt;
     if (!may_choose_modules(job.space())) job.plan.open &= ~open_recompute_modules;
     if (!may_choose_overlap(job.space())) job.plan.open &= ~open_expert_overlap;
+    if (kind == Request::export_plan) job.plan = with_habits(std::move(job.plan));
     return job;
 }
 
@@ -340,7 +342,7 @@ std::optional<Resolved> resolve(Job& job, Problems& problems) {
     const auto open_degrees = static_cast<std::size_t>(
         std::count_if(kDegrees, kDegrees + kSplitDegrees, [&](const auto& d) { return job.plan.*d.value == kAuto; }));
     if (auto chosen = choose(job.space())) {
-        job.plan = std::move(chosen->estimate.plan);
+        job.plan = with_habits(std::move(chosen->estimate.plan));
         return Resolved{open, chosen->equally_good};
     }
     if (auto problem = no_split(job)) problems.push_back(std::move(*problem));

@@ -27,11 +27,13 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .names_modules = true,
      .any_group = true,
      .overlaps_experts = true,
+     .overlaps_sends = true,
      .fused_host_adam = false,
      .residual = kMegatronResidual},
     {.id = "megatron-2024",
      .habits = {.engine_routes = true, .grouped_gemm = true},
      .any_layout = false,  // --pipeline-model-parallel-layout came with 0.13; before, only the ends differ
+     .overlaps_sends = true,
      .fused_host_adam = false,
      .residual = kMegatronResidual},
     {.id = "pytorch",
@@ -81,6 +83,18 @@ static constexpr HabitRow kHabits[] = {
     {&Plan::attention_mask, &Framework::attention_mask},
     {&Plan::deferred_embedding_gradient, &Framework::deferred_embedding_gradient},
 };
+
+// Megatron-LM overlaps them where chunks are interleaved, unless --no-overlap-p2p-communication is given (training/arguments.py).
+bool Plan::overlaps_sends() const {
+    if ((open & open_pipeline_overlap) == 0) return overlap_pipeline;
+    return row_of(framework).overlaps_sends && row_of(running_schedule()).turns;
+}
+
+Plan with_habits(Plan plan) {
+    plan.overlap_pipeline = plan.overlaps_sends();
+    plan.open &= ~open_pipeline_overlap;
+    return plan;
+}
 
 bool sets_habits(const Plan& plan) {
     return std::any_of(std::begin(kHabits), std::end(kHabits), [&](const HabitRow& row) { return plan.*row.asked != Habit::automatic; });

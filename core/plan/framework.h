@@ -74,6 +74,7 @@ struct FrameworkRow {
     bool names_modules = false;                                // selective recomputation computes again what it is told
     bool any_group = false;                                    // chunks may take turns in groups of any size
     bool overlaps_experts = false;                             // tokens travel beneath the work of another micro-batch (rules.h)
+    bool overlaps_sends = false;                               // between stages, where chunks take turns, if nothing is said
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
     bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)
     bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send
@@ -87,6 +88,9 @@ inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[st
 
 // What the plan's framework, attention and loss, and what it sets of the framework's habits, mean on that card.
 Framework framework_of(const Plan& plan, const Gpu& gpu);
+
+// The plan with what the framework decides by itself written out.
+Plan with_habits(Plan plan);
 
 // Whether the plan sets any habit itself.
 bool sets_habits(const Plan& plan);

@@ -80,7 +80,8 @@ enum Open : std::uint32_t {
     open_activation_offload = 64,
     open_recompute_modules = 128,
     open_expert_overlap = 256,
-    open_everything = 511
+    open_pipeline_overlap = 512,
+    open_everything = 1023
 };
 
 // Every whole number that may be "auto" may be kAuto, and every other field may have its bit set in `open`, until search.h has chosen it.
@@ -183,6 +184,7 @@ struct Plan {
     // Whether the exchange of tokens waits for the work of another micro-batch; schedules that work in pairs hide it themselves.
     bool hides_exchange() const { return expert_overlap && !row_of(schedule_kind()).overlaps; }
     std::int32_t early_forwards() const { return hides_exchange() && row_of(running_schedule()).turns ? 1 : 0; }  // Schedule::early
+    bool overlaps_sends() const;  // between stages, beneath the chunks' work; "auto": as the framework does (framework.cpp)
     bool freezes() const { return trained == TrainedPart::lora; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
@@ -329,14 +331,14 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.boolean({"tensor_overlap|tpov"}, p.tensor_overlap);
     v.boolean({"overlap_gradients|ovg"}, p.overlap_gradients);
     v.boolean({"overlap_parameters|ovp"}, p.overlap_parameters);
-    v.boolean({"overlap_pipeline|ovpp"}, p.overlap_pipeline);
+    v.boolean({"overlap_pipeline|ovpp"}, p.overlap_pipeline, p.open, open_pipeline_overlap);
     v.boolean({"fused_norms|norms"}, p.fused_norms);
     v.boolean({"hidden_dropout|drop"}, p.hidden_dropout);
     v.boolean({"attention_dropout|attndrop"}, p.attention_dropout);
 }
 
 // Every field that is open but the degrees of TP, CP, PP, EP and the micro-batch, as it was meant before it could be chosen: 1F1B, one
-// chunk per GPU, equal layers, ZeRO-1, nothing recomputed.
+// chunk per GPU, equal layers, ZeRO-1, nothing recomputed. What the framework decides by itself stays open: it needs no choice.
 void close_options(Plan& plan);
 
 }  // namespace fourfold

@@ -52,7 +52,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
         }
     }
     if (plan.token_slices > 1) times.slice_shares = stages.slices().shares(model, attention_part(layers, stages.piece(0)));
-    const bool overlaps = plan.overlap_pipeline && row_of(plan.schedule_kind()).turns;
+    const bool overlaps = plan.overlaps_sends() && row_of(plan.schedule_kind()).turns;
     if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedSend.value : 1);
     return times;
 }

@@ -206,7 +206,7 @@ class StepCost : TimeSymbols<N> {
         if (is_played(p_) && row_of(p_.schedule_kind()).overlaps) return of_pairs(played);
         N times = 2 * (p - 1);
         if (interleaved)
-            times = times + (p_.overlap_pipeline ? 2 * m * chunks() * on_.of(kOverlappedSend) : 2 * m * chunks());
+            times = times + (p_.overlaps_sends() ? 2 * m * chunks() * on_.of(kOverlappedSend) : 2 * m * chunks());
         else
             times = times + (p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1));
         item(TimeItem::pipeline_traffic) = send * times;
@@ -339,7 +339,7 @@ PipelineWeights pipeline_weights(const Plan& p) {
         return {0, m, chunks, 0, false};
     if (is_played(p)) return {0, m, 1, m - 1, false};
     if (p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns)
-        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlap_pipeline ? kOverlappedSend.value : 1), true};
+        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlaps_sends() ? kOverlappedSend.value : 1), true};
     return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 ? 0.5 : 1), false};
 }
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {

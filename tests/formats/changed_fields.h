@@ -67,7 +67,7 @@ inline constexpr Changed kChanged[] = {
     {"tensor_overlap", "{}", "true"},
     {"overlap_gradients", "{}", "false"},
     {"overlap_parameters", "{}", "false"},
-    {"overlap_pipeline", R"({"virtual_stages": 2})", "true"},
+    {"overlap_pipeline", R"({"virtual_stages": 2})", "false"},
     {"fused_norms", "{}", "false"},
     {"hidden_dropout", "{}", "true"},
     {"attention_dropout", "{}", "true"},

@@ -171,11 +171,11 @@ TEST_CASE("DeepSeek-V3: experts, latent attention, layers listed chunk by chunk,
                              "--grad-reduce-in-bf16",
                              "--use-precision-aware-optimizer",
                              "--exp-avg-dtype bf16",
-                             "--exp-avg-sq-dtype bf16",
-                             "--no-overlap-p2p-communication"})
+                             "--exp-avg-sq-dtype bf16"})
         CHECK_MESSAGE(has(answer, line), line);
     // the layout counts the chunks; latent attention has no groups
-    for (const char* flag : {"--num-virtual-stages", "--group-query-attention", "--num-query-groups", "--kv-channels"})
+    for (const char* flag :
+         {"--num-virtual-stages", "--group-query-attention", "--num-query-groups", "--kv-channels", "--no-overlap-p2p-communication"})
         CHECK_MESSAGE(text_of(answer).find(flag) == std::string::npos, flag);
     CHECK(answer["needs"]["args"]["version"] == "0.13");
     CHECK(left_out(answer).starts_with("export.left_out.router_bias\nexport.left_out.config\nexport.left_out.fp8_recipe\n"));
@@ -224,7 +224,7 @@ TEST_CASE("what Megatron-LM cannot say is left out by name") {
     contains(R"({"expert_imbalance": 1.5})", R"(export.left_out.number {"field":{"id":"field.expert_imbalance"},"value":1.5})");
     contains(R"({"loss": "gathered"})", R"({"field":{"id":"field.loss"},"value":{"id":"choice.loss.gathered"}})");
     contains(R"({"overlap_gradients": false})", R"("field.overlap_parameters"},"value":{"id":"export.on"}})");
-    contains(R"({"virtual_stages": 2})", R"("field.overlap_pipeline"},"value":{"id":"export.off"}})");
+    contains(R"({"virtual_stages": 2, "overlap_pipeline": false})", R"("field.overlap_pipeline"},"value":{"id":"export.off"}})");
     contains(R"({"sequence_parallel": false, "tensor_overlap": true})", R"("field.tensor_overlap"},"value":{"id":"export.on"}})");
     contains(R"({"zero": "none", "shard_replicas": 2})", R"(export.left_out.number {"field":{"id":"field.shard_replicas"},"value":2})");
     CHECK(leaves("{}") == kAlways);

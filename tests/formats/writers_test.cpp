@@ -80,7 +80,7 @@ mode = "full"
           "data_parallel_replicate_degree = 4\n", "data_parallel_shard_degree = 1\n", "mode = \"none\"\n",
           "converters = [\"quantize.linear.float8\"]\n", "enable_async_tensor_parallel = true\n\n", "[compile]\nenable = true\n"})
         CHECK_MESSAGE(text_of(more).find(line) != std::string::npos, text_of(more));
-    CHECK(lacks(more) == "recompute export.left_out.fp8_recipe framework virtual_stage_group");
+    CHECK(lacks(more) == "recompute export.left_out.fp8_recipe framework overlap_pipeline virtual_stage_group");
 }
 
 TEST_CASE("nanotron: the whole file") {

@@ -107,7 +107,7 @@ inline PlacementShape shape_of(const Json& row) {
         return pipette_shape({row[3], row[4], row[3], 1, 0.034e9, data, 0}, links);
     }
     Json request = row[5];
-    request.update({{"context_parallel", 1}, {"micro_batch", 1}, {"cluster", "dgx-h100"}});
+    request.update({{"context_parallel", 1}, {"micro_batch", 1}, {"cluster", "dgx-h100"}, {"overlap_pipeline", false}});
     Problems problems;
     auto job = read_job(request.dump(), Request::estimate, problems);
     CHECK_MESSAGE(resolve(*job, problems), brief(problems));
