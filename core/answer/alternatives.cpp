@@ -58,11 +58,12 @@ Json describe_option(const Job& asked, const Job& shown, const Estimated& now, c
 
 Json describe_neighbours(const Job& asked, const Job& shown, const Estimated& now) {
     const Plan& p = shown.plan;
+    const MostTried most = most_tried(shown.model, p);
     const Degree degrees[] = {
-        {"tensor_parallel", &Plan::tensor_parallel, std::min(p.gpus, p.gpus_per_node), false},
-        {"pipeline_parallel", &Plan::pipeline_parallel, std::min(p.gpus, shown.model.layers), false},
-        {"context_parallel", &Plan::context_parallel, std::min(p.gpus, kMostContext), true},
-        {"micro_batch", &Plan::micro_batch, std::min(p.global_batch, kMostMicroBatch), true},
+        {"tensor_parallel", &Plan::tensor_parallel, most.tensor, false},
+        {"pipeline_parallel", &Plan::pipeline_parallel, most.pipeline, false},
+        {"context_parallel", &Plan::context_parallel, most.context, true},
+        {"micro_batch", &Plan::micro_batch, most.micro_batch, true},
     };
     Json fields = Json::array();
     for (const Degree& degree : degrees) {

@@ -35,11 +35,11 @@ class Proposals {
                           return a_free ? a.saved_bytes > b.saved_bytes : a.saved_bytes * b.lost_seconds > b.saved_bytes * a.lost_seconds;
                       });
     }
-    // The next larger value of a degree that keeps every rule.
-    void grow(std::int64_t Plan::*degree, const char* label, const char* touches) {
+    // The next larger value of a degree that keeps every rule, of those that a search tries.
+    void grow(std::int64_t Plan::*degree, std::int64_t most, const char* label, const char* touches) {
         Plan trial = shown_;
         const std::int64_t now = trial.*degree;
-        for (std::int64_t value = now + 1; value <= kMostTimes * now; ++value) {
+        for (std::int64_t value = now + 1; value <= std::min(most, kMostTimes * now); ++value) {
             trial.*degree = value;
             if (!is_legal(space_.model, trial)) continue;
             return add(Text(label).with("value", value), touches, [&](Plan& p) { p.*degree = value; });
@@ -67,11 +67,12 @@ Plan& close(Plan& plan, std::uint32_t bit) {
     return plan;
 }
 
-void propose_degrees(Proposals& propose, const Plan& plan) {
-    propose.grow(&Plan::tensor_parallel, "change.tensor_parallel", "touches.group_traffic");
-    propose.grow(&Plan::pipeline_parallel, "change.pipeline_parallel", "touches.stages_wait");
-    propose.grow(&Plan::context_parallel, "change.context_parallel", "touches.group_traffic");
-    propose.grow(&Plan::expert_parallel, "change.expert_parallel", "touches.expert_traffic");
+void propose_degrees(Proposals& propose, const Model& model, const Plan& plan) {
+    const MostTried most = most_tried(model, plan);
+    propose.grow(&Plan::tensor_parallel, most.tensor, "change.tensor_parallel", "touches.group_traffic");
+    propose.grow(&Plan::pipeline_parallel, most.pipeline, "change.pipeline_parallel", "touches.stages_wait");
+    propose.grow(&Plan::context_parallel, most.context, "change.context_parallel", "touches.group_traffic");
+    propose.grow(&Plan::expert_parallel, most.expert, "change.expert_parallel", "touches.expert_traffic");
     for (std::int64_t smaller = plan.micro_batch - 1; smaller >= 1; --smaller) {
         if (plan.micro_batch % smaller != 0) continue;
         propose.add(Text("change.micro_batch").with("value", smaller), "touches.small_pieces", [&](Plan& p) { p.micro_batch = smaller; });
@@ -149,7 +150,7 @@ void propose_search(Proposals& propose, const Plan& asked) {
 std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& shown, const Estimated& now) {
     Proposals propose(space, shown, now);
     propose_search(propose, space.plan);
-    propose_degrees(propose, shown);
+    propose_degrees(propose, space.model, shown);
     propose_recomputation(propose, space.model, shown);
     propose_states(propose, shown);
     propose_kernels(propose, shown);

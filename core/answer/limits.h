@@ -29,9 +29,6 @@ FewestGpus fewest_gpus(const Job& job);
 double least_gpus_to_fit(const Job& job);
 double least_gpus_in_time(const Job& job);
 
-// The largest values that can be entered: the fields' ranges (plan.h).
-inline constexpr std::int64_t kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216, kMostContext = 4'096;
-
 enum class LimitedBy { memory, rules, range };  // what stands against the next larger value
 struct Largest {
     std::int64_t value, step;  // `value` is a multiple of `step`, and the next one does not fit

@@ -58,9 +58,8 @@ void read_step_tokens(FieldReader& reader, const Json& given, Plan& plan, Proble
         problems.push_back({"tokens_per_step", "contradictory", tokens, "problem.batch_twice", "suggestion.leave_out", nullptr});
         return;
     }
-    constexpr double kMostBatch = 16'777'216;
     const double sequences = std::round(tokens / static_cast<double>(plan.sequence_length));
-    plan.global_batch = static_cast<std::int64_t>(std::clamp(sequences, 1.0, kMostBatch));
+    plan.global_batch = static_cast<std::int64_t>(std::clamp(sequences, 1.0, static_cast<double>(kMostBatch)));
 }
 
 std::optional<Phase> read_phase(const Json& given, const Job& common, Problems& problems) {

@@ -145,10 +145,10 @@ struct Plan {
     bool count_embedding_as_layer = false, count_loss_as_layer = false;
     SiteKind site = SiteKind::measured;  // as fitted to the cluster's runs, where there are any
     // A calibration with the user's own runs (calibration.h): a factor on every time, and what SiteKind::own takes for the site. Their
-    // defaults are those of a quiet site (cost.cpp).
+    // defaults are those of a quiet site (constants.cpp).
     double time_factor = 1;
     double site_network = 0.7, site_pipeline = 0.5;  // shares of the network's rate: collectives, point-to-point
-    double site_fixed = 0.1, site_stall = 0.02e-3;   // seconds per step; seconds per micro-batch and group of GPUs
+    double site_fixed = 0.1, site_stall = 0.025e-3;  // seconds per step; seconds per micro-batch and group of GPUs
     // Where a stack differs from what is known of its framework: times as much of the CPU's time and of element-wise work, times the rate
     // of the link inside a node; seconds more for a tensor-parallel collective per further node; and how much wider the band is.
     double time_host = 1, time_link = 1, time_element = 1, time_spanning = 0, time_spread = 1;
@@ -243,6 +243,9 @@ inline bool holds_layers(const Model& m, const Plan& p) {
 void set_notation(Plan& plan, const std::string& text, Problems& problems);
 std::string notation_of(const Plan& plan);
 
+// The largest values that can be entered; a search goes no further.
+inline constexpr std::int64_t kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216, kMostContext = 4'096;
+
 // How people write them: 32 nodes, 8k, 4M tokens.
 inline constexpr Reading kInNodes{.also = "nodes", .times = "gpus_per_node"}, kBinary{.thousand = 1'024},
     kInTokens{.also = "tokens", .per = "sequence_length"};
@@ -251,13 +254,13 @@ inline constexpr Reading kInNodes{.also = "nodes", .times = "gpus_per_node"}, kB
 template <class AnyPlan, class Visitor>
 void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
     v.integer({"gpus|gpus|gpus", &kInNodes}, p.gpus, {1, 1'048'576});
-    v.integer({"sequence_length|seq|tokens", &kBinary}, p.sequence_length, {1, 16'777'216});
-    v.integer({"global_batch|batch|sequences", &kInTokens}, p.global_batch, {1, 16'777'216});
+    v.integer({"sequence_length|seq|tokens", &kBinary}, p.sequence_length, {1, kMostSequence});
+    v.integer({"global_batch|batch|sequences", &kInTokens}, p.global_batch, {1, kMostBatch});
     v.integer({"tensor_parallel|tp|gpus"}, p.tensor_parallel, {1, 1'024}, true);
     v.integer({"tensor_columns|tpc|gpus"}, p.tensor_columns, {1, 1'024});
-    v.integer({"context_parallel|cp|gpus"}, p.context_parallel, {1, 4'096}, true);
+    v.integer({"context_parallel|cp|gpus"}, p.context_parallel, {1, kMostContext}, true);
     v.integer({"pipeline_parallel|pp|stages"}, p.pipeline_parallel, {1, 2'000}, true);
-    v.integer({"micro_batch|mb|sequences"}, p.micro_batch, {1, 65'536}, true);
+    v.integer({"micro_batch|mb|sequences"}, p.micro_batch, {1, kMostMicroBatch}, true);
     v.integer({"virtual_stages|vp|chunks"}, p.virtual_stages, {1, 128}, true);
     v.integer({"virtual_stage_group|vgroup|micro_batches"}, p.virtual_stage_group, {1, 65'536}, true);
     v.integer({"gpus_per_node|node|gpus"}, p.gpus_per_node, {1, 256}, true);

@@ -82,20 +82,28 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
 
 }  // namespace
 
+MostTried most_tried(const Model& model, const Plan& p) {
+    return {.tensor = std::min(p.gpus_per_node, p.gpus),
+            .context = std::min(p.gpus, kMostContext),
+            .pipeline = std::min(model.layers, p.gpus),
+            .micro_batch = std::min(p.global_batch, kMostMicroBatch),
+            .expert = std::min(std::max<std::int64_t>(model.experts.count, 1), p.gpus)};
+}
+
 Candidates candidates(const SearchSpace& space) {
     const Plan& p = space.plan;
     const Model& m = space.model;
+    const MostTried most = most_tried(m, p);
     const auto every = [](std::int64_t) { return true; };
     Candidates all;
-    all.tensor = values(p.tensor_parallel, std::min(p.gpus_per_node, p.gpus), every);
-    all.context = divisors(p.context_parallel, p.gpus, 4'096);
-    all.pipeline = values(p.pipeline_parallel, std::min(m.layers, p.gpus), every);
-    all.micro_batch = divisors(p.micro_batch, p.global_batch, 65'536);
+    all.tensor = values(p.tensor_parallel, most.tensor, every);
+    all.context = divisors(p.context_parallel, p.gpus, most.context);
+    all.pipeline = values(p.pipeline_parallel, most.pipeline, every);
+    all.micro_batch = divisors(p.micro_batch, p.global_batch, most.micro_batch);
     const auto divides = [](std::int64_t whole) { return [whole](std::int64_t v) { return whole % v == 0; }; };
     all.slices = values(p.token_slices, kMostSlices, [](std::int64_t v) { return std::has_single_bit(static_cast<std::uint64_t>(v)); });
     all.expert_tensor = p.expert_tensor_parallel;
-    all.expert = values(p.expert_parallel, std::min(std::max<std::int64_t>(m.experts.count, 1), p.gpus),
-                        divides(std::max<std::int64_t>(m.experts.count, 1)));
+    all.expert = values(p.expert_parallel, most.expert, divides(std::max<std::int64_t>(m.experts.count, 1)));
     all.forms = forms(space);
     all.sequence_parallel = {p.sequence_parallel};
     if ((p.open & open_sequence_parallel) != 0) all.sequence_parallel = {true, false};

@@ -68,6 +68,12 @@ struct Candidates {
     std::vector<std::uint8_t> sequence_parallel;  // without tensor parallelism the first alone: it has no effect there
 };
 Candidates candidates(const SearchSpace& space);
+// The largest value of each degree that is tried for this model, batch and number of GPUs. What is proposed or shown beside a plan goes as
+// far and no further: else a proposal could be faster than the plan that was called the fastest.
+struct MostTried {
+    std::int64_t tensor, context, pipeline, micro_batch, expert;
+};
+MostTried most_tried(const Model& model, const Plan& plan);
 // The parts that selective recomputation may compute again, as bits of RecomputeModule: one set or another.
 class ModuleSets {
  public:

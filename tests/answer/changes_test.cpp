@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "api.h"
 #include "memory/curve.h"
 #include "model/catalog.h"
 #include "plan/rules.h"
@@ -89,6 +90,25 @@ TEST_CASE("changes: what is already done is not proposed") {
     e.plan.micro_batch = 1;
     for (const Change& change : changes_that_save(e.space(), e.plan, estimated(e.space(), e.plan)))
         for (const char* key : {"recompute", "gradients_in_fp32", "optimizer_offload", "micro_batch"}) CHECK(!change.set.contains(key));
+}
+
+TEST_CASE("changes: a larger degree is never faster than the plan that was called the fastest") {
+    int proposed = 0;
+    for (const char* request : {R"({"model": "llama-3.1-405b", "gpu": "h100-sxm-80gb", "gpus": 16384, "global_batch": 2048})",
+                                R"({"model": "llama-3.1-70b", "gpu": "h100-sxm-80gb", "gpus": 64, "global_batch": 1024})",
+                                R"({"model": "deepseek-v3", "gpu": "h800-sxm-80gb", "gpus": 2048, "global_batch": 15360})",
+                                R"({"model": "llama-3.1-70b", "gpu": "mi300x-192gb", "gpus": 64, "global_batch": 1024})"}) {
+        CAPTURE(request);
+        const double chosen = Json::parse(api::estimate(request), nullptr, false)["step_seconds"];
+        const Json answer = Json::parse(api::alternatives(request), nullptr, false);
+        for (const Json& change : answer["changes"])
+            for (const char* degree : {"tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "micro_batch"}) {
+                if (change["set"].size() != 1 || !change["set"].contains(degree)) continue;
+                CHECK(change["step_seconds"] >= chosen);
+                ++proposed;
+            }
+    }
+    CHECK(proposed > 0);
 }
 
 TEST_CASE("curve: starts at the states, ends at the states, peaks at the estimate") {

@@ -335,18 +335,6 @@ TEST_CASE("limits: what stands against the next larger one is said") {
     CHECK(notes(uneven["largest_micro_batch"]) == R"(largest.micro_batch.rules {"batch":64,"gpus":64})");
 }
 
-TEST_CASE("limits: the largest values tried are those that the fields take") {
-    const Json most = {{"micro_batch", kMostMicroBatch},
-                       {"global_batch", kMostBatch},
-                       {"sequence_length", kMostSequence},
-                       {"context_parallel", kMostContext}};
-    const Json catalog = json(api::catalog());
-    for (const Json& field : catalog["fields"]) {
-        const std::string key = field["key"];
-        if (most.contains(key)) CHECK(field["max"] == most[key]);
-    }
-}
-
 TEST_CASE("limits: mistakes are problems") {
     const auto problems = [](const char* request) {
         const Json answer = limits(request);
