@@ -62,9 +62,13 @@ class Savings::Ways {
     Scorer& scorer_;
 };
 
-Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
+Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts) {
     Ways ways(*this);
     Plan one = plan;
+    if (!in_parts && !may_move(form)) {
+        if (recomputes_) consider_whole_layers(ways, one, form, times);
+        return {std::move(ways.best), ways.any_fits};
+    }
     if (counts_layers_) {
         if (choose_block(one, most_in_time(one))) ways.consider(one);
         return {std::move(ways.best), ways.any_fits};
@@ -125,12 +129,31 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
         selective.recompute = Recompute::selective, selective.recompute_modules = modules;
         ways.consider_moved(selective, form, times);
     }
-    if (plan.hides_exchange()) return;  // not of whole layers (rules.h)
+    if (!plan.hides_exchange()) consider_whole_layers(ways, plan, form, times);  // they are not, where it is hidden (rules.h)
+}
+
+void Savings::consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     plan.recompute = Recompute::block;
     if (choose_block(plan, most_in_time(plan))) ways.consider(plan);
     plan.recompute = Recompute::full;
     plan.recompute_layers = 1;
     if (is_played(plan) || may_move(form) || !is_slow(plan)) ways.consider_moved(plan, form, times);
+}
+
+bool Savings::may_fit_in_parts(Plan plan) {
+    if (narrows_ || swaps_) return true;  // not looked into
+    for (const std::uint32_t modules : modules_) {
+        if (is_selective_) plan.recompute_modules = modules;
+        if (scorer_.fits(plan)) return true;
+        if (!is_selective_) break;
+    }
+    if (!recomputes_) return false;
+    plan.recompute = Recompute::selective, plan.recompute_layers = 1;
+    const ModuleSets sets = modules_to_try();
+    return std::any_of(sets.begin(), sets.end(), [&](std::uint32_t modules) {
+        plan.recompute_modules = modules;
+        return scorer_.fits(plan);
+    });
 }
 
 bool Savings::fits_as_block(Plan plan) {

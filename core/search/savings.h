@@ -27,7 +27,8 @@ class Savings {
         std::optional<Estimated> plan;
         bool any_fits = false;  // one that is too slow, where there is no other
     };
-    Outcome fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
+    // `in_parts`: false where may_fit_in_parts() said no of it.
+    Outcome fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts = true);
     bool recomputes() const { return recomputes_; }
     bool narrows() const { return narrows_; }
     bool swaps() const { return swaps_; }
@@ -37,6 +38,8 @@ class Savings {
     ModuleSets modules_to_try() const;
     // As it is, or with layers moved.
     bool fits_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
+    // Whether the plan may fit without computing whole layers again.
+    bool may_fit_in_parts(Plan plan);
     // A block that leaves one layer of some chunk alone may need less than recomputing that one too.
     bool fits_as_block(Plan plan);
 
@@ -47,6 +50,7 @@ class Savings {
     LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
     void consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
+    void consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     std::optional<Plan> with_least_on_host(Plan plan);
     double hidden_part(Plan plan);

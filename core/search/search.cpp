@@ -168,11 +168,27 @@ class Search {
             for (const Zero zero : all_.zero) {
                 plan.zero = zero;
                 best_ = {};
-                if (exchanges.hidden && may_overlap_experts(space_.model, plan)) look_at(plan, form, *exchanges.hidden);
-                look_at(plan, form, exchanges.as_set);
+                bool in_parts = true;
+                if (exchanges.hidden && may_overlap_experts(space_.model, plan) &&
+                    exchanges.hidden->bound.seconds(plan) <= limit_.seconds()) {
+                    in_parts = may_fit_in_parts(plan, form, exchanges);
+                    if (in_parts) look_at(plan, form, *exchanges.hidden);
+                }
+                look_at(plan, form, exchanges.as_set, in_parts);
                 count_best();
             }
         }
+    }
+
+    // Hidden traffic keeps more micro-batches alive, and lets no whole layer be computed again. Without either a plan needs least, if its
+    // layers are laid out alike: what does not fit so does not fit with hidden traffic.
+    bool may_fit_in_parts(Plan plan, const PipelineForm& form, const Exchanges& exchanges) {
+        if (goal_.everything) return true;
+        Plan hidden = plan;
+        if (!lay_out(space_.model, plan, form, exchanges.as_set.times) || !lay_out(space_.model, hidden, form, exchanges.hidden->times))
+            return true;
+        const bool are_alike = plan.layout == hidden.layout || (plan.layout && hidden.layout && *plan.layout == *hidden.layout);
+        return !are_alike || savings_.may_fit_in_parts(plan);
     }
 
     // ---- 3. the step time, then memory, and what a plan takes to fit
@@ -180,11 +196,12 @@ class Search {
         std::optional<Estimated> plan;
         bool any_tried = false, any_fits = false;
     };
-    void look_at(Plan plan, const PipelineForm& form, const Exchange& exchange) {
+    // `in_parts`: whether it may fit without computing whole layers again.
+    void look_at(Plan plan, const PipelineForm& form, const Exchange& exchange, bool in_parts = true) {
         if (exchange.bound.seconds(plan) > limit_.seconds()) return;
         plan.expert_overlap = exchange.is_hidden;
         if (!lay_out(space_.model, plan, form, exchange.times)) return;
-        Savings::Outcome outcome = savings_.fastest_that_fits(plan, form, exchange.times);
+        Savings::Outcome outcome = savings_.fastest_that_fits(plan, form, exchange.times, in_parts);
         best_.any_fits |= outcome.any_fits;
         if (outcome.plan && (!best_.plan || outcome.plan->seconds < best_.plan->seconds)) best_.plan = std::move(outcome.plan);
         best_.any_tried = true;
@@ -266,9 +283,13 @@ class Smallest {
 }  // namespace
 
 SearchResult search(const SearchSpace& space, const Goal& goal) {
-    // that nothing fits is known long before every plan has been looked at
-    if (!goal.any && !goal.everything && search(space, {.most_bytes = goal.most_bytes, .any = true}).plans.empty()) return {};
-    return Search(space, goal).run();
+    if (goal.any || goal.everything) return Search(space, goal).run();
+    // that nothing fits is known long before every plan has been looked at; and whichever does is a limit for the fastest
+    const SearchResult any = Search(space, {.most_bytes = goal.most_bytes, .any = true}).run();
+    if (any.plans.empty()) return {};
+    Goal limited = goal;
+    if (goal.plans == 1) limited.most_seconds = std::min(goal.most_seconds, any.plans.front().estimate.seconds);
+    return Search(space, limited).run();
 }
 
 Estimated estimated(const SearchSpace& space, const Plan& plan) {
