@@ -27,10 +27,9 @@ StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, 
 }
 
 double StepBound::whole(double pipeline, double micro_batches) const {
-    constexpr double kLongest = kLongestStall.value;
     double seconds = pipeline + timing_.fixed;
-    const double stalls = gpus_ > 1 ? micro_batches * kLongest * std::log(1 + timing_.stall * (gpus_ / tensor_ - 1) / kLongest) : 0;
-    seconds += stalls;
+    const double one_in = timing_.noise_groups;
+    if (gpus_ > 1) seconds += micro_batches * timing_.stall * one_in * std::log(1 + (gpus_ / tensor_ - 1) / one_in);
     if (spans_nodes_) seconds *= 1 + timing_.straggler * std::log2(gpus_ / number(machine_.gpus_per_node));
     return seconds * factor_;
 }

@@ -85,8 +85,6 @@ inline constexpr Constant kBucket{{"i_k", "bucket_bytes", "bytes"}, 25.0 * 1024 
 // writing the three and the weight in 16 (counted); per parameter of the GPU, scaling gradients and setting them to zero (assumed).
 inline constexpr Constant kUpdate{{"i_o", "update_bytes", "bytes"}, 34};
 inline constexpr Constant kClearing{{"i_p", "clearing_bytes", "bytes"}, 12};
-// Seconds; a longer stall does not show in a step. (assumed)
-inline constexpr Constant kLongestStall{{"j_m", "longest_stall", "seconds"}, 0.1};
 
 // ---- different from machine to machine
 // Each has its unit here and its symbol in constants.cpp.
@@ -123,6 +121,7 @@ struct Timing {
     double fixed;                     // seconds per step
     double straggler;                 // per doubling of nodes
     double stall;                     // seconds per micro-batch and group of GPUs, the site's noise
+    double noise_groups;              // of so many groups, noise delays one in a micro-batch
     double pipeline;                  // share of the network that point-to-point transfers reach
     double accumulation;              // bytes per parameter and micro-batch for adding up gradients
     double micro_batch;               // seconds per micro-batch

@@ -290,11 +290,11 @@ class StepCost : TimeSymbols<N> {
     // ---- noise of the machine and of other jobs; the slowest node sets the pace
     void noise() {
         using std::log, std::log2;
-        const N longest = on_.of(kLongestStall);
+        // Of j_n groups one is late in a micro-batch, by a time that is exponentially distributed: what the latest of all groups costs.
+        const N one_in = on_.of(&Timing::noise_groups);
         N& stalls = item(TimeItem::stalls);
         stalls = 0.0;
-        if (p_.gpus > 1)
-            stalls = each_way(micro_batches_) * (longest * log(1 + on_.of(&Timing::stall) * (gpus() / T::grid() - 1) / longest));
+        if (p_.gpus > 1) stalls = each_way(micro_batches_) * (on_.of(&Timing::stall) * one_in * log(1 + (gpus() / T::grid() - 1) / one_in));
         result_.seconds = 0;
         for (const N& one : result_.items) result_.seconds += value_of(one);
         if (p_.gpus <= hw_.gpus_per_node) return;

@@ -133,7 +133,7 @@ TEST_CASE("a plan is written with exactly the fields of the contract, and read b
         "loss": "auto", "transformer_engine": "auto", "gradient_fusion": "auto", "softmax_fusion": "auto", "activation_fusion": "auto",
         "grouped_gemm": "auto", "large_workspaces": "auto", "attention_mask": "auto", "deferred_embedding_gradient": "auto",
         "sequence_parallel": true, "site": "measured",
-        "time_factor": 1.0, "site_network": 0.7, "site_pipeline": 0.5, "site_fixed": 0.1, "site_stall": 2e-5,
+        "time_factor": 1.0, "site_network": 0.7, "site_pipeline": 0.5, "site_fixed": 0.1, "site_stall": 2.5e-5,
         "time_host": 1.0, "time_link": 1.0, "time_element": 1.0, "time_spanning": 0.0, "time_spread": 1.0,
         "measured_intra_gb_s": 0.0, "measured_inter_gb_s": 0.0, "measured_inter_latency_s": 0.0, "time_runs": 0,
         "memory_factor": 1.0, "memory_extra": 0.0, "memory_runs": 0,

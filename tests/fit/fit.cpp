@@ -100,7 +100,7 @@ double loss_of(const Problem& p, const std::vector<double>& logs, std::int64_t w
     return loss;
 }
 
-constexpr double kPrior = 1e-3;  // pulls what the data do not tell towards what is shipped
+constexpr double kPrior = 1e-3;  // pulls what the data do not tell towards what is shipped; the intervals are those of the data alone
 Fitted fit(const Problem& p, const std::vector<double>& start, std::int64_t without = -1) {
     Fitted f{start, {}, 0};
     const std::size_t n = start.size();
@@ -156,6 +156,7 @@ Fitted fit(const Problem& p, const std::vector<double>& start, std::int64_t with
         }
         if (!better) break;
     }
+    for (std::size_t i = 0; i < n; ++i) normal[i][i] -= kPrior * static_cast<double>(p.runs.size());
     Matrix inverse;
     solve(normal, std::vector<double>(n, 0), &inverse);
     double variance = 0;
@@ -247,7 +248,7 @@ int report(const Problem& p, bool leave_out) {
     int outside = 0;
     for (std::size_t i = 0; i < start.size(); ++i) {
         const double e = 1.96 * best.error[i];
-        const bool told = e <= 0.7, inside = std::abs(best.logs[i] - start[i]) <= e;
+        const bool told = e <= 0.7 && !std::isnan(e), inside = std::abs(best.logs[i] - start[i]) <= e;
         outside += told && !inside ? 1 : 0;
         const char* note = !told ? "   the data do not tell it" : inside ? "" : "   SHIPPED IS OUTSIDE";
         std::printf("  %-24s shipped %-12.5g fitted %-12.5g from %.5g to %.5g%s\n", p.names[i].c_str(), std::exp(start[i]),

@@ -51,7 +51,7 @@ inline Timing timing() {
     t.host_experts = 0;
     t.fixed = 0.125;
     t.straggler = 0.01;
-    t.stall = 0;
+    t.stall = 0, t.noise_groups = 1;
     t.pipeline = 0.5;
     t.accumulation = 3;
     t.micro_batch = 0;

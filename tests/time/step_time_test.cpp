@@ -81,6 +81,7 @@ Timing paper_fit(const char* gpu) {
             .fixed = get("fixed"),
             .straggler = get("straggler"),
             .stall = get("stall"),
+            .noise_groups = 0.1 / get("stall"),  // that fit's form: no delay beyond 0.1 s
             .pipeline = get("pipeline"),
             .accumulation = get("accumulation"),
             .micro_batch = get("micro_batch")};
