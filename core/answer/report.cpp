@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "answer/formulas.h"
 #include "answer/notes.h"
 #include "answer/parts.h"
 #include "answer/report_host.h"
@@ -19,24 +20,18 @@ constexpr double kNoDifference = 0.002;  // of the whole: chosen, less is not wo
 
 using GroupBytes = std::array<double, kGroups>;
 
-template <class N>
-GroupBytes group_bytes(const Items<N>& items) {
+GroupBytes group_bytes(const Items<double>& items) {
     GroupBytes sums{};
-    for (std::size_t i = 0; i < items.size(); ++i) sums[static_cast<std::size_t>(text(items.item(i)).group)] += value_of(items.bytes(i));
+    for (std::size_t i = 0; i < items.size(); ++i) sums[static_cast<std::size_t>(text(items.item(i)).group)] += items.bytes(i);
     return sums;
 }
 
 // ---- items
-Json describe_item(Method method, const Item item, const Traced& bytes, double card_bytes) {
-    const ItemText& t = text(item);
-    const bool papers_own = method == Method::fujii2024;
-    const std::string_view place = !papers_own ? t.place : t.group == Group::activations ? "activations" : "model_states";
-    Json entry = Object().add("id", t.id).add("bytes", bytes.value()).add("share", bytes.value() / card_bytes);
-    add_formula(entry, bytes, true, source(papers_own ? Paper::fujii : t.paper), place);
-    return entry;
+Json describe_item(Item item, double bytes, double card_bytes) {
+    return Object().add("id", text(item).id).add("bytes", bytes).add("share", bytes / card_bytes);
 }
 
-Json describe_groups(Method method, const Items<Traced>& items, double card_bytes) {
+Json describe_groups(const Items<double>& items, double card_bytes) {
     Json groups = Json::array();
     const GroupBytes sums = group_bytes(items);
     for (std::size_t g = 0; g < kGroups; ++g) {
@@ -44,7 +39,7 @@ Json describe_groups(Method method, const Items<Traced>& items, double card_byte
         Json members = Json::array();
         for (std::size_t i = 0; i < items.size(); ++i)
             if (text(items.item(i)).group == static_cast<Group>(g))
-                members.push_back(describe_item(method, items.item(i), items.bytes(i), card_bytes));
+                members.push_back(describe_item(items.item(i), items.bytes(i), card_bytes));
         if (members.empty()) continue;
         groups.push_back(
             Object().add("id", t.id).add("bytes", sums[g]).add("share", sums[g] / card_bytes).add("items", std::move(members)));
@@ -180,21 +175,20 @@ double add_memory(Json& answer, const Job& job) {
     const auto worst = static_cast<std::size_t>(fullest - views.begin());
     const std::size_t shown =
         job.stage >= 0 && static_cast<std::size_t>(job.stage) < views.size() ? static_cast<std::size_t>(job.stage) : worst;
-    StageMemory<Traced> memory;
+    StageMemory<double> memory;
     if (papers_own)
-        memory.items = fujii2024<Traced>(job.model, p);
+        memory.items = fujii2024<double>(job.model, p);
     else
-        memory = detailed<Traced>(job.model, p, framework_of(p, *job.gpu), views[shown].stage);
+        memory = detailed<double>(job.model, p, framework_of(p, *job.gpu), views[shown].stage);
 
     const double total = fullest->bytes;
     const Estimated estimate = estimated(job.space(), p);
     add_brief(answer, estimate);
-    const Items<Traced> beside = papers_own ? Items<Traced>() : outside<Traced>(p, total);
+    const Items<double> beside = papers_own ? Items<double>() : outside<double>(p, total);
     Json beside_items = Json::array(), stages = Json::array();
-    for (std::size_t i = 0; i < beside.size(); ++i)
-        beside_items.push_back(describe_item(job.method, beside.item(i), beside.bytes(i), card));
+    for (std::size_t i = 0; i < beside.size(); ++i) beside_items.push_back(describe_item(beside.item(i), beside.bytes(i), card));
     for (const StageView& view : views) stages.push_back(describe_stage(view, card));
-    answer["reserved_bytes"] = beside.size() == 0 ? total : total + beside.bytes(0).value();
+    answer["reserved_bytes"] = beside.size() == 0 ? total : total + beside.bytes(0);
     answer["card_bytes"] = card;
     const double line = line_share(job.method, p);
     answer["line_share"] = line;
@@ -206,12 +200,12 @@ double add_memory(Json& answer, const Job& job) {
     answer["stage"] = shown;
     answer["worst_stage"] = worst;
     answer["worst_why"] = why_worst(views, worst).json();
-    answer["groups"] = describe_groups(job.method, memory.items, card);
+    answer["groups"] = describe_groups(memory.items, card);
     answer["stages"] = std::move(stages);
     answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
     double host = 0;
     for (const StageView& view : views) host = std::max(host, view.host_bytes);
-    if (p.activation_offload > 0 && !papers_own) memory = detailed<Traced>(job.model, p, framework_of(p, *job.gpu), views[shown].on_host);
+    if (p.activation_offload > 0 && !papers_own) memory = detailed<double>(job.model, p, framework_of(p, *job.gpu), views[shown].on_host);
     answer["host"] = describe_host(job, memory, host);
     answer["comparison"] = compare(job, fullest->groups);
     return host;
@@ -240,6 +234,7 @@ Json estimate_answer(const Job& job, const Resolved& resolved) {
     answer["assumed"] = assumed_notes(job);
     answer["not_counted"] = not_counted_notes(job);
     answer["time"] = describe_time(job);
+    if (job.formulas) add_formulas(answer, job);
     Problems list = warnings(job.model, p);
     warn_of_host_memory(job, host, list);
     warn_of_impossible_time(job, answer["time"]["step_seconds"].get<double>(), list);

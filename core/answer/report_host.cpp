@@ -1,6 +1,5 @@
 #include "answer/report_host.h"
 
-#include "answer/parts.h"
 #include "base/bytes.h"
 #include "memory/host.h"
 
@@ -8,23 +7,22 @@ namespace fourfold {
 
 static double node_bytes(const Plan& plan) { return plan.host_memory * kGibi; }
 
-Json describe_host(const Job& job, const StageMemory<Traced>& memory, double most_bytes) {
-    if (memory.host_bytes.value() == 0) return nullptr;
+Json describe_host(const Job& job, const StageMemory<double>& memory, double most_bytes) {
+    if (memory.host_bytes == 0) return nullptr;
     const Plan& p = job.plan;
     const double gpus = gpus_of_node(p), has = node_bytes(p), need = most_bytes * gpus;
     const std::optional<Fit> fit = judge_host(need, has);
     Json entry = Object()
-                     .add("bytes_per_gpu", memory.host_bytes.value())
-                     .add("bytes_per_node", memory.host_bytes.value() * gpus)
+                     .add("bytes_per_gpu", memory.host_bytes)
+                     .add("bytes_per_node", memory.host_bytes * gpus)
                      .add("pcie_bytes_per_step", memory.pcie_bytes)
-                     .add("nvme_bytes_per_node", memory.nvme_bytes.value() * gpus)
+                     .add("nvme_bytes_per_node", memory.nvme_bytes * gpus)
                      .add("memory_bytes", fit ? Json(has) : Json())
                      .add("class", fit ? Json(kFitIds[static_cast<std::size_t>(*fit)]) : Json());
     const std::string_view id = fit ? kFitIds[static_cast<std::size_t>(*fit)] : "not_known";
     Text verdict = Text("host", id).with("need", need);
     if (fit) verdict = verdict.with("has", has);
     entry["verdict"] = verdict.json();
-    add_formula(entry, memory.host_bytes, true, source(Paper::zero_offload), "states_on_host");
     return entry;
 }
 

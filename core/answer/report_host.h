@@ -6,7 +6,7 @@
 namespace fourfold {
 
 // Null where nothing is offloaded. `most_bytes`: of one GPU, on the stage that offloads most.
-Json describe_host(const Job& job, const StageMemory<Traced>& memory, double most_bytes);
+Json describe_host(const Job& job, const StageMemory<double>& memory, double most_bytes);
 
 void warn_of_host_memory(const Job& job, double most_bytes, Problems& warnings);
 

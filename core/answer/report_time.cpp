@@ -1,5 +1,8 @@
 #include "answer/report_time.h"
 
+#include <utility>
+#include <vector>
+
 #include "answer/parts.h"
 #include "answer/report.h"
 #include "base/numbers.h"
@@ -23,27 +26,9 @@ Json describe_rates(const Job& job, double step_seconds, const Machine& machine)
     return rates;
 }
 
-// Schedules that split the backward pass have papers of their own, and so have drives.
-const Source& source_of(const Plan& p, TimeItem item) {
-    if (item == TimeItem::context_traffic && p.swaps_heads()) return source(Paper::ulysses);
-    if (item == TimeItem::tensor_traffic && p.tensor_columns > 1) return source(Paper::axonn);
-    if (item == TimeItem::host_optimizer && p.optimizer_offload_target == OffloadTarget::nvme) return source(Paper::mlp_offload);
-    const ScheduleRow& schedule = row_of(p.schedule_kind());
-    if (item == TimeItem::bubble && p.token_slices > 1) return source(Paper::terapipe);
-    if (item != TimeItem::bubble || !schedule.splits_backward) return source(text(item).paper);
-    return source(schedule.overlaps ? Paper::dualpipe : Paper::zero_bubble);
-}
-
-Json describe_item(const Plan& p, TimeItem item, const Traced& seconds, double step_seconds) {
+Json describe_item(TimeItem item, double seconds, double step_seconds) {
     const TimeText& t = text(item);
-    Json entry = Object().add("id", t.id).add("kind", t.kind).add("seconds", seconds.value()).add("share", seconds.value() / step_seconds);
-    const bool in_slices = item == TimeItem::bubble && p.token_slices > 1;
-    add_formula(entry, seconds, false, source_of(p, item),
-                in_slices                                                  ? "token_slices"
-                : item == TimeItem::context_traffic && p.swaps_heads()     ? "3"
-                : item == TimeItem::tensor_traffic && p.tensor_columns > 1 ? ""
-                                                                           : t.place);
-    return entry;
+    return Object().add("id", t.id).add("kind", t.kind).add("seconds", seconds).add("share", seconds / step_seconds);
 }
 
 // Whose runs the band is of, on whose GPUs, and whose links.
@@ -57,13 +42,15 @@ Text basis_of(const Gpu& gpu, const Plan& p, const Band& band) {
 
 Json describe_time(const Job& job) {
     const Plan& p = job.plan;
-    const TimedPlan<Traced> timed = job.timed<Traced>(p);
+    const TimedPlan<double> timed = job.timed<double>(p);
     const Machine& machine = timed.machine;
-    const StepTime<Traced> step = timed.step();
+    const StepTime<double> step = timed.step();
     const Band band = job.band(p);
+    std::vector<double> stages = pace_of(job.model, p, machine, timed.timing, timed.layers, Stages(job.model, p), true).stage_seconds;
+    for (double& seconds : stages) seconds *= p.time_factor;
     Json items = Json::array();
     for (std::size_t i = 0; i < step.items.size(); ++i)
-        if (step.items[i].value() > 0) items.push_back(describe_item(p, static_cast<TimeItem>(i), step.items[i], step.seconds));
+        if (step.items[i] > 0) items.push_back(describe_item(static_cast<TimeItem>(i), step.items[i], step.seconds));
     const double tokens = static_cast<double>(p.global_batch * p.sequence_length), gpus = static_cast<double>(p.gpus);
     return Object()
         .add("step_seconds", step.seconds)
@@ -77,7 +64,7 @@ Json describe_time(const Job& job) {
         .add("peak_tflop_per_s", machine.peak / kTera)
         .add("peak_format", machine.peak_format)
         .add("items", std::move(items))
-        .add("stage_seconds", step.stage_seconds)
+        .add("stage_seconds", std::move(stages))
         .add("run", describe_run(job, p, step.seconds, band));
 }
 

@@ -213,6 +213,32 @@ TEST_CASE("every answer adds up: items to groups, groups to the total, shares to
     }
 }
 
+// Takes formulas and sources off; counts them.
+static int without_formulas(Json& json) {
+    int count = 0;
+    if (json.is_object() && json.contains("latex")) {
+        for (const char* key : {"formula", "numbers", "latex", "latex_numbers", "where", "source"}) json.erase(key);
+        ++count;
+    }
+    if (json.is_structured())
+        for (Json& one : json) count += without_formulas(one);
+    return count;
+}
+
+TEST_CASE("without formulas an answer has the same figures, and nothing else is missing") {
+    for (const char* job :
+         {R"("model": "llama-3.1-70b", "gpus": 64)", R"("model": "deepseek-v3", "gpus": 2048, "stage": 3)",
+          R"("model": "llama-3.1-8b", "method": "fujii2024")", R"("model": "llama-3.1-8b", "time_factor": 1.5)",
+          R"("model": "llama-3.1-8b", "optimizer_offload": 0.5)", R"("model": "llama-3.1-8b", "activation_offload": 1)"}) {
+        CAPTURE(std::string(job));
+        Json whole = json(api::estimate("{" + std::string(job) + "}"));
+        const Json figures = json(api::estimate(R"({"formulas": false, )" + std::string(job) + "}"));
+        CHECK(answer_defect(figures, "estimate") == "");
+        CHECK(without_formulas(whole) > 10);
+        CHECK(figures == whole);
+    }
+}
+
 TEST_CASE("the job in an answer, asked again, gives the same answer") {
     tests::Random random(7);
     for (int i = 0; i < 60; ++i) {

@@ -519,9 +519,10 @@ export type AssumedKey = {
     why: Text;
 };
 
-// A job, and the stage to show.
+// A job, the stage to show, and whether formulas are wanted.
 export type EstimateRequest = JobRequest & {
     stage?: number | 'auto';
+    formulas?: boolean;
 };
 
 // What the plan comes to.
@@ -583,12 +584,12 @@ export type Item = {
     id: string;
     bytes: number;
     share: number; // of the card
-    formula: Tokens;
-    numbers: Tokens;
-    latex: string;
-    latex_numbers: string;
-    where: Where[];
-    source: PlacedSource;
+    formula?: Tokens;
+    numbers?: Tokens;
+    latex?: string;
+    latex_numbers?: string;
+    where?: Where[];
+    source?: PlacedSource;
 };
 
 // A formula from left to right.
@@ -686,12 +687,12 @@ export type TimeItem = {
     kind: TimeKind;
     seconds: number;
     share: number; // of the step
-    formula: Tokens;
-    numbers: Tokens;
-    latex: string;
-    latex_numbers: string;
-    where: Where[];
-    source: PlacedSource;
+    formula?: Tokens;
+    numbers?: Tokens;
+    latex?: string;
+    latex_numbers?: string;
+    where?: Where[];
+    source?: PlacedSource;
 };
 
 // What the host keeps when the optimizer is offloaded.
@@ -703,12 +704,12 @@ export type Host = {
     memory_bytes: number | null;
     class: 'fits' | 'at_risk' | 'does_not_fit' | null;
     verdict: Text;
-    formula: Tokens;
-    numbers: Tokens;
-    latex: string;
-    latex_numbers: string;
-    where: Where[];
-    source: PlacedSource;
+    formula?: Tokens;
+    numbers?: Tokens;
+    latex?: string;
+    latex_numbers?: string;
+    where?: Where[];
+    source?: PlacedSource;
 };
 
 // The same plan by the other method.
