@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/python.h"
+
 namespace fourfold {
 
 namespace {
@@ -108,5 +110,29 @@ class Tokens {
 }  // namespace
 
 std::vector<PythonToken> python_tokens(std::string_view text) { return Tokens(text).all(); }
+
+bool is_python(std::string_view text) {
+    int telling = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with("#!")) return line.find("python") != std::string_view::npos;
+        const bool imports = (line.starts_with("from ") && line.find(" import ") != std::string_view::npos) ||
+                             (line.starts_with("import ") && line.find_first_of("=$;-") == std::string_view::npos);
+        const bool defines = line.starts_with("def ") && line.find('(') != std::string_view::npos;
+        // "cfg.model.x = 8": the shell has no blanks there, and no dots in names.
+        std::size_t name = line.find_first_not_of(" \t");
+        bool assigns = false;
+        if (name != std::string_view::npos && starts_name(line[name])) {
+            const std::size_t begin = name;
+            while (name < line.size() && (in_name(line[name]) || line[name] == '.')) ++name;
+            assigns = line.substr(name).starts_with(" = ") &&
+                      (line.substr(begin, name - begin).find('.') != std::string_view::npos || line.ends_with('('));
+        }
+        telling += (imports || defines ? 2 : 0) + (assigns ? 2 : 0);
+    }
+    return telling >= 2;
+}
 
 }  // namespace fourfold

@@ -19,9 +19,10 @@ int telling(const std::vector<Entry>& entries) {
                   "*num_nodes", "*global_batch_size", "*micro_batch_size", "*seq_length", "*_parallel_degree"});
 }
 
-// Whether a function sets something itself, and does not merely start another one.
+// Whether a function sets something itself, or has a recipe changed by other functions, and does not merely start another one.
 bool says_own(const std::vector<Entry>& entries) {
-    return telling(entries) > 0 || count_like(entries, {"*.model.*", "*.strategy.*", "*.mixed_precision", "*.plugins"}) > 0;
+    return telling(entries) > 0 || (count_like(entries, {"recipe_call"}) > 0 && count_like(entries, {kCall}) > 0) ||
+           count_like(entries, {"*.model.*", "*.strategy.*", "*.mixed_precision", "*.plugins"}) > 0;
 }
 
 // Megatron-Bridge's configuration is called "cfg" or holds a section "train"; NeMo 2 has a trainer.

@@ -192,3 +192,39 @@ TEST_CASE("NeMo 1: the type in which FSDP adds up gradients") {
     CHECK(some(first_of(text + "model.fsdp_grad_reduce_dtype = \"bf16\"\n"), {"gradients_in_fp32"}) == "gradients_in_fp32=false");
     CHECK(some(first_of(text + "model.fsdp_grad_reduce_dtype = 32\n"), {"gradients_in_fp32"}) == "gradients_in_fp32=true");
 }
+
+TEST_CASE("recipes in Python: imported by their own name, experts in Megatron Core's, arguments with defaults") {
+    const Json job = first_of_script(R"(import argparse
+from nemo.collections.llm.recipes.llama3_8b import (
+    finetune_recipe as start,
+)
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--num-nodes", type=int, default=2)
+parser.add_argument("--gpus", default=4)
+args = parser.parse_args()
+recipe = start(num_nodes=args.num_nodes, num_gpus_per_node=args.gpus)
+recipe.trainer.strategy.tensor_model_parallel_size = 2
+recipe.data.micro_batch_size = args.batch
+)");
+    CHECK(some(job, {"model", "gpus", "tensor_parallel", "trained"}) == R"(model="llama-3-8b" gpus=8 tensor_parallel=2 trained="lora")");
+    CHECK(fate(job, "recipe.data.micro_batch_size").starts_with("open"));
+    const Json experts = first_of_script(
+        "from megatron.bridge.recipes.qwen import qwen3_30b_a3b_pretrain_config\ncfg = qwen3_30b_a3b_pretrain_config()\n"
+        "cfg.model.num_moe_experts = 16\ncfg.model.tensor_model_parallel_size = 2\ncfg.train.global_batch_size = 8\n");
+    CHECK(experts["job"]["model"]["num_experts"] == 16);
+    const Json all = read_script_of(R"(from megatron.bridge.recipes.llama import llama3_8b_sft_config
+
+def split(cfg):
+    cfg.model.tensor_model_parallel_size = 4
+    cfg.train.global_batch_size = 8
+
+def own_sft_config():
+    cfg = llama3_8b_sft_config()
+    split(cfg)
+    return cfg
+)")["jobs"];
+    REQUIRE(all.size() == 2);
+    CHECK(all[1]["title"] == "own_sft_config");
+    CHECK(some(all[1], {"model", "tensor_parallel"}) == R"(model="llama-3-8b" tensor_parallel=4)");
+}
