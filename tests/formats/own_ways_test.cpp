@@ -303,3 +303,22 @@ TEST_CASE("DeepSpeed: batch, micro-batch and steps say how many GPUs there are")
     CHECK(some(first_of(text + "gradient_accumulation_steps = \"auto\"\n"), {"gpus"}) == "gpus=?");
     CHECK(ids(first_of(text + steps, {{"gpus", "16"}})["refused"]) == "import_plan.refused.batch");  // on another number it stops
 }
+
+TEST_CASE("MaxText: sizes of its own with experts and squeezed attention; axes without a field of ours leave none") {
+    const std::string text =
+        "per_device_batch_size = 2\nici_fsdp_parallelism = 8\nici_sequence_parallelism = 1\nbase_emb_dim = 512\n"
+        "base_num_query_heads = 8\nbase_num_kv_heads = 8\nbase_mlp_dim = 2048\nbase_num_decoder_layers = 6\nvocab_size = 1000\n"
+        "num_experts = 16\nnum_experts_per_tok = 4\n";
+    const Json plain = first_of(text)["job"];
+    CHECK(!plain.contains(""));
+    CHECK(plain["model"]["num_local_experts"] == 16);
+    CHECK(plain["model"]["num_experts_per_tok"] == 4);
+    const Json latent = first_of(text +
+                                 "attention_type = \"mla\"\nkv_lora_rank = 64\nq_lora_rank = 96\nqk_nope_head_dim = 32\n"
+                                 "qk_rope_head_dim = 16\nv_head_dim = 32\nbase_moe_mlp_dim = 256\nshared_experts = 1\n"
+                                 "first_num_dense_layers = 2\n")["job"]["model"];
+    CHECK(latent["n_routed_experts"] == 16);
+    CHECK(latent["moe_intermediate_size"] == 256);
+    CHECK(latent["first_k_dense_replace"] == 2);
+    CHECK(latent["kv_lora_rank"] == 64);
+}
