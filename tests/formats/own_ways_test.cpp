@@ -322,3 +322,15 @@ TEST_CASE("MaxText: sizes of its own with experts and squeezed attention; axes w
     CHECK(latent["first_k_dense_replace"] == 2);
     CHECK(latent["kv_lora_rank"] == 64);
 }
+
+TEST_CASE("accelerate: a setting that its file does not have, or no type, stops it; a command has other ones") {
+    const std::string file = "compute_environment = \"LOCAL_MACHINE\"\nnum_processes = 8\nmixed_precision = \"bf16\"\n";
+    CHECK(ids(first_of(file + "distributed_type = \"MULTI_GPU\"\n")["refused"]) == "");
+    CHECK(ids(first_of(file + "distributed_type = \"MULTI_GPU\"\ntp_degree = 4\n")["refused"]) == "import_plan.refused.no_key");
+    CHECK(ids(first_of(file)["refused"]) == "import_plan.refused.needs");
+    const Json started = first_of_script("accelerate launch --num_processes 8 --use_fsdp --fsdp_sharding_strategy FULL_SHARD own.py\n");
+    CHECK(ids(started["refused"]) == "");
+    CHECK(some(started, {"zero"}) == R"(zero="weights")");
+    const Json sums = first_of(file + "distributed_type = \"FSDP\"\nfsdp_config.fsdp_mixed_precision_policy.reduce_dtype = \"bf16\"\n");
+    CHECK(some(sums, {"gradients_in_fp32"}) == "gradients_in_fp32=false");
+}
