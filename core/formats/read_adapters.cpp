@@ -47,6 +47,16 @@ static constexpr NamedMatrices kMatrices[] = {
     {"attention_dense", lora_output},
     {"mlp_fc1", lora_gate | lora_up},
     {"mlp_fc2", lora_down},
+    {"dense", lora_output},  // GPT-NeoX, Falcon, ChatGLM
+    {"dense_h_to_4h", lora_gate | lora_up},
+    {"dense_4h_to_h", lora_down},
+    {"Wqkv", lora_query | lora_key | lora_value},    // MPT
+    {"c_attn", lora_query | lora_key | lora_value},  // GPT-2, Qwen
+    {"wqkv", lora_query | lora_key | lora_value},    // InternLM 2
+    {"wo", lora_output},
+    {"w1", lora_gate},
+    {"w2", lora_down},
+    {"w3", lora_up},
     {"all", lora_all},
     {"all-linear", lora_all},
 };

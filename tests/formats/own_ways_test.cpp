@@ -334,3 +334,15 @@ TEST_CASE("accelerate: a setting that its file does not have, or no type, stops 
     const Json sums = first_of(file + "distributed_type = \"FSDP\"\nfsdp_config.fsdp_mixed_precision_policy.reduce_dtype = \"bf16\"\n");
     CHECK(some(sums, {"gradients_in_fp32"}) == "gradients_in_fp32=false");
 }
+
+TEST_CASE("the Trainer: the type of the weights where no other is said; LoRA as LLaVA and TRL have it") {
+    const std::string text = "model_name_or_path = \"Qwen/Qwen3-8B\"\nper_device_train_batch_size = 1\nmax_length = 1024\n";
+    CHECK(some(first_of(text + "torch_dtype = \"bfloat16\"\n"), {"precision"}) == R"(precision="bf16")");
+    CHECK(some(first_of(text + "torch_dtype = \"bfloat16\"\nfp16 = true\n"), {"precision"}) == R"(precision="fp16")");
+    CHECK(some(first_of(text + "torch_dtype = \"auto\"\n"), {"precision"}) == "precision=?");
+    CHECK(some(first_of(text + "lora_enable = true\n"), {"lora_rank", "lora_targets"}) ==
+          R"(lora_rank=64 lora_targets="query,key,value,output,gate,up,down")");
+    CHECK(some(first_of(text + "use_peft = true\n"), {"lora_rank", "lora_targets"}) == R"(lora_rank=16 lora_targets="query,value")");
+    CHECK(some(first_of(text + "lora_r = 4\nlora_target_modules = \"wqkv w1 dense_4h_to_h\"\n"), {"lora_rank", "lora_targets"}) ==
+          R"(lora_rank=4 lora_targets="query,key,value,gate,down")");
+}
