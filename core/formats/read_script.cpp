@@ -159,10 +159,11 @@ void name_file(const ShellScript& script, const ShellCommand& command, const She
         else if (known != script.variables.end() && !known->second.empty())
             in.entries.push_back({"job.config_file", "CONFIG_FILE", known->second[0].text, known->second[0].line});
     }
-    if (format != "llm-foundry") return;
+    if (format != "llm-foundry" && format != "llama-factory") return;
     const auto file = std::find_if(rest.words.begin(), rest.words.end(),
                                    [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
-    if (file != rest.words.end()) in.entries.push_back({"config_file", "", file->text, file->line});
+    if (file != rest.words.end())
+        in.entries.push_back({format == "llm-foundry" ? "config_file" : "settings_file", "", file->text, file->line});
 }
 
 // "accelerate launch train.py", "swift sft": the word behind the program, one of these; "" where it is not there.
@@ -187,6 +188,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         job.in.entries.push_back({"swift", "", swift, command.line});
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) reader = reader_called("accelerate");
+    if (overrides && !started_with(rest, "llamafactory-cli", {"train"}).empty()) reader = reader_called("llama-factory");
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
     const bool trains =
         std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });

@@ -346,3 +346,21 @@ TEST_CASE("the Trainer: the type of the weights where no other is said; LoRA as 
     CHECK(some(first_of(text + "lora_r = 4\nlora_target_modules = \"wqkv w1 dense_4h_to_h\"\n"), {"lora_rank", "lora_targets"}) ==
           R"(lora_rank=4 lora_targets="query,key,value,gate,down")");
 }
+
+TEST_CASE("what fine-tuning programs do not start without; LLaMA-Factory's file with changes beside it") {
+    CHECK(ids(first_of("base_model = \"Qwen/Qwen3-8B\"\nsequence_len = 512\nmicro_batch_size = 1\n")["refused"]) ==
+          "import_plan.refused.needs");
+    const Json nameless =
+        read_settings_of("finetuning_type = \"full\"\ncutoff_len = 512\nper_device_train_batch_size = 1\nlora_rank = 8\n");
+    CHECK(nameless["format"] == "llama-factory");
+    CHECK(ids(nameless["jobs"][0]["refused"]) == "import_plan.refused.needs");
+    CHECK(!nameless["jobs"][0]["job"].contains("trained"));
+    const Json changed =
+        first_of_script("CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train own.yaml flash_attn=fa2 disable_gradient_checkpointing=true\n");
+    CHECK(some(changed, {"gpus", "recompute", "attention", "zero"}) == R"(gpus=2 recompute="none" attention="flash" zero=?)");
+    CHECK(ids(changed["refused"]) == "");
+    CHECK(ids(changed["notes"]) == "import_plan.note.recipe");
+    const std::string swift = "swift sft --model Qwen/Qwen3-8B --per_device_train_batch_size 1 --max_length 512\n";
+    CHECK(some(first_of_script("CUDA_VISIBLE_DEVICES=3 " + swift), {"gpus"}) == "gpus=1");
+    CHECK(some(first_of_script("CUDA_VISIBLE_DEVICES=3,4 " + swift), {"gpus"}) == "gpus=?");
+}
