@@ -138,6 +138,18 @@ void read_gpus(Import& in) {
     in.ask("gpus");
 }
 
+// Groups of experts are made of the GPUs that share a copy out (distributed/parallel_dims.py).
+void check_experts(Import& in) {
+    const std::int64_t experts = in.job.value("expert_parallel", std::int64_t{1}),
+                       stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    const std::int64_t shards = shards_of(in, "zero").value_or(0), split = in.model_parallel();
+    constexpr std::int64_t kMost = 65'536;
+    if (experts <= 1 || experts > kMost || shards <= 0 || shards > kMost || split <= 0 || split > kMost || in.hangs("expert_parallel"))
+        return;
+    if (shards * split % (experts * stages) == 0) return;
+    in.refused.push_back(Text("import_plan.refused.expert_world").with("gpus", shards * split).with("product", experts * stages));
+}
+
 void read_batch(Import& in) {
     const std::int64_t copies = in.copies();
     const auto local = in.whole({"training.local_batch_size", "training.batch_size"}, "micro_batch");
@@ -264,6 +276,7 @@ void read_torchtitan(Import& in) {
     read_model_name(in);
     read_zero(in);
     read_gpus(in);
+    if (!elsewhere) check_experts(in);
     read_batch(in);
     read_schedule(in);
     read_recompute(in);

@@ -228,3 +228,22 @@ def own_sft_config():
     CHECK(all[1]["title"] == "own_sft_config");
     CHECK(some(all[1], {"model", "tensor_parallel"}) == R"(model="llama-3-8b" tensor_parallel=4)");
 }
+
+TEST_CASE("torchtitan's groups of experts; a tokenizer's folder that is another model's; a fork's sizes are not taken") {
+    const std::string titan =
+        "model.name = \"deepseek_v3\"\nmodel.flavor = \"16B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 512\n"
+        "parallelism.data_parallel_shard_degree = 4\nparallelism.expert_parallel_degree = ";
+    CHECK(ids(first_of(titan + "4\n")["refused"]) == "");
+    CHECK(ids(first_of(titan + "8\n")["refused"]) == "import_plan.refused.expert_world");
+    const std::string megatron =
+        "torchrun --nproc_per_node 1 pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--max-position-embeddings 512 --bf16 "
+        "--micro-batch-size 1 --swiglu --tokenizer-type Llama2Tokenizer --tokenizer-model /models/";
+    CHECK(first_of_script(megatron + "tokenizer.model\n")["asked"] == Json::array());
+    CHECK(first_of_script(megatron + "Other-7B/tokenizer.model\n")["asked"] == Json::array({"vocab_size"}));
+    const Json fork = first_of(
+        "parallelism.dp = 2\nparallelism.tp = 1\nparallelism.pp = 1\ntokens.micro_batch_size = 1\ntokens.sequence_length = 512\n"
+        "model.model_config.hidden_size = 512\nmodel.model_config.moe_num_experts = 8\n");
+    CHECK(fate(fork, "model.model_config.hidden_size") == "unknown 6");
+    CHECK(fate(fork, "model.model_config.moe_num_experts") == "unknown 7");
+}
