@@ -19,7 +19,9 @@ using Token = PythonToken;
 
 class Reader {
  public:
-    Reader(std::vector<Token> tokens, const NamesSet& set) : tokens_(std::move(tokens)), set_(set) { scopes_.push_back({}); }
+    Reader(std::vector<Token> tokens, const NamesSet& set, bool sections) : tokens_(std::move(tokens)), set_(set), sections_(sections) {
+        scopes_.push_back({});
+    }
 
     std::vector<PythonScope> all() {
         collect_calls();
@@ -46,6 +48,7 @@ class Reader {
     struct Bracket {
         char kind;
         bool parameters;
+        std::string section;
     };
 
     bool sign(std::size_t at, std::string_view text) const {
@@ -135,11 +138,6 @@ class Reader {
         scopes_.push_back({tokens_[at_].value, tokens_[at_].line, {}, true, changes ? tokens_[at_ + 4].value : ""});
     }
 
-    static std::string last_part(const std::string& full) {
-        const std::size_t cut = full.rfind('.');
-        return cut == std::string::npos ? full : full.substr(cut + 1);
-    }
-
     std::string condition() const {
         std::string all;
         for (std::size_t i = at_ + 1; i < tokens_.size() && !sign(i, ":") && tokens_[i].kind != Token::line_end && all.size() < kLongest;
@@ -152,7 +150,7 @@ class Reader {
         const Token& token = tokens_[at_];
         if (token.kind == Token::name && last_part(token.value) == "add_argument" && sign(at_ + 1, "(")) return read_argument();
         if (token.kind == Token::sign && (token.value == "(" || token.value == "[" || token.value == "{")) {
-            brackets_.push_back({token.value[0], std::exchange(parameters_next_, false)});
+            brackets_.push_back({token.value[0], std::exchange(parameters_next_, false), std::exchange(section_next_, "")});
         } else if (token.kind == Token::sign && (token.value == ")" || token.value == "]" || token.value == "}")) {
             if (!brackets_.empty()) brackets_.pop_back();
         } else if (token.kind == Token::text && sign(at_ + 1, ":") && !brackets_.empty() && brackets_.back().kind == '{') {
@@ -235,10 +233,10 @@ class Reader {
         if (at >= tokens_.size()) return std::nullopt;
         const Token& token = tokens_[at];
         if (token.kind == Token::text) return tokens_[at++].value;
-        if (token.kind == Token::number) return number(tokens_[at++].value);
+        if (token.kind == Token::number) return python_number(tokens_[at++].value);
         if (sign(at, "-") && at + 1 < tokens_.size() && tokens_[at + 1].kind == Token::number) {
             at += 2;
-            return number("-" + tokens_[at - 1].value);
+            return python_number("-" + tokens_[at - 1].value);
         }
         if (token.kind == Token::name && (token.value == "True" || token.value == "False" || token.value == "None")) {
             ++at;
@@ -269,15 +267,6 @@ class Reader {
         return all;
     }
 
-    static Json number(std::string text) {
-        std::erase(text, '_');
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        if (end != text.c_str() + text.size() || !(value < 1e300 && value > -1e300)) return text;
-        if (text.find_first_of(".eExX") == std::string::npos && text.size() < 16) return static_cast<std::int64_t>(value);
-        return value;
-    }
-
     // A literal, a name that has one, a call without arguments by its name; anything else is open.
     void value_of(const std::string& key, std::size_t at) {
         const std::int64_t line = tokens_[at_].line;
@@ -299,7 +288,7 @@ class Reader {
             at_ = at;
             note_name(tokens_[at]);
         }
-        if (!value && names_precision(at)) {
+        if (!value && names_kind(at)) {
             value = tokens_[at + 2].value;
             end = at + 4;
         }
@@ -308,15 +297,32 @@ class Reader {
         if (!value && (outside || parameter)) variables_.erase({outside && function_.empty() ? "" : function_, key});
         at_ = value ? end : at;
         if (!value) value = open_mark(shown.empty() ? computed(at) : shown);
-        add(key, *value, line, key);
+        if (!sections_) return add(key, *value, line, key);
+        const std::string full = in_section(key, parameter, *value);
+        if (at_ == at && name(at) && sign(at + 1, "(")) section_next_ = outside ? full : key;
+        if (!full.empty() && !(at_ == at && last_part(tokens_[at].value).ends_with("Config"))) add(full, *value, line, full);
     }
 
-    // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed")
-    bool names_precision(std::size_t at) const {
+    // "config.training.seq_len = 8192", or seq_len in what "training" is given. Variables are no settings, save the one that another
+    // module's configuration is the start of: its name says the model.
+    std::string in_section(const std::string& key, bool parameter, const Json& value) const {
+        std::string path;
+        for (const Bracket& bracket : brackets_)
+            if (!bracket.section.empty()) path += bracket.section + ".";
+        if (!brackets_.empty()) return parameter ? "" : path + key;
+        if (const std::size_t cut = key.find('.'); cut != std::string::npos) return key.substr(cut + 1);
+        const auto* text = value.get_ptr<const Json::string_t*>();
+        return (key == "config" || key == "cfg") && text != nullptr && !functions_.contains(*text) && open_names(*text).empty() ? "config"
+                                                                                                                                : "";
+    }
+
+    // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed"), model_registry("8B")
+    bool names_kind(std::size_t at) const {
         if (!name(at) || !sign(at + 1, "(") || !sign(at + 3, ")") || !ends_value(at + 4) || tokens_[at + 2].kind != Token::text)
             return false;
         const std::string called = last_part(tokens_[at].value);
-        return called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config";
+        return called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config" ||
+               called == "model_registry";
     }
 
     // As it is written, with what stands in its brackets.
@@ -376,13 +382,15 @@ class Reader {
     std::map<std::string, std::map<std::string, std::set<std::string>>> calls_;
     std::set<std::string> functions_;                                      // at the margin
     std::map<std::string, std::pair<std::string, std::string>> imported_;  // recipes: of which model, and which of its recipes
-    std::string function_;
-    bool parameters_next_ = false;
+    std::string function_, section_next_;
+    bool sections_, parameters_next_ = false;
     std::size_t at_ = 0, entries_ = 0;
 };
 
 }  // namespace
 
-std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) { return Reader(python_tokens(text), set).all(); }
+std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) {
+    return Reader(python_tokens(text), set, has_sections(text)).all();
+}
 
 }  // namespace fourfold

@@ -22,7 +22,23 @@ class Tokens {
     }
 
  private:
-    void add(Token::Kind kind, std::string_view value) { list_.push_back({kind, std::string(value), line_, at_ - line_start_}); }
+    void add(Token::Kind kind, std::string_view value) {
+        if (kind == Token::number && multiplies(value)) return;
+        list_.push_back({kind, std::string(value), line_, at_ - line_start_});
+    }
+
+    // "8 * 1024" is one number. Where more than a product is computed, signs are left, and the whole stays open.
+    bool multiplies(std::string_view value) {
+        if (list_.size() < 2 || list_.back().kind != Token::sign || list_.back().value != "*") return false;
+        Token& before = list_[list_.size() - 2];
+        if (before.kind != Token::number) return false;
+        const Json left = python_number(before.value), right = python_number(std::string(value));
+        constexpr double kMost = 1e15;
+        if (!left.is_number_integer() || !right.is_number_integer() || left.get<double>() * right.get<double>() > kMost) return false;
+        before.value = dumped(Json(left.get<std::int64_t>() * right.get<std::int64_t>()));
+        list_.pop_back();
+        return true;
+    }
 
     void next() {
         const char c = text_[at_];
@@ -110,6 +126,19 @@ class Tokens {
 }  // namespace
 
 std::vector<PythonToken> python_tokens(std::string_view text) { return Tokens(text).all(); }
+
+Json python_number(std::string text) {
+    std::erase(text, '_');
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (end != text.c_str() + text.size() || !(value < 1e300 && value > -1e300)) return text;
+    if (text.find_first_of(".eExX") == std::string::npos && text.size() < 16) return static_cast<std::int64_t>(value);
+    return value;
+}
+
+bool has_sections(std::string_view text) {
+    return text.find("torchtitan") != std::string_view::npos && text.find(".Config") != std::string_view::npos;
+}
 
 bool is_python(std::string_view text) {
     int telling = 0;

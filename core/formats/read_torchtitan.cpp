@@ -35,6 +35,9 @@ void read_model_name(Import& in) {
         names = {*config};
         if (config->starts_with("llama3_")) names.push_back("llama-3.1-" + config->substr(7));
     }
+    // In Python: model_registry("8B"), and the folder of the same size.
+    const auto spec = in.text("model_spec", "model"), folder = in.text("hf_assets_path", "");
+    if (spec && folder && lower_case(*folder).ends_with("-" + lower_case(*spec))) names = {folder->substr(folder->rfind('/') + 1)};
     std::string joint = names.empty() ? "" : lower_case(names[0]);  // also a file of Primus: "deepseek_v3_16b.yaml"
     std::replace(joint.begin(), joint.end(), '-', '_');
     for (const auto& [theirs, ours] : kFlavors)
@@ -52,7 +55,7 @@ void read_model_name(Import& in) {
             return;
         }
     }
-    for (const char* key : {"model.name", "model.flavor", "module", "config"}) in.mark(key, Fate::unknown);
+    for (const char* key : {"model.name", "model.flavor", "module", "config", "model_spec"}) in.mark(key, Fate::unknown);
 }
 
 void read_recompute(Import& in) {
@@ -83,6 +86,7 @@ void read_precision(Import& in) {
         fp8 = fp8 || list->find("float8") != std::string::npos || list->find("mx") != std::string::npos;
     }
     fp8 = in.on("float8.enable_float8_linear", "precision") || in.on("training.enable_float8_linear", "precision") || fp8;
+    in.text("model_spec", "precision");  // computed, it may hold 8-bit numbers
     const auto parameters = in.text("training.mixed_precision_param", "precision");
     in.job["precision"] = fp8 ? "fp8" : parameters == "float16" ? "fp16" : "bf16";
     if (parameters == "float32") in.notes.emplace_back("import_plan.note.fp32_named");
@@ -265,7 +269,22 @@ void read_torchtitan(Import& in) {
                  "activation_checkpoint.*",
                  "parallelism.context_parallel_rotate*",
                  "dataloader.*",
-                 "tokenizer.*"},
+                 "tokenizer.*",
+                 "tokenizer",
+                 "optimizer",
+                 "lr_scheduler",
+                 "checkpoint",
+                 "metrics",
+                 "dataloader",
+                 "profiler",
+                 "profiling",
+                 "validator*",
+                 "loss*",
+                 "hf_assets_path",
+                 "dump_folder",
+                 "compile",
+                 "comm",
+                 "debug"},
                 Fate::no_number);
     for (const auto& [key, field] : kTorchtitanKeys)
         if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;

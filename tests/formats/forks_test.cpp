@@ -247,3 +247,51 @@ TEST_CASE("torchtitan's groups of experts; a tokenizer's folder that is another 
     CHECK(fate(fork, "model.model_config.hidden_size") == "unknown 6");
     CHECK(fate(fork, "model.model_config.moe_num_experts") == "unknown 7");
 }
+
+TEST_CASE("torchtitan in Python: a section in each object, a start that is elsewhere, converters that are computed") {
+    const Json all = read_script_of(R"(from torchtitan.trainer import Trainer
+
+def llama3_8b() -> Trainer.Config:
+    spec = model_registry("8B")
+    return Trainer.Config(
+        hf_assets_path="./assets/Llama-3.1-8B",
+        model_spec=spec,
+        training=TrainingConfig(max_context_length=4096, num_tokens_per_microbatch_per_dp_rank=2 * 4096),
+        parallelism=ParallelismConfig(tensor_parallel_degree=4, data_parallel_shard_degree=2),
+        activation_checkpoint=ActivationCheckpointConfig(mode="full"),
+    )
+
+def shorter() -> Trainer.Config:
+    config = llama3_8b()
+    config.training.max_context_length = 2048
+    config.model_converters = Converters.Config(converters=[Float8LinearConverter.Config()])
+    return config
+
+def other() -> Trainer.Config:
+    config = llama3_other()
+    config.parallelism.data_parallel_shard_degree = 2
+    config.parallelism.pipeline_parallel_degree = 2
+    return config
+)");
+    CHECK(all["format"] == "torchtitan");
+    REQUIRE(all["jobs"].size() == 3);
+    CHECK(some(all["jobs"][0], {"model", "gpus", "tensor_parallel", "micro_batch", "sequence_length", "recompute", "precision"}) ==
+          R"(model="llama-3.1-8b" gpus=8 tensor_parallel=4 micro_batch=2 sequence_length=4096 recompute="full" precision="bf16")");
+    CHECK(some(all["jobs"][1], {"model", "sequence_length", "precision"}) == R"(model="llama-3.1-8b" sequence_length=2048 precision=?)");
+    CHECK(fate(all["jobs"][1], "model_converters.converters").starts_with("open"));
+    CHECK(some(all["jobs"][2], {"model", "pipeline_parallel", "sequence_length"}) == "model=? pipeline_parallel=2 sequence_length=?");
+    CHECK(fate(all["jobs"][2], "config").starts_with("unknown"));
+}
+
+TEST_CASE("GPUs that are open stop no run; a pattern that leaves matrices out says so") {
+    const std::string text =
+        "if [ $A -eq 0 ]; then\n  L=\"torchrun --nnodes ${NODES:-1} --nproc_per_node 8\"\nelse\n  L=\"python -m other.run\"\nfi\n"
+        "WORLD_SIZE=1\n$L pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--max-position-embeddings 512 --bf16 --vocab-size 1000 --micro-batch-size 1 --tensor-model-parallel-size 4\n";
+    CHECK(ids(first_of_script(text)["refused"]) == "");
+    const std::string lora =
+        "model.tensor_model_parallel_size = 2\ntrain.global_batch_size = 8\nmodel.seq_length = 512\n"
+        "peft._target_ = \"megatron.bridge.peft.lora.LoRA\"\npeft.target_modules = [\"linear_qkv\", \"";
+    CHECK(ids(first_of(lora + "*.self_attention.linear_proj\"]\n")["notes"]) == "import_plan.note.recipe");
+    CHECK(ids(first_of(lora + "*shared_experts.linear_fc1\"]\n")["notes"]) == "import_plan.note.recipe import_plan.note.not_counted");
+}
