@@ -262,7 +262,8 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
     // LLaMA-Factory starts a process for each visible GPU (launcher.py), ms-swift one for all of them.
     const auto visible = std::find_if(command.settings.begin(), command.settings.end(),
                                       [](const auto& setting) { return setting.first == "CUDA_VISIBLE_DEVICES"; });
-    const bool factory = !words.empty() && words[0].text.ends_with("llamafactory-cli");
+    const bool factory =
+        std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
     if (factory || in.has("swift")) read_one_node(command, in);
     if ((factory || in.has("swift")) && visible != command.settings.end() && !in.job.contains("gpus"))
         if (const std::int64_t devices = devices_in(visible->second); devices > 0 && (factory || devices == 1)) in.job["gpus"] = devices;

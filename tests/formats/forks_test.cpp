@@ -295,3 +295,14 @@ TEST_CASE("GPUs that are open stop no run; a pattern that leaves matrices out sa
     CHECK(ids(first_of(lora + "*.self_attention.linear_proj\"]\n")["notes"]) == "import_plan.note.recipe");
     CHECK(ids(first_of(lora + "*shared_experts.linear_fc1\"]\n")["notes"]) == "import_plan.note.recipe import_plan.note.not_counted");
 }
+
+TEST_CASE("What a command leaves to a file or to a function elsewhere is asked for") {
+    const Json titan = first_of_script(
+        "NGPU=4 MODULE=llama3 CONFIG=llama3_70b ./run_train.sh --parallelism.tensor_parallel_degree 2 --training.local_batch_size 2\n");
+    CHECK(some(titan, {"gpus", "tensor_parallel", "micro_batch", "recompute", "sequence_length"}) ==
+          "gpus=4 tensor_parallel=2 micro_batch=2 recompute=? sequence_length=?");
+    CHECK(titan["job"]["model"].get<std::string>().ends_with("70b"));
+    const Json alone = read_script_of("CUDA_VISIBLE_DEVICES=0,2,3 nohup llamafactory-cli train own.yaml > log &\n");
+    CHECK(alone["format"] == "llama-factory");
+    CHECK(some(alone["jobs"][0], {"gpus", "micro_batch"}) == "gpus=3 micro_batch=?");
+}
