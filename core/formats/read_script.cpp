@@ -257,8 +257,9 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
             for (const std::string& open : open_names(reason)) in.touched.push_back(open);
     const std::string first = command.words.empty() ? "" : command.words[0].text;
     if (set.contains("gpus") || (first != "srun" && first != "sbatch")) in.set("gpus", in.whole("gpus", "gpus"));
-    const bool swift = !started_with(command, "megatron", {"sft", "pt"}).empty();
-    if (swift) in.entries.push_back({"swift", "", "megatron", command.line});
+    const std::string way = started_with(command, "megatron", {"sft", "pt", "rlhf"});
+    const bool swift = !way.empty();
+    if (swift) in.entries.push_back({"swift", "", way, command.line});
     if (swift) take_named_model(in, in.has("model") ? "model" : "load");
     read_launch(script, command, in);
     const bool starts =

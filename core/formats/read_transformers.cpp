@@ -24,7 +24,7 @@ static void read_sharding(Import& in) {
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
     else if (says_any(in, {"config_file"}))  // of accelerate
         read_zero_path(in, "config_file");
-    else if (!says_any(in, {"deepspeed_config*"}))  // else a file says it that is not here
+    else if (!says_any(in, {"deepspeed_config*", "sharded_ddp*"}))  // else a file says it that is not here, or fairscale does it
         in.job["zero"] = "none";
 }
 
@@ -53,6 +53,7 @@ static void read_swift(Import& in) {
 void add_megatron_swift(Import& in) {
     if (!in.job.contains("sequence_length")) in.set("sequence_length", in.whole("max_length", "sequence_length"));
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
+    if (in.text("swift", "") == "rlhf") refuse_mode(in, in.text("rlhf_type", "").value_or("rlhf"));
     read_swift_adapters(in, "full");
     ask_model(in);
 }

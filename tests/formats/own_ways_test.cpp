@@ -229,6 +229,14 @@ TEST_CASE("ms-swift: what it takes where nothing is said") {
     CHECK(ids(first_of_script(run + "--tuner_type adalora --per_device_train_batch_size 1\n")["refused"]) == "import_plan.refused.mode");
     CHECK(ids(first_of_script("swift rlhf --rlhf_type dpo --train_type full --model x --per_device_train_batch_size 1\n")["refused"]) ==
           "import_plan.refused.mode");
+    const Json megatron = first_of_script(
+        "NPROC_PER_NODE=4 megatron rlhf --rlhf_type grpo --model x --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size "
+        "8 --max_length 512\n");
+    CHECK(ids(megatron["refused"]) == "import_plan.refused.mode");
+    CHECK(some(megatron, {"gpus", "sequence_length", "zero"}) == "gpus=4 sequence_length=512 zero=?");
+    CHECK(some(first_of_script("python run_mlm.py --model_type x --per_device_train_batch_size 2 --gradient_accumulation_steps 2 "
+                               "--model_name_or_path x --sharded_ddp zero_dp_3\n"),
+               {"micro_batch", "zero"}) == "micro_batch=2 zero=?");
     CHECK(some(first_of_script("NPROC_PER_NODE=2 llamafactory-cli train --model_name_or_path x --finetuning_type full --cutoff_len 512\n"),
                {"gpus"}) == "gpus=2");
 }
