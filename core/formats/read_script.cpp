@@ -204,6 +204,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) reader = reader_called("accelerate");
     if (!started_with(rest, "llamafactory-cli", {"train"}).empty()) reader = reader_called("llama-factory");
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
+    if (reader->id == "gpt-neox") return std::nullopt;  // it takes files alone: what has its names here is a program of somebody's own
     const bool trains =
         std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });
     if (!trains) return std::nullopt;

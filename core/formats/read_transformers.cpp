@@ -91,7 +91,7 @@ static void read_weight_type(Import& in) {
 }
 
 static void take_model(Import& in) {
-    for (const char* key : {"model_name_or_path", "model_id_or_path", "model_name", "model"})
+    for (const char* key : {"model_name_or_path", "model_id_or_path", "base_model_name_or_path", "model_name", "model"})
         if (in.has(key)) return take_named_model(in, key), void();
 }
 

@@ -229,6 +229,8 @@ TEST_CASE("ms-swift: what it takes where nothing is said") {
     CHECK(ids(first_of_script(run + "--tuner_type adalora --per_device_train_batch_size 1\n")["refused"]) == "import_plan.refused.mode");
     CHECK(ids(first_of_script("swift rlhf --rlhf_type dpo --train_type full --model x --per_device_train_batch_size 1\n")["refused"]) ==
           "import_plan.refused.mode");
+    CHECK(some(first_of_script("python own.py --base_model_name_or_path meta-llama/Llama-2-7b-hf --deepspeed zero3.json --bf16 True\n"),
+               {"model", "zero"}) == R"(model="llama-2-7b" zero="weights")");
     const Json megatron = first_of_script(
         "NPROC_PER_NODE=4 megatron rlhf --rlhf_type grpo --model x --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size "
         "8 --max_length 512\n");
