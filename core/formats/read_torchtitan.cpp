@@ -1,6 +1,7 @@
 // torchtitan: TOML up to 9810191bb (2026-02-23), and the arguments after it (b5bcd76c6), which have the same sections. Data parallelism is
 // FSDP; a step's batch counts sequences, and later tokens.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
@@ -24,11 +25,20 @@ constexpr std::pair<std::string_view, const char*> kFlavors[] = {{"deepseek_v3_1
                                                                  {"llama4_17bx16e", "llama-4-scout"},
                                                                  {"llama4_17bx128e", "llama-4-maverick"}};
 
+// A fork's "v2" of its "DeepSeek" may be any of that name; "8B" and "17bx16e" are one model.
+bool is_size(std::string_view flavor) {
+    for (std::size_t i = 1; i < flavor.size(); ++i)
+        if (std::string_view("bBmM").find(flavor[i]) != std::string_view::npos &&
+            std::isdigit(static_cast<unsigned char>(flavor[i - 1])) != 0)
+            return true;
+    return false;
+}
+
 void read_model_name(Import& in) {
     const auto name = in.text("model.name", "model"), flavor = in.text("model.flavor", "model");
     const auto module = in.text("module", "model"), config = in.text("config", "model");
     std::vector<std::string> names;
-    if (name && flavor) {
+    if (name && flavor && is_size(*flavor)) {
         names = {joined({*name, "-", *flavor})};
         if (name->starts_with("llama3")) names.push_back(joined({"llama-3.1-", *flavor}));
     } else if (config) {

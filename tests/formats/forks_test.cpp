@@ -234,6 +234,10 @@ TEST_CASE("torchtitan's groups of experts; a tokenizer's folder that is another 
         "model.name = \"deepseek_v3\"\nmodel.flavor = \"16B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 512\n"
         "parallelism.data_parallel_shard_degree = 4\nparallelism.expert_parallel_degree = ";
     CHECK(ids(first_of(titan + "4\n")["refused"]) == "");
+    const Json fork_of =
+        first_of("model.name = \"DeepSeek\"\nmodel.flavor = \"v2\"\ntraining.local_batch_size = 1\ntraining.seq_len = 512\n");
+    CHECK(some(fork_of, {"model", "sequence_length"}) == "model=? sequence_length=512");
+    CHECK(fate(fork_of, "model.flavor") == "unknown 2");
     CHECK(ids(first_of(titan + "8\n")["refused"]) == "import_plan.refused.expert_world");
     const std::string megatron =
         "torchrun --nproc_per_node 1 pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
