@@ -240,6 +240,13 @@ void read_schedule(Import& in) {
     }
 }
 
+// Objects of a configuration in Python that are made by a call, and hold no number that counts.
+void mark_objects(Import& in) {
+    in.mark_all({"tokenizer", "optimizer", "lr_scheduler", "checkpoint", "metrics", "dataloader", "profiler", "profiling", "validator*",
+                 "loss*", "hf_assets_path", "dump_folder", "compile", "comm", "debug"},
+                Fate::no_number);
+}
+
 }  // namespace
 
 int torchtitan_likeness(const std::vector<Entry>& entries) {
@@ -279,23 +286,9 @@ void read_torchtitan(Import& in) {
                  "activation_checkpoint.*",
                  "parallelism.context_parallel_rotate*",
                  "dataloader.*",
-                 "tokenizer.*",
-                 "tokenizer",
-                 "optimizer",
-                 "lr_scheduler",
-                 "checkpoint",
-                 "metrics",
-                 "dataloader",
-                 "profiler",
-                 "profiling",
-                 "validator*",
-                 "loss*",
-                 "hf_assets_path",
-                 "dump_folder",
-                 "compile",
-                 "comm",
-                 "debug"},
+                 "tokenizer.*"},
                 Fate::no_number);
+    mark_objects(in);
     for (const auto& [key, field] : kTorchtitanKeys)
         if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;
     const bool elsewhere = is_elsewhere(in);
