@@ -107,7 +107,7 @@ std::int64_t Import::model_parallel() const {
 }
 
 std::int64_t Import::copies() const {
-    const std::int64_t gpus = job.value("gpus", std::int64_t{0}), split = model_parallel();
+    const std::int64_t gpus = hangs("gpus") ? 0 : job.value("gpus", std::int64_t{0}), split = model_parallel();
     for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "gpus"})
         if (hangs(field)) return 0;
     return gpus > 0 && split > 0 && gpus % split == 0 ? gpus / split : 0;

@@ -259,13 +259,14 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         const auto found = script.variables.find(std::string(name));
         return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
     });
-    // LLaMA-Factory starts a process for each visible GPU (launcher.py)
+    // LLaMA-Factory starts a process for each visible GPU (launcher.py), ms-swift one for all of them.
     const auto visible = std::find_if(command.settings.begin(), command.settings.end(),
                                       [](const auto& setting) { return setting.first == "CUDA_VISIBLE_DEVICES"; });
-    const bool factory = !words.empty() && words[0].text.ends_with("llamafactory-cli");
+    const bool factory =
+        std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
     if (factory || in.has("swift")) read_one_node(command, in);
-    if (factory && visible != command.settings.end() && !in.job.contains("gpus"))
-        if (const std::int64_t devices = devices_in(visible->second); devices > 0) in.job["gpus"] = devices;
+    if ((factory || in.has("swift")) && visible != command.settings.end() && !in.job.contains("gpus"))
+        if (const std::int64_t devices = devices_in(visible->second); devices > 0 && (factory || devices == 1)) in.job["gpus"] = devices;
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include"})
         if (in.has(key)) in.text(key, "gpus");
 }

@@ -19,7 +19,9 @@ using Token = PythonToken;
 
 class Reader {
  public:
-    Reader(std::vector<Token> tokens, const NamesSet& set) : tokens_(std::move(tokens)), set_(set) { scopes_.push_back({}); }
+    Reader(std::vector<Token> tokens, const NamesSet& set, bool sections) : tokens_(std::move(tokens)), set_(set), sections_(sections) {
+        scopes_.push_back({});
+    }
 
     std::vector<PythonScope> all() {
         collect_calls();
@@ -46,6 +48,7 @@ class Reader {
     struct Bracket {
         char kind;
         bool parameters;
+        std::string section;
     };
 
     bool sign(std::size_t at, std::string_view text) const {
@@ -88,9 +91,42 @@ class Reader {
             function_.clear();
         }
         if (first.column == 0) begin_preset();
+        if (first.value == "from") note_import();
         if (first.value == "if" || first.value == "elif") branches_.push_back({first.column, condition(), false});
         if (first.value == "else" && last_.column == first.column && sign(at_ + 1, ":"))
             branches_.push_back({first.column, last_.condition, true});
+    }
+
+    // "from nemo.collections.llm.recipes.llama3_8b import finetune_recipe as base": what the name then stands for.
+    void note_import() {
+        constexpr std::string_view kRecipes = ".recipes.";
+        const std::string path = name(at_ + 1) ? tokens_[at_ + 1].value : "";
+        if (path.find(kRecipes) == std::string::npos || !name(at_ + 2) || tokens_[at_ + 2].value != "import") return;
+        for (std::size_t i = at_ + 3; i < tokens_.size() && i < at_ + 40; ++i) {
+            const bool listed = name(i) || sign(i, ",") || sign(i, "(") || (tokens_[i].kind == Token::line_end && sign(at_ + 3, "("));
+            if (!listed) break;
+            if (!name(i) || (tokens_[i].value != "finetune_recipe" && tokens_[i].value != "pretrain_recipe")) continue;
+            const bool renamed = name(i + 1) && tokens_[i + 1].value == "as" && name(i + 2);
+            imported_[tokens_[renamed ? i + 2 : i].value] = {last_part(path), tokens_[i].value};
+        }
+    }
+
+    // parser.add_argument("--num_nodes", default=4, type=int): args.num_nodes is 4 unless the command says otherwise.
+    void read_argument() {
+        const bool named = at_ + 2 < tokens_.size() && tokens_[at_ + 2].kind == Token::text && tokens_[at_ + 2].value.starts_with("--");
+        std::string key = named ? tokens_[at_ + 2].value.substr(2) : "";
+        std::replace(key.begin(), key.end(), '-', '_');
+        std::optional<Json> usual;
+        int depth = 0;
+        for (++at_; at_ < tokens_.size(); ++at_) {
+            if (sign(at_, "(") || sign(at_, "[") || sign(at_, "{")) ++depth;
+            if ((sign(at_, ")") || sign(at_, "]") || sign(at_, "}")) && --depth == 0) break;
+            if (depth != 1 || !name(at_) || tokens_[at_].value != "default" || !sign(at_ + 1, "=")) continue;
+            std::size_t end = at_ + 2;
+            usual = literal(end);
+            if (usual && !ends_value(end)) usual.reset();
+        }
+        if (!key.empty() && usual && !usual->is_null() && !usual->is_array()) variables_[{"", "args." + key}] = *usual;
     }
 
     // Megatron-Bridge's presets of a workload (scripts/performance): each is a job, with what its base says before.
@@ -100,11 +136,6 @@ class Reader {
         const bool changes = called == "replace" && name(at_ + 4) && sign(at_ + 5, ",");
         if (!changes && called != "WorkloadBaseConfig") return;
         scopes_.push_back({tokens_[at_].value, tokens_[at_].line, {}, true, changes ? tokens_[at_ + 4].value : ""});
-    }
-
-    static std::string last_part(const std::string& full) {
-        const std::size_t cut = full.rfind('.');
-        return cut == std::string::npos ? full : full.substr(cut + 1);
     }
 
     std::string condition() const {
@@ -117,8 +148,9 @@ class Reader {
 
     void step() {
         const Token& token = tokens_[at_];
+        if (token.kind == Token::name && last_part(token.value) == "add_argument" && sign(at_ + 1, "(")) return read_argument();
         if (token.kind == Token::sign && (token.value == "(" || token.value == "[" || token.value == "{")) {
-            brackets_.push_back({token.value[0], std::exchange(parameters_next_, false)});
+            brackets_.push_back({token.value[0], std::exchange(parameters_next_, false), std::exchange(section_next_, "")});
         } else if (token.kind == Token::sign && (token.value == ")" || token.value == "]" || token.value == "}")) {
             if (!brackets_.empty()) brackets_.pop_back();
         } else if (token.kind == Token::text && sign(at_ + 1, ":") && !brackets_.empty() && brackets_.back().kind == '{') {
@@ -174,9 +206,12 @@ class Reader {
 
     // A recipe that is called, and is not part of the text: "llama3_8b_pretrain_config()". NeMo's fine-tuning recipes and
     // Megatron-Bridge's "..._peft_config" train by LoRA where nothing else is said.
-    void note_recipe(const Token& token, const std::string& last) {
+    void note_recipe(const Token& token, const std::string& called) {
         if (!sign(at_ + 1, "(")) return;
         if (functions_.contains(token.value)) return add(std::string(kCall), token.value, token.line, "");
+        const auto recipe = imported_.find(token.value);
+        const std::string& last = recipe == imported_.end() ? called : recipe->second.second;
+        if (recipe != imported_.end()) add("recipe_model", recipe->second.first, token.line, "");
         if (last == "GPTConfig") add("whole_model", true, token.line, "");
         if (last == "finetune_recipe" || (last.find("_peft_") != std::string::npos && last.ends_with("_config")))
             add("tunes_part", true, token.line, "");
@@ -198,10 +233,10 @@ class Reader {
         if (at >= tokens_.size()) return std::nullopt;
         const Token& token = tokens_[at];
         if (token.kind == Token::text) return tokens_[at++].value;
-        if (token.kind == Token::number) return number(tokens_[at++].value);
+        if (token.kind == Token::number) return python_number(tokens_[at++].value);
         if (sign(at, "-") && at + 1 < tokens_.size() && tokens_[at + 1].kind == Token::number) {
             at += 2;
-            return number("-" + tokens_[at - 1].value);
+            return python_number("-" + tokens_[at - 1].value);
         }
         if (token.kind == Token::name && (token.value == "True" || token.value == "False" || token.value == "None")) {
             ++at;
@@ -232,15 +267,6 @@ class Reader {
         return all;
     }
 
-    static Json number(std::string text) {
-        std::erase(text, '_');
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        if (end != text.c_str() + text.size() || !(value < 1e300 && value > -1e300)) return text;
-        if (text.find_first_of(".eExX") == std::string::npos && text.size() < 16) return static_cast<std::int64_t>(value);
-        return value;
-    }
-
     // A literal, a name that has one, a call without arguments by its name; anything else is open.
     void value_of(const std::string& key, std::size_t at) {
         const std::int64_t line = tokens_[at_].line;
@@ -262,7 +288,7 @@ class Reader {
             at_ = at;
             note_name(tokens_[at]);
         }
-        if (!value && names_precision(at)) {
+        if (!value && names_kind(at)) {
             value = tokens_[at + 2].value;
             end = at + 4;
         }
@@ -271,15 +297,32 @@ class Reader {
         if (!value && (outside || parameter)) variables_.erase({outside && function_.empty() ? "" : function_, key});
         at_ = value ? end : at;
         if (!value) value = open_mark(shown.empty() ? computed(at) : shown);
-        add(key, *value, line, key);
+        if (!sections_) return add(key, *value, line, key);
+        const std::string full = in_section(key, parameter, *value);
+        if (at_ == at && name(at) && sign(at + 1, "(")) section_next_ = outside ? full : key;
+        if (!full.empty() && !(at_ == at && last_part(tokens_[at].value).ends_with("Config"))) add(full, *value, line, full);
     }
 
-    // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed")
-    bool names_precision(std::size_t at) const {
+    // "config.training.seq_len = 8192", or seq_len in what "training" is given. Variables are no settings, save the one that another
+    // module's configuration is the start of: its name says the model.
+    std::string in_section(const std::string& key, bool parameter, const Json& value) const {
+        std::string path;
+        for (const Bracket& bracket : brackets_)
+            if (!bracket.section.empty()) path += bracket.section + ".";
+        if (!brackets_.empty()) return parameter ? "" : path + key;
+        if (const std::size_t cut = key.find('.'); cut != std::string::npos) return key.substr(cut + 1);
+        const auto* text = value.get_ptr<const Json::string_t*>();
+        return (key == "config" || key == "cfg") && text != nullptr && !functions_.contains(*text) && open_names(*text).empty() ? "config"
+                                                                                                                                : "";
+    }
+
+    // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed"), model_registry("8B")
+    bool names_kind(std::size_t at) const {
         if (!name(at) || !sign(at + 1, "(") || !sign(at + 3, ")") || !ends_value(at + 4) || tokens_[at + 2].kind != Token::text)
             return false;
         const std::string called = last_part(tokens_[at].value);
-        return called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config";
+        return called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config" ||
+               called == "model_registry";
     }
 
     // As it is written, with what stands in its brackets.
@@ -337,38 +380,17 @@ class Reader {
     Branch last_{};
     std::map<std::pair<std::string, std::string>, Json> variables_;
     std::map<std::string, std::map<std::string, std::set<std::string>>> calls_;
-    std::set<std::string> functions_;  // at the margin
-    std::string function_;
-    bool parameters_next_ = false;
+    std::set<std::string> functions_;                                      // at the margin
+    std::map<std::string, std::pair<std::string, std::string>> imported_;  // recipes: of which model, and which of its recipes
+    std::string function_, section_next_;
+    bool sections_, parameters_next_ = false;
     std::size_t at_ = 0, entries_ = 0;
 };
 
 }  // namespace
 
-bool is_python(std::string_view text) {
-    int telling = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view line = text.substr(at, end - at);
-        at = end + 1;
-        if (line.starts_with("#!")) return line.find("python") != std::string_view::npos;
-        const bool imports = (line.starts_with("from ") && line.find(" import ") != std::string_view::npos) ||
-                             (line.starts_with("import ") && line.find_first_of("=$;-") == std::string_view::npos);
-        const bool defines = line.starts_with("def ") && line.find('(') != std::string_view::npos;
-        // "cfg.model.x = 8": the shell has no blanks there, and no dots in names.
-        std::size_t name = line.find_first_not_of(" \t");
-        bool assigns = false;
-        if (name != std::string_view::npos && starts_name(line[name])) {
-            const std::size_t begin = name;
-            while (name < line.size() && (in_name(line[name]) || line[name] == '.')) ++name;
-            assigns = line.substr(name).starts_with(" = ") &&
-                      (line.substr(begin, name - begin).find('.') != std::string_view::npos || line.ends_with('('));
-        }
-        telling += (imports || defines ? 2 : 0) + (assigns ? 2 : 0);
-    }
-    return telling >= 2;
+std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) {
+    return Reader(python_tokens(text), set, has_sections(text)).all();
 }
-
-std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) { return Reader(python_tokens(text), set).all(); }
 
 }  // namespace fourfold

@@ -22,6 +22,8 @@ struct PythonScope {
 };
 
 bool is_python(std::string_view text);
+// Torchtitan's configurations are made of one object for each section: their keys then begin with it, "training.seq_len".
+bool has_sections(std::string_view text);
 std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set);
 
 }  // namespace fourfold

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/python.h"
+
 namespace fourfold {
 
 namespace {
@@ -20,7 +22,23 @@ class Tokens {
     }
 
  private:
-    void add(Token::Kind kind, std::string_view value) { list_.push_back({kind, std::string(value), line_, at_ - line_start_}); }
+    void add(Token::Kind kind, std::string_view value) {
+        if (kind == Token::number && multiplies(value)) return;
+        list_.push_back({kind, std::string(value), line_, at_ - line_start_});
+    }
+
+    // "8 * 1024" is one number. Where more than a product is computed, signs are left, and the whole stays open.
+    bool multiplies(std::string_view value) {
+        if (list_.size() < 2 || list_.back().kind != Token::sign || list_.back().value != "*") return false;
+        Token& before = list_[list_.size() - 2];
+        if (before.kind != Token::number) return false;
+        const Json left = python_number(before.value), right = python_number(std::string(value));
+        constexpr double kMost = 1e15;
+        if (!left.is_number_integer() || !right.is_number_integer() || left.get<double>() * right.get<double>() > kMost) return false;
+        before.value = dumped(Json(left.get<std::int64_t>() * right.get<std::int64_t>()));
+        list_.pop_back();
+        return true;
+    }
 
     void next() {
         const char c = text_[at_];
@@ -108,5 +126,42 @@ class Tokens {
 }  // namespace
 
 std::vector<PythonToken> python_tokens(std::string_view text) { return Tokens(text).all(); }
+
+Json python_number(std::string text) {
+    std::erase(text, '_');
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (end != text.c_str() + text.size() || !(value < 1e300 && value > -1e300)) return text;
+    if (text.find_first_of(".eExX") == std::string::npos && text.size() < 16) return static_cast<std::int64_t>(value);
+    return value;
+}
+
+bool has_sections(std::string_view text) {
+    return text.find("torchtitan") != std::string_view::npos && text.find(".Config") != std::string_view::npos;
+}
+
+bool is_python(std::string_view text) {
+    int telling = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with("#!")) return line.find("python") != std::string_view::npos;
+        const bool imports = (line.starts_with("from ") && line.find(" import ") != std::string_view::npos) ||
+                             (line.starts_with("import ") && line.find_first_of("=$;-") == std::string_view::npos);
+        const bool defines = line.starts_with("def ") && line.find('(') != std::string_view::npos;
+        // "cfg.model.x = 8": the shell has no blanks there, and no dots in names.
+        std::size_t name = line.find_first_not_of(" \t");
+        bool assigns = false;
+        if (name != std::string_view::npos && starts_name(line[name])) {
+            const std::size_t begin = name;
+            while (name < line.size() && (in_name(line[name]) || line[name] == '.')) ++name;
+            assigns = line.substr(name).starts_with(" = ") &&
+                      (line.substr(begin, name - begin).find('.') != std::string_view::npos || line.ends_with('('));
+        }
+        telling += (imports || defines ? 2 : 0) + (assigns ? 2 : 0);
+    }
+    return telling >= 2;
+}
 
 }  // namespace fourfold

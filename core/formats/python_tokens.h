@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/settings.h"
+
 namespace fourfold {
 
 struct PythonToken {
@@ -17,6 +19,12 @@ struct PythonToken {
 
 std::vector<PythonToken> python_tokens(std::string_view text);
 
+Json python_number(std::string text);  // 1_000; a text where it is none
+
+inline std::string last_part(const std::string& full) {
+    const std::size_t cut = full.rfind('.');
+    return cut == std::string::npos ? full : full.substr(cut + 1);
+}
 inline bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 inline bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

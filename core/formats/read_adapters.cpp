@@ -47,12 +47,27 @@ static constexpr NamedMatrices kMatrices[] = {
     {"attention_dense", lora_output},
     {"mlp_fc1", lora_gate | lora_up},
     {"mlp_fc2", lora_down},
+    {"dense", lora_output},  // GPT-NeoX, Falcon, ChatGLM
+    {"dense_h_to_4h", lora_gate | lora_up},
+    {"dense_4h_to_h", lora_down},
+    {"Wqkv", lora_query | lora_key | lora_value},    // MPT
+    {"c_attn", lora_query | lora_key | lora_value},  // GPT-2, Qwen
+    {"wqkv", lora_query | lora_key | lora_value},    // InternLM 2
+    {"wo", lora_output},
+    {"w1", lora_gate},
+    {"w2", lora_down},
+    {"w3", lora_up},
     {"all", lora_all},
     {"all-linear", lora_all},
 };
 
-// Of a regular expression over names, "(mlp|self_attn).(up|down|q|k|v|o)_proj", the matrices whose names its words are.
-static std::uint32_t targets_in(std::string_view pattern) {
+// Words of a pattern that leave no matrix out.
+static constexpr std::string_view kEveryLayer[] = {"model",     "language_model", "decoder", "layers", "self_attention",
+                                                   "self_attn", "attention",      "mlp",     "proj",   "_proj"};
+
+// Of a regular expression over names, "(mlp|self_attn).(up|down|q|k|v|o)_proj", the matrices whose names its words are. Another word,
+// "*shared_experts.linear_fc1", may leave some of them out: that is noted.
+static std::uint32_t targets_in(Import& in, std::string_view pattern) {
     const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     std::uint32_t targets = 0;
     std::string word;
@@ -61,8 +76,12 @@ static std::uint32_t targets_in(std::string_view pattern) {
             word += pattern[i];
             continue;
         }
+        std::uint32_t named = 0;
         for (const NamedMatrices& one : kMatrices)
-            if (!word.empty() && (one.name == word || one.name == word + "_proj")) targets |= one.targets;
+            if (!word.empty() && (one.name == word || one.name == word + "_proj")) named |= one.targets;
+        targets |= named;
+        if (named == 0 && word.size() > 1 && std::find(std::begin(kEveryLayer), std::end(kEveryLayer), word) == std::end(kEveryLayer))
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", word.substr(0, 60)));
         word.clear();
     }
     return targets;
@@ -71,7 +90,7 @@ static std::uint32_t targets_in(std::string_view pattern) {
 // Adds the matrices that a text names, apart by commas or blanks; what it does not know is noted.
 static void add_targets(Import& in, std::string_view text, std::uint32_t& targets) {
     if (text.find_first_of("(|*[\\") != std::string_view::npos) {
-        targets |= targets_in(text);
+        targets |= targets_in(in, text);
         return;
     }
     for (std::size_t at = 0; at <= text.size();) {

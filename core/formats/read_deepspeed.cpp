@@ -28,7 +28,62 @@ static void read_offload(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
 }
 
+static bool is_one_of(std::string_view key, const std::string_view* begin, const std::string_view* end) {
+    return std::any_of(begin, end, [&](std::string_view own) { return matches(own, key); });
+}
+
+static void refuse_key(Import& in, std::string_view program, std::string_view key) {
+    in.refused.push_back(Text("import_plan.refused.no_key").with("program", program).with("key", key.substr(0, 80)));
+}
+
+// Its settings and older names of them (runtime/zero/config.py); others are forbidden (DeepSpeedConfigModel). Parts of the optimizer wait
+// on the host in stage 3 alone.
+static void check_zero_block(Import& in) {
+    constexpr std::string_view kSection = "zero_optimization.";
+    constexpr std::string_view kOwn[] = {"stage",
+                                         "stage3_*",
+                                         "contiguous_gradients",
+                                         "reduce_scatter",
+                                         "*_bucket_size",
+                                         "use_*",
+                                         "allgather_*",
+                                         "overlap_comm",
+                                         "load_from_*",
+                                         "elastic_checkpoint",
+                                         "offload_param*",
+                                         "offload_optimizer*",
+                                         "sub_group_size",
+                                         "cpu_offload*",
+                                         "*_threshold",
+                                         "max_live_parameters",
+                                         "max_reuse_distance",
+                                         "gather_*",
+                                         "ignore_unused_parameters",
+                                         "legacy_stage1",
+                                         "round_robin_gradients",
+                                         "zero_*",
+                                         "zeropp_*",
+                                         "zenflow*",
+                                         "mics_*",
+                                         "memory_efficient_linear",
+                                         "pipeline_loading_checkpoint",
+                                         "override_module_apply",
+                                         "log_trace_*",
+                                         "enable_sanity_checks",
+                                         "save_muon_*",
+                                         "leaf_module*"};
+    for (const Entry& entry : in.entries)
+        if (entry.key.starts_with(kSection) &&
+            !is_one_of(std::string_view(entry.key).substr(kSection.size()), std::begin(kOwn), std::end(kOwn)))
+            refuse_key(in, "DeepSpeed", entry.key);
+    const auto stage = in.whole("zero_optimization.stage", "zero");
+    const auto part = in.number("zero_optimization.offload_optimizer.ratio", "optimizer_offload");
+    if (stage && *stage < 3 && part && *part < 1)
+        in.refused.push_back(Text("import_plan.refused.needs").with("one", "offload_optimizer.ratio").with("other", "\"stage\": 3"));
+}
+
 void read_zero_block(Import& in) {
+    check_zero_block(in);
     read_zero_stage(in, "zero_optimization.stage");
     read_offload(in);
     for (const char* key : {"zero_optimization.mics_shard_size", "zero_optimization.zero_hpz_partition_size"})
@@ -153,7 +208,7 @@ static void read_launch_arguments(Import& in) {
     constexpr std::pair<const char*, const char*> kTypes[] = {
         {"multi_gpu", "MULTI_GPU"}, {"use_megatron_lm", "MEGATRON_LM"}, {"use_deepspeed", "DEEPSPEED"}, {"use_fsdp", "FSDP"}};
     for (Entry& entry : in.entries) {
-        if (entry.key.find('.') != std::string::npos) continue;
+        if (entry.key.find('.') != std::string::npos || !entry.shown.starts_with('-')) continue;
         const auto* found =
             std::find_if(std::begin(kParts), std::end(kParts), [&](const auto& one) { return matches(one.first, entry.key); });
         if (found != std::end(kParts)) entry.key.insert(0, found->second);
@@ -163,8 +218,50 @@ static void read_launch_arguments(Import& in) {
         if (in.on(key, "zero")) in.derive(*in.last(key), "distributed_type", type);
 }
 
+// Its file's own settings (commands/config/config_args.py): with another one, or without the type, it stops.
+static void check_file(Import& in) {
+    constexpr std::string_view kOwn[] = {"compute_environment",
+                                         "distributed_type",
+                                         "mixed_precision",
+                                         "use_cpu",
+                                         "debug",
+                                         "num_processes",
+                                         "machine_rank",
+                                         "num_machines",
+                                         "gpu_ids",
+                                         "main_*",
+                                         "rdzv_backend",
+                                         "same_network",
+                                         "enable_cpu_affinity",
+                                         "downcast_bf16",
+                                         "tpu_*",
+                                         "command_file",
+                                         "commands*",
+                                         "fp16",
+                                         "dynamo_backend",
+                                         "*_config",
+                                         "*_config.*",
+                                         "ec2_*",
+                                         "iam_*",
+                                         "image_uri",
+                                         "profile",
+                                         "region",
+                                         "base_job_name",
+                                         "*_version",
+                                         "sagemaker_*",
+                                         "additional_args*"};
+    if (in.entries.empty() || std::any_of(in.entries.begin(), in.entries.end(), [](const Entry& one) {
+            return one.shown.empty() || one.shown.starts_with('-') || one.shown != one.key;
+        }))
+        return;  // the command, with or without its file
+    for (const Entry& entry : in.entries)
+        if (!is_one_of(entry.key, std::begin(kOwn), std::end(kOwn))) refuse_key(in, "accelerate", entry.key);
+    refuse_without(in, "accelerate", "distributed_type");
+}
+
 void read_accelerate(Import& in) {
     read_launch_arguments(in);
+    check_file(in);
     in.mark_all({"compute_environment", "debug", "machine_rank", "main_*", "rdzv*", "same_network", "tpu*", "use_cpu", "downcast*",
                  "enable_cpu_affinity", "dynamo*", "fsdp_config.*", "deepspeed_config.*", "parallelism_config.*", "gpu_ids",
                  "megatron_lm_config.*"},
@@ -174,6 +271,8 @@ void read_accelerate(Import& in) {
     read_degrees(in);
     fill_pytorch(in);
     const std::string type = lower_case(in.text("distributed_type", "zero").value_or(""));
+    const auto reduced = in.text("fsdp_config.fsdp_mixed_precision_policy.reduce_dtype", "gradients_in_fp32");
+    if (reduced) in.job["gradients_in_fp32"] = *reduced == "fp32" || reduced->ends_with("float32");
     if (type == "fsdp")
         read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
     else if (type == "megatron_lm")

@@ -146,13 +146,13 @@ void read_axolotl(Import& in) {
     } else
         refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir", "reward_model"});
     if (says_any(in, {"unfrozen_parameters*"})) refuse_mode(in, "unfrozen_parameters");
+    refuse_without(in, "Axolotl", "learning_rate");  // the one number that its schema has no value for (schemas/training.py)
     ask_rest(in);
 }
 
 int llama_factory_likeness(const std::vector<Entry>& entries) {
-    return count_like(entries, {"model_name_or_path"}) > 0
-               ? count_like(entries, {"finetuning_type", "cutoff_len", "lora_target", "quantization_bit"})
-               : 0;
+    const int own = count_like(entries, {"finetuning_type", "cutoff_len", "lora_target", "quantization_bit"});
+    return own > 1 || count_like(entries, {"model_name_or_path"}) > 0 ? own : 0;
 }
 
 void read_llama_factory(Import& in) {
@@ -205,6 +205,12 @@ void read_llama_factory(Import& in) {
     if (stage && *stage != "pt" && *stage != "sft") refuse_mode(in, *stage);
     if (!lora) refuse_adapters(in, {"quantization_bit"});
     refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora", "adapter_name_or_path"});
+    if (in.has("settings_file")) {  // it says the rest
+        in.notes.emplace_back("import_plan.note.recipe");
+        in.keep_said({"gpus", "model", "framework"});
+    } else {
+        refuse_without(in, "LLaMA-Factory", "model_name_or_path");
+    }
     ask_rest(in);
 }
 

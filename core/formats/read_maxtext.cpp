@@ -50,7 +50,9 @@ static void read_axes(Import& in) {
         }
         if (name == "fsdp")
             in.job["zero"] = degree == 1 ? "none" : "weights";
-        else if (field.empty() && degree != 1)
+        else if (field.empty() && degree == 1)
+            ;  // as if it were not there
+        else if (field.empty())
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", joined({"ici_", name, "_parallelism"})));
         else if (degree > 0 && said && name != "data")
             in.job[std::string(field)] = degree;
@@ -62,6 +64,27 @@ static void read_axes(Import& in) {
     if (count_like(in.entries, {"ici_*_parallelism"}) == 0 || product == 0) return;
     for (const Axis& axis : kAxes) in.whole(joined({"ici_", axis.name, "_parallelism"}), "gpus");
     in.job["gpus"] = product;
+}
+
+// Experts, and attention to what is squeezed, where those are said; the width of an expert stands beside the others' only where they
+// differ.
+static void read_parts(Import& in, Json& config) {
+    const bool latent = in.text("attention_type", "model") == "mla";
+    const auto experts = in.whole("num_experts", "model");
+    if (experts && *experts > 1) config[latent ? "n_routed_experts" : "num_local_experts"] = *experts;
+    if (latent || (experts && *experts > 1)) config["model_type"] = latent ? "deepseek_v3" : "mixtral";
+    constexpr const char* kSame[] = {"num_experts_per_tok", "q_lora_rank",      "kv_lora_rank",
+                                     "qk_nope_head_dim",    "qk_rope_head_dim", "v_head_dim"};
+    for (const char* key : kSame)
+        if (const auto value = in.whole(key, "model")) config[key] = *value;
+    constexpr std::pair<const char*, const char*> kOther[] = {{"base_moe_mlp_dim", "moe_intermediate_size"},
+                                                              {"shared_experts", "n_shared_experts"},
+                                                              {"first_num_dense_layers", "first_k_dense_replace"}};
+    for (const auto& [theirs, ours] : kOther)
+        if (const auto value = in.whole(theirs, "model")) config[ours] = *value;
+    const auto groups = in.whole("n_routing_groups", "model"), used = in.whole("topk_routing_group", "model");
+    if (latent) config["n_group"] = std::max<std::int64_t>(groups.value_or(1), 1);  // base.yml: -1, no groups
+    if (latent) config["topk_group"] = std::max<std::int64_t>(used.value_or(1), 1);
 }
 
 static void read_sizes(Import& in) {
@@ -76,11 +99,12 @@ static void read_sizes(Import& in) {
     for (const auto& [theirs, ours] : kSizes)
         if (const auto value = in.whole(theirs, "model")) config[ours] = *value;
     if (in.has("logits_via_embedding")) config["tie_word_embeddings"] = in.on("logits_via_embedding", "model");
-    const bool experts = in.whole("num_experts", "model").value_or(1) > 1;
-    if (experts || !config.contains("hidden_size") || !config.contains("vocab_size") || !config.contains("num_key_value_heads")) return;
+    read_parts(in, config);
     Problems problems;
     ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
+    const bool whole = config.contains("hidden_size") && config.contains("vocab_size") && config.contains("num_key_value_heads");
+    const auto model = whole && !in.hangs("model") ? read_model(config, "", problems, report) : std::nullopt;
+    if (model) in.job["model"] = canonical_config(*model);
 }
 
 static void read_kernel(Import& in) {

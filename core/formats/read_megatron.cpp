@@ -241,7 +241,7 @@ static void read_batch(Import& in, const MegatronDefaults& defaults) {
     if (!in.job.contains("micro_batch")) in.set("micro_batch", in.whole(micro_key, "micro_batch"));
     if (const auto ramp = in.text("rampup_batch_size", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
     if (const auto ramp = in.text("step_batch_size_schedule", "")) in.notes.push_back(Text("import_plan.note.ramp").with("ramp", *ramp));
-    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
+    const std::int64_t gpus = in.hangs("gpus") ? 0 : in.job.value("gpus", std::int64_t{0});
     const std::int64_t parallel = in.model_parallel(), copies = in.copies();
     if (gpus > 0 && parallel > 0 && gpus % parallel != 0)
         in.refused.push_back(Text(refusal("world")).with("gpus", gpus).with("product", parallel));  // 424-448

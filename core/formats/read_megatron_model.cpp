@@ -17,6 +17,23 @@ static std::optional<std::int64_t> vocabulary_of(const std::string& tokenizer) {
     return std::nullopt;
 }
 
+// The last folder of a path.
+static std::string folder_of(const std::string& path) {
+    const std::size_t end = path.rfind('/');
+    if (end == std::string::npos || end == 0) return "";
+    const std::size_t begin = path.rfind('/', end - 1);
+    return path.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1));
+}
+
+// "baichuan2-7b-base": a model's name has its size.
+static bool says_billions(std::string_view name) {
+    for (std::size_t i = 0; i + 1 < name.size(); ++i) {
+        const bool ends = i + 2 == name.size() || std::isalnum(static_cast<unsigned char>(name[i + 2])) == 0;
+        if (std::isdigit(static_cast<unsigned char>(name[i])) != 0 && name[i + 1] == 'b' && ends) return true;
+    }
+    return false;
+}
+
 // Of the tokenizer, where the arguments name one of those; pretrain_gpt.py itself takes GPT-2's for a list of merges.
 static std::optional<std::int64_t> tokenizer_words(Import& in) {
     auto tokenizer = in.text("tokenizer_type", "");
@@ -25,7 +42,10 @@ static std::optional<std::int64_t> tokenizer_words(Import& in) {
     if (tokenizer == "Llama2Tokenizer") {  // a SentencePiece file, which may be anybody's
         const std::string file = lower_case(in.text("tokenizer_model", "").value_or("tokenizer.model"));
         const bool usual = file.ends_with("tokenizer.model") || file.find("llama") != std::string::npos;
-        if (!usual || file.find("llm-jp") != std::string::npos) words.reset();
+        const std::string folder = folder_of(file);  // "Mixtral-8x7B/tokenizer.model"
+        const bool another = file.find("llama") == std::string::npos && says_billions(folder);
+        if (!usual || another || file.find("llm-jp") != std::string::npos) words.reset();
+        if (const CatalogModel* model = another ? named_model(folder) : nullptr) tokenizer = folder, words = model->model.vocabulary;
     }
     for (const char* key : {"tokenizer_model", "tokenizer_name_or_path", "tokenizer_type"}) {  // a model's own, by its name
         if (words || !in.has(key) || !in.last(key)->open.empty()) continue;

@@ -96,7 +96,11 @@ void read_config(Import& in) {
         config.contains("hidden_size") && !experts && !is("is_starcoder2_config") ? read_model(config, "", problems, report) : std::nullopt;
     for (const std::string& key : report.used)
         if (const std::string full = std::string(kModel) + key; in.has(full)) in.text(full, "model");
-    if (!model) return;
+    if (!model) {  // a fork's: none of its sizes is taken
+        for (Entry& entry : in.entries)
+            if (entry.key.starts_with(kModel) && entry.fate != Fate::open) entry.fate = Fate::unknown;
+        return;
+    }
     in.mark_all({"model.model_config.*"}, Fate::no_number);
     in.job["model"] = canonical_config(*model);
 }

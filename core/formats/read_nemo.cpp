@@ -45,7 +45,7 @@ constexpr Renamed kNames[] = {
     {"gpus_per_node", "devices"},
     {"n_devices", "devices"},
     {"nodes", "num_nodes"},
-    {"num_attention_heads", "num_attention_heads"},
+    {"num_moe_experts", "num_experts"},
     {"enable_vboost", "vboost"},
     {"hf_model_id", "hf_path"},
     {"hf_model_name", "hf_path"},

@@ -67,6 +67,8 @@ constexpr std::string_view kNoNumber[] = {"run.*",
                                           "off.*",
                                           "selective_method",
                                           "native_amp*",
+                                          "fsdp_*",
+                                          "validation_param*",
                                           "grad*",
                                           "transformer_*",
                                           "*_fusion",
@@ -150,6 +152,8 @@ void translate(Import& in) {
         if (key == "activation" && (value.find("swiglu") != std::string::npos || value.find("geglu") != std::string::npos ||
                                     value.find("reglu") != std::string::npos))
             in.become(entry, "swiglu", true);
+        else if (key == "activation")
+            entry.fate = Fate::no_number;  // without a gate they are all one shape
         else if (key == "normalization")
             in.become(entry, key, value.starts_with("rms") ? "RMSNorm" : "LayerNorm");
         else if (key == "num_query_groups" && !entry.value.is_null())

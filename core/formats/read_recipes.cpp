@@ -14,18 +14,21 @@ constexpr int kLikeEnough = 2;
 constexpr std::size_t kMost = 50;
 
 int telling(const std::vector<Entry>& entries) {
-    return count_like(
-        entries, {"*_model_parallel_size", "*tensor_parallelism", "*pipeline_parallelism", "*context_parallelism", "*context_parallel_size",
-                  "*num_nodes", "*global_batch_size", "*micro_batch_size", "*seq_length", "*_parallel_degree"});
+    return count_like(entries, {"*_model_parallel_size", "*tensor_parallelism", "*pipeline_parallelism", "*context_parallelism",
+                                "*context_parallel_size", "*num_nodes", "*global_batch_size", "*micro_batch_size", "*seq_length",
+                                "*_parallel_degree", "training.seq_len", "training.local_batch_size", "training.max_context_length",
+                                "activation_checkpoint.mode", "parallelism.data_parallel*", "model_converters.converters"});
 }
 
-// Whether a function sets something itself, and does not merely start another one.
+// Whether a function sets something itself, or has a recipe changed by other functions, and does not merely start another one.
 bool says_own(const std::vector<Entry>& entries) {
-    return telling(entries) > 0 || count_like(entries, {"*.model.*", "*.strategy.*", "*.mixed_precision", "*.plugins"}) > 0;
+    return telling(entries) > 0 || (count_like(entries, {"recipe_call"}) > 0 && count_like(entries, {kCall}) > 0) ||
+           count_like(entries, {"*.model.*", "*.strategy.*", "*.mixed_precision", "*.plugins"}) > 0;
 }
 
-// Megatron-Bridge's configuration is called "cfg" or holds a section "train"; NeMo 2 has a trainer.
+// Torchtitan's say so; Megatron-Bridge's configuration is called "cfg" or holds a section "train"; NeMo 2 has a trainer.
 const FormatReader* reader_for(std::string_view text, const std::vector<Entry>& entries) {
+    if (has_sections(text)) return reader_called("torchtitan");
     const bool bridge = text.find("megatron.bridge") != std::string_view::npos || text.find("ConfigContainer") != std::string_view::npos ||
                         text.find("AutoBridge") != std::string_view::npos || text.find("WorkloadBaseConfig") != std::string_view::npos ||
                         count_like(entries, {"cfg.*", "config.model.*"}) > 0;
@@ -108,8 +111,9 @@ void add_job(ReadJobs& read, const FormatReader& reader, const NamesSet& set, Re
     job.in.answers = set;
     reader.read(job.in);
     // What is computed and was looked for by nobody is code, and no setting.
-    std::erase_if(job.in.entries, [](const Entry& entry) {
-        return entry.fate == Fate::unknown && !entry.open.empty() && entry.shown.find('.') == std::string::npos;
+    std::erase_if(job.in.entries, [&](const Entry& entry) {
+        return reader.id != "torchtitan" && entry.fate == Fate::unknown && !entry.open.empty() &&
+               entry.shown.find('.') == std::string::npos;
     });
     for (const Entry& entry : job.in.entries)
         if (entry.fate == Fate::open)

@@ -148,21 +148,36 @@ std::vector<Entry> overrides_of(ShellCommand& command) {
     return entries;
 }
 
+// "bash run.sh --num-layers 8": the rest of what it would start stands in that script.
+bool starts_script(const ShellCommand& command) {
+    const auto flag = std::find_if(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text[0] == '-'; });
+    return std::any_of(command.words.begin(), flag, [](const ShellWord& word) { return word.text.ends_with(".sh"); });
+}
+
+// torchtitan's run_train.sh takes these names for arguments; the first is that of its TOML in other scripts too.
+constexpr std::pair<const char*, const char*> kTorchtitanNames[] = {
+    {"CONFIG_FILE", "job.config_file"}, {"MODULE", "module"}, {"CONFIG", "config"}};
+void add_torchtitan_names(const ShellScript& script, const ShellCommand& command, Import& in) {
+    for (const auto& [name, key] : kTorchtitanNames) {
+        if (in.has(key) || (name != kTorchtitanNames[0].first && !starts_script(command))) continue;
+        const auto set = std::find_if(command.settings.begin(), command.settings.end(),
+                                      [name = std::string_view(name)](const auto& one) { return one.first == name; });
+        const auto known = script.variables.find(name);
+        if (set != command.settings.end())
+            in.entries.push_back({key, name, set->second, command.line});
+        else if (known != script.variables.end() && !known->second.empty())
+            in.entries.push_back({key, name, known->second[0].text, known->second[0].line});
+    }
+}
+
 // What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
-    if (format == "torchtitan" && !in.has("job.config_file")) {
-        const auto set =
-            std::find_if(command.settings.begin(), command.settings.end(), [](const auto& one) { return one.first == "CONFIG_FILE"; });
-        const auto known = script.variables.find("CONFIG_FILE");
-        if (set != command.settings.end())
-            in.entries.push_back({"job.config_file", "CONFIG_FILE", set->second, command.line});
-        else if (known != script.variables.end() && !known->second.empty())
-            in.entries.push_back({"job.config_file", "CONFIG_FILE", known->second[0].text, known->second[0].line});
-    }
-    if (format != "llm-foundry") return;
+    if (format == "torchtitan") add_torchtitan_names(script, command, in);
+    if (format != "llm-foundry" && format != "llama-factory") return;
     const auto file = std::find_if(rest.words.begin(), rest.words.end(),
                                    [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
-    if (file != rest.words.end()) in.entries.push_back({"config_file", "", file->text, file->line});
+    if (file != rest.words.end())
+        in.entries.push_back({format == "llm-foundry" ? "config_file" : "settings_file", "", file->text, file->line});
 }
 
 // "accelerate launch train.py", "swift sft": the word behind the program, one of these; "" where it is not there.
@@ -187,7 +202,9 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         job.in.entries.push_back({"swift", "", swift, command.line});
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) reader = reader_called("accelerate");
+    if (!started_with(rest, "llamafactory-cli", {"train"}).empty()) reader = reader_called("llama-factory");
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
+    if (reader->id == "gpt-neox") return std::nullopt;  // it takes files alone: what has its names here is a program of somebody's own
     const bool trains =
         std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });
     if (!trains) return std::nullopt;
@@ -228,12 +245,6 @@ std::vector<ShellCommand> joined_overrides(const std::vector<ShellCommand>& comm
 // Megatron-DeepSpeed has Megatron-LM's arguments, and some of its own.
 bool is_deepspeed(const std::vector<Entry>& entries) { return count_like(entries, {"deepspeed", "deepspeed_config", "zero_stage"}) > 0; }
 
-// "bash run.sh --num-layers 8": the rest of what it would start stands in that script.
-bool starts_script(const ShellCommand& command) {
-    const auto flag = std::find_if(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text[0] == '-'; });
-    return std::any_of(command.words.begin(), flag, [](const ShellWord& word) { return word.text.ends_with(".sh"); });
-}
-
 // `alone`: what is said stands before another script, which says the rest.
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
@@ -247,8 +258,9 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
             for (const std::string& open : open_names(reason)) in.touched.push_back(open);
     const std::string first = command.words.empty() ? "" : command.words[0].text;
     if (set.contains("gpus") || (first != "srun" && first != "sbatch")) in.set("gpus", in.whole("gpus", "gpus"));
-    const bool swift = !started_with(command, "megatron", {"sft", "pt"}).empty();
-    if (swift) in.entries.push_back({"swift", "", "megatron", command.line});
+    const std::string way = started_with(command, "megatron", {"sft", "pt", "rlhf"});
+    const bool swift = !way.empty();
+    if (swift) in.entries.push_back({"swift", "", way, command.line});
     if (swift) take_named_model(in, in.has("model") ? "model" : "load");
     read_launch(script, command, in);
     const bool starts =

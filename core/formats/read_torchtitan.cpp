@@ -1,6 +1,7 @@
 // torchtitan: TOML up to 9810191bb (2026-02-23), and the arguments after it (b5bcd76c6), which have the same sections. Data parallelism is
 // FSDP; a step's batch counts sequences, and later tokens.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
@@ -24,17 +25,29 @@ constexpr std::pair<std::string_view, const char*> kFlavors[] = {{"deepseek_v3_1
                                                                  {"llama4_17bx16e", "llama-4-scout"},
                                                                  {"llama4_17bx128e", "llama-4-maverick"}};
 
+// A fork's "v2" of its "DeepSeek" may be any of that name; "8B" and "17bx16e" are one model.
+bool is_size(std::string_view flavor) {
+    for (std::size_t i = 1; i < flavor.size(); ++i)
+        if (std::string_view("bBmM").find(flavor[i]) != std::string_view::npos &&
+            std::isdigit(static_cast<unsigned char>(flavor[i - 1])) != 0)
+            return true;
+    return false;
+}
+
 void read_model_name(Import& in) {
     const auto name = in.text("model.name", "model"), flavor = in.text("model.flavor", "model");
     const auto module = in.text("module", "model"), config = in.text("config", "model");
     std::vector<std::string> names;
-    if (name && flavor) {
+    if (name && flavor && is_size(*flavor)) {
         names = {joined({*name, "-", *flavor})};
         if (name->starts_with("llama3")) names.push_back(joined({"llama-3.1-", *flavor}));
     } else if (config) {
         names = {*config};
         if (config->starts_with("llama3_")) names.push_back("llama-3.1-" + config->substr(7));
     }
+    // In Python: model_registry("8B"), and the folder of the same size.
+    const auto spec = in.text("model_spec", "model"), folder = in.text("hf_assets_path", "");
+    if (spec && folder && lower_case(*folder).ends_with("-" + lower_case(*spec))) names = {folder->substr(folder->rfind('/') + 1)};
     std::string joint = names.empty() ? "" : lower_case(names[0]);  // also a file of Primus: "deepseek_v3_16b.yaml"
     std::replace(joint.begin(), joint.end(), '-', '_');
     for (const auto& [theirs, ours] : kFlavors)
@@ -52,7 +65,7 @@ void read_model_name(Import& in) {
             return;
         }
     }
-    for (const char* key : {"model.name", "model.flavor", "module", "config"}) in.mark(key, Fate::unknown);
+    for (const char* key : {"model.name", "model.flavor", "module", "config", "model_spec"}) in.mark(key, Fate::unknown);
 }
 
 void read_recompute(Import& in) {
@@ -83,6 +96,7 @@ void read_precision(Import& in) {
         fp8 = fp8 || list->find("float8") != std::string::npos || list->find("mx") != std::string::npos;
     }
     fp8 = in.on("float8.enable_float8_linear", "precision") || in.on("training.enable_float8_linear", "precision") || fp8;
+    in.text("model_spec", "precision");  // computed, it may hold 8-bit numbers
     const auto parameters = in.text("training.mixed_precision_param", "precision");
     in.job["precision"] = fp8 ? "fp8" : parameters == "float16" ? "fp16" : "bf16";
     if (parameters == "float32") in.notes.emplace_back("import_plan.note.fp32_named");
@@ -136,6 +150,18 @@ void read_gpus(Import& in) {
         in.refused.push_back(
             Text("import_plan.refused.mesh").with("gpus", in.job["gpus"].get<std::int64_t>()).with("product", *shards * split * replicas));
     in.ask("gpus");
+}
+
+// Groups of experts are made of the GPUs that share a copy out (distributed/parallel_dims.py).
+void check_experts(Import& in) {
+    const std::int64_t experts = in.job.value("expert_parallel", std::int64_t{1}),
+                       stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    const std::int64_t shards = shards_of(in, "zero").value_or(0), split = in.model_parallel();
+    constexpr std::int64_t kMost = 65'536;
+    if (experts <= 1 || experts > kMost || shards <= 0 || shards > kMost || split <= 0 || split > kMost || in.hangs("expert_parallel"))
+        return;
+    if (shards * split % (experts * stages) == 0) return;
+    in.refused.push_back(Text("import_plan.refused.expert_world").with("gpus", shards * split).with("product", experts * stages));
 }
 
 void read_batch(Import& in) {
@@ -214,6 +240,13 @@ void read_schedule(Import& in) {
     }
 }
 
+// Objects of a configuration in Python that are made by a call, and hold no number that counts.
+void mark_objects(Import& in) {
+    in.mark_all({"tokenizer", "optimizer", "lr_scheduler", "checkpoint", "metrics", "dataloader", "profiler", "profiling", "validator*",
+                 "loss*", "hf_assets_path", "dump_folder", "compile", "comm", "debug"},
+                Fate::no_number);
+}
+
 }  // namespace
 
 int torchtitan_likeness(const std::vector<Entry>& entries) {
@@ -255,6 +288,7 @@ void read_torchtitan(Import& in) {
                  "dataloader.*",
                  "tokenizer.*"},
                 Fate::no_number);
+    mark_objects(in);
     for (const auto& [key, field] : kTorchtitanKeys)
         if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;
     const bool elsewhere = is_elsewhere(in);
@@ -264,6 +298,7 @@ void read_torchtitan(Import& in) {
     read_model_name(in);
     read_zero(in);
     read_gpus(in);
+    if (!elsewhere) check_experts(in);
     read_batch(in);
     read_schedule(in);
     read_recompute(in);

@@ -24,7 +24,7 @@ static void read_sharding(Import& in) {
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
     else if (says_any(in, {"config_file"}))  // of accelerate
         read_zero_path(in, "config_file");
-    else if (!says_any(in, {"deepspeed_config*"}))  // else a file says it that is not here
+    else if (!says_any(in, {"deepspeed_config*", "sharded_ddp*"}))  // else a file says it that is not here, or fairscale does it
         in.job["zero"] = "none";
 }
 
@@ -45,8 +45,6 @@ static void read_swift(Import& in) {
         if (in.text("swift", "") == stage) refuse_mode(in, stage);
     if (!in.has("gradient_checkpointing") && !in.hangs("recompute")) in.job["recompute"] = "full";
     if (!in.has("gradient_accumulation_steps")) in.job.erase("global_batch");
-    const auto type = in.text("torch_dtype", "precision");
-    if (type == "bfloat16" || type == "float16") in.job["precision"] = *type == "float16" ? "fp16" : "bf16";
     if (!read_swift_adapters(in, "lora")) return;
     const auto bits = in.whole("quant_bits", "frozen_weights");
     read_frozen(in, bits == 4, bits == 8, "bnb_4bit_use_double_quant");
@@ -55,6 +53,7 @@ static void read_swift(Import& in) {
 void add_megatron_swift(Import& in) {
     if (!in.job.contains("sequence_length")) in.set("sequence_length", in.whole("max_length", "sequence_length"));
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
+    if (in.text("swift", "") == "rlhf") refuse_mode(in, in.text("rlhf_type", "").value_or("rlhf"));
     read_swift_adapters(in, "full");
     ask_model(in);
 }
@@ -69,14 +68,30 @@ static void read_part(Import& in) {
     if (!lora) return;
     const char* rank = in.has("lora_rank") ? "lora_rank" : "lora_r";
     const char* targets = in.has("trainable") ? "trainable" : "lora_target_modules";
-    read_adapters(in, {rank, targets, "lora_dropout", "", lora_query | lora_value});
+    const bool llava = in.on("lora_enable", "trained");  // rank 64 on every matrix (train.py, find_all_linear_names); TRL's rank is 16
+    read_adapters(in, {rank, targets, "lora_dropout", "", llava ? std::uint32_t{lora_all} : lora_query | lora_value,
+                       llava                          ? 64
+                       : in.on("use_peft", "trained") ? 16
+                                                      : 8});
     read_frozen(in, four, eight, "bnb_4bit_use_double_quant");
     if (four && in.has("use_peft") && !in.has("bnb_4bit_use_double_quant"))  // TRL, model_config.py
         in.job["frozen_weights"] = in.on("use_bnb_nested_quant", "frozen_weights") ? "nf4" : "nf4_single";
 }
 
+// Where no type of the computation is said, it is that of the weights.
+static void read_weight_type(Import& in) {
+    for (const char* key : {"torch_dtype", "dtype"}) {
+        const bool said = in.job.contains("precision") || in.hangs("precision");
+        const auto type = in.text(key, "precision");
+        if (!said && (type == "bfloat16" || type == "float16"))
+            in.job["precision"] = *type == "float16" ? "fp16" : "bf16";
+        else if (type)
+            in.mark(key, Fate::no_number);
+    }
+}
+
 static void take_model(Import& in) {
-    for (const char* key : {"model_name_or_path", "model_id_or_path", "model_name", "model"})
+    for (const char* key : {"model_name_or_path", "model_id_or_path", "base_model_name_or_path", "model_name", "model"})
         if (in.has(key)) return take_named_model(in, key), void();
 }
 
@@ -114,7 +129,6 @@ void read_transformers(Import& in) {
                  "per_device_eval*",
                  "max_grad_norm",
                  "max_steps",
-                 "torch_dtype",
                  "model_revision",
                  "tokenizer*",
                  "chat_template*",
@@ -156,6 +170,7 @@ void read_transformers(Import& in) {
     read_attention_kernel(in, kernel.value_or(named.value_or("")));
     if (in.on("use_flash_attn", "attention") || in.on("use_flash_attention_2", "attention")) in.job["attention"] = "flash";
     read_trainer_types(in);
+    read_weight_type(in);
     read_trainer_optimizer(in, "optim");
     read_part(in);
     ask_rest(in);

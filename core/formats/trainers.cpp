@@ -183,6 +183,10 @@ void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
     in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";
 }
 
+void refuse_without(Import& in, std::string_view program, std::string_view key) {
+    if (in.last(key) == nullptr) in.refused.push_back(Text("import_plan.refused.needs").with("one", program).with("other", key));
+}
+
 void refuse_both(Import& in, std::string_view one, std::string_view other) {
     in.refused.push_back(Text("import_plan.refused.both").with("one", one).with("other", other));
 }

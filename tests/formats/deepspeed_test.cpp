@@ -63,6 +63,16 @@ TEST_CASE("gpt-neox: attention, optimizer, types and gates by its older names") 
     CHECK(geglu["intermediate_size"] == 2'048);
 }
 
+TEST_CASE("DeepSpeed: a setting of ZeRO that it does not have, and a part of the optimizer on the host before stage 3, stop it") {
+    const auto refused = [](const std::string& said) {
+        return ids(first_of("train_micro_batch_size_per_gpu = 1\nzero_optimization.stage = 2\n" + said)["refused"]);
+    };
+    CHECK(refused("zero_optimization.prefetch_bucket_size = 5\nzero_optimization.stage3_max_live_parameters = 5\n") == "");
+    CHECK(refused("zero_optimization.zero_hpz_partition_size = 8\nzero_optimization.offload_optimizer.device = \"cpu\"\n") == "");
+    CHECK(refused("zero_optimization.offload_device = \"cpu\"\n") == "import_plan.refused.no_key");
+    CHECK(refused("zero_optimization.offload_optimizer.ratio = 0.5\n") == "import_plan.refused.needs");
+}
+
 TEST_CASE("Primus: sizes beside a preset change its model; layers a chunk are the preset's") {
     const auto primus = [](const std::string& preset, const std::string& said) {
         return first_of("modules.pre_trainer.framework = \"megatron\"\nmodules.pre_trainer.model = \"" + preset + "\"\n" + said);

@@ -192,3 +192,121 @@ TEST_CASE("NeMo 1: the type in which FSDP adds up gradients") {
     CHECK(some(first_of(text + "model.fsdp_grad_reduce_dtype = \"bf16\"\n"), {"gradients_in_fp32"}) == "gradients_in_fp32=false");
     CHECK(some(first_of(text + "model.fsdp_grad_reduce_dtype = 32\n"), {"gradients_in_fp32"}) == "gradients_in_fp32=true");
 }
+
+TEST_CASE("recipes in Python: imported by their own name, experts in Megatron Core's, arguments with defaults") {
+    const Json job = first_of_script(R"(import argparse
+from nemo.collections.llm.recipes.llama3_8b import (
+    finetune_recipe as start,
+)
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--num-nodes", type=int, default=2)
+parser.add_argument("--gpus", default=4)
+args = parser.parse_args()
+recipe = start(num_nodes=args.num_nodes, num_gpus_per_node=args.gpus)
+recipe.trainer.strategy.tensor_model_parallel_size = 2
+recipe.data.micro_batch_size = args.batch
+)");
+    CHECK(some(job, {"model", "gpus", "tensor_parallel", "trained"}) == R"(model="llama-3-8b" gpus=8 tensor_parallel=2 trained="lora")");
+    CHECK(fate(job, "recipe.data.micro_batch_size").starts_with("open"));
+    const Json experts = first_of_script(
+        "from megatron.bridge.recipes.qwen import qwen3_30b_a3b_pretrain_config\ncfg = qwen3_30b_a3b_pretrain_config()\n"
+        "cfg.model.num_moe_experts = 16\ncfg.model.tensor_model_parallel_size = 2\ncfg.train.global_batch_size = 8\n");
+    CHECK(experts["job"]["model"]["num_experts"] == 16);
+    const Json all = read_script_of(R"(from megatron.bridge.recipes.llama import llama3_8b_sft_config
+
+def split(cfg):
+    cfg.model.tensor_model_parallel_size = 4
+    cfg.train.global_batch_size = 8
+
+def own_sft_config():
+    cfg = llama3_8b_sft_config()
+    split(cfg)
+    return cfg
+)")["jobs"];
+    REQUIRE(all.size() == 2);
+    CHECK(all[1]["title"] == "own_sft_config");
+    CHECK(some(all[1], {"model", "tensor_parallel"}) == R"(model="llama-3-8b" tensor_parallel=4)");
+}
+
+TEST_CASE("torchtitan's groups of experts; a tokenizer's folder that is another model's; a fork's sizes are not taken") {
+    const std::string titan =
+        "model.name = \"deepseek_v3\"\nmodel.flavor = \"16B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 512\n"
+        "parallelism.data_parallel_shard_degree = 4\nparallelism.expert_parallel_degree = ";
+    CHECK(ids(first_of(titan + "4\n")["refused"]) == "");
+    const Json fork_of =
+        first_of("model.name = \"DeepSeek\"\nmodel.flavor = \"v2\"\ntraining.local_batch_size = 1\ntraining.seq_len = 512\n");
+    CHECK(some(fork_of, {"model", "sequence_length"}) == "model=? sequence_length=512");
+    CHECK(fate(fork_of, "model.flavor") == "unknown 2");
+    CHECK(ids(first_of(titan + "8\n")["refused"]) == "import_plan.refused.expert_world");
+    const std::string megatron =
+        "torchrun --nproc_per_node 1 pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--max-position-embeddings 512 --bf16 "
+        "--micro-batch-size 1 --swiglu --tokenizer-type Llama2Tokenizer --tokenizer-model /models/";
+    CHECK(first_of_script(megatron + "tokenizer.model\n")["asked"] == Json::array());
+    CHECK(first_of_script(megatron + "Other-7B/tokenizer.model\n")["asked"] == Json::array({"vocab_size"}));
+    const Json fork = first_of(
+        "parallelism.dp = 2\nparallelism.tp = 1\nparallelism.pp = 1\ntokens.micro_batch_size = 1\ntokens.sequence_length = 512\n"
+        "model.model_config.hidden_size = 512\nmodel.model_config.moe_num_experts = 8\n");
+    CHECK(fate(fork, "model.model_config.hidden_size") == "unknown 6");
+    CHECK(fate(fork, "model.model_config.moe_num_experts") == "unknown 7");
+}
+
+TEST_CASE("torchtitan in Python: a section in each object, a start that is elsewhere, converters that are computed") {
+    const Json all = read_script_of(R"(from torchtitan.trainer import Trainer
+
+def llama3_8b() -> Trainer.Config:
+    spec = model_registry("8B")
+    return Trainer.Config(
+        hf_assets_path="./assets/Llama-3.1-8B",
+        model_spec=spec,
+        training=TrainingConfig(max_context_length=4096, num_tokens_per_microbatch_per_dp_rank=2 * 4096),
+        parallelism=ParallelismConfig(tensor_parallel_degree=4, data_parallel_shard_degree=2),
+        activation_checkpoint=ActivationCheckpointConfig(mode="full"),
+    )
+
+def shorter() -> Trainer.Config:
+    config = llama3_8b()
+    config.training.max_context_length = 2048
+    config.model_converters = Converters.Config(converters=[Float8LinearConverter.Config()])
+    return config
+
+def other() -> Trainer.Config:
+    config = llama3_other()
+    config.parallelism.data_parallel_shard_degree = 2
+    config.parallelism.pipeline_parallel_degree = 2
+    return config
+)");
+    CHECK(all["format"] == "torchtitan");
+    REQUIRE(all["jobs"].size() == 3);
+    CHECK(some(all["jobs"][0], {"model", "gpus", "tensor_parallel", "micro_batch", "sequence_length", "recompute", "precision"}) ==
+          R"(model="llama-3.1-8b" gpus=8 tensor_parallel=4 micro_batch=2 sequence_length=4096 recompute="full" precision="bf16")");
+    CHECK(some(all["jobs"][1], {"model", "sequence_length", "precision"}) == R"(model="llama-3.1-8b" sequence_length=2048 precision=?)");
+    CHECK(fate(all["jobs"][1], "model_converters.converters").starts_with("open"));
+    CHECK(some(all["jobs"][2], {"model", "pipeline_parallel", "sequence_length"}) == "model=? pipeline_parallel=2 sequence_length=?");
+    CHECK(fate(all["jobs"][2], "config").starts_with("unknown"));
+}
+
+TEST_CASE("GPUs that are open stop no run; a pattern that leaves matrices out says so") {
+    const std::string text =
+        "if [ $A -eq 0 ]; then\n  L=\"torchrun --nnodes ${NODES:-1} --nproc_per_node 8\"\nelse\n  L=\"python -m other.run\"\nfi\n"
+        "WORLD_SIZE=1\n$L pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--max-position-embeddings 512 --bf16 --vocab-size 1000 --micro-batch-size 1 --tensor-model-parallel-size 4\n";
+    CHECK(ids(first_of_script(text)["refused"]) == "");
+    const std::string lora =
+        "model.tensor_model_parallel_size = 2\ntrain.global_batch_size = 8\nmodel.seq_length = 512\n"
+        "peft._target_ = \"megatron.bridge.peft.lora.LoRA\"\npeft.target_modules = [\"linear_qkv\", \"";
+    CHECK(ids(first_of(lora + "*.self_attention.linear_proj\"]\n")["notes"]) == "import_plan.note.recipe");
+    CHECK(ids(first_of(lora + "*shared_experts.linear_fc1\"]\n")["notes"]) == "import_plan.note.recipe import_plan.note.not_counted");
+}
+
+TEST_CASE("What a command leaves to a file or to a function elsewhere is asked for") {
+    const Json titan = first_of_script(
+        "NGPU=4 MODULE=llama3 CONFIG=llama3_70b ./run_train.sh --parallelism.tensor_parallel_degree 2 --training.local_batch_size 2\n");
+    CHECK(some(titan, {"gpus", "tensor_parallel", "micro_batch", "recompute", "sequence_length"}) ==
+          "gpus=4 tensor_parallel=2 micro_batch=2 recompute=? sequence_length=?");
+    CHECK(titan["job"]["model"].get<std::string>().ends_with("70b"));
+    const Json alone = read_script_of("CUDA_VISIBLE_DEVICES=0,2,3 nohup llamafactory-cli train own.yaml > log &\n");
+    CHECK(alone["format"] == "llama-factory");
+    CHECK(some(alone["jobs"][0], {"gpus", "micro_batch"}) == "gpus=3 micro_batch=?");
+}

@@ -229,6 +229,16 @@ TEST_CASE("ms-swift: what it takes where nothing is said") {
     CHECK(ids(first_of_script(run + "--tuner_type adalora --per_device_train_batch_size 1\n")["refused"]) == "import_plan.refused.mode");
     CHECK(ids(first_of_script("swift rlhf --rlhf_type dpo --train_type full --model x --per_device_train_batch_size 1\n")["refused"]) ==
           "import_plan.refused.mode");
+    CHECK(some(first_of_script("python own.py --base_model_name_or_path meta-llama/Llama-2-7b-hf --deepspeed zero3.json --bf16 True\n"),
+               {"model", "zero"}) == R"(model="llama-2-7b" zero="weights")");
+    const Json megatron = first_of_script(
+        "NPROC_PER_NODE=4 megatron rlhf --rlhf_type grpo --model x --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size "
+        "8 --max_length 512\n");
+    CHECK(ids(megatron["refused"]) == "import_plan.refused.mode");
+    CHECK(some(megatron, {"gpus", "sequence_length", "zero"}) == "gpus=4 sequence_length=512 zero=?");
+    CHECK(some(first_of_script("python run_mlm.py --model_type x --per_device_train_batch_size 2 --gradient_accumulation_steps 2 "
+                               "--model_name_or_path x --sharded_ddp zero_dp_3\n"),
+               {"micro_batch", "zero"}) == "micro_batch=2 zero=?");
     CHECK(some(first_of_script("NPROC_PER_NODE=2 llamafactory-cli train --model_name_or_path x --finetuning_type full --cutoff_len 512\n"),
                {"gpus"}) == "gpus=2");
 }
@@ -302,4 +312,65 @@ TEST_CASE("DeepSpeed: batch, micro-batch and steps say how many GPUs there are")
     CHECK(some(first_of(text), {"gpus"}) == "gpus=?");
     CHECK(some(first_of(text + "gradient_accumulation_steps = \"auto\"\n"), {"gpus"}) == "gpus=?");
     CHECK(ids(first_of(text + steps, {{"gpus", "16"}})["refused"]) == "import_plan.refused.batch");  // on another number it stops
+}
+
+TEST_CASE("MaxText: sizes of its own with experts and squeezed attention; axes without a field of ours leave none") {
+    const std::string text =
+        "per_device_batch_size = 2\nici_fsdp_parallelism = 8\nici_sequence_parallelism = 1\nbase_emb_dim = 512\n"
+        "base_num_query_heads = 8\nbase_num_kv_heads = 8\nbase_mlp_dim = 2048\nbase_num_decoder_layers = 6\nvocab_size = 1000\n"
+        "num_experts = 16\nnum_experts_per_tok = 4\n";
+    const Json plain = first_of(text)["job"];
+    CHECK(!plain.contains(""));
+    CHECK(plain["model"]["num_local_experts"] == 16);
+    CHECK(plain["model"]["num_experts_per_tok"] == 4);
+    const Json latent = first_of(text +
+                                 "attention_type = \"mla\"\nkv_lora_rank = 64\nq_lora_rank = 96\nqk_nope_head_dim = 32\n"
+                                 "qk_rope_head_dim = 16\nv_head_dim = 32\nbase_moe_mlp_dim = 256\nshared_experts = 1\n"
+                                 "first_num_dense_layers = 2\n")["job"]["model"];
+    CHECK(latent["n_routed_experts"] == 16);
+    CHECK(latent["moe_intermediate_size"] == 256);
+    CHECK(latent["first_k_dense_replace"] == 2);
+    CHECK(latent["kv_lora_rank"] == 64);
+}
+
+TEST_CASE("accelerate: a setting that its file does not have, or no type, stops it; a command has other ones") {
+    const std::string file = "compute_environment = \"LOCAL_MACHINE\"\nnum_processes = 8\nmixed_precision = \"bf16\"\n";
+    CHECK(ids(first_of(file + "distributed_type = \"MULTI_GPU\"\n")["refused"]) == "");
+    CHECK(ids(first_of(file + "distributed_type = \"MULTI_GPU\"\ntp_degree = 4\n")["refused"]) == "import_plan.refused.no_key");
+    CHECK(ids(first_of(file)["refused"]) == "import_plan.refused.needs");
+    const Json started = first_of_script("accelerate launch --num_processes 8 --use_fsdp --fsdp_sharding_strategy FULL_SHARD own.py\n");
+    CHECK(ids(started["refused"]) == "");
+    CHECK(some(started, {"zero"}) == R"(zero="weights")");
+    const Json sums = first_of(file + "distributed_type = \"FSDP\"\nfsdp_config.fsdp_mixed_precision_policy.reduce_dtype = \"bf16\"\n");
+    CHECK(some(sums, {"gradients_in_fp32"}) == "gradients_in_fp32=false");
+}
+
+TEST_CASE("the Trainer: the type of the weights where no other is said; LoRA as LLaVA and TRL have it") {
+    const std::string text = "model_name_or_path = \"Qwen/Qwen3-8B\"\nper_device_train_batch_size = 1\nmax_length = 1024\n";
+    CHECK(some(first_of(text + "torch_dtype = \"bfloat16\"\n"), {"precision"}) == R"(precision="bf16")");
+    CHECK(some(first_of(text + "torch_dtype = \"bfloat16\"\nfp16 = true\n"), {"precision"}) == R"(precision="fp16")");
+    CHECK(some(first_of(text + "torch_dtype = \"auto\"\n"), {"precision"}) == "precision=?");
+    CHECK(some(first_of(text + "lora_enable = true\n"), {"lora_rank", "lora_targets"}) ==
+          R"(lora_rank=64 lora_targets="query,key,value,output,gate,up,down")");
+    CHECK(some(first_of(text + "use_peft = true\n"), {"lora_rank", "lora_targets"}) == R"(lora_rank=16 lora_targets="query,value")");
+    CHECK(some(first_of(text + "lora_r = 4\nlora_target_modules = \"wqkv w1 dense_4h_to_h\"\n"), {"lora_rank", "lora_targets"}) ==
+          R"(lora_rank=4 lora_targets="query,key,value,gate,down")");
+}
+
+TEST_CASE("what fine-tuning programs do not start without; LLaMA-Factory's file with changes beside it") {
+    CHECK(ids(first_of("base_model = \"Qwen/Qwen3-8B\"\nsequence_len = 512\nmicro_batch_size = 1\n")["refused"]) ==
+          "import_plan.refused.needs");
+    const Json nameless =
+        read_settings_of("finetuning_type = \"full\"\ncutoff_len = 512\nper_device_train_batch_size = 1\nlora_rank = 8\n");
+    CHECK(nameless["format"] == "llama-factory");
+    CHECK(ids(nameless["jobs"][0]["refused"]) == "import_plan.refused.needs");
+    CHECK(!nameless["jobs"][0]["job"].contains("trained"));
+    const Json changed =
+        first_of_script("CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train own.yaml flash_attn=fa2 disable_gradient_checkpointing=true\n");
+    CHECK(some(changed, {"gpus", "recompute", "attention", "zero"}) == R"(gpus=2 recompute="none" attention="flash" zero=?)");
+    CHECK(ids(changed["refused"]) == "");
+    CHECK(ids(changed["notes"]) == "import_plan.note.recipe");
+    const std::string swift = "swift sft --model Qwen/Qwen3-8B --per_device_train_batch_size 1 --max_length 512\n";
+    CHECK(some(first_of_script("CUDA_VISIBLE_DEVICES=3 " + swift), {"gpus"}) == "gpus=1");
+    CHECK(some(first_of_script("CUDA_VISIBLE_DEVICES=3,4 " + swift), {"gpus"}) == "gpus=?");
 }

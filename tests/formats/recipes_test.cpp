@@ -68,8 +68,8 @@ def llama3_70b_pretrain_config() -> ConfigContainer:
     cfg.model.tensor_model_parallel_size = 4
     cfg.model.pipeline_model_parallel_size = 4
     cfg.model.virtual_pipeline_model_parallel_size = 5
-    cfg.train.global_batch_size = 2 * 256
-    cfg.train.micro_batch_size = 1
+    cfg.train.global_batch_size = nodes * 256
+    cfg.train.micro_batch_size = 2 * 1
     if use_long:
         cfg.model.seq_length = 65536
     cfg.mixed_precision = bf16_mixed()
@@ -85,8 +85,8 @@ def llama3_70b_pretrain_config() -> ConfigContainer:
     CHECK(some(small, {"model", "tensor_parallel", "context_parallel", "virtual_stages"}) ==
           "model=\"llama-3-8b\" tensor_parallel=1 context_parallel=2 virtual_stages=1");
     CHECK(some(large, {"model", "tensor_parallel", "virtual_stages", "micro_batch", "precision", "recompute_modules"}) ==
-          "model=\"llama-3-70b\" tensor_parallel=4 virtual_stages=5 micro_batch=1 precision=\"bf16\" recompute_modules=\"mlp,moe_act\"");
-    CHECK(fate(large, "cfg.train.global_batch_size") == "open 21");  // a sum is not worked out
+          "model=\"llama-3-70b\" tensor_parallel=4 virtual_stages=5 micro_batch=2 precision=\"bf16\" recompute_modules=\"mlp,moe_act\"");
+    CHECK(fate(large, "cfg.train.global_batch_size") == "open 21");  // a product of literals alone is worked out
     CHECK(fate(large, "cfg.model.seq_length") == "open 24");         // it hangs on use_long
     CHECK(some(text_of(text, {{"use_long", "True"}})["jobs"][1], {"sequence_length"}) == "sequence_length=65536");
 }

@@ -94,6 +94,7 @@ sample_packing = true
 micro_batch_size = 2
 gradient_accumulation_steps = 8
 optimizer = "adamw_bnb_8bit"
+learning_rate = 0.0001
 bf16 = true
 gradient_checkpointing = true
 flash_attention = true
@@ -366,7 +367,8 @@ TEST_CASE("the name of a DeepSpeed file says the stage, and whether and what wai
 }
 
 TEST_CASE("Axolotl: a batch is a copy's, FSDP in a list, matrices by an expression, what is refused") {
-    const std::string plain = "base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 4\n";
+    const std::string plain =
+        "base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 4\nlearning_rate = 0.0001\n";
     CHECK(some(first_of(plain + "batch_size = 32\n", {{"gpus", "8"}}), {"micro_batch", "global_batch", "recompute"}) ==
           R"(micro_batch=4 global_batch=256 recompute="none")");  // 8 steps of 4 on each
     CHECK(ids(first_of(plain + "batch_size = 32\ngradient_accumulation_steps = 2\n")["refused"]) == "import_plan.refused.both");
