@@ -61,12 +61,18 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
         () => new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 }),
     );
     const dollars = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }));
+    const symbol = lazily(
+        () =>
+            dollars()
+                .formatToParts(0)
+                .find(({ type }) => type === 'currency')?.value ?? '$',
+    );
     return {
         count: (value) => decimals(0).format(value),
         number: exact,
         tenth: (value) => oneDecimal().format(value),
         short: (value) => compact().format(value),
-        dollars: (value) => (value < 1e6 ? dollars().format(value) : `$${compact().format(value)}`),
+        dollars: (value) => (value < 1e6 ? dollars().format(value) : symbol() + compact().format(value)),
         rounded: (value) => (value < 1e6 ? significant(3) : compact()).format(value),
         measured(value) {
             const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));

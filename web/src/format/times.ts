@@ -13,7 +13,7 @@ export interface Times {
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
     clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
-    training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
+    training(days: number, low: number, high: number): [main: string, low: string, high: string, highest: string]; // one unit; low and high without it
     energy(kwh: number): string;
     mass(kg: number): string; // 850 kg, 174 t, 12.3 kt
     month(yearAndMonth: string): string; // 2026-09: September 2026
@@ -85,7 +85,8 @@ export function timesFormat(language: string, { decimals, three, significant }: 
         },
         training(days, low, high) {
             const [size, unit] = long(days * DAY) ?? [MINUTE, 'minute'];
-            return [named[unit]((days * DAY) / size), sig().format((low * DAY) / size), sig().format((high * DAY) / size)];
+            const [least, most] = [(low * DAY) / size, (high * DAY) / size];
+            return [named[unit]((days * DAY) / size), sig().format(least), sig().format(most), named[unit](most)];
         },
         date: (day) => dates().format(day),
         energy: (kwh) =>

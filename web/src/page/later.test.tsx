@@ -9,19 +9,19 @@ const act = spies();
 const never = () => new Promise<never>(() => {});
 
 test('a part says that it is coming, and comes', async () => {
-    const { LaterCard: Early } = await fresh(() => import('./later'));
+    const { LaterCard } = await fresh(() => import('./later'));
     const [group] = answer.groups;
     if (!group) throw new Error('no group');
-    const { all, text } = show(<Early group={group} open={{ group: group.id, item: '' }} act={act} toAssumptions={() => {}} />);
+    const { all, text } = show(<LaterCard group={group} open={{ group: group.id, item: '' }} act={act} toAssumptions={() => {}} />);
     expect(text()).toBe('One moment…');
     await expect.poll(() => all('article').length).toBe(1);
 });
 
 test('every detail comes, and says so meanwhile', async () => {
-    const { LaterDetail: Early } = await fresh(() => import('./later'));
+    const { LaterDetail } = await fresh(() => import('./later'));
     const asker = { estimate: never, stop: () => {}, end: () => {} };
     const { names, text } = show(
-        <Early
+        <LaterDetail
             page={page}
             act={act}
             timeline={never}
