@@ -58,6 +58,11 @@ function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: A
     );
 }
 
+// The plan in the field's own terms.
+const Terms = ({ page, answer }: { page: Page; answer: Estimate }) => (
+    <span class="terms">{wholePlan(page.catalog, answer.job, answer.data_parallel)}</span>
+);
+
 // Why this plan and no other. What is chosen comes from the search that the list and the map show too.
 function Why({ page, answer }: { page: Page; answer: Estimate }) {
     const { count } = answer.equally_good;
@@ -88,12 +93,11 @@ export function Split({ page, answer, act, exportPlan }: SplitProps) {
         if (explained) why.current?.scrollIntoView({ block: 'nearest' });
     }, [explained]);
     const plain = page.depth === 'plain';
-    const terms = <span class="terms">{wholePlan(page.catalog, answer.job, answer.data_parallel)}</span>;
     return (
         <>
             <div class="plan">
                 <p>
-                    <b>{say('plan.split.title')}</b> {splitText(answer)} {!plain && terms}{' '}
+                    <b>{say('plan.split.title')}</b> {splitText(answer)} {!plain && <Terms page={page} answer={answer} />}{' '}
                     <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
                 </p>
                 <span class="acts">
@@ -112,7 +116,7 @@ export function Split({ page, answer, act, exportPlan }: SplitProps) {
                 </span>
             </div>
             <p ref={why} id="why" class="why" hidden={!explained}>
-                {plain && terms} <Why page={page} answer={answer} />
+                {explained && plain && <Terms page={page} answer={answer} />} {explained && <Why page={page} answer={answer} />}
             </p>
         </>
     );
