@@ -270,6 +270,14 @@ describe('what the reader types', () => {
     });
 });
 
+test('minutes and seconds in the letters of a language that has some', () => {
+    const times = (language: string) => [125, 120, 1500].map(createFormat(language, language).duration);
+    expect([times('ja'), times('zh')]).toEqual([
+        ['2分5秒', '2分', '25分'],
+        ['2分钟5秒', '2分钟', '25分钟'],
+    ]);
+});
+
 test('money is in dollars, large sums in words', () => {
     const en = createFormat('en');
     expect([3.99, 17_012, 96_040, 1_490_000, 12.4e6].map(en.dollars)).toEqual([

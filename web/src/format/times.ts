@@ -40,6 +40,15 @@ function inWords(language: string, digits: () => Intl.NumberFormat, unit: Unit):
     };
 }
 
+// "2 min 5 s" is read everywhere; a language with letters of its own for these has them: 2分5秒.
+function short(language: string, unit: 'minute' | 'second', symbol: string): (text: string) => string {
+    const own = lazily(() => {
+        const parts = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).formatToParts(1);
+        return parts.find(({ type, value }) => type === 'unit' && /\p{Script=Han}/u.test(value))?.value ?? '';
+    });
+    return (text) => (own() ? text + own() : spaced(text, symbol));
+}
+
 export function timesFormat(language: string, { decimals, three, significant }: Digits): Times {
     const sig = () => significant(3);
     const monthName = lazily(() => new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }));
@@ -48,17 +57,16 @@ export function timesFormat(language: string, { decimals, three, significant }: 
     // Days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
         seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
-    const minutes = (whole: number): string =>
-        [
-            spaced(decimals(0).format(Math.floor(whole / MINUTE)), 'min'),
-            whole % MINUTE > 0 && spaced(decimals(0).format(whole % MINUTE), 's'),
-        ]
-            .filter(Boolean)
-            .join('\u00a0');
+    const [inMinutes, inSeconds] = [short(language, 'minute', 'min'), short(language, 'second', 's')];
+    const minutes = (whole: number): string => {
+        const [first, rest] = [inMinutes(decimals(0).format(Math.floor(whole / MINUTE))), whole % MINUTE];
+        if (rest === 0) return first;
+        return first + (/\p{Script=Han}$/u.test(first) ? '' : '\u00a0') + inSeconds(decimals(0).format(rest));
+    };
     const duration = (seconds: number): string => {
         const [size, unit] = long(seconds) ?? [];
         if (size && unit) return named[unit](seconds / size);
-        if (Math.round(seconds) >= 10 * MINUTE) return spaced(decimals(0).format(seconds / MINUTE), 'min');
+        if (Math.round(seconds) >= 10 * MINUTE) return inMinutes(decimals(0).format(seconds / MINUTE));
         if (seconds >= 59.95) return minutes(Math.round(seconds));
         return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig().format(seconds * 1000), 'ms');
     };
