@@ -101,6 +101,13 @@ function createAddress(catalog: Example['catalog']) {
     return { changed, follow, speaks, deepened };
 }
 
+// When what was just drawn is on the screen, which is a frame after the one that paints it: the threads of what follows would take the
+// processor from it. For a page that nobody looks at, at once.
+function afterPaint(then: () => void): void {
+    if (document.hidden) then();
+    else requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(then)));
+}
+
 // The buttons of the answer speak of the run above it: pressed before the answer to a change is there, one waits for it.
 function holdButtons(job: () => Job) {
     let last = { answer: null, problems: [] } as Pick<Page, 'answer' | 'problems'>;
@@ -135,36 +142,33 @@ function holdButtons(job: () => Job) {
 const exportPlan: Core['exportPlan'] = async (job) => (await import('./formats/reader')).exportPlan(job);
 const measure: Core['measure'] = async (text, said) => (await import('./formats/reader')).measure(text, said);
 
+function drawApp(page: Page, { actions }: Store, { estimates, searches, placing, prover, market, phaser }: Cores): void {
+    const { importConfig, estimate, rank } = estimates;
+    document.documentElement.lang = page.language;
+    render(
+        <App
+            page={page}
+            act={actions}
+            asks={{ importConfig, estimate, rank, exportPlan }}
+            timeline={estimates.timeline}
+            calibrate={searches.calibrate}
+            placing={placing}
+            prover={prover}
+            market={market}
+            phaser={phaser}
+        />,
+        root,
+    );
+}
+
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
-// drawn afterwards, never in between.
-function createDrawing(
-    { estimates, searches, placing, prover, market, phaser }: Cores,
-    words: Promise<void>,
-    store: () => Store,
-): (page: Page) => void {
+// drawn afterwards, never in between. `drawn`: for the first time.
+function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, drawn: () => void): (page: Page) => void {
     let newest: Page | null = null;
     let speaks = false;
     let first = true;
-    const { importConfig, estimate, rank } = estimates;
-    const asks = { importConfig, estimate, rank, exportPlan };
     const buttons = holdButtons(() => store().current().job);
-    const app = (page: Page): void => {
-        document.documentElement.lang = page.language;
-        render(
-            <App
-                page={page}
-                act={store().actions}
-                asks={asks}
-                timeline={estimates.timeline}
-                calibrate={searches.calibrate}
-                placing={placing}
-                prover={prover}
-                market={market}
-                phaser={phaser}
-            />,
-            root,
-        );
-    };
+    const app = (page: Page): void => drawApp(page, store(), cores);
     const drawNewest = (): void => {
         const page = newest;
         if (!page || !speaks) return; // the words are on their way
@@ -180,6 +184,7 @@ function createDrawing(
         }
         first = false;
         boot.ready(() => app(page));
+        drawn();
         // The views of every detail come behind the module, the first screen goes without. Who needs one sooner asks again, and says so when
         // it cannot be had.
         if (page.depth === 'detail')
@@ -211,7 +216,11 @@ async function start(): Promise<void> {
     const catalog = example?.catalog ?? (await Promise.all([cores.estimates.catalog(), boot.module()]))[0];
     const link = parseLink(location.search, catalog);
     const address = createAddress(catalog);
-    const draw = createDrawing(cores, words, () => store);
+    let drawn = (): void => {};
+    const stands = new Promise<void>((resolve) => {
+        drawn = resolve;
+    });
+    const draw = createDrawing(cores, words, () => store, drawn);
     const { answer, alternatives } = example ?? { answer: null, alternatives: null };
     const initial: Page = { ...emptyPage(catalog, link.job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
     const change = async (language: Language): Promise<void> => {
@@ -219,7 +228,14 @@ async function start(): Promise<void> {
         rememberLanguage(language);
         address.speaks(language);
     };
-    const store = createStore(initial, { ...cores, draw, jobChanged: address.changed, speak: change, deepened: address.deepened });
+    const store = createStore(initial, {
+        ...cores,
+        draw,
+        shown: afterPaint,
+        jobChanged: address.changed,
+        speak: change,
+        deepened: address.deepened,
+    });
     store.restore(link.job);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
@@ -237,7 +253,8 @@ async function start(): Promise<void> {
     await words;
     await module;
     if (example) store.know(await cores.estimates.catalog());
-    stay(store.actions);
+    await stands; // what the next visit needs comes behind what this one waits for
+    afterPaint(() => stay(store.actions));
 }
 
 // The next visit needs no network. Nothing depends on it: where it cannot be had, the page works as it is.

@@ -35,7 +35,7 @@ pageTest('it stands below the verdict, with its band, in the built file too', as
     const { run } = time;
     const days = three(run.days);
     assert.ok(html.includes(` ${days} `), days);
-    inOrder(await tiles(page), ` ${days} `, ` ${three(run.low_days)} `, ` ${three(run.high_days)}.`, '$');
+    inOrder(await tiles(page), ` ${days} `, ` ${three(run.low_days)} `, ` ${three(run.high_days)} days.`, '$');
 });
 
 pageTest('what cannot work takes no time, and what does not fit only would', async () => {
@@ -62,7 +62,7 @@ pageTest('a budget tells the days, the cost and the energy, and the link carries
     await reload(page);
     inOrder(await takes(page), words.trillion(1), ` ${days} `);
     assert.match(await takes(page), words.costAndEnergy);
-    inOrder(await tiles(page), ` ${days} `, ` ${low} `, ` ${high}.`);
+    inOrder(await tiles(page), ` ${days} `, ` ${low} `, ` ${high} days.`);
     await field(page, 'token_budget').fill('');
     await addressLacks(page, 'tokens');
     await eventually('the usual amount', () => takes(page), holds(words.billion(161)));

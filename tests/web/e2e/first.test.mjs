@@ -23,7 +23,10 @@ pageTest('one answer on one screen, at both widths: nothing else is drawn', asyn
         assert.ok((await bottom('.sentence')) < 340, 'the question');
         assert.ok((await bottom('#answer h1')) < 460, 'the verdict');
         assert.ok((await bottom('.memory .bar')) < 580, 'the bar');
-        assert.ok((await bottom('.tiles > div')) < height, 'how long');
+        assert.ok((await bottom('.tiles')) < height, 'how long, how much money and energy');
+        assert.ok((await bottom('.plan p')) < height, 'the plan in words');
+        const actions = await page.locator('.plan .acts > *').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().bottom));
+        assert.ok(Math.max(...actions.slice(0, 3)) < height, 'share it, launch it, change it');
         const pages = (await page.evaluate(() => document.documentElement.scrollHeight)) / height;
         assert.ok(pages < (width > 1000 ? 1.6 : 3), `${pages} screens`);
         const across = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -102,9 +102,9 @@ const QUESTIONS = [
         asks: 'which TP/PP/CP',
         does: [type('gpus', '64'), button('answer.why')],
         async stands(page) {
-            const plan = page.locator('#answer .plan');
-            await eventually('the degrees', () => plain(plan), /tensor \d+ · pipeline \d+ · context \d+/);
-            await onScreen(plan.locator('.terms'));
+            const terms = page.locator('#answer .why .terms');
+            await eventually('the degrees', () => plain(terms), /tensor \d+ · pipeline \d+ · context \d+/);
+            await onScreen(terms);
         },
     },
     {

@@ -22,7 +22,6 @@ test('a run that fits: the verdict, memory and time, and whose plan it is', () =
     expect(textOf(find('heading'))).toBe(plain(`It fits. The fullest GPU needs ${used} of its 80 GB.`));
     expect(text()).toContain(plain(`steps of ${format.duration(answer.time.step_seconds)}`));
     expect(text()).toContain('chosen for you');
-    expect(text()).toContain(`tensor ${answer.job.tensor_parallel}`);
 });
 
 test('a run that does not fit says how much it would need, and what to change first', () => {

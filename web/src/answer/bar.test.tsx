@@ -43,6 +43,15 @@ test('tap, Enter and blank open a part; once more closes it', () => {
     expect(open.act.open).toHaveBeenCalledWith(null);
 });
 
+test('an open part leads to every other one, however narrow that is in the bar', () => {
+    const { act, all, answer } = shown('default', 'weights');
+    const others = all('button').filter((button) => button.closest('.bar-card'));
+    expect(others).toHaveLength(answer.groups.length); // without itself, with what lies outside the allocator
+    const [first] = others;
+    if (first) tap(first);
+    expect(act.open).toHaveBeenCalledWith({ group: answer.groups[1]?.id, item: '', at: 'bar' });
+});
+
 test('what does not fit reaches beyond the card', () => {
     const { one, text } = shown('does-not-fit');
     expect(text()).toContain('beyond the card');

@@ -3,7 +3,7 @@ import type { Estimate } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { lineOf, lineText, outsideOf } from '../shared/answer-words';
-import { percent, room } from '../shared/chart';
+import { percent, room, Swatch } from '../shared/chart';
 import { nameOf } from '../shared/names';
 import { settledOn } from '../shared/settled';
 import type { Actions, Page } from '../store/page';
@@ -75,7 +75,7 @@ function finding(answer: Estimate, shown: ShownGroup[], fullest: boolean): strin
 
 const toAssumptions = () => document.getElementById('assumed')?.scrollIntoView({ block: 'center' });
 
-// The part that was touched, explained where it stands.
+// The part that was touched, explained where it stands. From there the others are reached too: some are narrower than a finger.
 function BarCard({ page, groups, act, Card }: Omit<Props, 'answer'> & { groups: ShownGroup[] }) {
     const open = page.open?.at === 'bar' ? page.open : null;
     const group = groups.find(({ id }) => id === open?.group);
@@ -84,6 +84,15 @@ function BarCard({ page, groups, act, Card }: Omit<Props, 'answer'> & { groups: 
     return (
         <div class="bar-card">
             <h2>{nameOf('group', group)}</h2>
+            <p class="acts">
+                {groups
+                    .filter(({ id }) => id !== group.id)
+                    .map(({ id }) => (
+                        <button key={id} type="button" class="link" onClick={() => within.open({ group: id, item: '' })}>
+                            <Swatch id={id} /> {nameOf('group', { id })}
+                        </button>
+                    ))}
+            </p>
             <Card group={group} open={open} act={within} toAssumptions={toAssumptions} />
         </div>
     );

@@ -30,6 +30,15 @@ test('the answers come with the limits and the map', () => {
     expect(text()).toContain(plain(`Up to ${limits.largest_sequence?.value.toLocaleString('en')} tokens`));
 });
 
+test('how long it takes there is told by a number above one', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const { answer } = shown();
+    const fewest = limits.fewest_gpus as NonNullable<typeof limits.fewest_gpus>;
+    const at = (times: number) => ({ ...limits, fewest_gpus: { ...fewest, step_seconds: times * answer.time.step_seconds } });
+    expect(shown('llama-70b-64-h100', { limits: at(3.21) }).text()).toContain('It then takes 3.2 times as long.');
+    expect(shown('llama-70b-64-h100', { limits: at(0.25) }).text()).toContain('It is then 4 times as fast.');
+});
+
 test('a map of another run says nothing yet; of this one, what more GPUs bring', () => {
     const heat = heatOf();
     const { page, answer } = answeredOf();

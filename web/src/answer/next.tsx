@@ -17,13 +17,16 @@ function Card({ href, question, answer, note }: { href: string; question: string
 
 const coming = () => say('later.coming');
 
+// How long it takes there, told by the number above one.
+const beside = (there: number, here: number): string =>
+    there < here ? say('next.as_fast', { times: format.tenth(here / there) }) : say('next.as_long', { times: format.tenth(there / here) });
+
 function Fewer({ page: { limits, limitsStale }, answer }: Props) {
     const question = say(answer.class === 'fits' ? 'next.fewer' : 'next.enough');
     if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming()} />;
     const found = limits.fewest_gpus;
     if (!found) return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} />;
-    const times = found.step_seconds / answer.time.step_seconds;
-    const note = found.gpus === Number(answer.job.gpus) ? say('next.no_fewer') : say('next.as_long', { times: format.rounded(times) });
+    const note = found.gpus === Number(answer.job.gpus) ? say('next.no_fewer') : beside(found.step_seconds, answer.time.step_seconds);
     return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus: found.gpus })} note={note} />;
 }
 
@@ -42,9 +45,9 @@ function Faster({ page, answer }: Props) {
     const step = heat.columns.step_seconds[more.entry] ?? 0;
     const time = more.run ? format.training(more.run.days, more.run.days, more.run.days)[0] : say('tiles.a_step', { time: step });
     const share = (answer.time.step_seconds * now) / (step * more.gpus);
-    return (
-        <Card href="#gpus" question={question} answer={say('next.on_gpus', { gpus: more.gpus, time })} note={say('next.each', { share })} />
-    );
+    // A plan that does not fit does no work to be compared with.
+    const note = answer.class === 'does_not_fit' ? undefined : say('next.each', { share });
+    return <Card href="#gpus" question={question} answer={say('next.on_gpus', { gpus: more.gpus, time })} {...(note && { note })} />;
 }
 
 function Longer({ page: { limits, limitsStale }, answer }: Props) {

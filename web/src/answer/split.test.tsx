@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answeredOf } from '../shared/test-data';
-import { show, spies, tap } from '../shared/test-view';
+import { show, spies, tap, textOf } from '../shared/test-view';
 import { Split, splitText } from './split';
 
 const never = () => new Promise<never>(() => {});
@@ -10,7 +10,11 @@ test('the plan in words: only what is split is named', () => {
     const plan = (degrees: object, copies: number) => splitText({ ...answer, data_parallel: copies, job: { ...answer.job, ...degrees } });
     const one = { tensor_parallel: 1, pipeline_parallel: 1, context_parallel: 1, expert_parallel: 1 };
     expect(plan(one, 1)).toBe('one GPU holds the whole model');
-    expect(plan({ ...one, tensor_parallel: 4 }, 2)).toBe('each layer over 4 GPUs and 2 copies of it all');
+    expect(plan({ ...one, tensor_parallel: 4 }, 2)).toBe('each layer over 4 GPUs, in 2 copies');
+    expect(plan(one, 8)).toBe('8 copies of the whole model');
+    expect(plan({ ...one, pipeline_parallel: 4, context_parallel: 2 }, 2)).toBe(
+        'the stack of layers over 4 GPUs and each sequence over 2, in 2 copies',
+    );
     expect(plan({ ...one, tensor_parallel: 4, tensor_columns: 2 }, 1)).toBe('each layer over 8 GPUs');
     expect(plan({ tensor_parallel: 8, pipeline_parallel: 16, context_parallel: 2, expert_parallel: 4 }, 1)).toBe(
         'each layer over 8 GPUs, the stack of layers over 16, each sequence over 2, and the experts over 4',
@@ -22,8 +26,10 @@ test('the plain depth leads to the knobs, every detail puts plans aside; both sa
     const plain = show(<Split page={page} answer={answer} act={spies()} exportPlan={never} />);
     expect(plain.find('link', 'Change the plan').getAttribute('href')).toBe('#adjust');
     expect(plain.names('button')).toEqual(['Share', 'Launch flags', 'Why this plan?']);
+    expect(plain.one('.plan').textContent).not.toContain('tensor 1');
     tap(plain.find('button', 'Why this plan?'));
-    expect(plain.text()).toContain('A search compares all plans');
+    expect(textOf(plain.one('.why'))).toMatch(/^tensor 1 · .* A search compares all plans/);
     const detail = show(<Split page={{ ...page, depth: 'detail' }} answer={answer} act={spies()} exportPlan={never} />);
+    expect(textOf(detail.one('.plan'))).toContain('tensor 1 · ');
     expect(detail.names('button')).toEqual(['Share', 'Launch flags', 'Pin this plan', 'Why this plan?']);
 });

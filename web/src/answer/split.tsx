@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Estimate, Field } from '../core/api';
 import type { Core } from '../core/client';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
@@ -21,19 +21,21 @@ export function whoseOf({ job, answer, catalog }: Page): Whose {
     return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
 }
 
-// "each layer over 4 GPUs, the stack of layers over 4, in 2 copies"
-export function splitText({ job, data_parallel }: Estimate): string {
-    const of = (key: 'tensor_parallel' | 'tensor_columns' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel'): number =>
-        Number(job[key]);
-    const grid = of('tensor_parallel') * of('tensor_columns');
-    const parts = [
-        grid > 1 && say('plan.split.layer', { count: grid }),
-        of('pipeline_parallel') > 1 && say('plan.split.stack', { count: of('pipeline_parallel') }),
-        of('context_parallel') > 1 && say('plan.split.sequence', { count: of('context_parallel') }),
-        of('expert_parallel') > 1 && say('plan.split.experts', { count: of('expert_parallel') }),
-        data_parallel > 1 && say('plan.split.copies', { count: data_parallel }),
-    ].filter((part) => part !== false);
-    return parts.length === 0 ? say('plan.split.whole') : format.enumerate(parts);
+// "each layer over 4 GPUs and the stack of layers over 8, in 2 copies"
+export function splitText({ job, data_parallel: count }: Estimate): string {
+    const of = (...keys: ('tensor_parallel' | 'tensor_columns' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel')[]): number =>
+        keys.reduce((product, key) => product * Number(job[key]), 1);
+    const parts: string[] = [];
+    const add = (id: 'layer' | 'stack' | 'sequence' | 'experts', over: number): void => {
+        if (over > 1) parts.push(say(`plan.split.${id}`, { count: over, first: parts.length === 0 }));
+    };
+    add('layer', of('tensor_parallel', 'tensor_columns'));
+    add('stack', of('pipeline_parallel'));
+    add('sequence', of('context_parallel'));
+    add('experts', of('expert_parallel'));
+    if (parts.length === 0) return count > 1 ? say('plan.split.copies', { count }) : say('plan.split.whole');
+    const split = format.enumerate(parts);
+    return count > 1 ? say('plan.split.in_copies', { split, count }) : split;
 }
 
 // Puts the plan shown aside, or takes it back out; a link leads to where pinned plans stand side by side.
@@ -56,6 +58,11 @@ function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: A
     );
 }
 
+// The plan in the field's own terms.
+const Terms = ({ page, answer }: { page: Page; answer: Estimate }) => (
+    <span class="terms">{wholePlan(page.catalog, answer.job, answer.data_parallel)}</span>
+);
+
 // Why this plan and no other. What is chosen comes from the search that the list and the map show too.
 function Why({ page, answer }: { page: Page; answer: Estimate }) {
     const { count } = answer.equally_good;
@@ -77,21 +84,26 @@ interface SplitProps {
     exportPlan: Core['exportPlan'];
 }
 
-// The plan in words and in the field's own terms, and what can be done with it.
+// The plan in words, and what can be done with it. The field's own terms stand beside them, or with the reasons for who wants it plain.
 export function Split({ page, answer, act, exportPlan }: SplitProps) {
     const [explained, explain] = useState(false);
+    const why = useRef<HTMLParagraphElement>(null);
+    // On a phone it opens below the screen.
+    useEffect(() => {
+        if (explained) why.current?.scrollIntoView({ block: 'nearest' });
+    }, [explained]);
+    const plain = page.depth === 'plain';
     return (
         <>
             <div class="plan">
                 <p>
-                    <b>{say('plan.split.title')}</b> {splitText(answer)}{' '}
-                    <span class="terms">{wholePlan(page.catalog, answer.job, answer.data_parallel)}</span>{' '}
+                    <b>{say('plan.split.title')}</b> {splitText(answer)} {!plain && <Terms page={page} answer={answer} />}{' '}
                     <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
                 </p>
                 <span class="acts">
                     <Share page={page} />
                     <Launch page={page} answer={answer} exportPlan={exportPlan} />
-                    {page.depth === 'plain' ? (
+                    {plain ? (
                         <a class="button" href="#adjust">
                             {say('plan.split.change')}
                         </a>
@@ -103,8 +115,8 @@ export function Split({ page, answer, act, exportPlan }: SplitProps) {
                     </button>
                 </span>
             </div>
-            <p id="why" class="why" hidden={!explained}>
-                <Why page={page} answer={answer} />
+            <p ref={why} id="why" class="why" hidden={!explained}>
+                {explained && plain && <Terms page={page} answer={answer} />} {explained && <Why page={page} answer={answer} />}
             </p>
         </>
     );

@@ -14,10 +14,14 @@ function Meters({ answer }: { answer: Estimate }) {
     return <p class="meters">{sentences(say('answer.meters', { allocated, reserved, whole }), tell(answer.verdict_basis))}</p>;
 }
 
-// What the answer rests on: which meter shows which number, how a step's time spreads, and where the measured runs stand.
-export function Sure({ answer, children }: { answer: Estimate; children?: ComponentChildren }) {
+interface Props {
+    answer: Estimate;
+    children?: ComponentChildren;
+}
+
+function Grounds({ answer, children }: Props) {
     return (
-        <Folded title={say('sure.title')} late>
+        <>
             <p>{tell(answer.verdict)}</p>
             <Meters answer={answer} />
             <p>
@@ -27,6 +31,13 @@ export function Sure({ answer, children }: { answer: Estimate; children?: Compon
             <p>
                 <a href="#evidence">{say('answer.evidence')}</a>
             </p>
-        </Folded>
+        </>
     );
 }
+
+// What the answer rests on: which meter shows which number, how a step's time spreads, and where the measured runs stand.
+export const Sure = ({ answer, children }: Props) => (
+    <Folded title={say('sure.title')} late>
+        <Grounds answer={answer}>{children}</Grounds>
+    </Folded>
+);

@@ -29,7 +29,7 @@ function shown(changes: Partial<Run> | null, job: Partial<Page['job']> = {}) {
 test('days, money and energy, each with what it rests on', () => {
     const { find, text, answer } = shown({});
     expect(text()).toContain(
-        plain(`It takes 138 days Between 124 and 152. 119,210 steps of ${format.duration(answer.time.step_seconds)}.`),
+        plain(`It takes 138 days Between 124 and 152 days. 119,210 steps of ${format.duration(answer.time.step_seconds)}.`),
     );
     expect(text()).toContain('It costs about $106,000 at $3.99 per GPU and hour. List price of September 2026');
     expect(find('link', /^List price/).getAttribute('href')).toBe('https://lambda.ai/instances');

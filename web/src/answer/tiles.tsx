@@ -71,7 +71,7 @@ function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
             </Tile>
         );
     }
-    const [main, low, high] = format.training(run.days, run.low_days, run.high_days);
+    const [main, low, , high] = format.training(run.days, run.low_days, run.high_days);
     return (
         <Tile name={name} main={main}>
             {say('tiles.band', { low, high })} {say('tiles.steps', { count: run.steps, time: step })}

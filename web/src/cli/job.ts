@@ -26,7 +26,7 @@ export function jobKey(key: string, { fields }: Catalog): string | null {
 export const isBooleanField = (key: string, { fields }: Catalog): boolean =>
     fields.some((field) => field.type === 'boolean' && (field.key === key || field.link === key));
 
-const typed = typedFormat('.');
+const typed = typedFormat(() => '.');
 
 // An option that no field has goes to the core under its name: it says so, and which field may have been meant.
 export function withOptions(base: JobRequest, given: readonly Given[], catalog: Catalog, core: TextCore): JobRequest {

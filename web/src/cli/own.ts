@@ -1,7 +1,7 @@
 // Numbers behind options of the command line itself. Those of a job are the core's to judge.
 import { typedFormat } from '../format/typed';
 
-const typed = typedFormat('.');
+const typed = typedFormat(() => '.');
 
 // From 1 on; null: it is none.
 export function wholeOf(text: string, most: number): number | null {

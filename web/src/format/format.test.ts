@@ -112,9 +112,9 @@ test('the band is as fine as the time that it belongs to', () => {
         [61, 60.8, 61.2],
     ];
     expect(bands.map((band) => plain(en.margin(...band)))).toEqual(['7 s', '700 ms', '13 min', '200 ms']);
-    expect(en.training(150.3, 141.2, 159.4).map(plain)).toEqual(['150 days', '141', '159']);
-    expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4']);
-    expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2']);
+    expect(en.training(150.3, 141.2, 159.4).map(plain)).toEqual(['150 days', '141', '159', '159 days']);
+    expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4', '38.4 hours']);
+    expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2', '30.2 minutes']);
 });
 
 test('time lost and gained', () => {
@@ -270,6 +270,14 @@ describe('what the reader types', () => {
     });
 });
 
+test('minutes and seconds in the letters of a language that has some', () => {
+    const times = (language: string) => [125, 120, 1500].map(createFormat(language, language).duration);
+    expect([times('ja'), times('zh')]).toEqual([
+        ['2分5秒', '2分', '25分'],
+        ['2分钟5秒', '2分钟', '25分钟'],
+    ]);
+});
+
 test('money is in dollars, large sums in words', () => {
     const en = createFormat('en');
     expect([3.99, 17_012, 96_040, 1_490_000, 12.4e6].map(en.dollars)).toEqual([
@@ -280,6 +288,7 @@ test('money is in dollars, large sums in words', () => {
         '$12.4 million',
     ]);
     expect(createFormat('ja', 'ja').dollars(1_490_000)).toBe('$149万');
+    expect([3.99, 1_490_000].map(createFormat('zh-CN', 'zh').dollars)).toEqual(['US$3.99', 'US$149万']);
 });
 
 test('carbon and months', () => {

@@ -1,6 +1,6 @@
 // The only place where a number of the core becomes text, or a text of the reader a number. Nothing else on the page calculates
 // with bytes, shares or counts.
-import { digitsOf, type Numbers, numbersFormat } from './numbers';
+import { digitsOf, lazily, type Numbers, numbersFormat } from './numbers';
 import { type Sizes, sizesFormat } from './sizes';
 import { type Times, timesFormat } from './times';
 import { type Typed, typedFormat } from './typed';
@@ -12,14 +12,20 @@ export interface Format extends Numbers, Sizes, Times, Typed {
 // The reader's locale writes the digits; the language of the page has the words beside them: days, millions, "and".
 export function createFormat(locale: string, language = 'en'): Format {
     const digits = digitsOf(locale);
-    const decimal = digits.exact.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
-    const list = new Intl.ListFormat(language, { type: 'conjunction' });
+    const decimal = lazily(
+        () =>
+            digits
+                .decimals(1)
+                .formatToParts(0.5)
+                .find(({ type }) => type === 'decimal')?.value ?? '.',
+    );
+    const list = lazily(() => new Intl.ListFormat(language, { type: 'conjunction' }));
     return {
         ...numbersFormat(locale, language, digits),
         ...sizesFormat(digits),
         ...timesFormat(language, digits),
         ...typedFormat(decimal),
-        enumerate: (names) => list.format(names),
+        enumerate: (names) => list().format(names),
     };
 }
 

@@ -16,22 +16,30 @@ const NARROW = '\u202f'; // between a number and its unit, so that they never pa
 export const spaced = (text: string, unit: string): string => `${text}${NARROW}${unit}`;
 export const signed = (value: number, text: string): string => (value > 0 ? '+' : '−') + text;
 
+// Made when it is first asked for, once for each number of digits: a browser takes milliseconds for one.
+export function lazily<Made>(make: (digits: number) => Made): (digits?: number) => Made {
+    const made: Made[] = [];
+    return (digits = 0) => {
+        made[digits] ??= make(digits);
+        return made[digits];
+    };
+}
+
 // How the reader's locale writes numbers; every other part of the format is made of these.
 export type Digits = ReturnType<typeof digitsOf>;
 export function digitsOf(locale: string) {
-    const decimals = (digits: number) => new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
-    const fixed = [decimals(0), decimals(1), decimals(2)] as const;
+    const decimals = lazily((digits) => new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+    const significant = lazily((digits) => new Intl.NumberFormat(locale, { maximumSignificantDigits: digits }));
     return {
         decimals,
-        fixed,
-        exact: new Intl.NumberFormat(locale, { maximumSignificantDigits: 15 }),
+        significant,
         // Three significant digits whose trailing zeros stay (12.0): a column of numbers keeps its rhythm, and the reader sees how precise
         // a figure is.
         three(value: number): string {
             const size = Math.abs(value);
-            return (size >= 99.95 ? fixed[0] : size >= 9.995 ? fixed[1] : fixed[2]).format(value);
+            return decimals(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2).format(value);
         },
-        significant: (digits: number) => new Intl.NumberFormat(locale, { maximumSignificantDigits: digits }),
+        exact: (value: number): string => significant(15).format(value),
     };
 }
 
@@ -47,32 +55,39 @@ function shareDigits(share: number): number {
 const raised = (power: number): string => [...String(power)].map((digit) => (digit === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)])).join('');
 
 // `language` has the words for millions.
-export function numbersFormat(locale: string, language: string, { fixed, exact, significant }: Digits): Numbers {
-    const oneDecimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
-    const compact = new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 });
-    const [three, four] = [significant(3), significant(4)];
-    const dollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 });
+export function numbersFormat(locale: string, language: string, { decimals, exact, significant }: Digits): Numbers {
+    const oneDecimal = lazily(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }));
+    const compact = lazily(
+        () => new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 }),
+    );
+    const dollars = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }));
+    const symbol = lazily(
+        () =>
+            dollars()
+                .formatToParts(0)
+                .find(({ type }) => type === 'currency')?.value ?? '$',
+    );
     return {
-        count: (value) => fixed[0].format(value),
-        number: (value) => exact.format(value),
-        tenth: (value) => oneDecimal.format(value),
-        short: (value) => compact.format(value),
-        dollars: (value) => (value < 1e6 ? dollars.format(value) : `$${compact.format(value)}`),
-        rounded: (value) => (value < 1e6 ? three : compact).format(value),
+        count: (value) => decimals(0).format(value),
+        number: exact,
+        tenth: (value) => oneDecimal().format(value),
+        short: (value) => compact().format(value),
+        dollars: (value) => (value < 1e6 ? dollars().format(value) : symbol() + compact().format(value)),
+        rounded: (value) => (value < 1e6 ? significant(3) : compact()).format(value),
         measured(value) {
             const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
-            if (power >= 10 || power < -6) return `${four.format(value / 10 ** power)}×10${raised(power)}`;
-            return (Number.isInteger(value) ? exact : four).format(value);
+            if (power >= 10 || power < -6) return `${significant(4).format(value / 10 ** power)}×10${raised(power)}`;
+            return Number.isInteger(value) ? exact(value) : significant(4).format(value);
         },
         percent: (share) =>
             share > 0 && share < 0.0005
-                ? spaced(`< ${fixed[1].format(0.1)}`, '%')
-                : spaced(fixed[shareDigits(share)]?.format(share * 100) ?? '', '%'),
-        percentTenth: (share) => spaced(oneDecimal.format(share * 100), '%'),
+                ? spaced(`< ${decimals(1).format(0.1)}`, '%')
+                : spaced(decimals(shareDigits(share)).format(share * 100), '%'),
+        percentTenth: (share) => spaced(oneDecimal().format(share * 100), '%'),
         off(ratio) {
             const percent = Math.abs(ratio - 1) * 100;
             if (percent < 0.05) return spaced('±0', '%');
-            return signed(ratio - 1, spaced(fixed[percent < 9.95 ? 1 : 0].format(percent), '%'));
+            return signed(ratio - 1, spaced(decimals(percent < 9.95 ? 1 : 0).format(percent), '%'));
         },
     };
 }

@@ -14,17 +14,17 @@ export interface Sizes {
 
 const GIB = 2 ** 30;
 
-export function sizesFormat({ fixed, exact, three }: Digits): Sizes {
+export function sizesFormat({ decimals, exact, three }: Digits): Sizes {
     const gb = (bytes: number): string => three(bytes / GIB);
     return {
-        nominal: (gib) => exact.format(gib),
+        nominal: exact,
         gb,
         headline: (bytes, card) =>
-            bytes >= 9.5 * GIB && Math.abs(bytes - card) >= GIB ? fixed[0].format(bytes / GIB) : three(bytes / GIB),
+            bytes >= 9.5 * GIB && Math.abs(bytes - card) >= GIB ? decimals(0).format(bytes / GIB) : three(bytes / GIB),
         change: (bytes) => (bytes === 0 ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
-        gib: (bytes) => fixed[2].format(bytes / GIB),
-        bytes: (bytes) => fixed[0].format(bytes),
+        gib: (bytes) => decimals(2).format(bytes / GIB),
+        bytes: (bytes) => decimals(0).format(bytes),
         raw: (bytes) => bytes.toFixed(0),
-        megabytes: (characters) => fixed[1].format(characters / 1e6),
+        megabytes: (characters) => decimals(1).format(characters / 1e6),
     };
 }

@@ -1,5 +1,5 @@
 // Times and energy, in the unit that a reader would use.
-import { type Digits, signed, spaced } from './numbers';
+import { type Digits, lazily, signed, spaced } from './numbers';
 
 // Points in time in one unit, as finely as neighbours differ.
 export interface Clock {
@@ -13,7 +13,7 @@ export interface Times {
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
     clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
-    training(days: number, low: number, high: number): [main: string, low: string, high: string]; // one unit for the three
+    training(days: number, low: number, high: number): [main: string, low: string, high: string, highest: string]; // one unit; low and high without it
     energy(kwh: number): string;
     mass(kg: number): string; // 850 kg, 174 t, 12.3 kt
     month(yearAndMonth: string): string; // 2026-09: September 2026
@@ -27,37 +27,48 @@ const DAY = 24 * HOUR;
 type Unit = 'day' | 'hour' | 'minute';
 
 // "12.4 hours" in the words of the language, the number as the reader's locale writes it.
-function inWords(language: string, digits: Intl.NumberFormat, unit: Unit): (value: number) => string {
-    const words = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumSignificantDigits: 3 });
+function inWords(language: string, digits: () => Intl.NumberFormat, unit: Unit): (value: number) => string {
+    const words = lazily(() => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumSignificantDigits: 3 }));
     return (value) => {
-        const parts = words.formatToParts(value);
+        const parts = words().formatToParts(value);
         const number = parts.findIndex(({ type }) => type === 'integer');
         return parts
             .map(({ type, value: text }, i) =>
-                i === number ? digits.format(value) : type === 'literal' || type === 'unit' ? text.replace(' ', '\u00a0') : '',
+                i === number ? digits().format(value) : type === 'literal' || type === 'unit' ? text.replace(' ', '\u00a0') : '',
             )
             .join('');
     };
 }
 
-export function timesFormat(language: string, { decimals, fixed, three, significant }: Digits): Times {
-    const sig = significant(3);
-    const monthName = new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' });
-    const dates = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
+// "2 min 5 s" is read everywhere; a language with letters of its own for these has them: 2分5秒.
+function short(language: string, unit: 'minute' | 'second', symbol: string): (text: string) => string {
+    const own = lazily(() => {
+        const parts = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).formatToParts(1);
+        return parts.find(({ type, value }) => type === 'unit' && /\p{Script=Han}/u.test(value))?.value ?? '';
+    });
+    return (text) => (own() ? text + own() : spaced(text, symbol));
+}
+
+export function timesFormat(language: string, { decimals, three, significant }: Digits): Times {
+    const sig = () => significant(3);
+    const monthName = lazily(() => new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }));
+    const dates = lazily(() => new Intl.DateTimeFormat(language, { dateStyle: 'long' }));
     const named = { day: inWords(language, sig, 'day'), hour: inWords(language, sig, 'hour'), minute: inWords(language, sig, 'minute') };
     // Days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
         seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
-    const minutes = (whole: number): string =>
-        [spaced(fixed[0].format(Math.floor(whole / MINUTE)), 'min'), whole % MINUTE > 0 && spaced(fixed[0].format(whole % MINUTE), 's')]
-            .filter(Boolean)
-            .join('\u00a0');
+    const [inMinutes, inSeconds] = [short(language, 'minute', 'min'), short(language, 'second', 's')];
+    const minutes = (whole: number): string => {
+        const [first, rest] = [inMinutes(decimals(0).format(Math.floor(whole / MINUTE))), whole % MINUTE];
+        if (rest === 0) return first;
+        return first + (/\p{Script=Han}$/u.test(first) ? '' : '\u00a0') + inSeconds(decimals(0).format(rest));
+    };
     const duration = (seconds: number): string => {
         const [size, unit] = long(seconds) ?? [];
         if (size && unit) return named[unit](seconds / size);
-        if (Math.round(seconds) >= 10 * MINUTE) return spaced(fixed[0].format(seconds / MINUTE), 'min');
+        if (Math.round(seconds) >= 10 * MINUTE) return inMinutes(decimals(0).format(seconds / MINUTE));
         if (seconds >= 59.95) return minutes(Math.round(seconds));
-        return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig.format(seconds * 1000), 'ms');
+        return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig().format(seconds * 1000), 'ms');
     };
     return {
         duration,
@@ -67,7 +78,7 @@ export function timesFormat(language: string, { decimals, fixed, three, signific
         },
         margin(seconds, low, high) {
             const width = Math.max(high - seconds, seconds - low);
-            return seconds >= 59.95 && width >= 1 && width < MINUTE ? spaced(fixed[0].format(width), 's') : duration(width);
+            return seconds >= 59.95 && width >= 1 && width < MINUTE ? spaced(decimals(0).format(width), 's') : duration(width);
         },
         clock(longest, finest) {
             const [size, unit] = longest >= 10 ? [1, 's'] : [1e-3, 'ms'];
@@ -82,17 +93,22 @@ export function timesFormat(language: string, { decimals, fixed, three, signific
         },
         training(days, low, high) {
             const [size, unit] = long(days * DAY) ?? [MINUTE, 'minute'];
-            return [named[unit]((days * DAY) / size), sig.format((low * DAY) / size), sig.format((high * DAY) / size)];
+            const [least, most] = [(low * DAY) / size, (high * DAY) / size];
+            return [named[unit]((days * DAY) / size), sig().format(least), sig().format(most), named[unit](most)];
         },
-        date: (day) => dates.format(day),
+        date: (day) => dates().format(day),
         energy: (kwh) =>
             kwh >= 1e6
-                ? spaced(sig.format(kwh / 1e6), 'GWh')
+                ? spaced(sig().format(kwh / 1e6), 'GWh')
                 : kwh >= 1e3
-                  ? spaced(sig.format(kwh / 1e3), 'MWh')
-                  : spaced(sig.format(kwh), 'kWh'),
+                  ? spaced(sig().format(kwh / 1e3), 'MWh')
+                  : spaced(sig().format(kwh), 'kWh'),
         mass: (kg) =>
-            kg >= 1e6 ? spaced(sig.format(kg / 1e6), 'kt') : kg >= 1e3 ? spaced(sig.format(kg / 1e3), 't') : spaced(sig.format(kg), 'kg'),
-        month: (text) => monthName.format(new Date(`${text}-15T12:00:00Z`)),
+            kg >= 1e6
+                ? spaced(sig().format(kg / 1e6), 'kt')
+                : kg >= 1e3
+                  ? spaced(sig().format(kg / 1e3), 't')
+                  : spaced(sig().format(kg), 'kg'),
+        month: (text) => monthName().format(new Date(`${text}-15T12:00:00Z`)),
     };
 }

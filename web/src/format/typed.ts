@@ -40,13 +40,13 @@ const UNITS: Record<string, string> = {
 const MOST_DIGITS = 17;
 
 // The digits alone. A point or comma before three last digits parts thousands in a count; elsewhere the reader's locale says what it does.
-function digits(text: string, count: boolean, decimal: string): number | null {
+function digits(text: string, count: boolean, decimal: () => string): number | null {
     const [, sign = '', bare = ''] = /^([-−]?)(.*)$/.exec(text) ?? [];
     if (bare.replace(/\D/g, '').length > MOST_DIGITS) return null;
     const number = (written: string): number => Number(written) * (sign === '' ? 1 : -1);
     const groups = /^\d{1,3}([,.'’_\s])(?:\d{2,3}\1)*\d{3}([,.]\d*)?$/u.exec(bare);
     const once = groups !== null && !groups[2] && bare.split(groups[1] as string).length === 2;
-    if (groups && groups[1] !== groups[2]?.[0] && (count || !once || groups[1] !== decimal)) {
+    if (groups && groups[1] !== groups[2]?.[0] && (count || !once || groups[1] !== decimal())) {
         const fraction = groups[2] ?? '';
         return number(bare.slice(0, bare.length - fraction.length).replace(/\D/g, '') + fraction.replace(',', '.'));
     }
@@ -74,7 +74,7 @@ function product(text: string): number | null {
     return nodes && each ? Number(nodes) * Number(each) : null;
 }
 
-function read(text: string, kind: Kind, decimal: string): number | null {
+function read(text: string, kind: Kind, decimal: () => string): number | null {
     // "Gb" are bits, as against "GB".
     const bare = text
         .normalize('NFKC')
@@ -104,7 +104,7 @@ function read(text: string, kind: Kind, decimal: string): number | null {
 }
 
 // `decimal`: the reader's sign before decimals.
-export const typedFormat = (decimal: string): Typed => ({
+export const typedFormat = (decimal: () => string): Typed => ({
     read: (text, kind = {}) => read(text, kind, decimal) ?? text.trim(),
     parsePercent(text) {
         const percent = read(text.replace(/\s*[%％]\s*$/, ''), {}, decimal);

@@ -36,16 +36,17 @@ const twice = (box: Element): string[] => {
     return ids.filter((id, i) => ids.indexOf(id) !== i);
 };
 
-test('the whole page before its later parts: every section has its heading and every link leads somewhere', () => {
+test('the whole page before its plans: every section has its heading and every link leads somewhere', async () => {
     const { box, names } = shown(pageOf('default', { depth: 'detail' }));
-    expect(names('heading')).toContain('All plans, by number of GPUs');
+    await expect.poll(() => names('heading')).toContain('All plans, by number of GPUs');
     expect(names('heading')).toContain('How it works');
     expect([leadsNowhere(box), twice(box)]).toEqual([[], []]);
 });
 
-test('the first screen: nothing twice, and what it leads to is in every detail', () => {
+test('the first screen: nothing twice, and what it leads to is in every detail', async () => {
     const plain = shown(pageOf());
     const all = shown(pageOf('default', { depth: 'detail' }));
+    await expect.poll(() => all.names('region')).toContain('What fills it');
     expect(plain.names('region')).not.toContain('What fills it');
     expect(plain.names('navigation')).toEqual(['More answers']);
     expect(twice(plain.box)).toEqual([]);

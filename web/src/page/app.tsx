@@ -12,9 +12,8 @@ import { Patterns } from '../shared/chart';
 import { CUSTOM_GPU } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
-import { Detail } from './detail';
 import { Header } from './header';
-import { LaterCard, LaterOwnGpu, LaterPaste } from './later';
+import { LaterCard, LaterDetail, LaterOwnGpu, LaterPaste } from './later';
 import { Notices } from './notices';
 
 interface Props {
@@ -45,7 +44,7 @@ export function App({ page, act, asks, timeline, calibrate, placing, prover, mar
                 {depth === 'plain' ? (
                     answer && <Next page={page} answer={answer} act={act} />
                 ) : (
-                    <Detail
+                    <LaterDetail
                         page={page}
                         act={act}
                         timeline={timeline}

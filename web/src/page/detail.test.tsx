@@ -33,3 +33,12 @@ test('before an answer the knobs stand alone, and of an older one the time is no
     expect(shown(pageOf('default', { answer: null })).box.querySelectorAll('.cols.alone')).toHaveLength(1);
     expect(shown(pageOf('bad-request')).box.querySelectorAll('.takes')).toHaveLength(0);
 });
+
+test('the stages stand where there are several, and each section under its heading', () => {
+    const headings = (page: Page): string[] => shown(page).names('heading');
+    expect(headings(answeredOf('llama-70b-64-h100').page)).toContain('Memory per stage');
+    const one = headings(answeredOf('fsdp').page);
+    expect(one).not.toContain('Memory per stage');
+    for (const id of ['best', 'gpus', 'limits', 'cards', 'phases', 'pools', 'placement', 'plans', 'evidence'] as const)
+        expect(one.some((name) => name.startsWith(say(`section.${id}`)))).toBe(true);
+});

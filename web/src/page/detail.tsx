@@ -1,16 +1,29 @@
 import { Adjust } from '../adjust/adjust';
+import { Layout } from '../adjust/layout';
 import { Brief } from '../answer/brief';
+import { Card } from '../answer/card';
 import { Items, Notes } from '../answer/items';
+import { Stages } from '../answer/stages';
 import { TimeBar } from '../answer/time-bar';
+import { Compare } from '../compare/compare';
 import type { Core } from '../core/client';
+import { Evidence } from '../evidence/door';
 import { How } from '../evidence/how';
 import type { Prover } from '../evidence/prove';
+import { Cards } from '../gpus/cards';
+import { Limits } from '../gpus/limits';
 import type { Asker } from '../gpus/market';
+import { Sweep } from '../gpus/sweep';
 import type { Phaser } from '../phases/ask';
+import { Phases } from '../phases/door';
+import { Placement } from '../placement/door';
 import type { Placing } from '../placement/search';
+import { Best } from '../plans/best';
+import { Plans } from '../plans/map';
+import { Pools } from '../pools/door';
 import { timeOf } from '../shared/answer-words';
 import type { Actions, Page } from '../store/page';
-import { LaterCalibrate, LaterCard, LaterLayout, LaterParts, LaterPlans, LaterStages, LaterTime } from './later';
+import { CalibratePart, Parts, TimePart } from './parts';
 
 interface Props {
     page: Page;
@@ -32,21 +45,30 @@ export function Detail({ page, act, timeline, calibrate, placing, prover, market
             <Brief page={page} />
             <div class={stale ? 'result stale' : 'result'}>
                 {answer && !stale && <p class="takes">{timeOf(answer)}</p>}
-                {answer && <TimeBar page={page} answer={answer} act={act} Table={LaterTime} />}
-                {answer && <LaterCalibrate page={page} act={act} calibrate={calibrate} />}
+                {answer && <TimeBar page={page} answer={answer} act={act} Table={TimePart} />}
+                {answer && <CalibratePart page={page} act={act} calibrate={calibrate} />}
                 <div class={answer ? 'cols' : 'cols alone'}>
                     {answer && (
                         <div>
-                            <LaterStages answer={answer} act={act} />
-                            <Items page={page} answer={answer} act={act} Card={LaterCard} />
-                            <LaterParts answer={answer} act={act} timeline={timeline} />
+                            {answer.stages.length > 1 && <Stages answer={answer} act={act} />}
+                            <Items page={page} answer={answer} act={act} Card={Card} />
+                            <Parts answer={answer} act={act} timeline={timeline} />
                             <Notes answer={answer} />
                         </div>
                     )}
-                    <Adjust page={page} answer={answer} act={act} Layout={LaterLayout} />
+                    <Adjust page={page} answer={answer} act={act} Layout={Layout} />
                 </div>
             </div>
-            <LaterPlans page={page} act={act} placing={placing} prover={prover} market={market} phaser={phaser} />
+            <Best page={page} act={act} />
+            <Sweep page={page} act={act} />
+            <Limits page={page} act={act} />
+            <Cards page={page} asker={market} />
+            <Phases page={page} phaser={phaser} />
+            <Pools page={page} mixer={phaser} />
+            <Placement page={page} act={act} placing={placing} />
+            <Plans page={page} act={act} />
+            <Compare page={page} act={act} />
+            <Evidence page={page} prover={prover} />
             <How page={page} />
         </>
     );

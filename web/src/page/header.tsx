@@ -89,7 +89,7 @@ export const Header = settled(({ language, depth, act }: Props) => {
                     <circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5" />
                     <path d="M8 1.5a6.5 6.5 0 0 1 0 13z" fill="currentColor" />
                 </svg>
-                {say(`theme.${theme}`)}
+                <span>{say(`theme.${theme}`)}</span>
             </button>
             {depth === 'detail' && <Sections />}
         </header>

@@ -1,4 +1,7 @@
-// What the first load goes without: fetched when a run has more than one stage, or when the reader opens one of these parts.
+// What the first load goes without: every detail, and the parts that the reader opens from the first screen.
+import '../answer/items.css';
+import '../adjust/adjust.css';
+import '../evidence/how.css';
 import '../answer/more.css';
 import '../plans/map.css';
 import '../plans/plans.css';
@@ -9,28 +12,12 @@ import '../gpus/limits.css';
 import '../gpus/own-gpu.css';
 import '../evidence/calibrate.css';
 
-export { Layout } from '../adjust/layout';
 export { Card } from '../answer/card';
-export { TwoMethods } from '../answer/comparison';
-export { StepCurve } from '../answer/curve';
 export { sameRepository } from '../answer/hub-id';
 export { PasteDialog } from '../answer/paste';
-export { Stages } from '../answer/stages';
-export { TimeTable } from '../answer/time-table';
-export { Compare } from '../compare/compare';
-export { Calibrate } from '../evidence/calibrate';
-export { Evidence } from '../evidence/door';
 export { countedOf } from '../formats/counted';
 export { Faster } from '../formats/faster';
 export { importPlan, readRun } from '../formats/reader';
 export { jobOfScript } from '../formats/script-job';
-export { Cards } from '../gpus/cards';
-export { Limits } from '../gpus/limits';
 export { OwnGpu } from '../gpus/own-gpu';
-export { Sweep } from '../gpus/sweep';
-export { Phases } from '../phases/door';
-export { Placement } from '../placement/door';
-export { Best } from '../plans/best';
-export { Plans } from '../plans/map';
-export { Pools } from '../pools/door';
-export { PipelineTimeline } from '../timeline/door';
+export { Detail } from './detail';

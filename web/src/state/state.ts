@@ -82,7 +82,7 @@ const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);
 const isDecimal = (text: string): boolean => /^-?\d{1,17}(\.\d+)?(e[-+]?\d{1,2})?$/.test(text);
 
 // A link's numbers are written with a point, wherever it is read.
-const inLinks = typedFormat('.');
+const inLinks = typedFormat(() => '.');
 
 // As people write it: 8k, 4x8, and what needs other fields of the job, as 4M tokens of a batch. Digits and signs alone are no such text.
 function readTyped(catalog: Catalog, { key, type }: Field, job: Job): Value {

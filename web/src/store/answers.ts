@@ -15,19 +15,28 @@ export interface Following {
     map: { ask(job: Job): void; isOf(job: Job): boolean };
 }
 
-export function createAnswers({ page, update, recover }: Desk, estimate: Core['estimate'], { ranking, alternatives, map }: Following) {
+export function createAnswers(
+    { page, update, recover }: Desk,
+    estimate: Core['estimate'],
+    { ranking, alternatives, map }: Following,
+    shown: (then: () => void) => void,
+) {
     let how: How = 'choose'; // the last change
     let lateTimer: Timer | undefined;
     let calmTimer: Timer | undefined;
+    // What follows from an answer. Meanwhile the job may have become another, whose own answer brings this.
+    const follow = (job: Job): void => {
+        if (job !== page().job || map.isOf(job)) return; // another stage of the same job needs nothing else anew
+        ranking(); // the shortest first: one worker answers these, one after the other
+        alternatives(job);
+        map.ask(job);
+    };
     const settle = (answer: Estimate | Refusal, job: Job): void => {
         clearTimeout(lateTimer);
         clearTimeout(calmTimer);
         if (answer.ok) {
             update({ answer, problems: [], late: false });
-            if (map.isOf(job)) return; // another stage of the same job needs nothing else anew
-            ranking(); // the shortest first: one worker answers these, one after the other
-            alternatives(job);
-            map.ask(job);
+            shown(() => follow(job));
             return;
         }
         const show = (): void => update({ problems: answer.problems, late: false, alternativesStale: true });

@@ -23,7 +23,7 @@ const problem: Problem = { field: 'gpus', rule: 'type', value: null, message: { 
 const refuse = (...problems: Problem[]): JobRefusal => ({ ok: false, version: 2, problems, job: null });
 
 // A store whose core answers at once: whole numbers of GPUs are fine, anything else is a problem.
-function fakeStore() {
+function fakeStore(shown: (then: () => void) => void = (then) => then()) {
     const pages: Page[] = [];
     const links: [Job, How][] = [];
     const answer = async (asked: object): Promise<Estimate | JobRefusal> => {
@@ -52,6 +52,7 @@ function fakeStore() {
         maps: { search, stop: () => {} },
         reverse: { limits, stop: () => {} },
         draw: (page) => pages.push(page),
+        shown,
         jobChanged: (changed, how, pins) => {
             links.push([changed, how]);
             linked.push(pins.map(({ text }) => text));
@@ -74,6 +75,20 @@ test('a choice is answered, and told to the history', async () => {
     await settle();
     expect(store.current()).toMatchObject({ job: { gpus: 16 }, answer: good(16), problems: [], late: false });
     expect(links).toEqual([[{ ...job, gpus: 16 }, 'choose']]);
+});
+
+test('what follows from an answer is asked for when that is on the screen, and only of the newest run', async () => {
+    const waiting: (() => void)[] = [];
+    const { store, rank, search, alternatives } = fakeStore((then) => waiting.push(then));
+    store.restore(job);
+    await settle();
+    expect(store.current().answer).toEqual(good(8));
+    expect([rank, search, alternatives].map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0]);
+    store.actions.change({ gpus: 16 }, 'choose');
+    await settle();
+    for (const then of waiting) then();
+    expect(search.mock.calls.map(([asked]) => asked)).toMatchObject([{ gpus: 16 }]);
+    expect(alternatives).toHaveBeenCalledTimes(1);
 });
 
 test('a mistake keeps the last good answer; while typing it waits before it speaks', async () => {

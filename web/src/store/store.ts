@@ -16,13 +16,14 @@ export interface Surroundings {
     maps: Pick<Core, 'search' | 'stop'>;
     reverse: Pick<Core, 'limits' | 'stop'>;
     draw(page: Page): void;
+    shown(then: () => void): void; // when what was drawn is on the screen
     jobChanged(job: Job, how: How, pins: readonly Pin[]): void; // or the pins did
     speak(language: Language): Promise<void>;
     deepened(depth: Depth): void;
 }
 
 // Everything that is asked of the core, each with its own waiting.
-function createAsking(desk: Desk, { estimates, searches, maps, reverse }: Surroundings) {
+function createAsking(desk: Desk, { estimates, searches, maps, reverse, shown }: Surroundings) {
     const { page, update, recover } = desk;
     const limits = createLimits(desk, reverse);
     const map = createMap(desk, maps, limits.soon);
@@ -36,7 +37,7 @@ function createAsking(desk: Desk, { estimates, searches, maps, reverse }: Surrou
         recover,
     });
     const alternatives = createAlternatives(desk, searches.alternatives);
-    const answers = createAnswers(desk, estimates.estimate, { ranking: rankings.ask, alternatives, map });
+    const answers = createAnswers(desk, estimates.estimate, { ranking: rankings.ask, alternatives, map }, shown);
     return { answers, limits, map, rankings, pins: createPins(desk, searches.estimate) };
 }
 type Asking = ReturnType<typeof createAsking>;

@@ -86,10 +86,11 @@ export interface Words {
     'sure.title': null;
     'plan.split.title': null;
     'plan.split.layer': { count: number };
-    'plan.split.stack': { count: number };
-    'plan.split.sequence': { count: number };
-    'plan.split.experts': { count: number };
+    'plan.split.stack': { first: string | boolean; count: number };
+    'plan.split.sequence': { first: string | boolean; count: number };
+    'plan.split.experts': { first: string | boolean; count: number };
     'plan.split.copies': { count: number };
+    'plan.split.in_copies': { split: string; count: number };
     'plan.split.whole': null;
     'plan.split.change': null;
     'tiles.takes': { would: string | boolean };
@@ -113,6 +114,7 @@ export interface Words {
     'next.none': { most: number };
     'next.no_fewer': null;
     'next.as_long': { times: string };
+    'next.as_fast': { times: string };
     'next.faster': null;
     'next.on_gpus': { gpus: number; time: string };
     'next.each': { share: number };

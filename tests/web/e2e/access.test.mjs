@@ -1,0 +1,109 @@
+// What WCAG 2.2 AA asks and axe cannot see: size of targets, room for wider text, the way of the focus, and that nothing lies over it.
+import assert from 'node:assert/strict';
+import { eventually, load, open, openRooms, pageTest, settled } from './browser.mjs';
+import { part } from './find.mjs';
+
+const LINK = '?v=2&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64';
+const PAGES = [
+    ['plain', 1280],
+    ['plain', 390],
+    ['plain', 320],
+    ['detail', 1280],
+    ['detail', 390],
+];
+
+// 2.5.8: controls smaller than 24 px within 12 px of whose middle another one lies. Not asked of links in a sentence, of what a label makes
+// larger, and of parts of a drawing, which have another control of full size.
+const tooSmall = () => {
+    const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+        .map((element) => ({ element, box: element.getBoundingClientRect() }))
+        .filter(({ element, box }) => box.width > 0 && box.right > 0 && !element.closest('svg, label'));
+    const inSentence = (element) => element.matches('a') && getComputedStyle(element).display === 'inline';
+    const near = ({ left, right, top, bottom }, [x, y]) => Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) < 12;
+    const crowded = ({ element, box }) =>
+        all.some((other) => other.element !== element && near(other.box, [(box.left + box.right) / 2, (box.top + box.bottom) / 2]));
+    return all
+        .filter((one) => Math.min(one.box.width, one.box.height) < 23.9 && !inSentence(one.element) && crowded(one))
+        .map(({ element }) => element.outerHTML.slice(0, 120));
+};
+
+// What a reader may set for texts (1.4.12); a policy against styles in the page does not hold for sheets made by a script.
+const spaceOut = () => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }');
+    document.adoptedStyleSheets = [sheet];
+};
+const cutOff = () =>
+    [...document.querySelectorAll('body *:not(svg, svg *, .sr)')]
+        .filter((one) => one.clientWidth > 1 && (one.matches('input') || getComputedStyle(one).overflowX === 'hidden'))
+        .filter((one) => one.scrollWidth > one.clientWidth + 2)
+        .map((one) => one.outerHTML.slice(0, 120));
+const across = () => document.documentElement.scrollWidth - innerWidth;
+
+pageTest('what is pressed is 24 px large, or stands apart', async () => {
+    for (const [depth, width] of PAGES) {
+        const page = await open(LINK, { depth, width });
+        await openRooms(page);
+        assert.deepEqual(await page.evaluate(tooSmall), [], `${depth}, ${width} px`);
+    }
+});
+
+pageTest('a part of the bar narrower than a finger is reached from the card of any other', async () => {
+    const page = await open(LINK, { depth: 'plain', width: 390 });
+    await part(page, 'activations').click();
+    const narrow = page.locator('.bar-card > .acts button').nth(3);
+    const { width, height } = await narrow.boundingBox();
+    assert.ok(Math.min(width, height) >= 24, `${width} x ${height}`);
+    const name = (await narrow.innerText()).trim();
+    await narrow.click();
+    await eventually('its card', () => page.locator('.bar-card h2').first().innerText(), name);
+});
+
+pageTest('with wider letters, at 320 px and at 400 % zoom nothing is cut off or beside the screen', async () => {
+    for (const [width, height] of [
+        [1280, 800],
+        [640, 400],
+        [320, 256],
+    ]) {
+        const page = await open(LINK, { depth: 'plain', width, height });
+        assert.ok((await page.evaluate(across)) <= 0, `${width} px`);
+        await page.evaluate(spaceOut);
+        assert.deepEqual([await page.evaluate(cutOff), (await page.evaluate(across)) <= 0], [[], true], `${width} px, wider letters`);
+    }
+});
+
+// Where the focus is, whether it can be seen, and whether anything lies over it.
+const focusNow = () => {
+    const at = document.activeElement;
+    const { left, right, top, bottom, width, height } = at.getBoundingClientRect();
+    const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    const covered = over !== null && !at.contains(over) && !over.contains(at);
+    const edge = at.matches('g') ? true : getComputedStyle(at).outlineStyle !== 'none';
+    const name = at.getAttribute('aria-label') ?? at.textContent.trim().slice(0, 40);
+    return { body: at === document.body, top: top + scrollY, left, name, bad: [covered && 'covered', !edge && 'no outline', (bottom < 0 || top > innerHeight || width * height === 0) && 'out of sight'].filter(Boolean) };
+};
+
+pageTest('the focus goes down the page, is seen, and nothing lies over it', async () => {
+    for (const [depth, width] of PAGES) {
+        const { page } = await load(LINK, { depth, width, height: 800 });
+        await settled(page);
+        const stops = [];
+        for (let presses = 0; presses < 60; ++presses) {
+            await page.keyboard.press('Tab');
+            const now = await page.evaluate(focusNow);
+            if (now.body) break;
+            stops.push(now);
+        }
+        assert.ok(stops.length >= 25, `${stops.length} stops`);
+        assert.deepEqual(stops.filter(({ bad }) => bad.length > 0), [], `${depth}, ${width} px`);
+        const back = stops.filter(({ top, left }, i) => i > 0 && top < stops[i - 1].top - 40 && left <= stops[i - 1].left);
+        assert.deepEqual(back.map(({ name }) => name), [], `${depth}, ${width} px: upwards`);
+    }
+});
+
+pageTest('nothing moves by itself', async () => {
+    const page = await open(LINK, { depth: 'plain' });
+    const moving = () => [...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).animationName !== 'none' || parseFloat(getComputedStyle(one).transitionDuration) > 0).length;
+    assert.equal(await page.evaluate(moving), 0);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior), 'auto'); // the tests ask for less motion
+});
