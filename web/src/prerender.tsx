@@ -5,7 +5,7 @@ import type { BootData, BootWords, Example } from './boot/types';
 import type { Alternatives, Catalog, Estimate, Fourfold, Refusal } from './core/api';
 import { App } from './page/app';
 import { messageOf } from './shared/names';
-import { defaults, request } from './state/state';
+import { defaults, figures, request } from './state/state';
 import { type Actions, emptyPage } from './store/page';
 import { LANGUAGES, type Language } from './words/language';
 import { fetchWords, say, speak } from './words/words';
@@ -56,7 +56,7 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
     const catalog = JSON.parse(core.catalog()) as Catalog;
     const boot = await bootData(catalog); // and the words of the page, in English
     const job = defaults(catalog);
-    const answer = JSON.parse(core.estimate(JSON.stringify(request(job)))) as Estimate | Refusal;
+    const answer = JSON.parse(core.estimate(JSON.stringify(figures(job)))) as Estimate | Refusal;
     if (!answer.ok) throw new Error(`The default run cannot be worked out: ${answer.problems.map(messageOf).join(' ')}`);
     const others = JSON.parse(core.alternatives(JSON.stringify(request(job)))) as Alternatives | Refusal;
     const alternatives = others.ok ? others : null;

@@ -21,7 +21,7 @@ test('the parts of a group with their sizes, and the formula of the largest', ()
     expect(cellsOf(one('table.parts')).map(([, gib]) => gib)).toEqual(activations?.items.map(({ bytes }) => format.gib(bytes)));
     expect(all('button').filter((button) => button.getAttribute('aria-pressed') === 'true')).toHaveLength(1);
     expect(text()).toContain(`${format.bytes(largest?.bytes ?? 0)} bytes = ${format.gib(largest?.bytes ?? 0)} GiB`);
-    expect(text()).toContain(largest?.source.title);
+    expect(text()).toContain(largest?.source?.title);
 });
 
 test('another part is a tap away, and closing and the assumptions too', () => {
@@ -43,17 +43,31 @@ test('the formula can be copied as text and as LaTeX', async () => {
     await settle();
     const [latex = '', text = ''] = copied.mock.calls.map(([one]) => one);
     expect(latex).toContain(`${activations?.items[0]?.bytes}\\ \\text{bytes}`);
-    expect(text.split('\n').at(-1)).toContain(activations?.items[0]?.source.url);
+    expect(text.split('\n').at(-1)).toContain(activations?.items[0]?.source?.url);
 });
 
 test('what is explained has its sentence, its formula and the buttons that are handed in', () => {
     const [item] = activations?.items ?? [];
     if (!item) throw new Error('no item');
+    const explain = vi.fn();
     const { text, names } = show(
-        <Explanation item={item} title="T" summary="S" result="R" latexResult="L" write={format.number}>
+        <Explanation item={item} explain={explain} title="T" summary="S" result="R" latexResult="L" write={format.number}>
             <button type="button">B</button>
         </Explanation>,
     );
     expect(text()).toMatch(/^S In symbols .* Result R /);
     expect(names('button')).toContain('B');
+    expect(explain).not.toHaveBeenCalled();
+});
+
+test('an item that came without its formula asks for it, and copies nothing meanwhile', () => {
+    const explain = vi.fn();
+    const { text, names } = show(
+        <Explanation item={{}} explain={explain} title="T" summary="S" result="R" latexResult="L" write={format.number}>
+            <button type="button">B</button>
+        </Explanation>,
+    );
+    expect(explain).toHaveBeenCalledTimes(1);
+    expect(text()).toMatch(/^S /);
+    expect(names('button')).toEqual(['B']);
 });

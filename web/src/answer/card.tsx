@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Item, Token, Where } from '../core/api';
+import { useEffect } from 'preact/hooks';
+import type { Item } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { CopyButton } from '../shared/copy-button';
@@ -7,20 +8,11 @@ import { aboutOf, nameOf, wordsFor } from '../shared/names';
 import { useWords } from '../shared/use-words';
 import type { Actions, OpenItem } from '../store/page';
 import { say } from '../words/words';
-import { Formula, tokenText, type Write, whereText } from './formula';
-
-// What an item of memory and one of time have in common.
-interface Explained {
-    formula: Token[];
-    numbers: Token[];
-    latex: string;
-    latex_numbers: string;
-    where: Where[];
-    source: Item['source'];
-}
+import { type Explained, explained, Formula, tokenText, type Write, whereText } from './formula';
 
 interface ExplanationProps {
-    item: Explained;
+    item: Partial<Explained>;
+    explain(): void; // it is to be explained, and is not yet
     title: string;
     summary: string;
     result: string;
@@ -29,7 +21,7 @@ interface ExplanationProps {
     children: ComponentChildren; // further buttons
 }
 
-const asText = ({ item, title, summary, result, write }: ExplanationProps): string =>
+const asText = (item: Explained, { title, summary, result, write }: ExplanationProps): string =>
     [
         `${title}: ${summary}`,
         `${tokenText(item.formula, write)} = ${tokenText(item.numbers, write)} = ${result}`,
@@ -37,19 +29,24 @@ const asText = ({ item, title, summary, result, write }: ExplanationProps): stri
         say('card.source_line', { title: item.source.title, where: wordsFor('place', item.source.where), url: item.source.url }),
     ].join('\n');
 
-const asLatex = ({ item, latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
+const asLatex = (item: Explained, { latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
 
 // The item in one plain sentence, its formula, and both to take along.
 export function Explanation(props: ExplanationProps) {
-    const { item, summary, result, write, children } = props;
+    const { summary, result, write, children, explain } = props;
+    const item = explained(props.item);
     const symbols = useWords('formulas'); // they come with the first formula that is opened
+    const isMissing = item === null;
+    useEffect(() => {
+        if (isMissing) explain();
+    }, [isMissing, explain]);
     return (
         <>
             <p>{summary}</p>
-            {symbols ? <Formula item={item} result={result} write={write} /> : <p class="note">{say('later.coming')}</p>}
+            {item && symbols ? <Formula item={item} result={result} write={write} /> : <p class="note">{say('later.coming')}</p>}
             <p class="acts">
-                {symbols && <CopyButton label={say('card.copy_text')} text={() => asText(props)} />}
-                <CopyButton label={say('card.copy_latex')} text={() => asLatex(props)} />
+                {item && symbols && <CopyButton label={say('card.copy_text')} text={() => asText(item, props)} />}
+                {item && <CopyButton label={say('card.copy_latex')} text={() => asLatex(item, props)} />}
                 {children}
             </p>
         </>
@@ -99,6 +96,7 @@ export function Card({ group, open, act, toAssumptions }: CardProps) {
             {group.items.length > 1 && <h3>{nameOf('item', item)}</h3>}
             <Explanation
                 item={item}
+                explain={act.explain}
                 title={nameOf('item', item)}
                 summary={aboutOf('item', item)}
                 result={say('card.result_text', { exact: format.bytes(item.bytes), gib: format.gib(item.bytes) })}

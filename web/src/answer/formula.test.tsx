@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { format } from '../format/format';
 import { answeredOf } from '../shared/test-data';
 import { focus, show, textOf, unfold } from '../shared/test-view';
-import { Formula, tokenText } from './formula';
+import { explained, Formula, tokenText } from './formula';
 
 const { answer } = answeredOf('llama-405b-512-h100');
 const itemOf = (group: string) => {
     const [item] = answer.groups.find(({ id }) => id === group)?.items ?? [];
-    if (!item) throw new Error(`no ${group}`);
-    return item;
+    const whole = item && explained(item);
+    if (!whole) throw new Error(`no ${group}`);
+    return whole;
 };
 
 test('in symbols, in numbers, with its source', () => {
@@ -29,7 +30,7 @@ test('a symbol under the pointer or the focus says what it stands for', () => {
 });
 
 test('of a long list, the symbols behind the formula are folded', () => {
-    const item = answer.time.items.find(({ where }) => where.length > 16);
+    const item = answer.time.items.map(explained).find((one) => one && one.where.length > 16);
     if (!item) throw new Error('no long formula');
     const { box } = show(<Formula item={item} result="R" write={format.measured} />);
     const folded = unfold(box, /more symbols$/);

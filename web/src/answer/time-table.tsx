@@ -18,7 +18,7 @@ const asTable = ({ time }: Estimate): string =>
         .map((cells) => cells.join('\t'))
         .join('\n');
 
-function Row({ item, open, toggle }: { item: TimeItem; open: boolean; toggle(): void }) {
+function Row({ item, open, toggle, act }: { item: TimeItem; open: boolean; toggle(): void; act: Actions }) {
     return (
         <>
             <tr class={open ? 'open' : undefined}>
@@ -41,6 +41,7 @@ function Row({ item, open, toggle }: { item: TimeItem; open: boolean; toggle(): 
                         <article class={`item-card t-${item.kind}`} aria-label={nameOf('time', item)}>
                             <Explanation
                                 item={item}
+                                explain={act.explain}
                                 title={nameOf('time', item)}
                                 summary={aboutOf('time', item)}
                                 result={format.duration(item.seconds)}
@@ -120,6 +121,7 @@ export function TimeTable({ page, answer, chosen, act }: TimeTableProps) {
                             item={item}
                             open={open === item.id}
                             toggle={() => setOpen(open === item.id ? undefined : item.id)}
+                            act={act}
                         />
                     ))}
                 </tbody>

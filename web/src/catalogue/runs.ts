@@ -1,6 +1,6 @@
 // What a page of the catalogue says of a model on a GPU: asked of the core as any program would, when the pages are built.
 import type { Catalog, Estimate, FewestGpus, Fourfold, Limits, Refusal } from '../core/api';
-import { defaults, type Job, request } from '../state/state';
+import { defaults, figures, type Job, request } from '../state/state';
 
 const COUNTS = [64, 256, 1024];
 const TOKENS_PER_PARAMETER = 20; // Hoffmann et al. (2022), https://arxiv.org/abs/2203.15556
@@ -28,7 +28,7 @@ export function runOf(core: Fourfold, catalog: Catalog, model: CatalogueRun['mod
     const { fewest_gpus: fewest } = ask<Limits>(core.limits(JSON.stringify(request(job))));
     const counts = [...new Set([...(fewest ? [fewest.gpus] : []), ...COUNTS])].sort((a, b) => a - b);
     const estimates = counts.flatMap((gpus) => {
-        const answer = JSON.parse(core.estimate(JSON.stringify(request({ ...job, gpus })))) as Estimate | Refusal;
+        const answer = JSON.parse(core.estimate(JSON.stringify(figures({ ...job, gpus })))) as Estimate | Refusal;
         return answer.ok ? [{ gpus, answer }] : [];
     });
     return { model, gpu, job, tokens, fewest, estimates };

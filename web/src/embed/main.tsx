@@ -6,7 +6,7 @@ import { Core } from '../core/client';
 import { createThread, secondCode } from '../core/thread';
 import { titleOf } from '../shared/answer-words';
 import { speakTo } from '../shared/speak-to';
-import { formatLink, parseLink, request } from '../state/state';
+import { figures, formatLink, parseLink } from '../state/state';
 import { emptyPage } from '../store/page';
 import { LANGUAGE_PARAMETER, readersLanguage } from '../words/language';
 import { fetchWords, say } from '../words/words';
@@ -23,7 +23,7 @@ async function start(): Promise<void> {
     const speaks = Promise.all([speakTo(language), fetchWords('share')]);
     const [catalog] = await Promise.all([core.catalog(), module]);
     const { job } = parseLink(linkIn(location.search, catalog), catalog);
-    const answer = await core.estimate(request(job));
+    const answer = await core.estimate(figures(job));
     await speaks;
     const page = { ...emptyPage(catalog, job), language, ...(answer.ok ? { answer } : { problems: answer.problems }) };
     const linked = new URLSearchParams(location.search).get(LANGUAGE_PARAMETER);

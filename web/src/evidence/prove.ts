@@ -2,7 +2,7 @@
 // worked out by the core when the table is there.
 import type { Catalog, Estimate, Refusal } from '../core/api';
 import { type Core, CoreCrash } from '../core/client';
-import { defaults, type Job, request, type Value, withConfig } from '../state/state';
+import { defaults, figures, type Job, type Value, withConfig } from '../state/state';
 import data from './famous.json';
 
 export interface Published {
@@ -52,7 +52,7 @@ export function prove(prover: Prover, catalog: Catalog, known: Answers, told: (p
     const go = async (): Promise<void> => {
         for (const run of famousRuns) {
             if (run.id in answers) continue;
-            const answer = await prover.estimate(request(jobOf(run, catalog)));
+            const answer = await prover.estimate(figures(jobOf(run, catalog)));
             if (stopped) return;
             answers = { ...answers, [run.id]: answer };
             told({ answers, state: 'running' });

@@ -1,7 +1,7 @@
 // The same training on every GPU of the catalogue and on the reader's own, and on fewer and more of them: which is done soonest, which costs least.
 import type { Catalog, Estimate, FieldKey, JobRefusal, Run } from '../core/api';
 import { type Core, CoreCrash } from '../core/client';
-import { allAuto, CUSTOM_GPU, defaults, type Job, request } from '../state/state';
+import { allAuto, CUSTOM_GPU, defaults, figures, type Job } from '../state/state';
 
 export type Asker = Pick<Core, 'estimate' | 'stop' | 'end'>;
 
@@ -81,7 +81,7 @@ export function workOut(asker: Asker, cards: readonly Card[], known: readonly Wo
     let worked = known;
     const go = async (): Promise<void> => {
         for (const card of cards.slice(known.length)) {
-            const answer = await asker.estimate(request(card.job));
+            const answer = await asker.estimate(figures(card.job));
             if (stopped) return;
             worked = [...worked, { ...card, answer }];
             told({ worked, state: 'running' });

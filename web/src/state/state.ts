@@ -331,6 +331,9 @@ export function request(job: Job): JobRequest {
     return { version: LINK_VERSION, ...rest, model: configOf(job) ?? model ?? '', gpu: own ?? gpu ?? '' };
 }
 
+// Of an estimate of which nobody reads how its numbers come about.
+export const figures = (job: Job): JobRequest & { formulas: false } => ({ ...request(job), formulas: false });
+
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const satisfies readonly FieldKey[];
 export const LEAVE_OUT = 'leave_out' satisfies FieldKey;
 export const SEARCH = [LEAVE_OUT, 'risk'] as const satisfies readonly FieldKey[]; // what the search looks at

@@ -1,7 +1,7 @@
 // The answer itself. It is asked for with every change; what follows from it, and when the page says that it is late, is decided here.
 import type { Estimate, Refusal } from '../core/api';
 import { type Core, latestOnly } from '../core/client';
-import { type Job, request } from '../state/state';
+import { figures, type Job, request } from '../state/state';
 import { type Desk, LATE_MS } from './asks';
 import type { How, Page } from './page';
 
@@ -46,7 +46,8 @@ export function createAnswers(
         map.ask(job);
     };
     const ask = latestOnly(
-        ({ job, stage }: Pick<Page, 'job' | 'stage'>) => estimate({ ...request(job), ...(stage !== null && { stage }) }),
+        ({ job, stage, explains }: Pick<Page, 'job' | 'stage' | 'explains'>) =>
+            estimate({ ...(explains ? request(job) : figures(job)), ...(stage !== null && { stage }) }),
         (answer, { job }) => settle(answer, job),
         (error) => recover(error, () => ask(page())),
     );

@@ -3,7 +3,7 @@
 import type { Alternatives, Limits, Refusal, SearchRequest } from '../core/api';
 import { type Core, latestOnly } from '../core/client';
 import type { Heat } from '../core/heat';
-import { allAuto, type Job, type Pin, request, type Value } from '../state/state';
+import { allAuto, figures, type Job, type Pin, request, type Value } from '../state/state';
 import type { Page } from './page';
 
 export interface Desk {
@@ -66,7 +66,7 @@ export function createPins({ page, update, recover }: Desk, estimate: Core['esti
         asking = true;
         try {
             for (let pin = next(); pin; pin = next()) {
-                const answer = await estimate(request(pin.job));
+                const answer = await estimate(figures(pin.job));
                 update({ pinAnswers: { ...page().pinAnswers, [pin.text]: answer } });
             }
             asking = false;

@@ -65,6 +65,11 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak, deepened
             answers.ask();
         },
         open: (open) => update({ open }),
+        explain() {
+            if (page().explains) return;
+            update({ explains: true });
+            answers.ask();
+        },
         showBytes: (exactBytes) => update({ exactBytes }),
         paste: (text) => update({ pasting: text === null ? null : { text } }),
         measure(measured) {
