@@ -48,10 +48,9 @@ static void read_axes(Import& in) {
             said = said || in.has(key);
             degree = value >= 1 && value <= 65'536 && degree >= 1 && degree <= 65'536 ? degree * value : -1;
         }
+        if (field.empty() && degree == 1) continue;  // as if it were not there
         if (name == "fsdp")
             in.job["zero"] = degree == 1 ? "none" : "weights";
-        else if (field.empty() && degree == 1)
-            ;  // as if it were not there
         else if (field.empty())
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", joined({"ici_", name, "_parallelism"})));
         else if (degree > 0 && said && name != "data")

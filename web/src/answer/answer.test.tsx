@@ -25,9 +25,11 @@ test('a run that fits: the verdict, memory and time, and whose plan it is', () =
 });
 
 test('a run that does not fit says how much it would need, and what to change first', () => {
-    const alternatives = goodOf('alternatives', 'alternatives-70b');
-    const { page, answer } = answeredOf('does-not-fit', { alternatives });
-    const { act, all, find, text } = shown(page);
+    const ofAnother = goodOf('alternatives', 'alternatives-70b');
+    const { page, answer } = answeredOf('does-not-fit', { alternatives: ofAnother });
+    expect(shown(page).names('heading'), 'of another run').not.toContain('Change this first');
+    const alternatives = { ...ofAnother, job: answer.job };
+    const { act, all, find, text } = shown({ ...page, alternatives });
     expect(textOf(all('heading')[0] as Element)).toBe(
         plain(
             `It does not fit. The fullest GPU would need ${format.headline(answer.whole_bytes, answer.card_bytes)} GB, but it has 40 GB.`,

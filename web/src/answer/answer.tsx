@@ -1,6 +1,6 @@
 import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Change, Estimate, Fit } from '../core/api';
+import type { Alternatives, Change, Estimate, Fit } from '../core/api';
 import type { Core } from '../core/client';
 import { entryAt, type Heat } from '../core/heat';
 import { Calibrated } from '../evidence/calibrated';
@@ -130,6 +130,10 @@ const stepBeside = ({ time, equally_good }: Estimate, seconds: number): string =
 const effectOf = (answer: Estimate, one: Change): string =>
     say('changes.effect', { memory: format.change(-one.saved_bytes), step: stepBeside(answer, one.step_seconds) });
 
+// Changes of the run that is shown: those of the one before, which stay until these are there, say nothing of it.
+const changesOf = (alternatives: Alternatives | null, { job }: Estimate): Change[] =>
+    alternatives && JSON.stringify(alternatives.job) === JSON.stringify(job) ? alternatives.changes : [];
+
 // Single changes that lower the memory, those that make it fit first. What fits already may still want to save.
 function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
     const fits = answer.class === 'fits';
@@ -137,7 +141,7 @@ function Changes({ page, answer, act }: { page: Page; answer: Estimate; act: Act
     const { alternatives, alternativesStale } = page;
     const more = fits ? null : moreGpus(page, Number(answer.job.gpus));
     // Two ways to more GPUs would be one too many: this one is known to fit.
-    const useful = (alternatives?.changes ?? []).filter((change) => !(more && 'gpus' in change.set));
+    const useful = changesOf(alternatives, answer).filter((change) => !(more && 'gpus' in change.set));
     const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
     if (list.length === 0 && !more) return null;
     const button = (label: string, effect: string, fit: Fit, small: string, set: Job) => (

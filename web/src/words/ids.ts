@@ -1117,6 +1117,7 @@ export interface Words {
     'famous.note.bloom': null;
     'famous.note.llama-65b': null;
     'famous.note.llama-405b': null;
+    'famous.note.llama-405b-16384': null;
     'famous.note.llama-405b-long': null;
     'famous.note.nemotron-340b': null;
     'famous.note.deepseek-v3': null;
