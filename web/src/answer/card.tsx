@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Item } from '../core/api';
+import type { Explained, Item } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
 import { CopyButton } from '../shared/copy-button';
@@ -8,10 +8,10 @@ import { aboutOf, nameOf, wordsFor } from '../shared/names';
 import { useWords } from '../shared/use-words';
 import type { Actions, OpenItem } from '../store/page';
 import { say } from '../words/words';
-import { type Explained, explained, Formula, tokenText, type Write, whereText } from './formula';
+import { explained, Formula, tokenText, type Whole, type Write, whereText } from './formula';
 
 interface ExplanationProps {
-    item: Partial<Explained>;
+    item: Explained;
     explain(): void; // it is to be explained, and is not yet
     title: string;
     summary: string;
@@ -21,7 +21,7 @@ interface ExplanationProps {
     children: ComponentChildren; // further buttons
 }
 
-const asText = (item: Explained, { title, summary, result, write }: ExplanationProps): string =>
+const asText = (item: Whole, { title, summary, result, write }: ExplanationProps): string =>
     [
         `${title}: ${summary}`,
         `${tokenText(item.formula, write)} = ${tokenText(item.numbers, write)} = ${result}`,
@@ -29,7 +29,7 @@ const asText = (item: Explained, { title, summary, result, write }: ExplanationP
         say('card.source_line', { title: item.source.title, where: wordsFor('place', item.source.where), url: item.source.url }),
     ].join('\n');
 
-const asLatex = (item: Explained, { latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
+const asLatex = (item: Whole, { latexResult }: ExplanationProps): string => `${item.latex} = ${item.latex_numbers} = ${latexResult}`;
 
 // The item in one plain sentence, its formula, and both to take along.
 export function Explanation(props: ExplanationProps) {

@@ -1,22 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { PlacedSource, Token, Where } from '../core/api';
+import type { Explained, Token, Where } from '../core/api';
 import { unitText, wordsFor } from '../shared/names';
 import { say, tell } from '../words/words';
 
 export type Write = (value: number) => string;
 
-// What an item of memory and one of time have in common.
-export interface Explained {
-    formula: Token[];
-    numbers: Token[];
-    latex: string;
-    latex_numbers: string;
-    where: Where[];
-    source: PlacedSource;
-}
-
+export type Whole = Required<Explained>;
 // They come together, or not at all (core/contract/api.md, EstimateRequest).
-export const explained = (item: Partial<Explained>): Explained | null => (item.formula ? (item as Explained) : null);
+export const explained = (item: Explained): Whole | null => (item.formula ? (item as Whole) : null);
 
 export const tokenText = (tokens: Token[], write: Write): string =>
     tokens.map((token) => (typeof token === 'object' ? token.symbol : typeof token === 'number' ? write(token) : token)).join('');
@@ -73,7 +64,7 @@ function Tokens({ tokens, where, write, point, inList }: TokensProps) {
 const MOST_SHOWN = 16; // rows of a list of symbols
 
 interface FormulaProps {
-    item: Explained;
+    item: Whole;
     result: string;
     write: Write;
 }

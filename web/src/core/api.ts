@@ -579,17 +579,21 @@ export type GpuShown = {
     memory_gib: number;
 };
 
-// Something that a GPU holds, with its formula; the words are item.<id> and item.<id>.summary.
-export type Item = {
-    id: string;
-    bytes: number;
-    share: number; // of the card
+// How a number comes about; all of it is absent where the request says so (formulas).
+export type Explained = {
     formula?: Tokens;
     numbers?: Tokens;
     latex?: string;
     latex_numbers?: string;
     where?: Where[];
     source?: PlacedSource;
+};
+
+// Something that a GPU holds, with its formula; the words are item.<id> and item.<id>.summary.
+export type Item = Explained & {
+    id: string;
+    bytes: number;
+    share: number; // of the card
 };
 
 // A formula from left to right.
@@ -682,21 +686,15 @@ export type Rate = {
 };
 
 // Something that takes time, with its formula, which goes down to single multiplications and messages.
-export type TimeItem = {
+export type TimeItem = Explained & {
     id: string;
     kind: TimeKind;
     seconds: number;
     share: number; // of the step
-    formula?: Tokens;
-    numbers?: Tokens;
-    latex?: string;
-    latex_numbers?: string;
-    where?: Where[];
-    source?: PlacedSource;
 };
 
 // What the host keeps when the optimizer is offloaded.
-export type Host = {
+export type Host = Explained & {
     bytes_per_gpu: number;
     bytes_per_node: number;
     pcie_bytes_per_step: number;
@@ -704,12 +702,6 @@ export type Host = {
     memory_bytes: number | null;
     class: 'fits' | 'at_risk' | 'does_not_fit' | null;
     verdict: Text;
-    formula?: Tokens;
-    numbers?: Tokens;
-    latex?: string;
-    latex_numbers?: string;
-    where?: Where[];
-    source?: PlacedSource;
 };
 
 // The same plan by the other method.
