@@ -100,7 +100,7 @@ double loss_of(const Problem& p, const std::vector<double>& logs, std::int64_t w
     return loss;
 }
 
-constexpr double kPrior = 1e-3;  // pulls what the data do not tell towards what is shipped; the intervals are those of the data alone
+constexpr double kPrior = 1e-3;  // pulls towards what is shipped, the middle of an interval too; its width is the data's own
 Fitted fit(const Problem& p, const std::vector<double>& start, std::int64_t without = -1) {
     Fitted f{start, {}, 0};
     const std::size_t n = start.size();
