@@ -14,8 +14,15 @@ StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, 
     const double experts = number(model.expert_layers.count());
     const double dense = number(model.layers) - experts, accumulation = timing.accumulation / (kKernelBandwidth.value * machine.memory);
     work_ = t.head + t.embedding;
-    if (dense > 0) work_ += dense * (t.dense.forward + t.dense.backward + accumulation * t.parameters_dense);
-    if (experts > 0) work_ += experts * (t.expert.forward + t.expert.backward + accumulation * t.parameters_expert);
+    layer_ = layer_forward_ = INFINITY;
+    const auto add = [&](double layers, const LayerTime& layer, double parameters) {
+        if (layers == 0) return;
+        const double seconds = layer.forward + layer.backward + accumulation * parameters;
+        work_ += layers * seconds;
+        layer_ = std::min(layer_, seconds), layer_forward_ = std::min(layer_forward_, layer.forward);
+    };
+    add(dense, t.dense, t.parameters_dense);
+    add(experts, t.expert, t.parameters_expert);
     hidden_ = experts * (2 * t.expert.expert_forward + t.expert.expert_backward);  // recomputed, tokens travel once more
     micro_batches_ =                                                               // or their slices
         number(p.token_slices) * number(p.global_batch) * number(p.tensor_grid()) * number(p.context_parallel) /
@@ -34,15 +41,17 @@ double StepBound::whole(double pipeline, double micro_batches) const {
     return seconds * factor_;
 }
 
-double StepBound::seconds(const Plan& p) const {
+double StepBound::seconds(const Plan& p, double layers_again) const {
     const double stages = number(p.pipeline_parallel), m = micro_batches_ * stages;  // a pipeline of p stages has p times as many
-    const double sum = work_ + stages * timing_.micro_batch, average = sum / stages;
+    const double work = work_ + layers_again * layer_forward_, sum = work + stages * timing_.micro_batch, average = sum / stages;
+    // some stage holds as many layers as the average, rounded up
+    const double most = std::max(average, std::ceil(number(model_.layers) / stages) * layer_ + timing_.micro_batch);
     double pipeline = m * average;
     if (p.pipeline_parallel > 1) {
         const PipelineWeights weights = pipeline_weights(p);
         const ScheduleRow& schedule = row_of(p.schedule_kind());
-        if (schedule.overlaps) return whole((work_ - hidden_) * micro_batches_ + m * timing_.micro_batch, m);
-        if (!schedule.played) pipeline = weights.sum_work * sum + weights.most_work * average;
+        if (schedule.overlaps) return whole((work - hidden_) * micro_batches_ + m * timing_.micro_batch, m);
+        pipeline = schedule.played ? m * most : weights.sum_work * sum + weights.most_work * most;
         pipeline += transfer_seconds(model_, p, machine_, timing_) * 2 * ((stages - 1) * weights.sum_transfers + weights.most_transfers);
     }
     return whole(pipeline, m);

@@ -20,7 +20,9 @@ class StepBound {
         return whole(micro_batches_ * (work_ - (overlaps ? hidden_ : 0) + timing_.micro_batch), micro_batches_);
     }
     // With the plan's PP, schedule and chunks.
-    double seconds(const Plan& plan) const;
+    double seconds(const Plan& plan) const { return seconds(plan, 0); }
+    // Where so many of all layers are computed again.
+    double seconds(const Plan& plan, double layers_again) const;
     // Routed experts at the rate of large multiplications and nothing for the exchange of tokens: below every expert parallelism.
     static LayerTimes without_experts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing,
                                       LayerTimes layers);
@@ -30,9 +32,10 @@ class StepBound {
     const Model& model_;
     const Machine& machine_;
     const Timing& timing_;
-    double work_ = 0;           // seconds of one micro-batch, all layers and both ends
-    double hidden_ = 0;         // of them, what overlapping schedules hide at most
-    double micro_batches_ = 0;  // per step, of a pipeline of one stage
+    double work_ = 0;                       // seconds of one micro-batch, all layers and both ends
+    double layer_ = 0, layer_forward_ = 0;  // of them, the shortest layer, and its forward pass
+    double hidden_ = 0;                     // of them, what overlapping schedules hide at most
+    double micro_batches_ = 0;              // per step, of a pipeline of one stage
     double gpus_ = 0, tensor_ = 0, factor_ = 1;
     bool spans_nodes_ = false;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "search/balance.h"
+#include "search/bounds.h"
 
 namespace fourfold {
 
@@ -70,7 +71,7 @@ Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm
         return {std::move(ways.best), ways.any_fits};
     }
     if (counts_layers_) {
-        if (choose_block(one, most_in_time(one))) ways.consider(one);
+        if (choose_block(one, bound_of(one, times))) ways.consider(one);
         return {std::move(ways.best), ways.any_fits};
     }
     for (const std::uint32_t modules : modules_) {
@@ -122,6 +123,9 @@ ModuleSets Savings::modules_to_try() const {
     return sets;
 }
 
+StepBound Savings::bound_of(const Plan& plan, const LayerTimes& times) const {
+    return {space_.model, plan, scorer_.platform().machine, scorer_.platform().timing, times};
+}
 void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     plan.recompute_layers = 1;
     for (const std::uint32_t modules : modules_to_try()) {
@@ -134,10 +138,10 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
 
 void Savings::consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     plan.recompute = Recompute::block;
-    if (choose_block(plan, most_in_time(plan))) ways.consider(plan);
+    if (choose_block(plan, bound_of(plan, times))) ways.consider(plan);
     plan.recompute = Recompute::full;
     plan.recompute_layers = 1;
-    if (is_played(plan) || may_move(form) || !is_slow(plan)) ways.consider_moved(plan, form, times);
+    if (bound_of(plan, scorer_.layers(plan)).seconds(plan) <= limit_.seconds()) ways.consider_moved(plan, form, times);
 }
 
 bool Savings::may_fit_in_parts(Plan plan) {
@@ -158,58 +162,45 @@ bool Savings::may_fit_in_parts(Plan plan) {
 
 bool Savings::fits_as_block(Plan plan) {
     plan.recompute = Recompute::block;
-    for (const std::int64_t size : chunk_sizes(plan)) {
-        plan.recompute_layers = size - 1;
-        if (size > 1 && scorer_.fits(plan)) return true;
-    }
-    return false;
+    list_chunk_sizes(plan);
+    return std::any_of(sizes_.begin(), sizes_.end(), [&](const ChunkSize& size) {
+        plan.recompute_layers = size.layers - 1;
+        return size.layers > 1 && scorer_.fits(plan);
+    });
 }
 
-// The fewest layers of each chunk with which the plan fits; false when not even `most` will do, which the limit of time allows. Every
-// layer more saves memory, but for the last one of a chunk: then a recomputed layer is alive beside those that are kept. So the numbers
-// fall into ranges that end before the size of some chunk, and within each the last one needs least.
-bool Savings::choose_block(Plan& plan, std::int64_t most) {
-    if (most == 0) return false;
-    std::vector<std::int64_t> ends = chunk_sizes(plan);
-    ends.push_back(ends.back() + 1);
+// The fewest layers of each chunk with which the plan fits; false when not even as many will do as the limit of time allows. Every layer
+// more saves memory, but for the last one of a chunk: then a recomputed layer is alive beside those that are kept. So the numbers fall into
+// ranges that end before the size of some chunk, and within each the last one needs least.
+bool Savings::choose_block(Plan& plan, const StepBound& bound) {
+    list_chunk_sizes(plan);
+    const std::int64_t most = most_in_time(plan, bound);
     std::int64_t low = 1;
-    for (const std::int64_t end : ends) {
-        if (low > most) return false;
+    for (std::size_t i = 0; i <= sizes_.size() && low <= most; ++i) {
+        const std::int64_t end = i < sizes_.size() ? sizes_[i].layers : sizes_.back().layers + 1;
         plan.recompute_layers = std::min(end - 1, most);
-        if (plan.recompute_layers < low || !scorer_.fits(plan)) {
-            low = std::max(low, end);
-            continue;
+        if (plan.recompute_layers >= low && scorer_.fits(plan)) {
+            plan.recompute_layers = fewest_that_fit(plan, low, plan.recompute_layers);
+            return true;
         }
-        plan.recompute_layers = fewest_that_fit(plan, low, plan.recompute_layers);
-        return true;
+        low = std::max(low, end);
     }
     return false;
 }
 
-// Of the layers of a chunk, the most that may be recomputed within the limit of time. Playing a schedule is dear: memory is asked first.
-std::int64_t Savings::most_in_time(Plan plan) {
+// Of the layers of a chunk, the most that may be recomputed within the limit of time, as far as bounds say.
+std::int64_t Savings::most_in_time(const Plan& plan, const StepBound& bound) const {
     const double limit = limit_.seconds();
-    const auto seconds = [&](std::int64_t layers) {
-        plan.recompute_layers = layers;
-        return scorer_.seconds(plan);
+    const auto is_slow = [&](std::int64_t layers) {
+        std::int64_t all = 0;
+        for (const ChunkSize& size : sizes_) all += size.chunks * std::min(layers, size.layers);
+        return bound.seconds(plan, static_cast<double>(all)) > limit;
     };
-    const bool asks = !is_played(plan);
-    double shortest = asks ? seconds(1) : 0;
-    if (shortest > limit) return 0;
-    const std::int64_t all = chunk_sizes(plan).back();
-    double longest = asks && all > 1 ? seconds(all) : shortest;
-    if (longest <= limit) return all;
-    // every layer more takes about as long as the one before
-    std::int64_t low = 1, high = all;  // in time, too slow
+    std::int64_t low = 0, high = sizes_.back().layers + 1;  // in time, and not
+    if (!is_slow(high - 1)) return high - 1;
     while (high - low > 1) {
-        const double part = (limit - shortest) / (longest - shortest);
-        const auto guess = low + static_cast<std::int64_t>(part * static_cast<double>(high - low));
-        const std::int64_t next = std::clamp(guess, low + 1, high - 1);
-        const double here = seconds(next);
-        if (here > limit)
-            high = next, longest = here;
-        else
-            low = next, shortest = here;
+        const std::int64_t middle = (low + high) / 2;
+        (is_slow(middle) ? high : low) = middle;
     }
     return low;
 }
@@ -243,7 +234,7 @@ void Savings::consider_swapping(Ways& ways, Plan plan, const PipelineForm& form,
     Plan block = plan;
     block.recompute = Recompute::block;
     block.activation_offload = hidden_part(plan);
-    if (block.activation_offload > 0 && choose_block(block, most_in_time(block))) ways.consider(block);
+    if (block.activation_offload > 0 && choose_block(block, bound_of(block, times))) ways.consider(block);
     plan.recompute = Recompute::full;
     with_least(plan);
 }
@@ -282,17 +273,19 @@ double Savings::hidden_part(Plan plan) {
     return static_cast<double>(low) / kParts;
 }
 
-// Every number of layers that some chunk has, ascending.
-std::vector<std::int64_t> Savings::chunk_sizes(const Plan& plan) const {
+void Savings::list_chunk_sizes(const Plan& plan) {
     const Stages stages(space_.model, plan);
-    std::vector<std::int64_t> sizes;
-    for (std::int32_t stage = 0; stage < plan.pipeline_parallel; stage = stages.next_different(stage))
+    sizes_.clear();
+    for (std::int32_t stage = 0, next = 0; stage < plan.pipeline_parallel; stage = next) {
+        next = stages.next_different(stage);
         for (std::int32_t chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-            const std::int64_t size = stages.layers_of(stage, chunk);
-            const auto at = std::lower_bound(sizes.begin(), sizes.end(), size);
-            if (size > 0 && (at == sizes.end() || *at != size)) sizes.insert(at, size);
+            const std::int64_t layers = stages.layers_of(stage, chunk);
+            if (layers == 0) continue;
+            auto at = std::find_if(sizes_.begin(), sizes_.end(), [layers](const ChunkSize& size) { return size.layers >= layers; });
+            if (at == sizes_.end() || at->layers != layers) at = sizes_.insert(at, {layers, 0});
+            at->chunks += next - stage;
         }
-    return sizes;
+    }
 }
 
 }  // namespace fourfold

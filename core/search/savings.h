@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "search/bounds.h"
 #include "search/candidates.h"
 #include "search/limit.h"
 #include "search/scorer.h"
@@ -45,7 +46,7 @@ class Savings {
 
  private:
     class Ways;
-    bool is_slow(const Plan& plan) { return scorer_.seconds(plan) > limit_.seconds(); }
+    StepBound bound_of(const Plan& plan, const LayerTimes& times) const;
     bool may_move(const PipelineForm& form) const;
     LayoutPointer moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times);
     void consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
@@ -54,10 +55,10 @@ class Savings {
     void consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     std::optional<Plan> with_least_on_host(Plan plan);
     double hidden_part(Plan plan);
-    bool choose_block(Plan& plan, std::int64_t most);
-    std::int64_t most_in_time(Plan plan);
+    bool choose_block(Plan& plan, const StepBound& bound);
+    std::int64_t most_in_time(const Plan& plan, const StepBound& bound) const;
     std::int64_t fewest_that_fit(Plan plan, std::int64_t low, std::int64_t high);
-    std::vector<std::int64_t> chunk_sizes(const Plan& plan) const;
+    void list_chunk_sizes(const Plan& plan);
 
     const SearchSpace& space_;
     Scorer& scorer_;
@@ -65,6 +66,10 @@ class Savings {
     const bool recomputes_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
     const ModuleSets modules_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
+    struct ChunkSize {
+        std::int64_t layers, chunks;  // so many chunks hold so many layers
+    };
+    std::vector<ChunkSize> sizes_;  // of the plan at hand, ascending
 };
 
 }  // namespace fourfold

@@ -168,27 +168,10 @@ class Search {
             for (const Zero zero : all_.zero) {
                 plan.zero = zero;
                 best_ = {};
-                bool in_parts = true;
-                if (exchanges.hidden && may_overlap_experts(space_.model, plan) &&
-                    exchanges.hidden->bound.seconds(plan) <= limit_.seconds()) {
-                    in_parts = may_fit_in_parts(plan, form, exchanges);
-                    if (in_parts) look_at(plan, form, *exchanges.hidden);
-                }
-                look_at(plan, form, exchanges.as_set, in_parts);
+                look_at_ways_to_send(plan, form, exchanges);
                 count_best();
             }
         }
-    }
-
-    // Hidden traffic keeps more micro-batches alive, and lets no whole layer be computed again. Without either a plan needs least, if its
-    // layers are laid out alike: what does not fit so does not fit with hidden traffic.
-    bool may_fit_in_parts(Plan plan, const PipelineForm& form, const Exchanges& exchanges) {
-        if (goal_.everything) return true;
-        Plan hidden = plan;
-        if (!lay_out(space_.model, plan, form, exchanges.as_set.times) || !lay_out(space_.model, hidden, form, exchanges.hidden->times))
-            return true;
-        const bool are_alike = plan.layout == hidden.layout || (plan.layout && hidden.layout && *plan.layout == *hidden.layout);
-        return !are_alike || savings_.may_fit_in_parts(plan);
     }
 
     // ---- 3. the step time, then memory, and what a plan takes to fit
@@ -196,12 +179,38 @@ class Search {
         std::optional<Estimated> plan;
         bool any_tried = false, any_fits = false;
     };
+    void look_at_ways_to_send(const Plan& plan, const PipelineForm& form, const Exchanges& exchanges) {
+        const bool may_hide = exchanges.hidden && may_overlap_experts(space_.model, plan);
+        const auto hidden = may_hide ? laid_out(plan, form, *exchanges.hidden) : std::nullopt;
+        const auto as_set = laid_out(plan, form, exchanges.as_set);
+        const bool in_parts = !hidden || may_fit_in_parts(*hidden, as_set);
+        if (hidden && in_parts) look_at(*hidden, form, exchanges.hidden->times, true);
+        if (as_set) look_at(*as_set, form, exchanges.as_set.times, in_parts);
+    }
+    // Null where the plan cannot be fast enough.
+    std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) const {
+        if (exchange.bound.seconds(plan) > limit_.seconds()) return std::nullopt;
+        std::optional<Plan> one = plan;
+        one->expert_overlap = exchange.is_hidden;
+        if (!lay_out(space_.model, *one, form, exchange.times)) return std::nullopt;
+        return one;
+    }
+    // Hidden traffic keeps more micro-batches alive, and lets no whole layer be computed again. Without either a plan needs least, if its
+    // layers are laid out alike: what does not fit so does not fit with hidden traffic.
+    bool may_fit_in_parts(const Plan& hidden, const std::optional<Plan>& as_set) {
+        if (goal_.everything) return true;
+        if (as_set) {
+            const bool are_alike =
+                as_set->layout == hidden.layout || (as_set->layout && hidden.layout && *as_set->layout == *hidden.layout);
+            return !are_alike || savings_.may_fit_in_parts(*as_set);
+        }
+        Plan plain = hidden;
+        plain.expert_overlap = base_.expert_overlap;
+        return savings_.may_fit_in_parts(plain);
+    }
     // `in_parts`: whether it may fit without computing whole layers again.
-    void look_at(Plan plan, const PipelineForm& form, const Exchange& exchange, bool in_parts = true) {
-        if (exchange.bound.seconds(plan) > limit_.seconds()) return;
-        plan.expert_overlap = exchange.is_hidden;
-        if (!lay_out(space_.model, plan, form, exchange.times)) return;
-        Savings::Outcome outcome = savings_.fastest_that_fits(plan, form, exchange.times, in_parts);
+    void look_at(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts) {
+        Savings::Outcome outcome = savings_.fastest_that_fits(plan, form, times, in_parts);
         best_.any_fits |= outcome.any_fits;
         if (outcome.plan && (!best_.plan || outcome.plan->seconds < best_.plan->seconds)) best_.plan = std::move(outcome.plan);
         best_.any_tried = true;
