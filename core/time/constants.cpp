@@ -54,7 +54,7 @@ constexpr Timing kAmpere = {
     .straggler = 0.00103,
     .stall = 0.025e-3,  // assumed: a quiet site
     // Chosen by hand among 50 to 1,000, with the guards of tests/evidence and DeepSeek-V3's published step in view, some of which 100
-    // missed. Where nothing pulls the fit ("noise" in tests/fit), 138 runs say 49, from 18 to 136: fewer than this.
+    // missed. Runs hardly tell it ("noise" in tests/fit): with every site's stalls fitted beside it, 250 of them allow 0.6 to 250.
     .noise_groups = 200,
     .pipeline = 0.5,
     .accumulation = 2.38,
