@@ -40,7 +40,7 @@ test('the first file alone answers what is asked first', async () => {
 test('whatever else is asked of it is answered as by both files, or it says that it lacks the second one', async () => {
     let answered = 0, alone = null;
     const requests = cases.map(({ request }) => request).filter(Boolean);
-    const texts = [...requests, ...requests.map((text) => text.replace('{', '{"formulas": false, ')), ...WRONG];
+    const texts = [...requests, ...requests.map((text) => text.replace('{', '{"explain": false, ')), ...WRONG];
     for (const text of texts) {
         alone ??= await loadFirst();
         try {

@@ -519,10 +519,10 @@ export type AssumedKey = {
     why: Text;
 };
 
-// A job, the stage to show, and whether formulas are wanted.
+// A job, the stage to show, and whether the numbers are to be explained.
 export type EstimateRequest = JobRequest & {
     stage?: number | 'auto';
-    formulas?: boolean;
+    explain?: boolean;
 };
 
 // What the plan comes to.
@@ -549,13 +549,13 @@ export type Estimate = Brief & {
     worst_why: Text | null;
     groups: Group[];
     stages: Stage[];
-    curve: Curve | null;
+    curve?: Curve | null;
     time: Time;
     host: Host | null;
-    comparison: Comparison;
-    used: Text[];
-    assumed: Assumption[];
-    not_counted: Text[];
+    comparison?: Comparison;
+    used?: Text[];
+    assumed?: Assumption[];
+    not_counted?: Text[];
     warnings: Problem[];
 };
 
@@ -579,7 +579,7 @@ export type GpuShown = {
     memory_gib: number;
 };
 
-// How a number comes about; all of it is absent where the request says so (formulas).
+// How a number comes about; all of it is absent where the request says so (explain).
 export type Explained = {
     formula?: Tokens;
     numbers?: Tokens;
