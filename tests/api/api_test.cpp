@@ -41,6 +41,15 @@ Json random_request(tests::Random& random) {
 TEST_CASE("the catalogue has the documented shape, and its ids are those that requests take") {
     const Json catalog = json(api::catalog());
     CHECK(tests::answer_defect(catalog, "catalog") == "");
+    Json figures = json(api::catalog(false)), rest = catalog;
+    CHECK(tests::answer_defect(figures, "catalog") == "");
+    for (const char* kind : {"gpus", "clusters"})
+        for (std::size_t i = 0; i < rest[kind].size(); ++i) {
+            CHECK(!rest[kind][i]["sources"].empty());
+            CHECK(figures[kind][i]["sources"].empty());
+            rest[kind][i]["sources"] = Json::array();
+        }
+    CHECK(figures == rest);
     CHECK(catalog["version"] == 2);
     CHECK(catalog["rules"].size() == 20);
     for (const Json& gpu : catalog["gpus"]) {

@@ -282,9 +282,11 @@ async function start(): Promise<void> {
     module.catch(() => {});
     await words;
     await module;
-    if (example) store.know(await cores.estimates.catalog());
-    await stands; // what the next visit needs comes behind what this one waits for
-    afterPaint(() => stay(store.actions));
+    await stands; // what is behind its numbers, and what the next visit needs, come behind what this one waits for
+    afterPaint(() => {
+        cores.searches.catalog(true).then(store.know, () => {});
+        stay(store.actions);
+    });
 }
 
 // The next visit needs no network. Nothing depends on it: where it cannot be had, the page works as it is.

@@ -1893,7 +1893,7 @@ export interface Answers {
 
 // The module: JSON text in, JSON text out.
 export interface Fourfold {
-    catalog(): string;
+    catalog(sources?: boolean): string;
     import_config(request: string): string;
     estimate(request: string): string;
     alternatives(request: string): string;

@@ -65,7 +65,8 @@ export class Core {
         this.running();
     }
 
-    catalog = (): Promise<Answers['catalog']> => this.read('catalog', '');
+    // With its sources it needs the module's second file.
+    catalog = (sources = false): Promise<Answers['catalog']> => this.read('catalog', sources ? 'sources' : '', sources);
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
     importPlan = (request: Requests['import_plan']): Promise<Answers['import_plan']> => this.read('import_plan', JSON.stringify(request));
     readRun = (request: Requests['read_run']): Promise<Answers['read_run']> => this.read('read_run', JSON.stringify(request));
