@@ -38,7 +38,7 @@ static std::string failure(const Problems& problems, Json job) {
 }
 
 // ---- catalog
-std::string catalog() {
+std::string catalog(bool sources) {
     const Catalog& c = fourfold::catalog();
     Json gpus = Json::array(), clusters = Json::array(), models = Json::array(), rules = Json::array();
     for (const Gpu& gpu : c.gpus) {
@@ -46,6 +46,9 @@ std::string catalog() {
         gpus.back()["network_gbyte_per_s"] = usual_adapter(gpu.architecture) / 1e9;
     }
     for (const Cluster& cluster : c.clusters) clusters.push_back(cluster.profile);
+    for (Json* profiles : {&gpus, &clusters})
+        for (Json& profile : *profiles) profile["sources"] = Json::array();
+    if (sources) add_sources(gpus, clusters);
     for (const CatalogModel& m : c.models)
         models.push_back(Object()
                              .add("id", m.model.id)

@@ -1,11 +1,11 @@
 // What readers ask first: the page's own example, and what links ask. A build runs these once to see which functions they need: those make the
-// first file of the module (split.mjs), and whatever else is asked waits for the second one: formulas, and what is wrong with a request.
+// first file of the module (split.mjs), and whatever else is asked waits for the second one: how numbers come about, and what is wrong with a request.
 const COUNTS = [8, 64, 512, 2048];
 
 // Calls `ask(request)` with each. `catalog`: what the module says of itself.
 export function firstAsked({ models, gpus: cards, fields }, ask) {
     const written = Object.fromEntries(fields.map(({ key, default: value }) => [key, value])); // as a page asks, which says every field
-    const figures = (request) => ask({ formulas: false, ...request });
+    const figures = (request) => ask({ explain: false, ...request });
     const both = (own) => [{ version: 2, ...own }, { version: 2, cluster: '', method: 'detailed', ...written, ...own }].forEach(figures);
     both({ model: 'llama-3.1-8b', gpu: 'h100-sxm-80gb' });
     const job = (model, gpu, gpus) => ({ model: model.id, gpu: gpu.id, gpus, sequence_length: Math.min(8192, model.max_position_embeddings ?? 8192) });

@@ -26,6 +26,7 @@ std::string text(const std::string& request) {
     return Answer(request);
 }
 std::string catalog() { return api::catalog(); }
+std::string catalog_with(bool sources) { return api::catalog(sources); }
 double benchmark_estimates(int count) { return api::benchmark_estimates(count); }
 
 val search(const std::string& request) {
@@ -65,6 +66,7 @@ std::string place(const std::string& request, val go_on) { return place_columns(
 
 EMSCRIPTEN_BINDINGS(fourfold) {
     emscripten::function("catalog", &face::catalog);
+    emscripten::function("catalog", &face::catalog_with);
     emscripten::function("import_config", &face::text<api::import_config>);
     emscripten::function("estimate", &face::text<api::estimate>);
     emscripten::function("alternatives", &face::text<api::alternatives>);

@@ -3,7 +3,7 @@
 //   node split.mjs <folder of Binaryen's tools> <module> <module of the second file>       without their .wasm
 // Which functions these are is seen by running them: the module, made to note what it runs, is asked.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -35,12 +35,55 @@ async function firstRuns(file) {
             return exports;
         },
     });
-    firstAsked(JSON.parse(core.catalog()), (request) => core.estimate(JSON.stringify(request)));
+    firstAsked(JSON.parse(core.catalog(false)), (request) => core.estimate(JSON.stringify(request)));
     const memory = Object.values(exports).find((one) => one instanceof WebAssembly.Memory);
     const bytes = exports[PROFILE](0, 0), begin = memory.buffer.byteLength;
     memory.grow(Math.ceil(bytes / 65_536));
     exports[PROFILE](begin, bytes);
     return new Uint32Array(memory.buffer, begin + 8, (bytes - 8) / 4);
+}
+
+// What stands in the first file's data between these words is read by functions of the second one alone.
+const [FROM, TO] = ['(second:', ':second)'].map((word) => Buffer.from(word));
+const [CONST, END, DATA] = [0x41, 0x0b, 0x0b]; // of the binary format
+
+function readNumber(bytes, at, signed = false) {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+        const byte = bytes[at++];
+        value += (byte & 0x7f) * 2 ** shift;
+        if (byte < 0x80) return [signed && byte & 0x40 ? value - 2 ** (shift + 7) : value, at];
+    }
+}
+function writeNumber(value, signed = false) {
+    const bytes = [];
+    for (; value >= (signed ? 0x40 : 0x80); value = Math.floor(value / 128)) bytes.push((value % 128) | 0x80);
+    return Buffer.from([...bytes, value]);
+}
+const withSize = (bytes) => Buffer.concat([writeNumber(bytes.length), bytes]);
+
+// Takes it out of the data, and gives it as a section of data for another module with the same memory.
+function takeLater(file) {
+    const bytes = readFileSync(file);
+    const pieces = [];
+    let at = 8;
+    while (bytes[at] !== DATA) at = readNumber(bytes, at + 1).reduce((size, next) => size + next);
+    let count;
+    [count, at] = readNumber(bytes, readNumber(bytes, at + 1)[1]);
+    for (; count > 0; --count) {
+        if (bytes[at] !== 0 || bytes[at + 1] !== CONST) throw new Error('the data has no place of its own');
+        const [address, after] = readNumber(bytes, at + 2, true);
+        const [size, start] = readNumber(bytes, after + 1);
+        at = start + size;
+        for (let from; (from = bytes.subarray(start, at).indexOf(FROM)) >= 0; ) {
+            const text = bytes.subarray(start + from, start + bytes.subarray(start, at).indexOf(TO) + TO.length);
+            pieces.push(Buffer.concat([Buffer.from([0, CONST]), writeNumber(address + from, true), Buffer.from([END]), withSize(text)]));
+            text.fill(0); // in `bytes`: rows of zeros are left out of the file
+        }
+    }
+    if (pieces.length === 0) throw new Error('nothing is marked to come with the second file');
+    writeFileSync(file, bytes);
+    return Buffer.concat([Buffer.from([DATA]), withSize(Buffer.concat([writeNumber(pieces.length), ...pieces]))]);
 }
 
 // The glue holds on to these when the module starts, whether they are called or not: they may not come later.
@@ -54,10 +97,12 @@ try {
     if (stays.length === 0 || !stays.some(isBinding)) throw new Error('the functions have no names: is the module linked with --profiling-funcs?');
     writeFileSync(at('stays'), stays.join('\n'));
     run('wasm-split', `${module}.wasm`, `--keep-funcs=@${at('stays')}`, '-o1', at('first'), '-o2', at('second'), '--export-prefix=%');
+    const later = takeLater(at('first'));
     // what was one file can be made smaller once it is two; loops that are laid out anew, twice, repeat less: together 2 KB of 216
     const again = ['--flatten', '--rereloop', '-Oz', '-Oz'];
     run('wasm-opt', '--strip-debug', '--strip-producers', ...again, ...again, at('first'), '-o', `${module}.wasm`);
     run('wasm-opt', '--strip-debug', '--strip-producers', ...again, ...again, at('second'), '-o', `${second}.wasm`);
+    appendFileSync(`${second}.wasm`, later); // its last section
 } finally {
     rmSync(folder, { recursive: true });
 }

@@ -164,6 +164,20 @@ Json compare(const Job& job, const GroupBytes& here) {
     return result;
 }
 
+// What shows the memory in other ways. The module has this in its second file (wasm/split.mjs): a function of its own.
+[[gnu::noinline]] void add_views(Json& answer, const Job& job, std::int32_t shown, const GroupBytes& fullest) {
+    answer["curve"] = describe_curve(job, shown);
+    answer["comparison"] = compare(job, fullest);
+}
+
+// How the numbers come about: in the second file, too.
+[[gnu::noinline]] void explain(Json& answer, const Job& job) {
+    answer["used"] = used_notes(job);
+    answer["assumed"] = assumed_notes(job);
+    answer["not_counted"] = not_counted_notes(job);
+    add_formulas(answer, job);
+}
+
 // Bytes of one GPU in host memory, on the stage that offloads most.
 double add_memory(Json& answer, const Job& job) {
     const Plan& p = job.plan;
@@ -202,12 +216,11 @@ double add_memory(Json& answer, const Job& job) {
     answer["worst_why"] = why_worst(views, worst).json();
     answer["groups"] = describe_groups(memory.items, card);
     answer["stages"] = std::move(stages);
-    answer["curve"] = describe_curve(job, static_cast<std::int32_t>(shown));
     double host = 0;
     for (const StageView& view : views) host = std::max(host, view.host_bytes);
     if (p.activation_offload > 0 && !papers_own) memory = detailed<double>(job.model, p, framework_of(p, *job.gpu), views[shown].on_host);
     answer["host"] = describe_host(job, memory, host);
-    answer["comparison"] = compare(job, fullest->groups);
+    if (job.explain) add_views(answer, job, static_cast<std::int32_t>(shown), fullest->groups);
     return host;
 }
 
@@ -230,11 +243,8 @@ Json estimate_answer(const Job& job, const Resolved& resolved) {
             .add("micro_batches", p.micro_batches())
             .add("padded_vocabulary", padded_vocabulary(job.model, p.tensor_parallel));
     const double host = add_memory(answer, job);
-    answer["used"] = used_notes(job);
-    answer["assumed"] = assumed_notes(job);
-    answer["not_counted"] = not_counted_notes(job);
     answer["time"] = describe_time(job);
-    if (job.formulas) add_formulas(answer, job);
+    if (job.explain) explain(answer, job);
     Problems list = warnings(job.model, p);
     warn_of_host_memory(job, host, list);
     warn_of_impossible_time(job, answer["time"]["step_seconds"].get<double>(), list);

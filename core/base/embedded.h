@@ -9,4 +9,5 @@ struct File {
     std::string_view text;
 };
 extern const std::span<const File> gpus, clusters, models, columns;  // core/data/*/*.json, sorted by name
+extern const std::string_view gpus_sources, clusters_sources;        // where their numbers were read: an object by those names
 }  // namespace fourfold::embedded

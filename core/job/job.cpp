@@ -119,7 +119,7 @@ static void read_question(FieldReader& reader, Request kind, Job& job, Problems&
     switch (kind) {
         case Request::estimate:
             read_stage(reader, job, problems);
-            reader.boolean({"formulas|-"}, job.formulas);
+            reader.boolean({"explain|-"}, job.explain);
             break;
         case Request::search:
             read_gpu_counts(reader, job, problems);

@@ -74,7 +74,7 @@ struct Job {
     Exploration exploration;
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise
     std::int64_t stage = -1;               // estimate alone: the stage to show, -1 = the fullest
-    bool formulas = true;                  // estimate alone: with them
+    bool explain = true;                   // estimate alone: with how its numbers come about
     PlanFilter filter;                     // rank alone
     ExportAsked exported;                  // export_plan alone
     double days = 0;                       // limits alone: the run should be done by then; 0 = not asked

@@ -91,6 +91,16 @@ const Catalog& catalog() {
     return built;
 }
 
+static void add_sources(Json& profiles, std::string_view text) {
+    Json all = Json::parse(text, nullptr, false);
+    for (Json& profile : profiles) profile["sources"] = std::move(all[profile["id"].get_ref<const std::string&>()]);
+}
+
+[[gnu::noinline]] void add_sources(Json& gpus, Json& clusters) {
+    add_sources(gpus, embedded::gpus_sources);
+    add_sources(clusters, embedded::clusters_sources);
+}
+
 template <class List, class Id>
 static auto find(const List& list, Id id_of, std::string_view id) -> const typename List::value_type* {
     const auto found = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return id_of(entry) == id; });

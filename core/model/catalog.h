@@ -36,4 +36,7 @@ struct Catalog {
 // Built on first use, never changed after.
 const Catalog& catalog();
 
+// Adds to profiles of GPUs or clusters where their numbers were read. In the module this comes with the second file (wasm/split.mjs).
+void add_sources(Json& gpus, Json& clusters);
+
 }  // namespace fourfold

@@ -133,7 +133,7 @@ void check_requests() {
         CHECK_MESSAGE(at(answer, "ok") == true, std::string(function), answer.dump());
     };
     with("estimate", "stage", "auto");
-    with("estimate", "formulas", false);
+    with("estimate", "explain", false);
     with("alternatives", "", nullptr);
     with("timeline", "", nullptr);
     Json chosen = json(api::estimate(job.dump()))["job"];

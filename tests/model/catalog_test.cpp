@@ -40,6 +40,11 @@ std::vector<Profile> all_profiles() {
     std::vector<Profile> profiles;
     for (const auto& files : {embedded::gpus, embedded::clusters, embedded::models})
         for (const embedded::File& file : files) profiles.push_back({std::string(file.name), tests::json(file.text)});
+    for (const std::string_view sources : {embedded::gpus_sources, embedded::clusters_sources}) {
+        const Json all = tests::json(sources);
+        for (Profile& profile : profiles)
+            if (all.contains(profile.name)) profile.json["sources"] = all[profile.name];
+    }
     return profiles;
 }
 

@@ -33,12 +33,16 @@ export async function startChromium({ serviceWorkers = 'block' } = {}) {
     };
 }
 
-// A new tab. `faults` fills with console errors and warnings, uncaught errors, violations of the Content-Security-Policy, failed
-// answers and requests that leave the page's own origin. `allow`: from now on a place that may be asked, whatever it answers.
-export async function openPage(browser, url, { width = 1280, height = 900, colorScheme = 'light', depth = 'detail' } = {}) {
+// What a test may change in a tab that no other address undoes.
+const LASTING = ['addInitScript', 'exposeFunction', 'setExtraHTTPHeaders'];
+
+// A new tab for a reader who wants every detail, or for one who comes for the first time. `show` opens an address in it, as often as one likes;
+// `faults` fills with console errors and warnings, uncaught errors, violations of the Content-Security-Policy, failed answers and requests that
+// leave the page's own origin. `allow`: from now on a place that may be asked, whatever it answers. `leave` ends what the page does;
+// afterwards `isAsNew` says whether nothing of it is left but the steps of its history.
+async function openTab(browser, depth) {
     const page = await browser.newPage();
-    const faults = [], responses = [];
-    const { origin } = new URL(url);
+    let faults = [], responses = [], origin = '';
     const asked = new Set();
     const mayBeAsked = (address) => URL.canParse(address) && asked.has(new URL(address).origin);
     page.on('console', (message) => {
@@ -63,10 +67,62 @@ export async function openPage(browser, url, { width = 1280, height = 900, color
     await page.addInitScript(() => {
         addEventListener('securitypolicyviolation', (event) => console.error(`CSP ${event.violatedDirective}: ${event.blockedURI}`));
     });
-    // A reader who wants every detail, or one who comes for the first time.
     if (depth === 'detail') await page.addInitScript(() => localStorage.getItem('fourfold-depth') ?? localStorage.setItem('fourfold-depth', 'detail'));
-    await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.goto(url);
-    return { page, faults, responses, allow: (place) => asked.add(place) };
+    let isAsNew = true;
+    for (const name of LASTING) {
+        const change = page[name].bind(page);
+        page[name] = (...given) => {
+            isAsNew = false;
+            return change(...given);
+        };
+    }
+    return {
+        depth,
+        page,
+        async show(url, { width = 1280, height = 900, colorScheme = 'light' } = {}) {
+            asked.clear();
+            ({ origin } = new URL(url));
+            [faults, responses] = [[], []];
+            const shown = { page, faults, responses, allow: (place) => asked.add(place) };
+            await page.setViewportSize({ width, height });
+            await page.emulateMedia({ colorScheme, reducedMotion: 'reduce', media: null });
+            await page.goto(url);
+            return shown;
+        },
+        async leave() {
+            await page.goto('about:blank');
+            await page.unrouteAll({ behavior: 'ignoreErrors' });
+            await page.mouse.move(0, 0);
+        },
+        isAsNew: () => isAsNew && !page.isClosed(),
+    };
+}
+
+// One address in a tab of its own.
+export const openPage = async (browser, url, { depth = 'detail', ...look } = {}) => (await openTab(browser, depth)).show(url, look);
+
+// Tabs for one test after the other: a new one costs a third of what the page itself does, and is opened only where no other is free.
+export function createTabs(browser) {
+    const free = [];
+    let taken = [];
+    return {
+        async open(url, { depth = 'detail', ...look } = {}) {
+            const at = free.findIndex((tab) => tab.depth === depth);
+            const tab = at < 0 ? await openTab(browser, depth) : free.splice(at, 1)[0];
+            taken.push(tab);
+            return tab.show(url, look);
+        },
+        // A test has ended. Where it went well, one tab of each kind serves the next; of the others nothing is kept.
+        async free(wentWell) {
+            const all = taken;
+            taken = [];
+            for (const tab of all) {
+                if (!wentWell || !tab.isAsNew() || free.some(({ depth }) => depth === tab.depth)) await tab.page.close();
+                else {
+                    await tab.leave();
+                    free.push(tab);
+                }
+            }
+        },
+    };
 }

@@ -20,6 +20,7 @@ import { DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER, withView } from './
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
+import { fetchWords, hasWords } from './words/words';
 
 const MOST_PLACERS = 4; // workers that search for a placement; each starts when it is first needed
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
@@ -161,6 +162,31 @@ function drawApp(page: Page, { actions }: Store, { estimates, searches, placing,
     );
 }
 
+// The words for what is wrong with a request come when nothing else does, or with the first thing that is wrong, which waits for them. Where
+// they cannot be had, it is named by its id.
+function createWrongWords(again: () => void) {
+    let waits = false;
+    let failed = false;
+    const fetch = async (): Promise<void> => {
+        await fetchWords('wrong').catch(() => {
+            failed = true;
+        });
+        if (waits) again();
+        waits = false;
+    };
+    return {
+        fetch,
+        isLacking(): boolean {
+            const isLacking = !hasWords('wrong') && !failed;
+            if (isLacking && !waits) {
+                waits = true;
+                fetch();
+            }
+            return isLacking;
+        },
+    };
+}
+
 // Draws once for all that an event or an answer changed. A view may ask for something while it is being drawn: what follows from that is
 // drawn afterwards, never in between. `drawn`: for the first time.
 function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, drawn: () => void): (page: Page) => void {
@@ -169,10 +195,16 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
     let first = true;
     const buttons = holdButtons(() => store().current().job);
     const app = (page: Page): void => drawApp(page, store(), cores);
+    const draw = (page: Page): void => {
+        if (!newest) queueMicrotask(drawNewest);
+        newest = page;
+    };
+    const wrong = createWrongWords(() => draw(store().current()));
     const drawNewest = (): void => {
         const page = newest;
         if (!page || !speaks) return; // the words are on their way
         newest = null;
+        if (page.problems.length > 0 && wrong.isLacking()) return;
         // What was built stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
         document.title = titleOf(page);
@@ -185,6 +217,7 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         first = false;
         boot.ready(() => app(page));
         drawn();
+        whenIdle(wrong.fetch);
         // The views of every detail come behind the module, the first screen goes without. Who needs one sooner asks again, and says so when
         // it cannot be had.
         if (page.depth === 'detail')
@@ -199,10 +232,7 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         },
         () => {}, // start() says so
     );
-    return (page) => {
-        if (!newest) queueMicrotask(drawNewest);
-        newest = page;
-    };
+    return draw;
 }
 
 async function start(): Promise<void> {
@@ -252,9 +282,11 @@ async function start(): Promise<void> {
     module.catch(() => {});
     await words;
     await module;
-    if (example) store.know(await cores.estimates.catalog());
-    await stands; // what the next visit needs comes behind what this one waits for
-    afterPaint(() => stay(store.actions));
+    await stands; // what is behind its numbers, and what the next visit needs, come behind what this one waits for
+    afterPaint(() => {
+        cores.searches.catalog(true).then(store.know, () => {});
+        stay(store.actions);
+    });
 }
 
 // The next visit needs no network. Nothing depends on it: where it cannot be had, the page works as it is.

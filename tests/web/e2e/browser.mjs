@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serveFolder } from '../../../.ci/static-server.mjs';
-import { openPage, startChromium } from '../chromium.mjs';
+import { createTabs, startChromium } from '../chromium.mjs';
 import { root } from '../module.mjs';
 
 // Long enough for a machine that does much else; nobody waits for it where all is well.
@@ -15,12 +15,14 @@ export const dist = fileURLToPath(new URL('web/dist/', root));
 
 let served,
     chromium,
+    tabs,
     opened = [],
     tried = false,
     answered = false;
 before(async () => {
     served = await serveFolder(dist, 0, { base: '/fourfold/' });
     chromium = await startChromium();
+    tabs = createTabs(chromium.browser);
 });
 after(async () => {
     await chromium?.stop();
@@ -28,22 +30,24 @@ after(async () => {
     served?.server.close();
 });
 
-// A test with pages that close at its end, when they must have been without fault. The body gets the test, for steps of its own.
+// A test with pages that are left at its end, when they must have been without fault. The body gets the test, for steps of its own.
 export function pageTest(name, body) {
     test(name, { timeout: 180_000 }, async (t) => {
         opened = [];
+        let wentWell = false;
         try {
             await body(t);
             for (const { faults } of opened) assert.deepEqual(faults, []);
+            wentWell = true;
         } finally {
-            for (const { page } of opened) await page.close();
+            await tabs.free(wentWell);
         }
     });
 }
 
 // The page as a link opens it, before anybody has touched it: {page, faults, responses, allow}. `at`: the address of another page than the one served.
 export async function load(query = '', { at = served.url, ...options } = {}) {
-    const one = await openPage(chromium.browser, at + query, options);
+    const one = await tabs.open(at + query, options);
     opened.push(one);
     return one;
 }

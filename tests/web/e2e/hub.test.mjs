@@ -15,7 +15,7 @@ const refused = (status, code) => ({ status, headers: { ...readable, ...(code &&
 
 // The dialog with the id in it, opened from the field of the model. `answer`: what the hub does with a request.
 async function offered(answer, { typed = repository, query = '', ...options } = {}) {
-    const visit = await load(query, options);
+    const visit = await load(query, { depth: 'plain', ...options });
     const { page, faults } = visit;
     const requests = [];
     await page.route(`${HUB}/**`, async (route) => {

@@ -161,11 +161,11 @@ const QUESTIONS = [
 
 for (const { asks, does, stands } of QUESTIONS) {
     assert.ok(does.length <= MOST, asks);
-    pageTest(`${asks}: ${does.map(([name]) => name).join('; ')}`, async () => {
-        for (const [width, height] of SIZES) {
+    for (const [width, height] of SIZES) {
+        pageTest(`${asks}, ${width} px: ${does.map(([name]) => name).join('; ')}`, async () => {
             const page = await open('', { depth: 'plain', width, height });
             for (const [, act] of does) await act(page);
             await stands(page);
-        }
-    });
+        });
+    }
 }

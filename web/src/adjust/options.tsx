@@ -270,6 +270,7 @@ export function MethodChoice({ page, answer, act }: { page: Page; answer: Estima
     const { methods } = page.catalog;
     const { invalid, describedBy } = problemAttributes(page, 'method');
     const chosen = methods.find((method) => method.id === page.job.method);
+    const other = answer?.comparison;
     return (
         <fieldset class="method" role="radiogroup" aria-invalid={invalid} aria-describedby={describedBy}>
             <legend>{say('counting.title')}</legend>
@@ -285,10 +286,8 @@ export function MethodChoice({ page, answer, act }: { page: Page; answer: Estima
                     />
                     <span>
                         {nameOf('method', method)}{' '}
-                        {method.id === answer?.comparison.method && (
-                            <small>
-                                {say('counting.other', { used: answer.comparison.whole_bytes, fit: say(`fit.${answer.comparison.class}`) })}
-                            </small>
+                        {method.id === other?.method && (
+                            <small>{say('counting.other', { used: other.whole_bytes, fit: say(`fit.${other.class}`) })}</small>
                         )}
                     </span>
                 </label>

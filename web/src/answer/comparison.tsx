@@ -1,4 +1,4 @@
-import type { Estimate } from '../core/api';
+import type { WholeEstimate } from '../core/types';
 import { format } from '../format/format';
 import { Swatch } from '../shared/chart';
 import { nameOf } from '../shared/names';
@@ -6,7 +6,7 @@ import type { Actions } from '../store/page';
 import { say, tell } from '../words/words';
 
 // The same run counted two ways, and why the numbers differ.
-export function TwoMethods({ answer, act }: { answer: Estimate; act: Actions }) {
+export function TwoMethods({ answer, act }: { answer: WholeEstimate; act: Actions }) {
     const { comparison } = answer;
     const method = nameOf('method', { id: answer.job.method });
     const other = nameOf('method', { id: comparison.method });

@@ -1,6 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import type { Assumption, Estimate, Text } from '../core/api';
-import type { ShownGroup } from '../core/types';
+import type { ShownGroup, WholeEstimate } from '../core/types';
 import { format } from '../format/format';
 import { sumOf } from '../format/sums';
 import { outsideOf } from '../shared/answer-words';
@@ -173,7 +173,7 @@ function NoteList({ id, title, notes }: { id: string; title: string; notes: (Ass
 
 const alone = (text: Text) => ({ text });
 
-export function Notes({ answer }: { answer: Estimate }) {
+export function Notes({ answer }: { answer: WholeEstimate }) {
     return (
         <section class="notes">
             <NoteList id="used" title={say('notes.used')} notes={answer.used.map(alone)} />

@@ -519,10 +519,10 @@ export type AssumedKey = {
     why: Text;
 };
 
-// A job, the stage to show, and whether formulas are wanted.
+// A job, the stage to show, and whether the numbers are to be explained.
 export type EstimateRequest = JobRequest & {
     stage?: number | 'auto';
-    formulas?: boolean;
+    explain?: boolean;
 };
 
 // What the plan comes to.
@@ -549,13 +549,13 @@ export type Estimate = Brief & {
     worst_why: Text | null;
     groups: Group[];
     stages: Stage[];
-    curve: Curve | null;
+    curve?: Curve | null;
     time: Time;
     host: Host | null;
-    comparison: Comparison;
-    used: Text[];
-    assumed: Assumption[];
-    not_counted: Text[];
+    comparison?: Comparison;
+    used?: Text[];
+    assumed?: Assumption[];
+    not_counted?: Text[];
     warnings: Problem[];
 };
 
@@ -579,7 +579,7 @@ export type GpuShown = {
     memory_gib: number;
 };
 
-// How a number comes about; all of it is absent where the request says so (formulas).
+// How a number comes about; all of it is absent where the request says so (explain).
 export type Explained = {
     formula?: Tokens;
     numbers?: Tokens;
@@ -1893,7 +1893,7 @@ export interface Answers {
 
 // The module: JSON text in, JSON text out.
 export interface Fourfold {
-    catalog(): string;
+    catalog(sources?: boolean): string;
     import_config(request: string): string;
     estimate(request: string): string;
     alternatives(request: string): string;

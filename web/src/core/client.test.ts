@@ -112,7 +112,7 @@ test('a thread that is lost is replaced, and what it was asked is asked once mor
 test('the second file of the module comes with the first question that needs it, once', async () => {
     const second = vi.fn(async () => ({}) as WebAssembly.Module);
     const { core, workers } = fakeCore(second);
-    core.estimate({});
+    core.estimate({ explain: false });
     expect(second).not.toHaveBeenCalled();
     core.rank({ only: {} } as never);
     core.timeline({});
@@ -120,32 +120,40 @@ test('the second file of the module comes with the first question that needs it,
     expect(second).toHaveBeenCalledTimes(1);
 });
 
+test('an answer that explains its numbers waits for the second file, in the same thread', async () => {
+    const second = vi.fn(async () => ({}) as WebAssembly.Module);
+    const { core, workers } = fakeCore(second);
+    core.estimate({});
+    await vi.waitFor(() => expect(workers[0]?.seconds).toBe(1));
+    expect(workers[0]?.questions).toMatchObject([{ text: '{}', whole: true }]);
+});
+
 test('where the first file is not enough, a new thread with both is asked the same, and everything from then on', async () => {
     const second = vi.fn(async () => ({}) as WebAssembly.Module);
     const { core, workers } = fakeCore(second);
-    const [one, two] = [core.estimate({ gpus: 1 }), core.estimate({ gpus: 2 })];
+    const [one, two] = [core.estimate({ gpus: 1, explain: false }), core.estimate({ gpus: 2, explain: false })];
     workers[0]?.reply({ id: 1, lacks: 'second' });
     expect(workers[0]?.terminated).toBe(true);
     await vi.waitFor(() => expect(workers[1]?.seconds).toBe(1));
     expect(workers[1]?.questions.map(({ text, whole }) => [text, whole])).toEqual([
-        ['{"gpus":1}', true],
-        ['{"gpus":2}', true],
+        ['{"gpus":1,"explain":false}', true],
+        ['{"gpus":2,"explain":false}', true],
     ]);
     workers[1]?.reply({ id: 1, value: '"one"' });
     workers[1]?.reply({ id: 2, value: '"two"' });
     expect(await Promise.all([one, two])).toEqual(['one', 'two']);
-    core.estimate({ gpus: 3 }).catch(() => {});
-    expect(workers[1]?.questions.at(-1)).toMatchObject({ text: '{"gpus":3}', whole: true });
+    core.estimate({ gpus: 3, explain: false }).catch(() => {});
+    expect(workers[1]?.questions.at(-1)).toMatchObject({ text: '{"gpus":3,"explain":false}', whole: true });
     expect(second).toHaveBeenCalledTimes(1);
     core.end();
 });
 
 test('where the second file cannot be had, what needs it fails, and the next question is tried without', async () => {
     const { core, workers } = fakeCore(async () => Promise.reject(new Error('404')));
-    const asked = core.estimate({ gpus: 1 });
+    const asked = core.estimate({ gpus: 1, explain: false });
     workers[0]?.reply({ id: 1, lacks: 'second' });
     await expect(asked).rejects.toThrow('crash.no_file');
-    const next = core.estimate({ gpus: 2 });
+    const next = core.estimate({ gpus: 2, explain: false });
     expect(workers[1]?.questions.at(-1)?.whole).toBeUndefined();
     workers[1]?.reply({ id: 2, value: '"fine"' });
     expect(await next).toBe('fine');
@@ -154,7 +162,7 @@ test('where the second file cannot be had, what needs it fails, and the next que
 test('without the second file the first answers still, and the next question tries again', async () => {
     const second = vi.fn(async () => Promise.reject(new Error('404')));
     const { core, workers } = fakeCore(second);
-    const [fits, drawn] = [core.estimate({}), core.timeline({})];
+    const [fits, drawn] = [core.estimate({ explain: false }), core.timeline({})];
     await expect(drawn).rejects.toMatchObject({ message: 'crash.no_file' });
     workers[0]?.reply({ id: 1, value: '"fine"' });
     expect(await fits).toBe('fine');

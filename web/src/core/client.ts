@@ -65,11 +65,14 @@ export class Core {
         this.running();
     }
 
-    catalog = (): Promise<Answers['catalog']> => this.read('catalog', '');
+    // With its sources it needs the module's second file.
+    catalog = (sources = false): Promise<Answers['catalog']> => this.read('catalog', sources ? 'sources' : '', sources);
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
     importPlan = (request: Requests['import_plan']): Promise<Answers['import_plan']> => this.read('import_plan', JSON.stringify(request));
     readRun = (request: Requests['read_run']): Promise<Answers['read_run']> => this.read('read_run', JSON.stringify(request));
-    estimate = (job: Requests['estimate']): Promise<Answers['estimate']> => this.read('estimate', JSON.stringify(job));
+    // What explains its numbers has the module's second file.
+    estimate = (job: Requests['estimate']): Promise<Answers['estimate']> =>
+        this.read('estimate', JSON.stringify(job), job.explain !== false);
     timeline = (job: Requests['timeline']): Promise<Answers['timeline']> => this.read('timeline', JSON.stringify(job));
     exportPlan = (job: Requests['export_plan']): Promise<Answers['export_plan']> => this.read('export_plan', JSON.stringify(job));
     calibrate = (job: JobRequest, runs: string, convention: FlopConvention | null): Promise<Answers['calibrate']> =>
@@ -105,14 +108,14 @@ export class Core {
     }
 
     // A text crosses between threads at once; an object would be copied member by member, twice.
-    private async read<Answer>(call: Call, text: string): Promise<Answer> {
-        return JSON.parse(await this.ask<string>(call, text));
+    private async read<Answer>(call: Call, text: string, whole = false): Promise<Answer> {
+        return JSON.parse(await this.ask<string>(call, text, whole ? { whole } : {}));
     }
 
     private ask<Answer, Progress = never>(
         call: Call,
         text: string,
-        more: Pick<Question, 'filter' | 'said' | 'links' | 'seconds'> = {},
+        more: Pick<Question, 'filter' | 'said' | 'links' | 'seconds' | 'whole'> = {},
         told?: (progress: Progress) => void,
     ): Promise<Answer> {
         const id = ++this.lastId;

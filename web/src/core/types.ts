@@ -1,5 +1,5 @@
 // What the page adds to the contract (api.ts): what its threads tell each other, and what it hands on in a form of its own.
-import type { ChosenKey, Group, LinksRead, LinksRequest, Placed, UnitGiven } from './api';
+import type { ChosenKey, Estimate, Group, LinksRead, LinksRequest, Placed, UnitGiven } from './api';
 
 // The keys of a job that a ranked plan sets, in the order in which they are listed.
 export const RANKED_KEYS = [
@@ -23,6 +23,11 @@ export const RANKED_KEYS = [
     'expert_overlap',
 ] as const satisfies readonly ChosenKey[];
 export type RankedKey = ChosenKey;
+
+// An answer that says how its numbers come about (EstimateRequest): all of it, or nothing.
+type Why = 'curve' | 'comparison' | 'used' | 'assumed' | 'not_counted';
+export type WholeEstimate = Estimate & Required<Pick<Estimate, Why>>;
+export const isWhole = (answer: Estimate): answer is WholeEstimate => answer.comparison !== undefined;
 
 // A group, or what lies beside them all.
 export type ShownGroup = Omit<Group, 'id'> & { id: Group['id'] | 'outside' };

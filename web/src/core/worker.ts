@@ -45,7 +45,7 @@ function answer(fourfold: Fourfold, question: Question): unknown {
     if (call === 'search') return search(fourfold, text, filter);
     if (call === 'place') return place(fourfold, question);
     if (call === 'measure') throw new Error('measurements are read elsewhere: formats/reader-worker.ts');
-    return call === 'catalog' ? fourfold.catalog() : fourfold[call](text);
+    return call === 'catalog' ? fourfold.catalog(text === 'sources') : fourfold[call](text);
 }
 
 serve(createModule, answer, (call) => !FIRST.has(call));

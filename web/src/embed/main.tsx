@@ -24,7 +24,7 @@ async function start(): Promise<void> {
     const [catalog] = await Promise.all([core.catalog(), module]);
     const { job } = parseLink(linkIn(location.search, catalog), catalog);
     const answer = await core.estimate(figures(job));
-    await speaks;
+    await Promise.all([speaks, !answer.ok && fetchWords('wrong')]);
     const page = { ...emptyPage(catalog, job), language, ...(answer.ok ? { answer } : { problems: answer.problems }) };
     const linked = new URLSearchParams(location.search).get(LANGUAGE_PARAMETER);
     const whole = `./${formatLink(job, catalog)}${linked === null ? '' : `&${LANGUAGE_PARAMETER}=${linked}`}`;

@@ -13,7 +13,7 @@ interface Props {
 // The button that shows the plan as a script. What it opens comes in a file of its own, with the first press.
 export function Launch({ page, answer, exportPlan }: Props) {
     const fetch = async () => {
-        const [panel, script] = await Promise.all([import('./panel'), exportPlan(answer.job), fetchWords('formats')]);
+        const [panel, script] = await Promise.all([import('./panel'), exportPlan(answer.job), fetchWords('formats', 'wrong')]);
         if (!script.ok) throw new Error('the plan is no plan');
         return { ...panel, script: script satisfies Exported };
     };

@@ -5,13 +5,13 @@ import type { Page } from '../store/page';
 import { say } from '../words/words';
 import { Detail } from './detail';
 
-function shown(page: Page) {
+function shown(page: Page, act = spies()) {
     const never = () => new Promise<never>(() => {});
     const asker = { estimate: never, stop: () => {}, end: () => {} };
     return show(
         <Detail
             page={page}
-            act={spies()}
+            act={act}
             timeline={never}
             calibrate={never}
             placing={{ measure: never, placers: [], exportPlan: never }}
@@ -27,6 +27,20 @@ test('all that there is to know of a run', () => {
     expect(one('.takes')).toBeTruthy();
     expect(names('region')).toContain(say('items.title'));
     expect(names('complementary')).toContain('Adjust the plan');
+});
+
+test('an answer that does not explain its numbers stands, and is asked to; what is missing says so', () => {
+    const { page, answer } = answeredOf('llama-70b-64-h100');
+    const { curve, comparison, used, assumed, not_counted, ...figures } = answer;
+    const act = spies();
+    const { names, text } = shown({ ...page, answer: figures }, act);
+    expect(act.explain).toHaveBeenCalledTimes(1);
+    expect(names('region')).toContain(say('items.title'));
+    expect(names('heading')).not.toContain(say('notes.used'));
+    expect(text()).toContain(say('later.coming'));
+    const whole = spies();
+    shown(page, whole);
+    expect(whole.explain).not.toHaveBeenCalled();
 });
 
 test('before an answer the knobs stand alone, and of an older one the time is not told', () => {

@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { Adjust } from '../adjust/adjust';
 import { Layout } from '../adjust/layout';
 import { Brief } from '../answer/brief';
@@ -7,6 +8,7 @@ import { Stages } from '../answer/stages';
 import { TimeBar } from '../answer/time-bar';
 import { Compare } from '../compare/compare';
 import type { Core } from '../core/client';
+import { isWhole } from '../core/types';
 import { Evidence } from '../evidence/door';
 import { How } from '../evidence/how';
 import type { Prover } from '../evidence/prove';
@@ -40,6 +42,10 @@ interface Props {
 export function Detail({ page, act, timeline, calibrate, placing, prover, market, phaser }: Props) {
     const { answer } = page;
     const stale = page.problems.length > 0;
+    const unexplained = answer !== null && !isWhole(answer);
+    useEffect(() => {
+        if (unexplained) act.explain();
+    }, [unexplained, act]);
     return (
         <>
             <Brief page={page} />
@@ -53,7 +59,7 @@ export function Detail({ page, act, timeline, calibrate, placing, prover, market
                             {answer.stages.length > 1 && <Stages answer={answer} act={act} />}
                             <Items page={page} answer={answer} act={act} Card={Card} />
                             <Parts answer={answer} act={act} timeline={timeline} />
-                            <Notes answer={answer} />
+                            {isWhole(answer) && <Notes answer={answer} />}
                         </div>
                     )}
                     <Adjust page={page} answer={answer} act={act} Layout={Layout} />

@@ -9,7 +9,7 @@ type More = typeof import('./more');
 let fetched: More | undefined;
 
 export async function fetchMore(): Promise<void> {
-    const [more] = await Promise.all([import('./more'), fetchWords('more')]);
+    const [more] = await Promise.all([import('./more'), fetchWords('more', 'wrong')]);
     fetched = more;
 }
 

@@ -6,6 +6,7 @@ import { StepCurve } from '../answer/curve';
 import { TimeTable } from '../answer/time-table';
 import type { Estimate } from '../core/api';
 import type { Core } from '../core/client';
+import { isWhole, type WholeEstimate } from '../core/types';
 import { Calibrate, type Typed } from '../evidence/calibrate';
 import { format } from '../format/format';
 import { readRun } from '../formats/reader';
@@ -89,6 +90,17 @@ export function CalibratePart({ page, act, calibrate }: { page: Page; act: Actio
     );
 }
 
+// How the numbers come about is asked for once they stand.
+const Coming = () => <p class="note">{say('later.coming')}</p>;
+
+const bothOf = ({ job, total_bytes, comparison }: WholeEstimate): string =>
+    say('part.both', {
+        here: total_bytes,
+        method: nameOf('method', { id: job.method }),
+        there: comparison.total_bytes,
+        other: nameOf('method', { id: comparison.method }),
+    });
+
 interface PartsProps {
     answer: Estimate;
     act: Actions;
@@ -96,26 +108,17 @@ interface PartsProps {
 }
 
 export function Parts({ answer, act, timeline }: PartsProps) {
-    const { comparison } = answer;
+    const whole = isWhole(answer) ? answer : null;
     return (
         <>
             <Part title={say('part.curve')} opened={answer.stages.length > 1}>
-                {() => <StepCurve answer={answer} />}
+                {() => (whole ? <StepCurve answer={whole} /> : <Coming />)}
             </Part>
             <Part title={say('part.timeline')} opened={answer.stages.length > 1}>
                 {() => <PipelineTimeline job={answer.job} ask={timeline} />}
             </Part>
-            <Part
-                title={say('part.methods')}
-                small={say('part.both', {
-                    here: answer.total_bytes,
-                    method: nameOf('method', { id: String(answer.job.method) }),
-                    there: comparison.total_bytes,
-                    other: nameOf('method', { id: comparison.method }),
-                })}
-                opened={false}
-            >
-                {() => <TwoMethods answer={answer} act={act} />}
+            <Part title={say('part.methods')} {...(whole && { small: bothOf(whole) })} opened={false}>
+                {() => (whole ? <TwoMethods answer={whole} act={act} /> : <Coming />)}
             </Part>
         </>
     );

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Answers, Catalog, Estimate, JobRequest, PlaceRequest, Refusal, SearchColumns, SearchSummary } from '../core/api';
 import { choicesOf, type Heat, indexRows, quickestOf } from '../core/heat';
 import type { Measured } from '../core/types';
+import { isWhole, type WholeEstimate } from '../core/types';
 import { defaults, type Job, withConfig, withGpu } from '../state/state';
 import { emptyPage, type Page } from '../store/page';
 
@@ -66,9 +67,9 @@ export function pageOf(name = 'default', changes: Partial<Page> = {}): Page {
 }
 
 // With an answer that is there for certain.
-export function answeredOf(name = 'default', changes: Partial<Page> = {}): { page: Page; answer: Estimate } {
+export function answeredOf(name = 'default', changes: Partial<Page> = {}): { page: Page; answer: WholeEstimate } {
     const page = pageOf(name, changes);
-    if (!page.answer) throw new Error(`${name} is no answer`);
+    if (!page.answer || !isWhole(page.answer)) throw new Error(`${name} is no whole answer`);
     return { page, answer: page.answer };
 }
 

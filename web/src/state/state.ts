@@ -332,7 +332,7 @@ export function request(job: Job): JobRequest {
 }
 
 // Of an estimate of which nobody reads how its numbers come about.
-export const figures = (job: Job): JobRequest & { formulas: false } => ({ ...request(job), formulas: false });
+export const figures = (job: Job): JobRequest & { explain: false } => ({ ...request(job), explain: false });
 
 export const DEGREES = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const satisfies readonly FieldKey[];
 export const LEAVE_OUT = 'leave_out' satisfies FieldKey;

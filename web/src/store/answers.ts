@@ -49,7 +49,10 @@ export function createAnswers(
         ({ job, stage, explains }: Pick<Page, 'job' | 'stage' | 'explains'>) =>
             estimate({ ...(explains ? request(job) : figures(job)), ...(stage !== null && { stage }) }),
         (answer, { job }) => settle(answer, job),
-        (error) => recover(error, () => ask(page())),
+        (error) => {
+            if (page().explains) update({ explains: false }); // the figures need less of the module: they may come still
+            recover(error, () => ask(page()));
+        },
     );
     return {
         ask: () => ask(page()),

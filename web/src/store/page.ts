@@ -44,7 +44,7 @@ export interface Page {
     limitsProblems: Problem[]; // of the days; those of the job stand elsewhere
     days: Value; // in which the run should be done; a view's own, not part of the job
     open: OpenItem | null;
-    explains: boolean; // every answer comes with its formulas, since one was to be read
+    explains: boolean; // every answer says how its numbers come about, since that was to be read
     exactBytes: boolean;
     pasting: { text: string } | null; // the dialog and the text it starts with
     measured: string | null; // runs that a log gave, for the calibration
@@ -60,7 +60,7 @@ export interface Actions {
     change(values: Job, how: How): void;
     replaceJob(job: Job, how: How): void;
     open(item: OpenItem | null): void;
-    explain(): void; // a formula is to be read, and the answer has none
+    explain(): void; // how a number comes about is to be read, and the answer does not say
     showStage(stage: number | null): void;
     showBytes(shown: boolean): void;
     paste(text: string | null): void;

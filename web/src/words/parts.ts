@@ -3,6 +3,7 @@
 export const PARTS = [
     'built',
     'first',
+    'wrong',
     'more',
     'help',
     'formulas',
@@ -42,6 +43,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^symbol\./, 'formulas'], // each card of a formula says some of them
     [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
     [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\.|^(field|choice)\.(flop_convention|data_parallel)/, 'more'],
+    [/^(problem|suggestion)\./, 'wrong'], // with a request, and how to mend it
 ];
 
 export const partOf = (id: string): Part => RULES.find(([rule]) => rule.test(id))?.[1] ?? 'first';

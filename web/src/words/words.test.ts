@@ -101,6 +101,7 @@ test('what the first screen says comes first', () => {
     expect(['answer.fits', 'map.loading', 'field.gpus', 'item.weights'].map(partOf)).toEqual(['first', 'first', 'first', 'first']);
     const later = ['map.finding', 'stages.title', 'item.weights.summary', 'used.moments', 'step.rates', 'adjust.now'];
     expect(later.map(partOf)).toEqual(later.map(() => 'more'));
+    expect(['problem.no_gpu', 'suggestion.one_of', 'problem.links.list'].map(partOf)).toEqual(['wrong', 'wrong', 'placement']);
     expect(['symbol.layers', 'adjust.cluster', 'step.takes'].map(partOf)).toEqual(['formulas', 'first', 'first']);
     expect(partOf('placement.search.title')).toBe('placement');
 });
