@@ -1,5 +1,5 @@
 // What FSDP holds whole for a moment. For memory_detailed.cpp. Based on
-//   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when; section 3.3.1: between micro-batches that are
+//   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when; section 3.3.4: between micro-batches that are
 //     accumulated without communication, gradients stay whole
 //   PyTorch, torch/distributed/fsdp/wrap.py, _validate_frozen_params: the gradient of a unit's flat parameter is as long as the unit,
 //     frozen weights and all, wherever something in it learns
