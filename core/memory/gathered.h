@@ -1,5 +1,8 @@
 // What FSDP holds whole for a moment. For memory_detailed.cpp. Based on
-//   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when
+//   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when; section 3.3.4: between micro-batches that are
+//     accumulated without communication, gradients stay whole
+//   PyTorch, torch/distributed/fsdp/wrap.py, _validate_frozen_params: the gradient of a unit's flat parameter is as long as the unit,
+//     frozen weights and all, wherever something in it learns
 #pragma once
 #include "memory/memory.h"
 #include "plan/adapters.h"
@@ -32,10 +35,17 @@ class Gathered : Symbols<N> {
     [[gnu::noinline]] void frozen(const N& layer, bool head_is_largest, const N& head) {
         const N stored = L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer;
         if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, head_is_largest ? 2 * head + stored : 2 * stored);
+        if (row_of(p_.framework).flat_gradients) return flat_gradients(layer);
         const Adapters<N> adapters(m_, p_);
         const N learns =
             stage_.last_is_expert ? adapters.sum(adapters.beside_experts(), adapters.experts_of_layer()) : adapters.dense_layer();
         if (value_of(learns) > 0) items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * learns);
+    }
+
+    // Of one layer, or of all while micro-batches are accumulated. Embedding and head are a unit in which nothing learns.
+    [[gnu::noinline]] void flat_gradients(const N& layer) {
+        const double layers = p_.micro_batches() > 1 ? stage_.dense.held + stage_.experts.held : 1;
+        items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * layers * layer);
     }
 
     const Stage& stage_;

@@ -154,7 +154,7 @@ class Estimate : Symbols<N> {
         // it
         const bool projects = keeps_input(p_, lora_output);
         if (projects || !keeps_scores()) add(Item::attention_output, !fp8() || !projects ? output : (fw_.stores_fp8 ? 0.75 : 1.5) * output);
-        const bool copied = fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects;
+        const bool copied = fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects && !keeps_unpacked_inputs(p_);
         const double copies = (p_.context_parallel > 1 ? 1 : 0) + (copied ? 1 : 0);
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {

@@ -16,9 +16,17 @@ inline constexpr double kFrozenBytes[] = {2, 1, 0.5 + 1.0 / 64 + 4.0 / (64 * 256
 inline double frozen_bytes(const Plan& p) { return kFrozenBytes[static_cast<std::size_t>(p.frozen_weights)]; }
 inline bool is_packed(const Plan& p) { return p.freezes() && p.frozen_weights != FrozenWeights::bf16; }
 
+// bitsandbytes up to 0.42 keeps what every matrix of 4 bits reads, though nothing needs it (autograd/_functions.py, MatMul4Bit:
+// ctx.tensors = (A, B); later (None, B)).
+inline bool keeps_unpacked_inputs(const Plan& p) {
+    return is_packed(p) && p.frozen_weights != FrozenWeights::fp8 && row_of(p.framework).keeps_unpacked_inputs;
+}
+
 // Whether a matrix's input is kept for a weight gradient: its own, or its adapter's. Where dropout stands before an adapter, that keeps a
 // copy of its own (Adapters::dropped).
-inline bool keeps_input(const Plan& p, std::uint32_t of) { return !p.freezes() || (!p.lora_dropout && (p.lora_targets & of) != 0); }
+inline bool keeps_input(const Plan& p, std::uint32_t of) {
+    return !p.freezes() || keeps_unpacked_inputs(p) || (!p.lora_dropout && (p.lora_targets & of) != 0);
+}
 inline constexpr std::uint32_t kLoraQkv = lora_query | lora_key | lora_value, kLoraIn = lora_gate | lora_up;
 
 // (Its functions are not inline: there are many calls, and the module is downloaded.)

@@ -67,6 +67,16 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .habits = {.transformer_engine = false, .grouped_gemm = true, .sends_once = true, .stores_fp8 = true},
      .names_modules = true,
      .residual = kReportedResidual},
+    {.id = "litgpt",
+     .habits = {.loss = LossKernel::chunked, .transformer_engine = false, .gradient_fusion = false, .activation_fusion = false},
+     .plain_attention = AttentionKernel::unfused,
+     .library = kPyTorch,
+     .deepest_zero = Zero::weights,
+     .joins_adapters = false,
+     .flat_gradients = true,
+     .keeps_unpacked_inputs = true,
+     .residual = kPyTorchResidual,
+     .band = Band{0.9, 1.16, "pytorch", 248}},
 }};
 
 // The habits that a plan may set, each a field of the same name there.

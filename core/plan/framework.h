@@ -80,10 +80,12 @@ struct FrameworkRow {
     bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send
     bool launches_ahead = false;                               // the CPU never waits for the GPU within a step (time/layer_time.cpp)
     bool joins_adapters = true;                                // one of LoRA for matrices that lie side by side (plan/adapters.h)
+    bool flat_gradients = false;                               // of FSDP: as long as a unit, frozen or not (memory/gathered.h)
+    bool keeps_unpacked_inputs = false;                        // of matrices in 4 bits (plan/adapters.h)
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };
-inline constexpr std::size_t kFrameworkKinds = 6;
+inline constexpr std::size_t kFrameworkKinds = 7;
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
 inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 

@@ -71,6 +71,25 @@ TEST_CASE("LoRA by hand: only what an adapter reads is kept for it, and the valu
     CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);
 }
 
+TEST_CASE("LitGPT by hand: 4-bit matrices keep what they read, gradients of FSDP are as long as its units") {
+    const double K = 3 * 2;
+    Case c = adapted(lora_query);
+    c.plan.lora_dropout = true, c.plan.frozen_weights = FrozenWeights::nf4;
+    CHECK(c(Item::adapter_inputs) == -1);
+    const double product = K * 2 * 60 * 80 / 2, read = c(Item::feed_forward_activations);
+    c.plan.framework = FrameworkKind::litgpt;
+    CHECK(c(Item::adapter_inputs) == K * 2 * 2 * 60 * 48);                 // of attention and feed-forward part
+    CHECK(c(Item::feed_forward_activations) == read + product + product);  // of the second matrix; and both factors of the gate
+    c.plan.frozen_weights = FrozenWeights::bf16;
+    CHECK(c(Item::adapter_inputs) == -1);
+    c.plan.pipeline_parallel = 1, c.plan.zero = Zero::weights;  // 4 copies; 24 / (3 * 4) = 2 micro-batches
+    CHECK(c(Item::whole_gradients) == 4 * 6 * kLayer);
+    c.plan.global_batch = 12;
+    CHECK(c(Item::whole_gradients) == 4 * kLayer);
+    c.plan.framework = FrameworkKind::pytorch;  // FSDP of single parameters: queries alone, 4 * (48 + 60) / 2
+    CHECK(c(Item::whole_gradients) == 4 * 4 * 108 / 2.0);
+}
+
 TEST_CASE("by hand: what optimizers hold") {
     Case c = dense();
     c.plan.optimizer = Optimizer::adam_8bit;
