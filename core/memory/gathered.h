@@ -44,8 +44,8 @@ class Gathered : Symbols<N> {
 
     // Of one layer, or of all while micro-batches are accumulated. Embedding and head are a unit in which nothing learns.
     [[gnu::noinline]] void flat_gradients(const N& layer) {
-        const double layers = p_.micro_batches() > 1 ? stage_.dense.held + stage_.experts.held : 1;
-        items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * layers * layer);
+        const N one = (p_.gradients_in_fp32 ? 4 : 2) * layer;
+        items_.add(Item::whole_gradients, p_.micro_batches() > 1 ? L::number("n_h", "stage_layers", "", stage_.layers()) * one : one);
     }
 
     const Stage& stage_;

@@ -16,8 +16,8 @@ inline constexpr double kFrozenBytes[] = {2, 1, 0.5 + 1.0 / 64 + 4.0 / (64 * 256
 inline double frozen_bytes(const Plan& p) { return kFrozenBytes[static_cast<std::size_t>(p.frozen_weights)]; }
 inline bool is_packed(const Plan& p) { return p.freezes() && p.frozen_weights != FrozenWeights::bf16; }
 
-// bitsandbytes up to 0.42 keeps what every matrix of 4 bits reads, though nothing needs it (autograd/_functions.py, MatMul4Bit:
-// ctx.tensors = (A, B); later (None, B)).
+// bitsandbytes before 0.43.2 keeps what every matrix of 4 bits reads, though nothing needs it (CHANGELOG.md, 0.43.2;
+// autograd/_functions.py, MatMul4Bit: ctx.tensors = (A, B), later (None, B)).
 inline bool keeps_unpacked_inputs(const Plan& p) {
     return is_packed(p) && p.frozen_weights != FrozenWeights::fp8 && row_of(p.framework).keeps_unpacked_inputs;
 }

@@ -9,7 +9,8 @@ namespace fourfold {
 
 // Of plans with the same GPUs, TP, CP, micro-batch, expert parallelism and precision. `layers` are the times without recomputation, which
 // only adds to them. A step is never faster than
-//   the average stage's work on all micro-batches, since some stage does at least that much;
+//   the average stage's work on all micro-batches, since some stage does at least that much, and holds as many layers as the average,
+//   rounded up;
 //   and, of schedules that wait, the average stage's share of filling and draining the pipeline;
 //   with what is the same for every such plan: transfers, stalls, fixed time, slower nodes.
 class StepBound {

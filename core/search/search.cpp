@@ -174,7 +174,7 @@ class Search {
         }
     }
 
-    // ---- 3. the step time, then memory, and what a plan takes to fit
+    // ---- 3. memory, with what a plan takes to fit, then the step time
     struct Best {
         std::optional<Estimated> plan;
         bool any_tried = false, any_fits = false;

@@ -44,7 +44,7 @@ struct Goal {
 // splits); recomputing attention, a block of the fewest layers, or every layer; 16-bit states; as far as these are open.
 //   1. groups of one TP, CP and micro-batch, the least lower bound of time first (bounds.h); the first bound above the limit ends it
 //   2. expert parallelism, PP, schedule: without what can never fit (never_fits.h); then the bound again, with more known
-//   3. the step time, then memory, the dearest
+//   3. memory, with what a plan takes to fit, then the step time: most of what bounds of time leave does not fit
 // The limit is the time of the slowest plan still wanted.
 SearchResult search(const SearchSpace& space, const Goal& goal);
 
