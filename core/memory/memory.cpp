@@ -87,6 +87,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"router_activations", Group::activations, Paper::experts, "2.1"},
     {"expert_activations", Group::activations, Paper::experts, "2.2"},
     {"expert_products", Group::activations, Paper::experts, "2.2"},
+    {"limited_activations", Group::activations, Paper::runs, "weighted_bias_quick_geglu"},
     {"shared_expert_activations", Group::activations, Paper::latent, "2.2"},
     {"checkpoints", Group::activations, Paper::recomputation, "5"},
     {"waiting_activations", Group::activations, Paper::zero_bubble, "2"},

@@ -58,6 +58,7 @@ enum class Item {
     router_activations,
     expert_activations,
     expert_products,
+    limited_activations,
     shared_expert_activations,
     checkpoints,
     waiting_activations,

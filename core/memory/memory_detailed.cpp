@@ -231,6 +231,7 @@ class Estimate : Symbols<N> {
         if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);
         if (keeps_input(p_, lora_down)) add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
+        if (m_.limited_gate) add(Item::limited_activations, 2 * T * expert_ffn() * fan() / e(), p_.recomputes(moe_act));
         if (m_.experts.shared_ffn > 0) add(Item::shared_expert_activations, gated_product(shared_ffn()), p_.recomputes(shared_experts));
     }
     bool tiled() const { return p_.feed_forward_tiles > 1; }

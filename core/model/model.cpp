@@ -146,6 +146,7 @@ void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.norms_per_layer = static_cast<int>(read.optional(kNorms, kNormsRange, usual_norms(read, family)));
     model.qk_norm_whole = model.qk_norm && family.has(whole_qk_norm);
     model.gelu_gate = family.has(gelu_gate);
+    model.limited_gate = family.has(limited_gate);
     model.attention_sinks = family.has(attention_sinks);
     model.embedding_norm = family.has(embedding_norm);
     const std::string name = read.text("_name_or_path");

@@ -53,6 +53,7 @@ struct Model {
     std::int64_t max_positions = 0;  // longest sequence the model was made for; 0 = not said
     bool gated = true;               // gated feed-forward (SwiGLU): three matrices instead of two
     bool gelu_gate = false;          // the gate is GELU (GeGLU); no number depends on it
+    bool limited_gate = false;       // values are limited to a range before the gate (gpt-oss: swiglu_limit)
     bool tied = false;               // input embedding and output head share their weights
     bool qkv_bias = false;
     bool attention_out_bias = false;

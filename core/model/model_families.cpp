@@ -42,7 +42,7 @@ static constexpr Family kFamilies[] = {
     {"olmo2", true, false, 0, 0, false, false, false, false, true, 2, nullptr, nullptr, whole_qk_norm},
     {"bloom", false, true, 0, 0, true, true, true, false, false, 2, nullptr, nullptr, embedding_norm},
     {"falcon", false, true, 0, 0, false, false, true, false, false, 1, nullptr, nullptr, falcon_keys},
-    {"gpt_oss", true, false, 8, 64, true, true, false, false, false, 2, &kGptOss, &kGptOssWindow, attention_sinks},
+    {"gpt_oss", true, false, 8, 64, true, true, false, false, false, 2, &kGptOss, &kGptOssWindow, attention_sinks | limited_gate},
     {"glm4_moe", true, false, 8, 0, false, false, false, false, false, 2, &kGlm, nullptr, glm_keys},
     {"llama4_text", true, false, 8, 128, false, false, false, false, false, 2, &kLlama4, &kLlama4Window},
 };

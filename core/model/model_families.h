@@ -36,7 +36,8 @@ enum Trait : std::uint32_t {
     embedding_norm = 4,
     glm_keys = 8,      // attention_bias is of queries, keys and values alone, and use_qk_norm says whether these are normed
     falcon_keys = 16,  // keys of its own for heads, norms and biases
-    gelu_gate = 32     // the feed-forward part's gate is GELU, not SiLU
+    gelu_gate = 32,    // the feed-forward part's gate is GELU, not SiLU
+    limited_gate = 64  // what the gate reads and what it multiplies are limited to a range first
 };
 
 struct Family {

@@ -55,6 +55,15 @@ inline constexpr Constant kActivationForward[] = {{{"i_af", "activation_values_f
 inline constexpr Constant kActivationBackward[] = {{{"i_ab", "activation_values_backward", "values"}, 3.5},
                                                    {{"i_ab", "activation_values_backward", "values"}, 5}};
 
+// Experts with biases: values of 16 bits per hidden value of a token's copy, where probabilities have 16 and where they have 32 bits:
+// product with the probability, sum, copy that joins the experts, and back to 16 bits; then the gradients of all of these. Experts whose
+// gate is limited: per value of it, what the limits and the copy behind them read and write. (counted)
+inline constexpr Constant kExpertBias[][2] = {
+    {{{"i_xf", "bias_values_forward", "values"}, 6}, {{"i_xf", "bias_values_forward", "values"}, 14}},
+    {{{"i_xb", "bias_values_backward", "values"}, 8}, {{"i_xb", "bias_values_backward", "values"}, 20}}};
+inline constexpr Constant kLimitedGate[] = {{{"i_gf", "limit_values_forward", "values"}, 8},
+                                            {{"i_gb", "limit_values_backward", "values"}, 10}};
+
 // Embedding: bytes per value that it writes, both passes (counted), and per parameter, for its gradient (assumed). Loss: bytes that a fused
 // kernel moves, over those of the plain one (assumed).
 inline constexpr Constant kEmbeddingValue{{"i_e", "embedding_value_bytes", "bytes"}, 6};

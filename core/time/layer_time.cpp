@@ -16,6 +16,7 @@
 
 #include "time/attention_core.h"
 #include "time/context_traffic.h"
+#include "time/element_wise.h"
 #include "time/ends_time.h"
 #include "time/frozen.h"
 #include "time/token_exchange.h"
@@ -37,6 +38,7 @@ class LayerCost : TimeSymbols<N> {
           fw_(framework),
           frozen_cost_(model, plan, machine, timing),
           attention_core_(model, plan, framework, machine, timing),
+          element_wise_(model, plan, framework, machine, timing),
           token_exchange_(model, plan, framework, machine, timing),
           context_traffic_(model, plan, machine, timing) {}
 
@@ -183,44 +185,6 @@ class LayerCost : TimeSymbols<N> {
     }
     N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
 
-    // Values that two norms and the activation function read and write in the forward pass, per value of what they work on.
-    N norm_values(const Constant (&either)[2] = kNormForward) const {
-        const N values = on_.of(either[p_.fused_norms ? 1 : 0]);
-        return p_.fused_norms || value_of(on_.of(&Timing::plain_norms)) == 1 ? values : on_.of(&Timing::plain_norms) * values;
-    }
-    N activation_values() const { return on_.of(kActivationForward[m_.gated ? 1 : 0]); }
-    // Values of a token in rotary positions and in the copies of Q, K and V.
-    N head_values() const {
-        const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads));
-        const N per_head = 2 * (a_ + 2 * k) * d_;
-        return m_.learned_positions ? per_head : 2 * (a_ + k) * d_ + per_head;
-    }
-
-    void element_wise(bool expert) {
-        const N qkv = head_values();
-        N inner = f_;
-        if (expert) inner = m_.experts.shared_ffn > 0 ? L::expert_ffn() * visits() + L::shared_ffn() : L::expert_ffn() * visits();
-        const auto bytes = [&](const char* letter, const char* meaning, const N& norms, const N& activation) {
-            N whole = norms * h_ + on_.of(kResidual) * h_;
-            if (p_.hidden_dropout) whole = whole + on_.of(kDropout) * h_;
-            if (splits_sequence()) whole = whole / t_;
-            return named<N>({letter, meaning, "bytes", kind_}, 2 * M_ * (whole + (qkv + activation * inner) / t_));
-        };
-        const N forward = bytes("V_f", "element_bytes_forward", norm_values(), activation_values());
-        N backward = bytes("V_b", "element_bytes_backward", norm_values(kNormBackward), on_.of(kActivationBackward[m_.gated ? 1 : 0]));
-        if (p_.token_slices > 1) backward = backward + slice_gradients();
-        if (!expert && p_.feed_forward_tiles > 1) backward = backward + 2 * M_ * activation_values() * f_ / t_;  // computed again
-        now_.element_forward = forward * on_.of(&Timing::element_wise) / on_.memory();
-        now_.element_backward = backward * on_.of(&Timing::element_wise) / on_.memory();
-    }
-
-    // Gradients of the keys and values of earlier slices, half of a sequence on average, are read twice, added, and written: 2 bytes each.
-    // (assumed)
-    [[gnu::noinline]] N slice_gradients() const {
-        const N earlier = L::b() * (L::s() - L::sliced()) / 2;
-        return 6 * earlier * L::slice_values();
-    }
-
     // ---- selective recomputation
     // What modules computed again cost: their forward pass, as it is counted above. (Recomputing "moe" takes its parts along.)
     N of_modules(bool expert) const {
@@ -232,27 +196,13 @@ class LayerCost : TimeSymbols<N> {
         if (up) add(sum, of_up_projections_);
         if (whole) add(sum, of_feed_forward_);
         if (shared || (whole && expert)) add(sum, of_shared_experts_);
-        const N bytes = element_wise_again(expert, up, whole, shared);
-        if (value_of(bytes) > 0) add(sum, bytes * on_.of(&Timing::element_wise) / on_.memory());
+        const N seconds_again = element_wise_.again(expert, kind_, up, whole, shared);
+        if (value_of(seconds_again) > 0) add(sum, seconds_again);
         if (whole) add(sum, cited(now_.expert_forward));
         // of the four exchanges of a forward pass one gathers attention's input, two are the feed-forward part's
         const double exchanges = (up ? 1 : 0) + (whole || shared ? 2 : 0);
         if (exchanges > 0) add(sum, exchanges * cited(now_.tensor_forward) / 4);
         return sum;
-    }
-    N element_wise_again(bool expert, bool up, bool whole, bool shared) const {
-        N values = 0.0, inner = 0.0;
-        if (const int again = norms_recomputed(m_, p_, fw_, expert); again > 0) {  // of the two
-            const N norms = again == 2 ? norm_values() : norm_values() / 2;
-            add(values, splits_sequence() ? norms * h_ / t_ : norms * h_);
-        }
-        if (up) add(values, head_values() / t_);
-        if (whole && !expert) add(inner, f_);
-        if (expert && (whole || p_.recomputes(moe_act))) add(inner, L::expert_ffn() * visits());
-        if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
-        if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
-        if (value_of(values) == 0) return values;
-        return named<N>({"V_r", "element_bytes_again", "bytes", kind_}, 2 * M_ * values);
     }
 
     // ---- traffic
@@ -343,7 +293,7 @@ class LayerCost : TimeSymbols<N> {
         feed_forward_matrices(expert);
         if (p_.freezes()) adapters(frozen_cost_.of_layer(expert));
         attention_core_.add_to(now_);
-        element_wise(expert);
+        element_wise_.add_to(now_, expert, kind_);
         tensor_traffic();
         if (p_.tensor_columns > 1) column_traffic();
         context_traffic_.add_to(now_);
@@ -373,6 +323,7 @@ class LayerCost : TimeSymbols<N> {
     const Part* kind_ = nullptr;  // of the layer at hand
     const FrozenCost<N> frozen_cost_;
     const AttentionCore<N> attention_core_;
+    const ElementWise<N> element_wise_;
     const TokenExchange<N> token_exchange_;
     const ContextTraffic<N> context_traffic_;
     N parameters_ = 0.0, frozen_ = 0.0;                                            // that learn, and that do not

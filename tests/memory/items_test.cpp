@@ -209,6 +209,9 @@ TEST_CASE("by hand: experts") {
     CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 * 2 + 4));
     CHECK(c(Item::expert_products) == 2 * 2 * T * 24);
     CHECK(c(Item::shared_expert_activations) == 2 * (2 * 60 * 16 * 2 / 2 + 2 * 60 * 16 / 2));
+    c.model.limited_gate = true;  // both matrices' outputs once more
+    CHECK(c(Item::limited_activations) == 2 * 2 * T * 2 * 24);
+    c.model.limited_gate = false;
     c.model.gated = false;  // one matrix before the activation, which is no fused one: its result is kept before it is scaled
     CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 + 4 + 2 * 24));
     c.model.gated = true;

@@ -264,6 +264,38 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     CHECK(c.layers().expert.recomputed == Approx((9'216 + 7'488 + 0.9 * 120 * 24) / kH + all.tensor_forward / 2).epsilon(1e-12));
 }
 
+TEST_CASE("by hand: experts with biases, and with limits before the gate") {
+    Case c = dense();
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24, .shared_ffn = 16};
+    c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    c.plan.expert_parallel = 2;
+    const LayerTime plain = c.layers().expert, dense_layer = c.layers().dense;
+    // per token 2 * 24 values of experts (the shared one has no limits): 8 forward, 10 backward, 2 bytes each, over t = 2
+    c.model.limited_gate = true;
+    CHECK(c.layers().expert.element_forward == Approx(plain.element_forward + 0.9 * 120 * (8 * 48 / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().expert.element_backward == Approx(plain.element_backward + 0.9 * 120 * (10 * 48 / 2) / kH).epsilon(1e-12));
+    c.plan.recompute = Recompute::selective;
+    c.plan.recompute_modules = moe_act;  // with its activation: 3 + 8 values
+    CHECK(c.layers().expert.recomputed == Approx(0.9 * 120 * (11 * 48 / 2) / kH).epsilon(1e-12));
+    c.plan.recompute = Recompute::none;
+    c.model.limited_gate = false;
+    // 48 values of each of a token's two copies; probabilities of 32 bits where DeepEP sends them: 28 and 40 bytes
+    c.model.mlp_bias = true;
+    CHECK(c.layers().expert.element_forward == Approx(plain.element_forward + 0.9 * 60 * (28 * 96 / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().expert.element_backward == Approx(plain.element_backward + 0.9 * 60 * (40 * 96 / 2) / kH).epsilon(1e-12));
+    c.plan.expert_dispatch = ExpertDispatch::all_to_all;  // of 16 bits: 12 and 16 bytes
+    CHECK(c.layers().expert.element_forward == Approx(plain.element_forward + 0.9 * 60 * (12 * 96 / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().expert.element_backward == Approx(plain.element_backward + 0.9 * 60 * (16 * 96 / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_forward == dense_layer.element_forward);
+    c.plan.expert_dispatch = ExpertDispatch::automatic, c.plan.expert_parallel = 1;  // nothing is sent
+    CHECK(c.layers().expert.element_forward == Approx(plain.element_forward + 0.9 * 60 * (12 * 96 / 2) / kH).epsilon(1e-12));
+    c.plan.recompute = Recompute::selective;
+    c.plan.recompute_modules = moe;
+    const double with = c.layers().expert.recomputed;
+    c.model.mlp_bias = false;
+    CHECK(with == Approx(c.layers().expert.recomputed + 0.9 * 60 * (12 * 96 / 2) / kH).epsilon(1e-12));
+}
+
 TEST_CASE("by hand: latent attention's multiplications") {
     Case c = dense();
     c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};

@@ -1,0 +1,103 @@
+// What a layer reads and writes beside its multiplications: norms, residuals, dropout, rotary positions, activation functions. For
+// layer_time.cpp. Based on
+//   the operations of Megatron-Core and PyTorch, counted
+//   Megatron-Core, core/transformer/moe/experts.py, TEGroupedMLP._apply_bias: the second matrix of experts has a bias that is multiplied
+//   with
+//     the router's probability, added, joined and turned back into 16 bits by single kernels; DeepEP gives probabilities of 32 bits
+//   Megatron-Core, core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl: limits what the gate reads in two copies, beside the
+//     kernel that is fused
+#pragma once
+#include "time/layer_time.h"
+#include "time/time_symbols.h"
+
+namespace fourfold {
+
+template <class N>
+class ElementWise : TimeSymbols<N> {
+ public:
+    ElementWise(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
+        : TimeSymbols<N>(model, plan, machine, timing), fw_(framework) {}
+
+    void add_to(LayerTimeOf<N>& layer, bool expert, const Part* kind) const {
+        const N qkv = head_values();
+        const auto bytes = [&](const char* letter, const char* meaning, const N& norms, const N& feed_forward) {
+            N whole = norms * h_ + on_.of(kResidual) * h_;
+            if (p_.hidden_dropout) whole = whole + on_.of(kDropout) * h_;
+            if (L::sequence_parallel()) whole = whole / t_;
+            return named<N>({letter, meaning, "bytes", kind}, 2 * M_ * (whole + (qkv + feed_forward) / t_));
+        };
+        const N forward = bytes("V_f", "element_bytes_forward", norm_values(), feed_forward(expert, kForward));
+        N backward = bytes("V_b", "element_bytes_backward", norm_values(kNormBackward), feed_forward(expert, kBackward));
+        if (p_.token_slices > 1) backward = backward + slice_gradients();
+        if (!expert && p_.feed_forward_tiles > 1) backward = backward + 2 * M_ * activation_values() * L::f() / t_;  // computed again
+        layer.element_forward = seconds(forward);
+        layer.element_backward = seconds(backward);
+    }
+
+    // Of modules that are computed again: the up projections of latent attention, the whole feed-forward part, its shared experts.
+    N again(bool expert, const Part* kind, bool up, bool whole, bool shared) const {
+        N values = 0.0, inner = 0.0;
+        if (const int again = norms_recomputed(m_, p_, fw_, expert); again > 0) {  // of the two
+            const N norms = again == 2 ? norm_values() : norm_values() / 2;
+            add(values, L::sequence_parallel() ? norms * h_ / t_ : norms * h_);
+        }
+        if (up) add(values, head_values() / t_);
+        if (whole && !expert) add(inner, L::f());
+        if (expert && (whole || p_.recomputes(moe_act))) add(inner, routed());
+        if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
+        if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
+        if (expert && m_.limited_gate && (whole || p_.recomputes(moe_act))) add(values, on_.of(kLimitedGate[kForward]) * routed() / t_);
+        if (expert && m_.mlp_bias && whole) add(values, biases(kForward) / t_);
+        if (value_of(values) == 0) return values;
+        return seconds(named<N>({"V_r", "element_bytes_again", "bytes", kind}, 2 * M_ * values));
+    }
+
+ private:
+    using T = TimeSymbols<N>;
+    using L = Symbols<N>;
+    using L::as_double, L::m_, L::p_, L::number;
+    using T::hw_, T::on_, T::h_, T::t_, T::M_;
+    enum Direction : std::size_t { kForward, kBackward };
+
+    N seconds(const N& bytes) const { return bytes * on_.of(&Timing::element_wise) / on_.memory(); }
+
+    // Values that two norms read and write, per value of what they work on.
+    N norm_values(const Constant (&either)[2] = kNormForward) const {
+        const N values = on_.of(either[p_.fused_norms ? 1 : 0]);
+        return p_.fused_norms || value_of(on_.of(&Timing::plain_norms)) == 1 ? values : on_.of(&Timing::plain_norms) * values;
+    }
+    N activation_values() const { return on_.of(kActivationForward[m_.gated ? 1 : 0]); }
+    // Values of a token in rotary positions and in the copies of Q, K and V.
+    N head_values() const {
+        const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads)), a = L::a(), d = L::d();
+        const N per_head = 2 * (a + 2 * k) * d;
+        return m_.learned_positions ? per_head : 2 * (a + k) * d + per_head;
+    }
+
+    N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
+    N routed() const { return L::expert_ffn() * visits(); }
+    // Of a token, in the feed-forward part: the activation function, and what only experts with biases and limits have.
+    N feed_forward(bool expert, Direction direction) const {
+        const N activation = on_.of((direction == kForward ? kActivationForward : kActivationBackward)[m_.gated ? 1 : 0]);
+        if (!expert) return activation * L::f();
+        N values = m_.experts.shared_ffn > 0 ? activation * (routed() + L::shared_ffn()) : activation * routed();
+        if (m_.limited_gate) values = values + on_.of(kLimitedGate[direction]) * routed();
+        if (m_.mlp_bias) values = values + biases(direction);
+        return values;
+    }
+    N biases(Direction direction) const {
+        const bool in_32_bits = fw_.sends_once && p_.expert_parallel > 1;
+        return on_.of(kExpertBias[direction][in_32_bits ? 1 : 0]) * h_ * visits();
+    }
+
+    // Gradients of the keys and values of earlier slices, half of a sequence on average, are read twice, added, and written: 2 bytes each.
+    // (assumed)
+    [[gnu::noinline]] N slice_gradients() const {
+        const N earlier = L::b() * (L::s() - L::sliced()) / 2;
+        return 6 * earlier * L::slice_values();
+    }
+
+    const Framework& fw_;
+};
+
+}  // namespace fourfold
