@@ -6,6 +6,7 @@
 #include "answer/parts.h"
 #include "base/bytes.h"
 #include "model/catalog.h"
+#include "plan/adapters.h"
 #include "time/transfers.h"
 
 namespace fourfold {
@@ -80,7 +81,10 @@ double least_gpus_to_fit(const Job& job) {
     const bool narrow = (p.open & open_moments) != 0 && (job.exploration.left_out & without_small_states) == 0;
     const double moments = kMomentsBytes[static_cast<std::size_t>(narrow ? Moments::bits16 : p.moments)];
     const double optimizer = 4 + moments;  // with the precise weights, in fp32
-    const double per_parameter = 2 + (p.gradients_in_fp32 ? 4 : 2) + (1 - p.optimizer_offload) * optimizer;
+    const bool no_gradients = p.freezes() || p.optimizer_in_backward || p.optimizer_offload == 1;  // or few of them
+    const double states = p.freezes() ? 0 : (1 - p.optimizer_offload) * optimizer;
+    const double weights = p.weights_offload ? 0 : p.freezes() ? frozen_bytes(p) : 2;
+    const double per_parameter = weights + (no_gradients ? 0 : p.gradients_in_fp32 ? 4 : 2) + states;
     const double room = (job.gpu->memory_bytes - p.memory_extra * kGibi) / p.memory_factor;
     return room > 0 ? static_cast<double>(parameter_count(job.model)) * per_parameter / room : INFINITY;
 }

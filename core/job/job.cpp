@@ -31,7 +31,7 @@ Band Job::band(const Plan& p) const {
         const auto of = [&](TimeItem item) { return step.items[static_cast<std::size_t>(item)]; };
         return (of(TimeItem::host_optimizer) + of(TimeItem::activation_offload)) / step.seconds;
     };
-    return band_of(model, p, machine_of(*gpu, cluster, p), p.optimizer_offload > 0 || p.activation_offload > 0 ? host_share() : 0);
+    return band_of(model, p, machine_of(*gpu, cluster, p), p.optimizer_offload > 0 || p.moves_in_passes() ? host_share() : 0);
 }
 
 Budget budget_of(const Job& job) {

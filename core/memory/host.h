@@ -13,6 +13,9 @@ namespace fourfold {
 // from its documentation)
 inline constexpr Constant kOffloadGroup{{"g_o", "offload_group", ""}, 1e9};
 
+// Bytes of a weight that the host updated and the GPU gets back: in 32 bits where the GPU keeps it in these (hybrid_optimizer.py).
+inline double returned_bytes(const Plan& p) { return p.master_on_host() ? 2 : 4; }
+
 template <class N>
 struct HostBytes {
     N memory = 0.0, drives = 0.0;  // for one GPU

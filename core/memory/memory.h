@@ -199,6 +199,7 @@ struct StageMemory {
     double static_bytes = 0;               // between steps
     double peak_bytes = 0;                 // the items' sum
     double at_head = 0, at_backward = 0;   // of the items' sum, what exists only while the head or the first layer of a backward pass works
+    N late_gradients = 0.0;                // not among the items yet (late_gradients.h)
     N host_bytes = 0.0, nvme_bytes = 0.0;  // in the node's own memory and on its drives, for this GPU (host.h)
     double pcie_bytes = 0;                 // between host and GPU, per step
 };

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "memory/gathered.h"
 #include "memory/kept.h"
+#include "memory/late_gradients.h"
 #include "memory/memory.h"
 #include "memory/slice_keys.h"
 #include "memory/states.h"
@@ -54,8 +55,12 @@ class Estimate : Symbols<N> {
         result_.static_bytes = items_.total() + between_steps_;
         attention_kept();
         feed_forward_kept();
+        const double without = items_.total();
         activations();
+        const double kept = items_.total() - without;
         temporaries();
+        if (value_of(result_.late_gradients) > 0)
+            add_late_gradients(p_, parameters_, value_of(stage_.unit > 0 ? flowing() : layer_bytes(stage_.last_is_expert)), kept, result_);
         // with few activations the moment between two steps can be the fuller one
         if (result_.static_bytes > items_.total())
             items_.add(Item::between_steps, number("M", "between_steps", "bytes", result_.static_bytes - items_.total()));
@@ -112,10 +117,9 @@ class Estimate : Symbols<N> {
         if (kept != Kept::every_layer && (kept == Kept::experts) != stage_.last_is_expert) return;
         // a moment at which no such layer is alive (all wait for their weight gradients) has no backward pass that would need it
         if ((stage_.last_is_expert ? stage_.experts.alive : stage_.dense.alive) < 1) return;
-        N& again = item_is_attention(item) ? again_attention_ : again_feed_forward_;
+        N& again = item >= Item::qkv_activations && item <= Item::attention_scores ? again_attention_ : again_feed_forward_;
         again = value_of(again) > 0 ? again + bytes : bytes;
     }
-    static bool item_is_attention(Item item) { return item >= Item::qkv_activations && item <= Item::attention_scores; }
 
     void attention_kept() {
         const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
@@ -143,7 +147,7 @@ class Estimate : Symbols<N> {
                 2 * tokens() * a() * (2 * as_double(l.nope_dim + l.rope_dim) + as_double(l.nope_dim + l.value_dim)) / t(),
                 p_.recomputes(mla_up_proj));
         } else {
-            add(Item::qkv_activations, 2 * tokens() * (a() + 2 * kept_kv_heads()) * d() / t());
+            add(Item::qkv_activations, 2 * tokens() * kept_heads() * d() / t());
             if (m_.qk_norm)
                 add(Item::qk_norm_activations,
                     2 * tokens() * (a() + 2 * number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t() +
@@ -167,6 +171,11 @@ class Estimate : Symbols<N> {
         if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
     }
 
+    // LitGPT (model.py) rotates and repeats into new tensors; values that are not repeated keep the whole joint output alive.
+    N kept_heads() const {
+        if (!row_of(p_.framework).copies_heads) return a() + 2 * kept_kv_heads();
+        return (m_.kv_heads == m_.heads ? 5 : 3) * a();
+    }
     // Where heads are swapped, every GPU of a sequence needs one of its own (DeepSpeed-Ulysses, arXiv 2309.14509).
     N kept_kv_heads() const { return p_.swaps_heads() && value_of(k()) < value_of(c() * t()) ? c() * t() : k(); }
 
@@ -216,13 +225,10 @@ class Estimate : Symbols<N> {
     void feed_forward_kept() {
         if (p_.freezes()) adapters_kept();
         const double product = fp8() ? 1 : 2;  // bytes of what the second matrix reads
-        if (tiled())                           // each tile is computed again by itself (Bekman et al., arXiv 2506.13996)
-            keep(Item::feed_forward_activations, Kept::dense, gated_product(f()) / tiles(), true);
-        else
-            keep(Item::feed_forward_activations, Kept::dense, gated_product(f()), p_.recomputes(mlp));
+        const N gated = gated_product(f());    // of tiles, each is computed again by itself (Bekman et al., arXiv 2506.13996)
+        keep(Item::feed_forward_activations, Kept::dense, tiled() ? gated / tiles() : gated, tiled() || p_.recomputes(mlp));
         if (m_.experts.count == 0) return;
-        const bool whole = p_.recomputes(moe);
-        const auto add = [&](Item item, const N& bytes, bool recomputed) { keep(item, Kept::experts, bytes, whole || recomputed); };
+        const auto add = [&](Item item, const N& bytes, bool again) { keep(item, Kept::experts, bytes, again || p_.recomputes(moe)); };
         const N T = routed_tokens();
         add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
         N per_copy = matrix_input() * expert_ffn() * fan() / e();
@@ -278,10 +284,7 @@ class Estimate : Symbols<N> {
         for (std::size_t i = 0; i < all.size(); ++i) {
             N bytes = all_layers(all[i]);
             // an item of both kinds of layers stands in two neighbouring rows
-            if (i + 1 < all.size() && all[i + 1].item == all[i].item) {
-                const N others = all_layers(all[++i]);
-                bytes = value_of(bytes) == 0 ? others : value_of(others) == 0 ? bytes : bytes + others;
-            }
+            if (i + 1 < all.size() && all[i + 1].item == all[i].item) add(bytes, all_layers(all[++i]));
             if (value_of(bytes) > 0) keep_on_gpu(all[i].item, bytes);
         }
         if (stage_.checkpoints > 0) keep_on_gpu(Item::checkpoints, flowing() * alive_.checkpoints());
@@ -325,13 +328,15 @@ class Estimate : Symbols<N> {
         return bytes;
     }
 
-    // Gradients of the output, and of queries, keys and values; those of the queries are summed up in 32 bits (flash-attn,
-    // csrc/flash_attn/flash_api.cpp, dq_accum).
+    // Gradients of the output, and of queries, keys and values. flash-attn (csrc/flash_attn/flash_api.cpp) sums those of the queries up in
+    // 32 bits (dq_accum), and writes those of keys and values for every query head before it adds up a group's (dk_expanded).
     [[gnu::noinline]] N fused_attention_bytes() const {
         if (this->latent()) return 0.0;
-        return 2 * tokens() * (2 * a() + 2 * kept_kv_heads()) * d() / t() + 4 * tokens() * a() * d() / t();
+        const bool grouped = fw_.attention == AttentionKernel::flash && value_of(kept_kv_heads()) < value_of(a());
+        return 2 * tokens() * ((grouped ? 4 : 2) * a() + 2 * kept_kv_heads()) * d() / t() + 4 * tokens() * a() * d() / t();
     }
 
+    N largest_matrix() const { return parameters_.largest_matrix(row_of(p_.framework).joins_adapters); }
     // A recomputed unit is alive as a whole before its backward pass; its input is the checkpoint, counted already.
     N recomputed_bytes() const { return stage_.unit * layer_bytes(stage_.last_is_expert) - flowing(); }
 
@@ -341,7 +346,7 @@ class Estimate : Symbols<N> {
         if (fw_.attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
         Gathered<N>(m_, p_, stage_, parameters_, items_).add_items();
         // before a frozen matrix is multiplied it is unpacked to 16 bits, in both passes
-        if (is_packed(p_)) items_.add(Item::unpacked_weights, 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape()));
+        if (is_packed(p_)) items_.add(Item::unpacked_weights, 2 * named<N>({"Y", "largest_weight", ""}, largest_matrix()));
         const bool has_layers = stage_.layers() > 0;
         const N first = first_backward_bytes();
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
@@ -358,9 +363,7 @@ class Estimate : Symbols<N> {
 
     void calibrate(double times) {
         fourfold::calibrate(items_, times);
-        result_.static_bytes *= times;
-        result_.at_head *= times;
-        result_.at_backward *= times;
+        for (double* bytes : {&result_.static_bytes, &result_.at_head, &result_.at_backward}) *bytes *= times;
     }
 
     const Framework& fw_;
@@ -384,15 +387,13 @@ StageMemory<N> detailed(const Model& model, const Plan& plan, const Framework& f
     Estimate<N>(model, plan, framework, stage, result).run();
     return result;
 }
-#ifndef FOURFOLD_TRACED
+#ifdef FOURFOLD_TRACED
+template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
+#else
 KeptBytes kept_bytes(const Model& model, const Plan& plan, const Framework& framework) {
     StageMemory<double> unused;
     return Estimate<double>(model, plan, framework, Stage{}, unused).kept();
 }
-#endif
-#ifdef FOURFOLD_TRACED
-template StageMemory<Traced> detailed<Traced>(const Model&, const Plan&, const Framework&, const Stage&);
-#else
 template StageMemory<double> detailed<double>(const Model&, const Plan&, const Framework&, const Stage&);
 #endif
 

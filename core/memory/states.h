@@ -3,6 +3,8 @@
 //   E. Hu et al.: LoRA, arXiv 2106.09685, section 4.2, and T. Dettmers et al.: QLoRA, arXiv 2305.14314, section 3: frozen weights have
 //     neither gradient nor states, adapters have both
 //   T. Dettmers et al.: 8-bit Optimizers via Block-wise Quantization, arXiv 2110.02861: a byte per average, and fp32 scales of blocks
+//   Megatron-Core, optimizer/cpu_offloading/hybrid_optimizer.py: a copy of each offloaded weight is made in pinned memory, its original
+//     stays; with a precision-aware optimizer alone that original is the weight in 16 bits
 //   J. Liu et al.: Muon is Scalable for LLM Training, arXiv 2502.16982, section 2: one average, for matrices of layers alone; embedding,
 //     head and norms keep Adam's two
 #pragma once
@@ -10,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "memory/host.h"
+#include "memory/late_gradients.h"
 #include "memory/memory.h"
 #include "plan/adapters.h"
 #include "plan/parameters.h"
@@ -58,7 +61,7 @@ class States : Symbols<N> {
     bool shares_gradients() const { return p_.zero == Zero::weights || p_.zero == Zero::gradients; }
 
     void learning(const Both& all) {
-        items_.add(Item::weights, 2 * held(all));
+        weights(Item::weights, 2 * held(all));
         if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices, where one does not serve for both;
                                                // embedding and head stay in bf16
             const N matrices = whole(all) - parameters_.vocabularies() * parameters_.vocabulary();
@@ -72,9 +75,9 @@ class States : Symbols<N> {
         const Both matrices = {parameters_.matrices(), has_experts_ ? parameters_.expert_matrices() : N(0.0)};
         const N P_m = named<N>({"P_m", "matrix_parameters", ""}, held(matrices));
         if (is_packed(p_))
-            items_.add(Item::frozen_weights, number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * P_m + 2 * (held(all) - P_m));
+            weights(Item::frozen_weights, number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * P_m + 2 * (held(all) - P_m));
         else
-            items_.add(Item::frozen_weights, 2 * held(all));
+            weights(Item::frozen_weights, 2 * held(all));
         if (p_.precision == Precision::fp8 && !is_packed(p_)) items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * P_m);
         const Adapters<N> adapters(m_, p_);
         const bool further = stage_.has_head && m_.multi_token_layers > 0, further_expert = this->multi_token_is_expert();
@@ -88,10 +91,16 @@ class States : Symbols<N> {
         }
         learn.dense = named<N>({"P_a", "adapter_parameters", ""}, learn.dense);
         if (has_experts_) learn.experts = named<N>({"X_a", "expert_adapter_parameters", ""}, learn.experts);
-        items_.add(Item::adapters, 2 * held(learn));
+        weights(Item::adapters, 2 * held(learn));
         updated(learn, p_.optimizer == Optimizer::muon ? share(learn) : N(0.0));
     }
 
+    // On the GPU, or on the host: then either pass brings them once for every micro-batch.
+    [[gnu::noinline]] void weights(Item item, const N& bytes) {
+        if (!p_.weights_on_host()) return items_.add(item, bytes);
+        add(result_.host_bytes, bytes);
+        result_.pcie_bytes += 2 * value_of(bytes) * as_double(p_.micro_batches());
+    }
     // Gradient and optimizer of what learns; of this GPU's share, so much is Muon's.
     [[gnu::noinline]] void updated(const Both& all, const N& by_muon) {
         const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
@@ -99,12 +108,20 @@ class States : Symbols<N> {
         const N mine = share(all);
         // those that are shared out wait where they are used (ZeRO-Offload, section 4)
         if (!shares_gradients())
-            items_.add(Item::gradients, gradient * whole(all));
+            gradients(gradient * whole(all));
         else if (p_.optimizer_offload < 1)
-            items_.add(Item::gradients, gradient * on_gpu(mine));
+            gradients(gradient * on_gpu(mine));
         optimizer(mine, by_muon);
         if (!p_.gradients_in_fp32 && !shares_gradients() && keeps_master(p_))
             between_steps_ += value_of(4 * mine);  // Megatron's fp32 copies
+    }
+    // A weight's own gradient stands in the moment of its layer or head.
+    void gradients(const N& bytes) {
+        if (p_.updates_in_backward() && !fw_.gradient_fusion) return;
+        if (frees_gradients(p_))
+            result_.late_gradients = bytes;
+        else
+            items_.add(Item::gradients, bytes);
     }
     N on_gpu(const N& states) const {
         if (p_.optimizer_offload == 0) return states;
@@ -115,8 +132,11 @@ class States : Symbols<N> {
         const double average = average_bytes(p_);
         const bool mixed = value_of(by_muon) > 0 && value_of(by_muon) != value_of(share);
         const double moments = p_.optimizer == Optimizer::muon || p_.optimizer == Optimizer::sgd ? average : 2 * average;
+        if (keeps_master(p_) && !p_.master_on_host())
+            items_.add(Item::master_weights, 4 * share);
+        else if (keeps_master(p_) && p_.optimizer_offload < 1)
+            items_.add(Item::master_weights, 4 * on_gpu(share));
         if (p_.optimizer_offload < 1) {
-            if (keeps_master(p_)) items_.add(Item::master_weights, 4 * on_gpu(share));
             items_.add(Item::moments,
                        mixed ? average * on_gpu(2 * share - named<N>({"P_u", "muon_parameters", ""}, by_muon)) : moments * on_gpu(share));
         }
@@ -125,8 +145,9 @@ class States : Symbols<N> {
         const N moved = number("o", "optimizer_on_host", "", p_.optimizer_offload) * share;
         const double held = mixed ? average * (2 - value_of(by_muon) / value_of(share)) : moments;
         const HostBytes<N> host = host_bytes(p_, moved, (keeps_master(p_) ? 4 : 0) + held);
-        result_.host_bytes = host.memory, result_.nvme_bytes = host.drives;
-        result_.pcie_bytes = value_of(moved) * ((p_.gradients_in_fp32 ? 4 : 2) + 2);
+        add(result_.host_bytes, host.memory);
+        result_.nvme_bytes = host.drives;
+        result_.pcie_bytes += value_of(moved) * ((p_.gradients_in_fp32 ? 4 : 2) + returned_bytes(p_));
     }
 
     // What the allocator adds to a block.

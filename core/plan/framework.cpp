@@ -42,8 +42,9 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .library = kPyTorch,
      .deepest_zero = Zero::weights,
      .joins_adapters = false,
+     .frees_gradients = true,
      .residual = kPyTorchResidual,
-     .band = Band{0.9, 1.16, "pytorch", 248}},
+     .band = Band{0.9, 1.16, "pytorch", 254}},
     {.id = "nanotron",
      .habits = {.loss = LossKernel::native_fused, .transformer_engine = false, .gradient_fusion = false, .gradients_twice = true},
      .plain_attention = AttentionKernel::unfused,
@@ -60,6 +61,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .plain_attention = AttentionKernel::unfused,
      .any_layout = false,
      .deepest_zero = Zero::weights,
+     .casts_on_host = true,
      .hides_shards = false,
      .residual = kMegatronResidual,
      .band = Band{0.86, 1.275, "megatron_deepspeed", 25}},
@@ -75,8 +77,10 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .joins_adapters = false,
      .flat_gradients = true,
      .keeps_unpacked_inputs = true,
+     .copies_heads = true,
+     .frees_gradients = true,
      .residual = kPyTorchResidual,
-     .band = Band{0.9, 1.16, "pytorch", 248}},
+     .band = Band{0.9, 1.16, "pytorch", 254}},
 }};
 
 // The habits that a plan may set, each a field of the same name there.

@@ -77,11 +77,14 @@ struct FrameworkRow {
     bool overlaps_sends = false;                               // between stages, where chunks take turns, if nothing is said
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
     bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)
+    bool casts_on_host = false;                                // gradients for the host, there from 16 to 32 bits (time/offload.h)
     bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send
     bool launches_ahead = false;                               // the CPU never waits for the GPU within a step (time/layer_time.cpp)
     bool joins_adapters = true;                                // one of LoRA for matrices that lie side by side (plan/adapters.h)
     bool flat_gradients = false;                               // of FSDP: as long as a unit, frozen or not (memory/gathered.h)
     bool keeps_unpacked_inputs = false;                        // of matrices in 4 bits (plan/adapters.h)
+    bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory_detailed.cpp)
+    bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };

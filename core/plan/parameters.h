@@ -95,6 +95,16 @@ class Parameters : protected Symbols<N> {
         return *std::max_element(shapes_.begin(), shapes_.end(),
                                  [](const N& one, const N& other) { return value_of(one) < value_of(other); });
     }
+    // The largest that is one tensor: gate and up, which are as large as the matrix behind them, are two where `joined` is false.
+    N largest_matrix(bool joined) const {
+        N largest = 0.0;
+        for (std::size_t i = 0; i < shapes_.size(); ++i) {
+            const auto which = static_cast<Weight>(i);
+            const bool first = which == Weight::fc1 || which == Weight::expert_fc1 || which == Weight::shared_fc1;
+            if ((joined || !first) && value_of(shapes_[i]) > value_of(largest)) largest = shapes_[i];
+        }
+        return largest;
+    }
 
  private:
     using L = Symbols<N>;

@@ -105,6 +105,9 @@ struct Plan {
     double expert_imbalance = 1;          // fullest GPU's routed tokens over the average
     double optimizer_offload = 0;         // fraction of the optimizer's state that lies in host memory, or on NVMe
     double activation_offload = 0;        // fraction of what layers keep for their backward pass that waits in host memory
+    bool weights_offload = false;         // where ZeRO shares out weights, they wait in host memory for their layer's turn
+    bool optimizer_in_backward = false;   // where micro-batches are not added up, each weight is updated once its gradient is there
+    Habit offload_master_weights = Habit::automatic;  // whether those of an offloaded optimizer leave the GPU; automatic: they do
     std::int64_t feed_forward_tiles = 1;  // pieces of the tokens, one after the other, in dense feed-forward parts (arXiv 2506.13996)
     std::int64_t token_slices = 1;        // pieces of every sequence, one after the other through the pipeline (token_slices.h)
     double nvme_rate = 6;    // GB/s of a node's drives, reading and writing: MLP-Offload's node, 6.9 and 5.3 (arXiv 2509.02480)
@@ -186,6 +189,11 @@ struct Plan {
     std::int32_t early_forwards() const { return hides_exchange() && row_of(running_schedule()).turns ? 1 : 0; }  // Schedule::early
     bool overlaps_sends() const;  // between stages, beneath the chunks' work; "auto": as the framework does (framework.cpp)
     bool freezes() const { return trained == TrainedPart::lora; }
+    bool weights_on_host() const { return weights_offload && zero == Zero::weights; }
+    bool moves_in_passes() const { return activation_offload > 0 || weights_on_host(); }  // between GPU and host
+    bool adds_up() const { return pipeline_parallel > 1 || micro_batches() > 1; }  // gradients of several micro-batches
+    bool updates_in_backward() const { return optimizer_in_backward && !adds_up(); }
+    bool master_on_host() const { return offload_master_weights != Habit::off; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
@@ -288,6 +296,9 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"frozen_weights|frozen"}, p.frozen_weights, kFrozenChoices);
     v.choice({"optimizer_offload_target|offto"}, p.optimizer_offload_target, kOffloadTargetChoices);
     v.choice({"optimizer_offload_overlap|offov"}, p.optimizer_offload_overlap, kOffloadOverlapChoices);
+    v.choice({"offload_master_weights|offmaster"}, p.offload_master_weights, kHabitChoices);
+    v.boolean({"weights_offload|woff"}, p.weights_offload);
+    v.boolean({"optimizer_in_backward|optbwd"}, p.optimizer_in_backward);
     v.number({"activation_offload|actoff|fraction"}, p.activation_offload, {0, 1}, p.open, open_activation_offload);
     v.choice({"context_parallel_kind|cpkind"}, p.context_parallel_kind, kContextChoices);
     v.integer({"feed_forward_tiles|tiles"}, p.feed_forward_tiles, {1, 4'096});

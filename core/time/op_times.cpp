@@ -36,7 +36,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
     OpTimes times;
     for (std::int32_t stage = 0; stage < count; ++stage) {
         const Stage whole = stages.at_rest(stage);
-        const auto waits = plan.activation_offload > 0 ? swap.of_stage(whole, layers) : Swap<double>::Waits{};
+        const auto waits = plan.moves_in_passes() ? swap.of_stage(whole, layers) : Swap<double>::Waits{};
         for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
             const std::int32_t position = stages.position(stage, chunk);
             const Stage piece = stages.piece(position);
@@ -54,7 +54,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             add(piece.experts, layers.expert, layers.parameters_expert);
             const double work = forward + backward + weight, host = timing.micro_batch / static_cast<double>(plan.virtual_stages);
             // where passes wait for transfers too, in equal parts: else a faster GPU would shift host time from one pass to another
-            const bool in_proportion = work > 0 && plan.activation_offload == 0;
+            const bool in_proportion = work > 0 && !plan.moves_in_passes();
             for (double* part : {&forward, &backward, &weight}) *part += in_proportion ? *part / work * host : host / kOperations;
             const double share = whole.layers() > 0 ? piece.layers() / whole.layers() : 0;
             forward += share * waits.forward, backward += share * waits.backward, weight += share * waits.weight;

@@ -44,7 +44,7 @@ class StepCost : TimeSymbols<N> {
         if (s.experts.held > 0) add(sum, layers_seconds(s.experts, &kExpertLayer, expert_layers(s), layers_.expert));
         add(sum, accumulation(s, cited(layers_.parameters_dense), cited(layers_.parameters_expert)));
         add(sum, each_way(on_.of(&Timing::micro_batch)));
-        if (p_.activation_offload > 0) add(sum, swapped(s));
+        if (p_.moves_in_passes()) add(sum, swapped(s));
         if (s.has_embedding) add(sum, cited(layers_.embedding));
         if (s.has_head) add(sum, cited(layers_.head));
         return sum;
@@ -165,7 +165,7 @@ class StepCost : TimeSymbols<N> {
         item(TimeItem::host) = idle + micro_batches_ * each_way(on_.of(&Timing::micro_batch));
     }
     void of_stage() {
-        item(TimeItem::activation_offload) = p_.activation_offload > 0 ? micro_batches_ * swapped(*slow_) : N(0.0);
+        item(TimeItem::activation_offload) = p_.moves_in_passes() ? micro_batches_ * swapped(*slow_) : N(0.0);
         item(TimeItem::accumulation) = micro_batches_ * accumulation(*slow_, layers_.parameters_dense, layers_.parameters_expert);
         N ends = 0.0;
         if (slow_->has_embedding) add(ends, layers_.embedding);
@@ -261,7 +261,7 @@ class StepCost : TimeSymbols<N> {
         });
         N forward = pass("F_s", "stage_forward", &Layer::forward, &Layer::launch_forward),
           backward = pass("B_s", "stage_backward", &Layer::backward, &Layer::launch_backward);
-        if (p_.activation_offload > 0) {  // what hides beneath the passes has as long as they take
+        if (p_.moves_in_passes()) {  // what hides beneath the passes has as long as they take
             const auto waits = Swap<N>(m_, p_, hw_, timing_).of_stage(*slow_, layers_);
             add(forward, waits.forward), add(backward, waits.backward), add(backward, waits.weight);
         }

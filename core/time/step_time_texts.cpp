@@ -32,18 +32,18 @@ static Band band_on_gpus(const Model& model, const Plan& plan, const Machine& ma
     if (plan.freezes()) return {0.65, 1.4, "adapters", 0};  // assumed
     if (machine.architecture > Architecture::blackwell_ultra) return {0.7, 1.5, "no_run", 0};
     if (model.experts.count > 0 && model.attention_sinks) return {0.78, 2.05, "gpt_oss", 15};
-    if (model.experts.count > 0) return {0.7, 1.4, "experts", 60};
+    if (model.experts.count > 0) return {0.7, 1.4, "experts", 75};
     if (const auto& band = row_of(plan.framework).band) return *band;
-    if (machine.architecture == Architecture::blackwell_ultra) return {0.92, 1.08, "blackwell_ultra", 10};
-    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 33};
-    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 24};
+    if (machine.architecture == Architecture::blackwell_ultra) return {0.92, 1.08, "blackwell_ultra", 11};
+    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 34};
+    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 26};
     if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "ampere", 43};
     return {0.91, 1.1, "hopper", 102};
 }
 // The part of the step on the host has a band of its own, which holds four runs with offload: the longest update took 2.64 times its
 // estimate (Deep Optimizer States' log), the shortest 0.84 times (MLP-Offload's).
 static Band published_band(const Model& model, const Plan& plan, const Machine& machine, double host_share) {
-    constexpr Band kHost{0.8, 2.7, "offload", 4};
+    constexpr Band kHost{0.8, 2.7, "offload", 9};
     const Band gpus = band_on_gpus(model, plan, machine);
     if (host_share == 0) return gpus;
     const auto both = [&](double of_gpus, double of_host) { return of_gpus + host_share * (of_host - of_gpus); };

@@ -68,10 +68,16 @@ const memoryLines = ({ memory, sources, time }) =>
           ]
         : [];
 
+const longestLines = ({ longest }) =>
+    Object.values(longest ?? {}).map(
+        (one) =>
+            `- The longest sequence that fits, of ${one.rows} published (offload, tiles, Ulysses): ${percent(one.within, 0)} within 15 %, mean error ${percent(one.mean)}.`,
+    );
+
 const standingLine = () =>
     `- ${['fit', 'seen', 'blind'].map((one) => `"${words[`measured.standing.${one}`]}": ${words[`measured.means.${one}`].replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, '')}`).join('; ')}.`;
 
-export const accuracy = (all) => [...timeLines(all), ...verdictLines(all), ...memoryLines(all), standingLine()].join('\n');
+export const accuracy = (all) => [...timeLines(all), ...verdictLines(all), ...memoryLines(all), ...longestLines(all), standingLine()].join('\n');
 
 export const readme = () => read('README.md');
 // README with the list that the table asks for.

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "evidence/columns.h"
+#include "evidence/longest.h"
 #include "evidence/memory_rows.h"
 #include "evidence/table.h"
 #include "memory/residual_fit.h"
@@ -40,6 +41,12 @@ void print_rows(const std::vector<AnsweredRow>& rows) {
     }
 }
 
+void print_longest(const std::vector<AnsweredRow>& rows) {
+    for (const auto& [row, published, estimated] : longest_rows(rows))
+        std::printf("%s\t%s\tlongest\t%.6g\t%.6g\t%+.3f\n", row->source->name.c_str(), row->row->id.c_str(), published, estimated,
+                    estimated / published - 1);
+}
+
 void print_table(const Json& table) {
     std::printf("%-26s %5s %7s %7s %7s %7s %6s %7s %7s\n", "step time", "runs", "mean %", "median", "bias", "most", "band %", "regret",
                 "rule");
@@ -50,6 +57,10 @@ void print_table(const Json& table) {
         if (e["jobs"].get<int>() > 0) std::printf(" %7.1f %7.1f", percent("regret"), percent("rule_regret"));
         std::printf("\n");
     }
+    for (const auto& [name, e] : table["longest"].items())
+        std::printf("\nlongest sequence: %s, %d rows, %.0f %% within %.0f %%, mean %.1f %%, bias %+.1f %%, most %.1f %%\n", name.c_str(),
+                    e["rows"].get<int>(), 100 * e["within"].get<double>(), 100 * kAskedOfLongest, 100 * e["mean"].get<double>(),
+                    100 * e["bias"].get<double>(), 100 * e["most"].get<double>());
     std::printf("\n%-26s %5s %6s %7s %14s %22s\n", "fits or not", "ran", "failed", "area", "\"fits\" ran", "\"does not fit\" ran");
     for (const auto& [name, e] : table["verdict"].items())
         std::printf("%-26s %5d %6d %7.4f %6d of %5d %10d of %5d\n", name.c_str(), e["ran"].get<int>(), e["failed"].get<int>(),
@@ -92,14 +103,14 @@ int untrue_residual(const std::vector<AnsweredRow>& rows) {
     return alike && outcomes.size() == static_cast<std::size_t>(shipped.runs) ? 0 : 1;
 }
 
-// Of each part of the table and family: "key": the most (or, for inside_band and area, the least) that it may be.
+// Of each part of the table and family: "key": the most (or, for rows and what is better when it is larger, the least) that it may be.
 int missed(const Json& table, const Json& thresholds) {
     int count = 0;
     if (!thresholds.is_object()) return std::printf("no thresholds.json\n"), 1;
     for (const auto& [part, families] : thresholds.items())
         for (const auto& [family, limits] : families.items())
             for (const auto& [key, limit] : limits.items()) {
-                const bool least = key == "inside_band" || key == "area" || key == "rows" || key == "in_first_three";
+                const bool least = key == "inside_band" || key == "area" || key == "rows" || key == "within" || key == "in_first_three";
                 const Json* entry = table[part].contains(family) ? &table[part][family] : nullptr;
                 const double value = entry != nullptr && entry->contains(key) ? (*entry)[key].get<double>() : NAN;
                 if (least ? value >= limit.get<double>() : value <= limit.get<double>()) continue;
@@ -119,7 +130,7 @@ int main(int count, char** arguments) {
     const std::vector<EvidenceSource> sources = read_evidence(folder, defects);
     const std::vector<AnsweredRow> rows = answer_all(sources, defects);
     for (const std::string& defect : defects) std::fprintf(stderr, "%s\n", defect.c_str());
-    if (mode == "--rows") return print_rows(rows), 0;
+    if (mode == "--rows") return print_rows(rows), print_longest(rows), 0;
     const Json table = table_of(sources, rows), runs = columns_of(rows);
     if (mode == "--write") {
         std::ofstream(folder + "/table.json") << table.dump(1) << "\n";

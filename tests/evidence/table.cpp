@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "evidence/longest.h"
 #include "evidence/memory_rows.h"
 #include "model/catalog.h"
 #include "search/order.h"
@@ -162,6 +163,10 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
                                      {"large", rounded(e.peak_large.mean())},
                                      {"between_rows", e.between.rows},
                                      {"between", rounded(e.between.mean())}};
+    table["longest"] = Json::object();
+    for (const auto& [name, e] : longest_errors(longest_rows(rows)))
+        table["longest"][name] = Json{{"source", source_of[name]},  {"rows", e.rows},          {"within", rounded(e.within)},
+                                      {"mean", rounded(e.mean)},    {"bias", rounded(e.bias)}, {"most", rounded(e.most)}};
     return table;
 }
 

@@ -3,7 +3,7 @@
 // optimizer got their terms; nothing is fitted to them.
 //   S. Bekman et al.: Arctic Long Sequence Training, arXiv 2506.13996 (abstract), and snowflakedb/ArcticTraining b28638e6,
 //   projects/sequence-parallelism, run-*.yml: max_length as shipped, with its comment. 80 GB H100, 8 to a node, 1.9 TB of host memory each.
-//   Rows with parameters on the host are left out: a plan cannot say that.
+//   tests/evidence/longest-sequence.jsonl has these rows and those with weights on the host, with a threshold for all.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// What was published of offloaded optimizers, beside the estimate. The rates of time/offload.h are from the first two logs; every other row
-// is a check. What is farther off than asked is listed with its cause.
+// What was published of offloaded optimizers, beside the estimate. The rates of time/offload.h are from the first three sources; every
+// other row is a check. What is farther off than asked is listed with its cause.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -55,9 +55,18 @@ TEST_CASE("published: the logs that the host's rate was read from") {
     };
     CHECK(std::abs(off_by("NeMo RL, half of 0.6B more on the host, s", part(1) - part(0.5), 1.678 - 1.216)) < 0.05);
 
-    // DataStates/artifacts 394dfb35, deep-optimizer-states/sample-logs: 7B on one GPU, ZeRO-3: update 3.980 s, and in the backward pass
-    // 4.746 s instead of 1.547 s with gradients that leave meanwhile
-    const Json deep = {{"model", gpt_of(32, 4096, 32)},
+    // DataStates/artifacts 394dfb35, deep-optimizer-states/sample-logs: 5.95e9 parameters (the command: SwiGLU of 11008, 4 KV heads, untied,
+    // activations checkpointed) on one GPU, ZeRO-3: forward 0.207 s, backward 4.746 s, update 3.980 s
+    const Json deep = {{"model",
+                        {{"model_type", "llama"},
+                         {"hidden_size", 4096},
+                         {"intermediate_size", 11008},
+                         {"num_hidden_layers", 32},
+                         {"num_attention_heads", 32},
+                         {"num_key_value_heads", 4},
+                         {"vocab_size", 50257},
+                         {"tie_word_embeddings", false},
+                         {"max_position_embeddings", 2048}}},
                        {"gpu", "a100-sxm-80gb"},
                        {"gpus", 1},
                        {"sequence_length", 2048},
@@ -67,45 +76,45 @@ TEST_CASE("published: the logs that the host's rate was read from") {
                        {"pipeline_parallel", 1},
                        {"context_parallel", 1},
                        {"zero", "weights"},
+                       {"recompute", "full"},
                        {"optimizer_offload", 1},
                        {"framework", "megatron-deepspeed"},
                        {"gradients_in_fp32", false}};
     const auto by = [&](const char* overlap) {
         return offload::host_seconds_of(offload::answer_to(offload::changed(deep, {{"optimizer_offload_overlap", overlap}})));
     };
-    CHECK(std::abs(off_by("DeepSpeed, 7B, update alone, s", by("overlapped"), 3.980)) < 0.05);
-    // Missed: DeepSpeed's gradients leave through memory that is not pinned, at about 8 GB/s; the constants are those of pinned memory.
-    CHECK(std::abs(off_by("DeepSpeed, 7B, update and what gradients add to the backward pass, s", by("none"), 3.980 + 4.746 - 1.547)) <
-          0.35);
+    CHECK(std::abs(off_by("DeepSpeed, 6B, update and what gradients add to the backward pass, s", by("none"), 3.980 + 4.746 - 3 * 0.207)) <
+          0.05);
     // Missed: in its log the interleaved update is no faster than DeepSpeed's (4.222 s against 3.980 s); its paper's abstract says 2.5
     // times of a whole step.
-    CHECK(off_by("Deep Optimizer States, 7B, interleaved update, s", by("interleaved"), 4.222) < 0);
+    CHECK(std::abs(off_by("Deep Optimizer States, 6B, interleaved update, s", by("interleaved"), 4.222)) < 0.25);
 }
 
 TEST_CASE("published: Megatron's fraction") {
-    // NVIDIA-NeMo/Megatron-Bridge 067f987d, docs/training/cpu-offloading.md: Qwen3-30B-A3B, TP 2, PP 2, EP 4, 16 H100: 1.9 times a step at
-    // 25 %, 4.2 times at 100 %, 3.9 times overlapped, "linearly" between. The batch is that of the command on the skill's page (8 sequences
-    // of micro-batches of one); the length of its recipe is taken as 4096.
-    const Json job = {{"model", "qwen3-30b-a3b"}, {"gpu", "h100-sxm-80gb"}, {"gpus", 16},           {"tensor_parallel", 2},
-                      {"pipeline_parallel", 2},   {"context_parallel", 1},  {"expert_parallel", 4}, {"expert_tensor_parallel", 1},
-                      {"sequence_length", 4096},  {"global_batch", 8},      {"micro_batch", 1},     {"recompute", "none"},
-                      {"zero", "optimizer"}};
-    const double before = offload::step_seconds_of(offload::answer_to(offload::changed(job, {{"optimizer_offload", 0}})));
-    const auto times = [&](double part, const char* overlap) {
-        const Json answer =
-            offload::answer_to(offload::changed(job, {{"optimizer_offload", part}, {"optimizer_offload_overlap", overlap}}));
-        return offload::step_seconds_of(answer) / before;
+    // NVIDIA-NeMo/Megatron-Bridge b00deab6, skills/perf-techniques/cpu-offloading/card.yaml: Qwen3-30B-A3B, TP 2, PP 2, EP 4, 16 H100, 0.996 s
+    // a step without; tests/evidence/megatron-offload.jsonl has the same rows, and says what of them is assumed.
+    const Json job = {{"model", "qwen3-30b-a3b"}, {"gpu", "h100-sxm-80gb"}, {"cluster", "dgx-h100"},
+                      {"gpus", 16},               {"tensor_parallel", 2},   {"pipeline_parallel", 2},
+                      {"context_parallel", 1},    {"expert_parallel", 4},   {"expert_tensor_parallel", 1},
+                      {"sequence_length", 4096},  {"global_batch", 8},      {"micro_batch", 1},
+                      {"recompute", "full"},      {"loss", "te_fused"},     {"offload_master_weights", "off"},
+                      {"zero", "optimizer"},      {"virtual_stages", 1},    {"schedule", "1f1b"},
+                      {"layout", "equal"},        {"moments", "fp32"},      {"expert_dispatch", "deepep"}};
+    const auto seconds = [&](double part, const char* overlap) {
+        return offload::step_seconds_of(
+            offload::answer_to(offload::changed(job, {{"optimizer_offload", part}, {"optimizer_offload_overlap", overlap}})));
     };
-    // What the base step does not enter: how much less the overlapped update adds.
-    CHECK(std::abs(off_by("what overlapping leaves of the longer step", (times(1, "overlapped") - 1) / (times(1, "none") - 1), 2.9 / 3.2)) <
-          0.05);
-    // Missed, asked was 15 %: the base step is not printed, 0.61 s are estimated for it; the 3.3 s that 100 % add are 3.07 times 1.07 s.
-    MESSAGE("a step without offload, s: " << before << "; 100 % on the host add " << (times(1, "none") - 1) * before);
-    CHECK(std::abs(off_by("25 %, times a step", times(0.25, "none"), 1.9)) < 0.25);
-    CHECK(std::abs(off_by("50 %, times a step (on the line through the ends)", times(0.5, "none"), 2.67)) < 0.40);
-    CHECK(std::abs(off_by("75 %, times a step (on the line through the ends)", times(0.75, "none"), 3.43)) < 0.50);
-    CHECK(std::abs(off_by("100 %, times a step", times(1, "none"), 4.2)) < 0.55);
-    CHECK(std::abs(off_by("100 %, overlapped, times a step", times(1, "overlapped"), 3.9)) < 0.57);
+    const double before = seconds(0, "none");
+    struct Row {
+        double part;
+        const char* overlap;
+        double seconds;
+    };
+    for (const Row& row : {Row{0.25, "none", 1.871}, {0.5, "none", 2.484}, {0.75, "none", 3.187}, {1, "none", 4.189}, {1, "overlapped", 3.877}}) {
+        const double now = seconds(row.part, row.overlap);
+        CHECK(std::abs(off_by("times a step without", now / before, row.seconds / 0.996)) < 0.10);
+        CHECK(std::abs(off_by("what is added, s", now - before, row.seconds - 0.996)) < 0.15);
+    }
 }
 
 TEST_CASE("published: states on NVMe") {

@@ -26,9 +26,10 @@ constexpr double kKept = 36'480;  // bytes of a layer (memory/activation_offload
 struct Waits {
     double forward, backward, weight;
 };
-Waits waits(const by_hand::Case& c, double layer_forward, double layer_backward) {
+Waits waits(const by_hand::Case& c, double layer_forward, double layer_backward, double parameters = 0) {
     LayerTimes layers;
     layers.kept = kept_bytes(c.model, c.plan, c.framework());
+    layers.parameters_dense = parameters;
     layers.dense.forward = layer_forward, layers.dense.backward = layer_backward, layers.dense.recomputed = layer_forward;
     const auto all = Swap<double>(c.model, c.plan, c.hw, c.k).of_stage(Stages(c.model, c.plan).at_rest(0), layers);
     return {all.forward, all.backward, all.weight};
@@ -48,6 +49,24 @@ TEST_CASE("by hand: what the passes do not hide of activations on their way to t
     const Waits hidden = waits(c, 0.25, 0.5);
     CHECK(hidden.forward == 0);
     CHECK(hidden.backward == 0);
+}
+
+TEST_CASE("by hand: weights that each pass brings from the host") {
+    by_hand::Case c = small();
+    c.plan.zero = Zero::weights, c.plan.weights_offload = true;
+    // two copies share three layers of 8,000 parameters: 24,000 bytes at 0.8 * 1e5 byte/s; activations leave in the other direction
+    const double in = 0.3, out = 0.684;
+    Waits w = waits(c, 0.1, 0.2, 8'000);
+    CHECK(w.forward == Approx(out - 0.3));
+    CHECK(w.backward == Approx(out + in - 0.6));
+    c.plan.activation_offload = 0;
+    w = waits(c, 0.05, 0.05, 8'000);
+    CHECK(w.forward == Approx(in - 0.15));
+    CHECK(w.backward == Approx(in - 0.15));
+    c.plan.zero = Zero::optimizer;  // not shared out: they are there
+    w = waits(c, 0.05, 0.05, 8'000);
+    CHECK(w.forward == 0);
+    CHECK(w.backward == 0);
 }
 
 TEST_CASE("by hand: layers that are computed again hide more and send less") {

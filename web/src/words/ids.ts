@@ -1033,6 +1033,16 @@ export interface Words {
     'measured.family.litgpt-full': null;
     'measured.family.torchtune-lora': null;
     'measured.family.torchtune-full': null;
+    'measured.family.automodel-full': null;
+    'measured.family.automodel-experts': null;
+    'measured.family.bridge-dispatch': null;
+    'measured.family.bridge-moonlight': null;
+    'measured.family.bridge-sft': null;
+    'measured.family.bridge-sft-fp8': null;
+    'measured.family.fms-fsdp': null;
+    'measured.family.megatron-offload': null;
+    'measured.family.million-tokens': null;
+    'measured.family.longest-sequence': null;
     'measured.family.bridge-lora': null;
     'send.title': null;
     'send.intro': null;

@@ -1,0 +1,33 @@
+// Gradients that do not outlive a step. For memory_detailed.cpp.
+//   PyTorch, torch/optim/optimizer.py: zero_grad sets gradients to None; each comes back in the backward pass, while that frees
+//     activations. So most is held where the pass begins, with all activations, or where it ends, with all gradients.
+//   torchtune, training/memory.py, register_optim_in_bwd_hooks, and K. Lv et al.: LOMO, arXiv 2306.09782: updated at once, none remains
+#pragma once
+#include <algorithm>
+
+#include "memory/memory.h"
+#include "plan/framework.h"
+#include "plan/parameters.h"
+
+namespace fourfold {
+
+// Buffers of gradients stay where micro-batches are added up, and where DistributedDataParallel averages over copies.
+inline bool frees_gradients(const Plan& p) {
+    return row_of(p.framework).frees_gradients && !p.adds_up() &&
+           (p.zero == Zero::gradients || p.zero == Zero::weights || p.data_parallel() * p.context_parallel == 1);
+}
+
+// Adds what gradients need beyond the room that activations leave behind. `kept`: all that layers keep on the GPU, `of_layer`: by one of
+// them. The gradient of the embedding comes last, when no layer works any more; that of a tied head comes first.
+template <class N>
+void add_late_gradients(const Plan& p, const Parameters<N>& parameters, double of_layer, double kept, StageMemory<N>& result) {
+    using std::max;
+    const bool comes_last = !p.freezes() && parameters.separate_head();
+    const double embedding = comes_last ? (p.gradients_in_fp32 ? 4 : 2) * value_of(parameters.vocabulary()) : 0;
+    const double beginning = kept + std::max(result.at_head, result.at_backward), end = of_layer + result.at_backward - embedding;
+    const N freed = quantity<N>({"A_z", "freed_activations", "bytes"}, std::max(0.0, beginning - std::max(0.0, end)));
+    const N rest = max(named<N>({"G_a", "late_gradients", "bytes"}, result.late_gradients) - freed, N(0.0));
+    if (value_of(rest) > 0) result.items.add(Item::gradients, rest);
+}
+
+}  // namespace fourfold

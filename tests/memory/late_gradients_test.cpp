@@ -1,0 +1,113 @@
+// Gradients that a step makes anew, weights that are updated in the backward pass, and what of the states lies on the host: by hand.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "memory/small_cases.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+// One GPU, one micro-batch: 6 layers, of each 48 * (6 + 4) * 10 + 60 * 48 + 96 + 3 * 48 * 80; embedding, head and final norm.
+constexpr double kWhole = 6 * (4'800 + 2'880 + 96 + 3 * 3'840) + 2 * 256 * 48 + 48;
+
+Case alone() {
+    Case c = dense();
+    c.model.tied = false;
+    c.plan.gpus = 1, c.plan.tensor_parallel = c.plan.pipeline_parallel = 1, c.plan.global_batch = 3;
+    c.plan.framework = FrameworkKind::pytorch, c.plan.zero = Zero::none;
+    return c;
+}
+
+double in_group(const StageMemory<double>& all, Group group) {
+    double sum = 0;
+    for (std::size_t i = 0; i < all.items.size(); ++i)
+        if (text(all.items.item(i)).group == group) sum += all.items.bytes(i);
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("by hand: gradients of one micro-batch come while activations go") {
+    Case c = alone();
+    c.plan.global_batch = 6;  // two micro-batches are added up
+    CHECK(c(Item::gradients) == 4 * kWhole);
+    c = alone();
+    c.plan.micro_batch = c.plan.global_batch = 2;
+    const StageMemory<double> all = c.memory();
+    const double activations = in_group(all, Group::activations), of_layer = activations / 6;
+    // at the end the first layer works, or the embedding's gradient, 4 * 256 * 48, comes
+    const double end = std::max(0.0, of_layer + all.at_backward - 4 * 12'288);
+    const double freed = activations + std::max(all.at_head, all.at_backward) - end;
+    CHECK(freed > 0);
+    CHECK(freed < 4 * kWhole);
+    CHECK(c(Item::gradients) == doctest::Approx(4 * kWhole - freed).epsilon(1e-12));
+    c.plan.micro_batch = c.plan.global_batch = 300;  // activations leave more room than gradients need
+    CHECK(c(Item::gradients) == -1);
+    c = alone();
+    c.plan.framework = FrameworkKind::megatron_2024;  // a buffer
+    CHECK(c(Item::gradients) == 4 * kWhole);
+    c = alone();
+    c.plan.gpus = 2, c.plan.global_batch = 6;  // buckets of DistributedDataParallel
+    CHECK(c(Item::gradients) == 4 * kWhole);
+}
+
+TEST_CASE("by hand: an update in the backward pass leaves no gradients") {
+    Case c = alone();
+    const double without = c(Item::first_backward) + c(Item::head);
+    c.plan.optimizer_in_backward = true;
+    CHECK(c(Item::gradients) == -1);
+    CHECK(c(Item::first_backward) + c(Item::head) == without);  // where a matrix and its gradient stand
+    c.plan.global_batch = 6;                                    // gradients are added up: nothing can be updated before
+    CHECK(c(Item::gradients) == 4 * kWhole);
+}
+
+TEST_CASE("by hand: weights on the host") {
+    Case c = alone();
+    c.plan.gpus = 2, c.plan.global_batch = 12, c.plan.zero = Zero::weights;  // two micro-batches each
+    CHECK(c(Item::weights) == kWhole);
+    const double gathered = c(Item::gathered_weights);
+    c.plan.weights_offload = true;
+    CHECK(c(Item::weights) == -1);
+    CHECK(c(Item::gathered_weights) == gathered);
+    CHECK(c.memory().host_bytes == kWhole);
+    CHECK(c.memory().pcie_bytes == 2 * 2 * kWhole);  // two passes of two micro-batches
+    c.plan.optimizer_offload = 1;
+    CHECK(c.memory().host_bytes == kWhole + 16 * kWhole / 2);
+    c.plan.zero = Zero::optimizer;  // not shared out: they stay
+    CHECK(c(Item::weights) == 2 * kWhole);
+}
+
+TEST_CASE("by hand: weights in 32 bits that stay on the GPU") {
+    Case c = dense();  // two copies share the states
+    c.plan.optimizer_offload = 0.25;
+    CHECK(c(Item::master_weights) == 0.75 * 4 * kFirst / 2);
+    const double host = c.memory().host_bytes, moved = c.memory().pcie_bytes;
+    c.plan.offload_master_weights = Habit::off;
+    CHECK(c(Item::master_weights) == 4 * kFirst / 2);
+    CHECK(c(Item::moments) == 0.75 * 8 * kFirst / 2);
+    CHECK(c.memory().host_bytes == host);
+    CHECK(c.memory().pcie_bytes == moved + 0.25 * 2 * kFirst / 2);  // they come back in 32 bits
+    c.plan.optimizer_offload = 1;
+    CHECK(c(Item::master_weights) == 4 * kFirst / 2);
+    CHECK(c(Item::moments) == -1);
+}
+
+TEST_CASE("by hand: LitGPT's copies of heads, and FlashAttention's gradients of grouped ones") {
+    Case c = alone();
+    CHECK(c(Item::qkv_activations) == 6 * 2 * 60.0 * (6 + 2 * 2) * 10);
+    c.plan.framework = FrameworkKind::litgpt;
+    CHECK(c(Item::qkv_activations) == 6 * 2 * 60.0 * 3 * 6 * 10);
+    c.model.kv_heads = 6;
+    CHECK(c(Item::qkv_activations) == 6 * 2 * 60.0 * 5 * 6 * 10);
+    c = alone();
+    c.plan.micro_batch = c.plan.global_batch = 1;
+    c.model.ffn = 2;  // so that attention is the larger part
+    const double before = c.memory().at_backward;
+    c.plan.attention = Attention::flash;
+    CHECK(c.memory().at_backward == before + 2 * 20.0 * 2 * 6 * 10);
+    c.model.kv_heads = 6;  // nothing to expand; keys and values themselves have four heads more, and so has the largest matrix
+    CHECK(c.memory().at_backward == before + 2 * 20.0 * 2 * 4 * 10 + 2 * 48.0 * 2 * 4 * 10);
+}
