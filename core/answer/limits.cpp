@@ -80,7 +80,7 @@ double least_gpus_to_fit(const Job& job) {
     const Plan& p = job.plan;
     const bool narrow = (p.open & open_moments) != 0 && (job.exploration.left_out & without_small_states) == 0;
     const double moments = kMomentsBytes[static_cast<std::size_t>(narrow ? Moments::bits16 : p.moments)];
-    const double optimizer = 4 + moments;  // with the precise weights, in fp32
+    const double optimizer = 4 + moments;                                                          // with the precise weights, in fp32
     const bool no_gradients = p.freezes() || p.optimizer_in_backward || p.optimizer_offload == 1;  // or few of them
     const double states = p.freezes() ? 0 : (1 - p.optimizer_offload) * optimizer;
     const double weights = p.weights_offload ? 0 : p.freezes() ? frozen_bytes(p) : 2;

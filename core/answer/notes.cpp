@@ -176,8 +176,8 @@ static void settings_left_out(const Plan& p, Notes& notes) {
     notes.add_if(p.first_stage_layers > 0 || p.last_stage_layers > 0 || p.count_embedding_as_layer || p.count_loss_as_layer,
                  "not_counted.layers");
     notes.add_if(sets_habits(p), "not_counted.habits");
-    notes.add_if(p.freezes() || p.optimizer != Optimizer::adam || p.activation_offload > 0 || p.feed_forward_tiles > 1 ||
-                     p.token_slices > 1 || p.tensor_columns > 1 || p.swaps_heads(),
+    notes.add_if(p.freezes() || p.optimizer != Optimizer::adam || p.moves_in_passes() || p.optimizer_in_backward ||
+                     p.feed_forward_tiles > 1 || p.token_slices > 1 || p.tensor_columns > 1 || p.swaps_heads(),
                  "not_counted.newer");
 }
 

@@ -23,9 +23,10 @@ static void read_offload(Import& in) {
     const bool reads = in.on("zero_optimization.offload_optimizer.pipeline_read", "optimizer_offload_overlap"),
                writes = in.on("zero_optimization.offload_optimizer.pipeline_write", "optimizer_offload_overlap");
     if (reads && writes) in.job["optimizer_offload_overlap"] = "overlapped";
-    const auto weights = in.text("zero_optimization.offload_param.device", "");
-    if ((weights && *weights != "none") || in.on("zero_optimization.cpu_offload_params", ""))
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+    const auto weights = in.text("zero_optimization.offload_param.device", "weights_offload");
+    if ((weights && *weights != "none") || in.on("zero_optimization.cpu_offload_params", "weights_offload"))
+        in.job["weights_offload"] = true;
+    if (weights == "nvme") in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param: nvme"));
 }
 
 static bool is_one_of(std::string_view key, const std::string_view* begin, const std::string_view* end) {
@@ -284,8 +285,8 @@ void read_accelerate(Import& in) {
             in.job["optimizer_offload"] = 1.0;
             if (*device == "nvme") in.job["optimizer_offload_target"] = "nvme";
         }
-        if (const auto device = in.text("deepspeed_config.offload_param_device", ""); device && *device != "none")
-            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+        if (const auto device = in.text("deepspeed_config.offload_param_device", "weights_offload"); device && *device != "none")
+            in.job["weights_offload"] = true;
     } else if (type == "multi_gpu" || type == "no")
         in.job["zero"] = "none";
     else if (in.has("distributed_type"))

@@ -195,7 +195,10 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     if (!in.on("optimizer_cpu_offload", "optimizer_offload")) return;
     if (overlaps) in.job["optimizer_offload_overlap"] = "overlapped";
     in.job["optimizer_offload"] = part.value_or(defaults.offload_fraction);
-    if (!aware && (!defaults.silent || in.has("use_precision_aware_optimizer"))) in.refused.push_back(refusal("offload"));
+    if (!aware && !defaults.silent) in.refused.push_back(refusal("offload"));
+    // Megatron-Bridge runs without it (docs/training/cpu-offloading.md).
+    const bool said = defaults.silent && in.has("use_precision_aware_optimizer");
+    if (said && !in.on("use_precision_aware_optimizer", "offload_master_weights")) in.job["offload_master_weights"] = "off";
 }
 
 static void read_kernels(Import& in, const MegatronDefaults& defaults) {

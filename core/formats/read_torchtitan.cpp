@@ -312,7 +312,7 @@ void read_torchtitan(Import& in) {
         if (in.has(key)) in.job["tensor_overlap"] = in.on(key, "tensor_overlap");
     if (in.on("training.enable_cpu_offload", "optimizer_offload")) {
         in.job["optimizer_offload"] = 1.0;
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+        in.job["weights_offload"] = true;
     }
     read_trainer_optimizer(in, "optimizer.name");
     if (elsewhere) in.keep_said({"gpus", "gpus_per_node", "model", "micro_batch", "global_batch", "sequence_length", "virtual_stages"});

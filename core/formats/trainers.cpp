@@ -108,7 +108,10 @@ void read_zero_path(Import& in, std::string_view key) {
         in.text(key, "optimizer_offload");
         in.job["optimizer_offload"] = 1.0;
     }
-    in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param"));
+    if (stage == 3 && (says("param") || !says("opt"))) {  // without another word, both (LLaMA-Factory's ds_z3_offload_config.json)
+        in.text(key, "weights_offload");
+        in.job["weights_offload"] = true;
+    }
 }
 
 // The Trainer's own "full_shard auto_wrap", in a text or a list; empty where there is none.
@@ -147,7 +150,7 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
     const std::string offload = joined({prefix, "offload_params"});
     if (in.on(offload, "optimizer_offload") || listed.find("offload") != std::string::npos) {
         in.job["optimizer_offload"] = 1.0;
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", offload));
+        in.job["weights_offload"] = true;  // FSDP's CPU offload takes all (torch/distributed/fsdp/api.py, CPUOffload)
     }
     if (in.on(joined({prefix, "activation_checkpointing"}), "recompute")) in.job["recompute"] = "full";
 }

@@ -159,7 +159,8 @@ void write_precision(Overrides& to) {
 void write_optimizer(Overrides& to) {
     const Plan& p = to.plan;
     const bool small = p.moments != Moments::fp32, offloads = p.optimizer_offload > 0;
-    to.set("use_precision_aware_optimizer", small || offloads);
+    to.set("use_precision_aware_optimizer", small || (offloads && p.master_on_host()));
+    if (small && !p.master_on_host()) to.leave_field("offload_master_weights");
     const char* type = p.moments == Moments::bits8 ? "torch.uint8" : small ? "torch.bfloat16" : "torch.float32";
     for (const char* name : {"exp_avg_dtype", "exp_avg_sq_dtype"}) to.set(name, type);
     to.set("optimizer_cpu_offload", offloads);
@@ -215,6 +216,7 @@ constexpr SettingRow kRows[] = {
     {"optimizer_offload", nullptr},
     {"optimizer_offload_target", nullptr},
     {"optimizer_offload_overlap", nullptr},
+    {"offload_master_weights", nullptr},
     {"attention", nullptr},
     {"loss", nullptr},
     {"tensor_overlap", nullptr},

@@ -47,6 +47,13 @@ void write_offload(To& to, Name) {
     if (overlap == OffloadOverlap::interleaved) to.leave_field("optimizer_offload_overlap");
 }
 
+void write_weights_offload(To& to, Name field) {
+    if (to.plan.weights_on_host())
+        to.put("zero_optimization.offload_param.device", "cpu");
+    else if (to.plan.weights_offload)
+        to.leave_field(field);
+}
+
 void write_types(To& to, Name field) {
     const Precision precision = to.plan.precision;
     to.put(precision == Precision::fp16 ? "fp16.enabled" : "bf16.enabled", true);
@@ -74,6 +81,7 @@ constexpr SettingRow kDeepspeedRows[] = {
     {"optimizer_offload", write_offload},
     {"optimizer_offload_target", nullptr},
     {"optimizer_offload_overlap", nullptr},
+    {"weights_offload", write_weights_offload},
     {"precision", write_types},
     {"gradients_in_fp32", nullptr},
     {"tensor_parallel", write_tensor},

@@ -100,13 +100,13 @@ struct Plan {
     std::int64_t first_stage_layers = 0, last_stage_layers = 0;  // 0 = as many as the other stages
     std::int64_t expert_parallel = 1;                            // a request that does not set it means "auto" (job.h)
     std::int64_t expert_tensor_parallel = 1;
-    std::int64_t shard_replicas = 1;      // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
-    std::int64_t recompute_layers = 1;    // full: layers per unit; block: layers of each chunk
-    double expert_imbalance = 1;          // fullest GPU's routed tokens over the average
-    double optimizer_offload = 0;         // fraction of the optimizer's state that lies in host memory, or on NVMe
-    double activation_offload = 0;        // fraction of what layers keep for their backward pass that waits in host memory
-    bool weights_offload = false;         // where ZeRO shares out weights, they wait in host memory for their layer's turn
-    bool optimizer_in_backward = false;   // where micro-batches are not added up, each weight is updated once its gradient is there
+    std::int64_t shard_replicas = 1;     // copies of what ZeRO shares out (HSDP; Megatron: distributed-optimizer instances)
+    std::int64_t recompute_layers = 1;   // full: layers per unit; block: layers of each chunk
+    double expert_imbalance = 1;         // fullest GPU's routed tokens over the average
+    double optimizer_offload = 0;        // fraction of the optimizer's state that lies in host memory, or on NVMe
+    double activation_offload = 0;       // fraction of what layers keep for their backward pass that waits in host memory
+    bool weights_offload = false;        // where ZeRO shares out weights, they wait in host memory for their layer's turn
+    bool optimizer_in_backward = false;  // where micro-batches are not added up, each weight is updated once its gradient is there
     Habit offload_master_weights = Habit::automatic;  // whether those of an offloaded optimizer leave the GPU; automatic: they do
     std::int64_t feed_forward_tiles = 1;  // pieces of the tokens, one after the other, in dense feed-forward parts (arXiv 2506.13996)
     std::int64_t token_slices = 1;        // pieces of every sequence, one after the other through the pipeline (token_slices.h)
@@ -191,7 +191,7 @@ struct Plan {
     bool freezes() const { return trained == TrainedPart::lora; }
     bool weights_on_host() const { return weights_offload && zero == Zero::weights; }
     bool moves_in_passes() const { return activation_offload > 0 || weights_on_host(); }  // between GPU and host
-    bool adds_up() const { return pipeline_parallel > 1 || micro_batches() > 1; }  // gradients of several micro-batches
+    bool adds_up() const { return pipeline_parallel > 1 || micro_batches() > 1; }         // gradients of several micro-batches
     bool updates_in_backward() const { return optimizer_in_backward && !adds_up(); }
     bool master_on_host() const { return offload_master_weights != Habit::off; }
     bool shards_optimizer() const { return zero != Zero::none; }

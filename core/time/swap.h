@@ -1,5 +1,5 @@
-// Activations that wait in host memory (and weights) between a layer's passes (activation_offload): they leave the GPU beneath the forward pass and come
-// back beneath the backward pass; what either pass does not hide counts.
+// Activations that wait in host memory (and weights) between a layer's passes (activation_offload): they leave the GPU beneath the forward
+// pass and come back beneath the backward pass; what either pass does not hide counts.
 //   M. Wahib et al.: KARMA, arXiv 2008.11421: blocks are swapped as far as the passes of others hide it, and recomputed otherwise. Its
 //     text could not be read: the balance here follows from that rule.
 //   J. Ren et al.: ZeRO-Offload, arXiv 2101.06840, section 4: transfers beneath the passes

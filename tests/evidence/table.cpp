@@ -165,8 +165,8 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
                                      {"between", rounded(e.between.mean())}};
     table["longest"] = Json::object();
     for (const auto& [name, e] : longest_errors(longest_rows(rows)))
-        table["longest"][name] = Json{{"source", source_of[name]},  {"rows", e.rows},          {"within", rounded(e.within)},
-                                      {"mean", rounded(e.mean)},    {"bias", rounded(e.bias)}, {"most", rounded(e.most)}};
+        table["longest"][name] = Json{{"source", source_of[name]}, {"rows", e.rows},          {"within", rounded(e.within)},
+                                      {"mean", rounded(e.mean)},   {"bias", rounded(e.bias)}, {"most", rounded(e.most)}};
     return table;
 }
 

@@ -161,6 +161,9 @@ TEST_CASE("what a recipe sets is not taken as 1") {
     const std::string bridge = "torchrun --nproc_per_node=8 run_recipe.py --recipe deepseek_v3_pretrain_config train.micro_batch_size=1 ";
     CHECK(ids(nemo_job(bridge + "model.num_layers=61 model.pipeline_model_parallel_size=8\n")["refused"]) == "");
     CHECK(ids(nemo_job(bridge + "optimizer.optimizer_cpu_offload=true\n")["refused"]) == "");
+    const Json kept = nemo_job(bridge + "optimizer.optimizer_cpu_offload=true optimizer.use_precision_aware_optimizer=false\n");
+    CHECK(ids(kept["refused"]) == "");
+    CHECK(some(kept, {"offload_master_weights"}) == R"(offload_master_weights="off")");
     CHECK(some(nemo_job(bridge + "optimizer.optimizer=muon model.moe_token_dispatcher_type=flex model.cross_entropy_loss_fusion=false\n"),
                {"optimizer", "expert_dispatch", "loss"}) == R"(optimizer="muon" expert_dispatch="deepep" loss="plain")");
     const Json alone = nemo_job(bridge + "'model.recompute_modules=[mlp]'\n");

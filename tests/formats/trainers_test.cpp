@@ -25,11 +25,11 @@ train_batch_size = "auto"
     const Json answer = read_settings_of(text, {{"gpus", "16"}, {"sequence_length", "4096"}, {"model", "llama-3.1-8b"}});
     CHECK(answer["format"] == "deepspeed");
     const Json& job = answer["jobs"][0];
-    CHECK(some(job, {"model", "gpus", "sequence_length", "micro_batch", "global_batch", "zero", "optimizer_offload", "precision",
-                     "framework"}) ==
+    CHECK(some(job, {"model", "gpus", "sequence_length", "micro_batch", "global_batch", "zero", "optimizer_offload", "weights_offload",
+                     "precision", "framework"}) ==
           "model=\"llama-3.1-8b\" gpus=16 sequence_length=4096 micro_batch=2 global_batch=128 zero=\"weights\" optimizer_offload=1.0 "
-          "precision=\"bf16\" framework=\"pytorch\"");
-    CHECK(ids(job["notes"]) == "import_plan.note.not_counted");
+          "weights_offload=true precision=\"bf16\" framework=\"pytorch\"");
+    CHECK(ids(job["notes"]) == "");
     CHECK(job["asked"].empty());
     CHECK(first_of(text)["asked"].dump() == R"(["gpus","sequence_length","model"])");
     CHECK(fate(job, "zero_optimization.stage3_max_live_parameters") == "no_number 5");
@@ -354,16 +354,16 @@ TEST_CASE("the name of a DeepSpeed file says the stage, and whether and what wai
     const auto zero = [](const std::string& path) {
         return some(first_of("base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 1\ndeepspeed = \"" + path +
                              "\"\n"),
-                    {"zero", "optimizer_offload"});
+                    {"zero", "optimizer_offload", "weights_offload"});
     };
-    CHECK(zero("configs/zero3_no_offload.json") == R"(zero="weights" optimizer_offload=?)");
-    CHECK(zero("deepspeed_configs/zero3_bf16_cpuoffload_params.json") == R"(zero="weights" optimizer_offload=?)");
-    CHECK(zero("deepspeed_configs/zero3_bf16_cpuoffload_all.json") == R"(zero="weights" optimizer_offload=1.0)");
-    CHECK(zero("ds_z2_offload_config.json") == R"(zero="gradients" optimizer_offload=1.0)");
-    CHECK(zero("ds_config_stage3.json") == R"(zero="weights" optimizer_offload=?)");
-    CHECK(zero("ds_zero_stage_1.json") == R"(zero="optimizer" optimizer_offload=?)");
-    CHECK(zero("sft_stage2_zero3.json") == R"(zero="weights" optimizer_offload=?)");
-    CHECK(zero("mine.json") == "zero=? optimizer_offload=?");
+    CHECK(zero("configs/zero3_no_offload.json") == R"(zero="weights" optimizer_offload=? weights_offload=?)");
+    CHECK(zero("deepspeed_configs/zero3_bf16_cpuoffload_params.json") == R"(zero="weights" optimizer_offload=? weights_offload=true)");
+    CHECK(zero("deepspeed_configs/zero3_bf16_cpuoffload_all.json") == R"(zero="weights" optimizer_offload=1.0 weights_offload=true)");
+    CHECK(zero("ds_z2_offload_config.json") == R"(zero="gradients" optimizer_offload=1.0 weights_offload=?)");
+    CHECK(zero("ds_config_stage3.json") == R"(zero="weights" optimizer_offload=? weights_offload=?)");
+    CHECK(zero("ds_zero_stage_1.json") == R"(zero="optimizer" optimizer_offload=? weights_offload=?)");
+    CHECK(zero("sft_stage2_zero3.json") == R"(zero="weights" optimizer_offload=? weights_offload=?)");
+    CHECK(zero("mine.json") == "zero=? optimizer_offload=? weights_offload=?");
 }
 
 TEST_CASE("Axolotl: a batch is a copy's, FSDP in a list, matrices by an expression, what is refused") {

@@ -55,8 +55,8 @@ TEST_CASE("published: the logs that the host's rate was read from") {
     };
     CHECK(std::abs(off_by("NeMo RL, half of 0.6B more on the host, s", part(1) - part(0.5), 1.678 - 1.216)) < 0.05);
 
-    // DataStates/artifacts 394dfb35, deep-optimizer-states/sample-logs: 5.95e9 parameters (the command: SwiGLU of 11008, 4 KV heads, untied,
-    // activations checkpointed) on one GPU, ZeRO-3: forward 0.207 s, backward 4.746 s, update 3.980 s
+    // DataStates/artifacts 394dfb35, deep-optimizer-states/sample-logs: 5.95e9 parameters (the command: SwiGLU of 11008, 4 KV heads,
+    // untied, activations checkpointed) on one GPU, ZeRO-3: forward 0.207 s, backward 4.746 s, update 3.980 s
     const Json deep = {{"model",
                         {{"model_type", "llama"},
                          {"hidden_size", 4096},
@@ -91,15 +91,29 @@ TEST_CASE("published: the logs that the host's rate was read from") {
 }
 
 TEST_CASE("published: Megatron's fraction") {
-    // NVIDIA-NeMo/Megatron-Bridge b00deab6, skills/perf-techniques/cpu-offloading/card.yaml: Qwen3-30B-A3B, TP 2, PP 2, EP 4, 16 H100, 0.996 s
-    // a step without; tests/evidence/megatron-offload.jsonl has the same rows, and says what of them is assumed.
-    const Json job = {{"model", "qwen3-30b-a3b"}, {"gpu", "h100-sxm-80gb"}, {"cluster", "dgx-h100"},
-                      {"gpus", 16},               {"tensor_parallel", 2},   {"pipeline_parallel", 2},
-                      {"context_parallel", 1},    {"expert_parallel", 4},   {"expert_tensor_parallel", 1},
-                      {"sequence_length", 4096},  {"global_batch", 8},      {"micro_batch", 1},
-                      {"recompute", "full"},      {"loss", "te_fused"},     {"offload_master_weights", "off"},
-                      {"zero", "optimizer"},      {"virtual_stages", 1},    {"schedule", "1f1b"},
-                      {"layout", "equal"},        {"moments", "fp32"},      {"expert_dispatch", "deepep"}};
+    // NVIDIA-NeMo/Megatron-Bridge b00deab6, skills/perf-techniques/cpu-offloading/card.yaml: Qwen3-30B-A3B, TP 2, PP 2, EP 4, 16 H100,
+    // 0.996 s a step without; tests/evidence/megatron-offload.jsonl has the same rows, and says what of them is assumed.
+    const Json job = {{"model", "qwen3-30b-a3b"},
+                      {"gpu", "h100-sxm-80gb"},
+                      {"cluster", "dgx-h100"},
+                      {"gpus", 16},
+                      {"tensor_parallel", 2},
+                      {"pipeline_parallel", 2},
+                      {"context_parallel", 1},
+                      {"expert_parallel", 4},
+                      {"expert_tensor_parallel", 1},
+                      {"sequence_length", 4096},
+                      {"global_batch", 8},
+                      {"micro_batch", 1},
+                      {"recompute", "full"},
+                      {"loss", "te_fused"},
+                      {"offload_master_weights", "off"},
+                      {"zero", "optimizer"},
+                      {"virtual_stages", 1},
+                      {"schedule", "1f1b"},
+                      {"layout", "equal"},
+                      {"moments", "fp32"},
+                      {"expert_dispatch", "deepep"}};
     const auto seconds = [&](double part, const char* overlap) {
         return offload::step_seconds_of(
             offload::answer_to(offload::changed(job, {{"optimizer_offload", part}, {"optimizer_offload_overlap", overlap}})));
@@ -110,7 +124,8 @@ TEST_CASE("published: Megatron's fraction") {
         const char* overlap;
         double seconds;
     };
-    for (const Row& row : {Row{0.25, "none", 1.871}, {0.5, "none", 2.484}, {0.75, "none", 3.187}, {1, "none", 4.189}, {1, "overlapped", 3.877}}) {
+    for (const Row& row :
+         {Row{0.25, "none", 1.871}, {0.5, "none", 2.484}, {0.75, "none", 3.187}, {1, "none", 4.189}, {1, "overlapped", 3.877}}) {
         const double now = seconds(row.part, row.overlap);
         CHECK(std::abs(off_by("times a step without", now / before, row.seconds / 0.996)) < 0.10);
         CHECK(std::abs(off_by("what is added, s", now - before, row.seconds - 0.996)) < 0.15);

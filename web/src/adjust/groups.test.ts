@@ -20,6 +20,7 @@ test('details of the framework are those that it decides itself, but for its ker
     expect(habits.map(({ key }) => key).filter((key) => groupOf(key) === 'framework')).toEqual(details);
     expect(habits.map(({ key }) => key).filter((key) => groupOf(key) !== 'framework')).toEqual([
         'master_weights',
+        'offload_master_weights',
         'expert_dispatch',
         'attention',
         'loss',

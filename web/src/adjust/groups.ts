@@ -62,7 +62,10 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'overlap_pipeline',
         ],
     ],
-    ['trained', ['trained', 'lora_rank', 'lora_targets', 'lora_dropout', 'frozen_weights', 'optimizer', 'master_weights', 'optimizer_in_backward']],
+    [
+        'trained',
+        ['trained', 'lora_rank', 'lora_targets', 'lora_dropout', 'frozen_weights', 'optimizer', 'master_weights', 'optimizer_in_backward'],
+    ],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
     ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance', 'expert_dispatch', 'expert_overlap']],
     ['kernels', []],
