@@ -69,13 +69,13 @@ test('the ear hears the whole answer once it rests, and that a late one is late'
     expect(one('#answer').classList).toContain('late');
 });
 
-test('a tap tells why this plan and no other', () => {
+test('a tap tells why this plan and no other', async () => {
     const { find, text } = shown(pageOf());
     const why = find('button', 'Why this plan?');
     expect(text()).not.toContain('A search compares all plans');
     tap(why);
     expect(why.getAttribute('aria-expanded')).toBe('true');
-    expect(text()).toContain('A search compares all plans');
+    await expect.poll(text).toContain('A search compares all plans');
 });
 
 test('a plan is yours where you have set all of it, and partly where some', () => {

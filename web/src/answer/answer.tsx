@@ -10,11 +10,12 @@ import type { Actions, Page } from '../store/page';
 import { say, spoken, tell } from '../words/words';
 import { Bar } from './bar';
 import type { CardProps } from './card';
-import { Changes } from './changes';
+import { LaterChanges } from './later';
 import { Problems } from './problems';
-import { Split, whoseOf } from './split';
+import { Split } from './split';
 import { Sure } from './sure';
 import { Tiles, WrongBudget } from './tiles';
+import { whoseOf } from './whose';
 
 const SIGNS = {
     fits: 'M4 12.5l5 5L20 6.5',
@@ -119,7 +120,7 @@ export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
                     {good && (
                         <>
                             {becauseOf(page, answer)}
-                            {answer.class !== 'fits' && <Changes page={page} answer={answer} act={act} />}
+                            {answer.class !== 'fits' && <LaterChanges page={page} answer={answer} act={act} />}
                             <Calibrated answer={answer} />
                             <Sure answer={answer}>{children}</Sure>
                             {answer.warnings.map((warning) => (
@@ -133,7 +134,7 @@ export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
                 {good && <Tiles page={page} answer={answer} act={act} />}
             </div>
             {good && <Split page={page} answer={answer} act={act} exportPlan={exportPlan} />}
-            {good && answer.class === 'fits' && <Changes page={page} answer={answer} act={act} />}
+            {good && answer.class === 'fits' && page.depth === 'detail' && <LaterChanges page={page} answer={answer} act={act} />}
         </section>
     );
 }
