@@ -238,6 +238,10 @@ describe('what the reader types', () => {
         ['5M tokens', batch, 640],
         ['3.2M tokens', batch, 390.625], // neither divides: the core says what is nearest
         ['2k', batch, 2000],
+        ['4M', batch, 512], // tokens: nobody has millions of sequences
+        ['16 million', batch, 16e6 / 8192],
+        ['4M sequences', batch, 4e6],
+        ['2,000,000', batch, 2e6],
         ['$2.50', money, 2.5],
         ['US$2.50/h', money, 2.5],
         ['2.50 USD', money, 2.5],
