@@ -2,6 +2,7 @@
 import type { Plugin } from 'vite';
 import { bundle } from './bundle.ts';
 import { moduleAsset } from './core.ts';
+import { withIcon } from './icon.ts';
 import { policyTag } from './policy.ts';
 import { ownWords } from './words.ts';
 
@@ -13,7 +14,7 @@ export function fillEmbed(): Plugin[] {
             order: 'pre',
             handler(html) {
                 const words = ownWords('en');
-                return html
+                return withIcon(html)
                     .replace('%NAME%', words['page.name'] ?? '')
                     .replace('%DESCRIPTION%', words['page.description'] ?? '')
                     .replace('%WORKING%', words['boot.working'] ?? '');

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Alias, type Plugin, runnerImport } from 'vite';
 import { bundle } from './bundle.ts';
 import { asset, loadCore, moduleAsset, root, wasm } from './core.ts';
+import { withIcon } from './icon.ts';
 import { coreVersion } from './package.ts';
 import { ASKS_HUB, EARLY, escapeText, LOADS_EARLY, policyTag } from './policy.ts';
 import { previewTags } from './preview.ts';
@@ -68,7 +69,7 @@ export function fillPage(alias: Alias[] = []): Plugin[] {
             async handler(html, { server }) {
                 if (server) built = undefined;
                 const { texts } = await once();
-                const filled = html.replace(/%([A-Z]+)%/g, (_, key: string) =>
+                const filled = withIcon(html).replace(/%([A-Z]+)%/g, (_, key: string) =>
                     key === 'APP' ? (texts.APP ?? '') : key === 'PREVIEW' ? previewTags(texts.TITLE ?? '') : escapeText(texts[key] ?? ''),
                 );
                 return server ? filled.replace('</title>', `</title>${bootTag('/boot.js', `/@fs${wasm}`, '/example.json')}`) : filled;

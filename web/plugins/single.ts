@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Plugin, Rolldown } from 'vite';
-import { formatsWasm, moreWasm, root } from './core.ts';
+import { formatsWasm, moreWasm } from './core.ts';
 import { policyTag } from './policy.ts';
 
 const MODULE = 'fourfold-module';
@@ -12,7 +12,6 @@ const EXAMPLE = 'fourfold-example';
 const inScript = (code: string): string => code.replace(/<(?=\/script|!--)/gi, '\\u003c');
 const hashed = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const textOf = (source: string | Uint8Array): string => (typeof source === 'string' ? source : new TextDecoder().decode(source));
-const icon = (): string => `data:image/svg+xml,${encodeURIComponent(readFileSync(`${root}public/favicon.svg`, 'utf8').trim())}`;
 
 interface Parts {
     html: string;
@@ -56,7 +55,6 @@ function joined({ html, boot, main, styles, module, example }: Parts): string {
         [/<meta http-equiv="Content-Security-Policy"[^>]*>/, policy],
         [/\s*<link rel="preload"[^>]*>/g, ''],
         [/\s*<meta (property|name)="(og|twitter):[^>]*>/g, ''],
-        [/(?<=<link rel="icon"[^>]*href=")[^"]*/, icon()],
         [/<script src="[^"]*boot-[^>]*><\/script>/, `<script data-module="#${MODULE}" data-example="#${EXAMPLE}">${boot}</script>`],
         [/<script data-module="\.[^>]*>[^<]*<\/script>\s*/, ''], // nothing is to be fetched early
         [/<script type="module"[^>]*><\/script>/, ''],

@@ -1,5 +1,6 @@
 import './page/index.css';
 import { render } from 'preact';
+import { loadBehind } from './answer/later';
 import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
@@ -217,7 +218,10 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         first = false;
         boot.ready(() => app(page));
         drawn();
-        whenIdle(wrong.fetch);
+        whenIdle(() => {
+            wrong.fetch();
+            loadBehind().catch(() => {});
+        });
         // The views of every detail come behind the module, the first screen goes without. Who needs one sooner asks again, and says so when
         // it cannot be had.
         if (page.depth === 'detail')

@@ -1,7 +1,7 @@
 // What WCAG 2.2 AA asks and axe cannot see: size of targets, room for wider text, the way of the focus, and that nothing lies over it.
 import assert from 'node:assert/strict';
 import { eventually, load, open, openRooms, pageTest, settled } from './browser.mjs';
-import { part } from './find.mjs';
+import { openAll, part } from './find.mjs';
 import { fitsScreen } from './looks.mjs';
 
 const LINK = '?v=2&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64';
@@ -39,6 +39,14 @@ const cutOff = () =>
         .filter((one) => one.clientWidth > 1 && (one.matches('input') || getComputedStyle(one).overflowX === 'hidden'))
         .filter((one) => one.scrollWidth > one.clientWidth + 2)
         .map((one) => one.outerHTML.slice(0, 120));
+// What sticks out of the screen, unless a box around it scrolls.
+const beside = () =>
+    [...document.querySelectorAll('body *:not(svg *, .sr)')]
+        .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+        .filter((one) => { for (let box = one.parentElement; box; box = box.parentElement) if (getComputedStyle(box).overflowX !== 'visible') return false; return true; })
+        .map((one) => `${one.closest('section')?.id} ${one.outerHTML.slice(0, 80)}`)
+        .slice(0, 5)
+        .join('\n');
 const across = () => document.documentElement.scrollWidth - innerWidth;
 
 pageTest('a part of the bar narrower than a finger is reached from the card of any other', async () => {
@@ -65,6 +73,14 @@ pageTest('with wider letters, at 320 px and at 400 % zoom nothing is cut off or 
         assert.deepEqual([await page.evaluate(cutOff), (await page.evaluate(across)) <= 0], [[], true], `${width} px, wider letters`);
         await page.evaluate(spaceOut, false);
     }
+});
+
+pageTest('every detail, with wider letters at 320 px: nothing beside the screen, however much is opened', async () => {
+    const page = await open(LINK, { width: 320, height: 640 });
+    await page.locator('#limits li table').first().waitFor({ state: 'attached' });
+    await openAll(page);
+    await page.evaluate(spaceOut, true);
+    await eventually('as wide as the screen', () => page.evaluate(beside), '');
 });
 
 // Where the focus is, whether it can be seen, and whether anything lies over it.

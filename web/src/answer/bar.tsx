@@ -106,6 +106,7 @@ interface Props {
 }
 
 const NEAR_LEFT = 0.3; // a text that ends there would begin outside of a phone's screen
+const NEAR_RIGHT = 0.65; // on a phone a text that ends there leaves no room for another one at the right end
 
 export const Bar = settledOn(['open', 'depth'], ({ page, answer, act, Card }: Props) => {
     const outside = outsideOf(answer);
@@ -128,7 +129,7 @@ export const Bar = settledOn(['open', 'depth'], ({ page, answer, act, Card }: Pr
                     {lineText(answer)}
                 </text>
                 {beyond && (
-                    <text class="over" x="100%" y="14" text-anchor="end">
+                    <text class={at(line) > NEAR_RIGHT ? 'over tight' : 'over'} x="100%" y="14" text-anchor="end">
                         {say('bar.over')}
                     </text>
                 )}

@@ -21,7 +21,7 @@ const pageOf = (run: CatalogueRun, catalog: Catalog): Rendered => ({
 
 // One after the other; `wanted` chooses by "model/gpu". The list comes last.
 export async function* pages(core: Fourfold, wanted: (name: string) => boolean): AsyncGenerator<Rendered> {
-    await fetchWords('first', 'built');
+    await fetchWords('first', 'names', 'built');
     const catalog = JSON.parse(core.catalog()) as Catalog;
     const runs: CatalogueRun[] = [];
     for (const model of catalog.models) {

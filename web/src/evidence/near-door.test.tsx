@@ -6,5 +6,5 @@ test('a link to the evidence stands there until the runs have come', { timeout: 
     const { NearRuns } = await fresh(() => import('./near-door'));
     const { find, text } = show(<NearRuns page={pageOf()} />);
     expect(find('link', 'Measured runs like this one').getAttribute('href')).toBe('#evidence');
-    await expect.poll(text, { timeout: 15_000 }).toMatch(/ measured runs are like this one: /);
+    await expect.poll(text, { timeout: 15_000 }).toMatch(/ measured runs like this one tell the time of a step: /);
 });

@@ -19,7 +19,7 @@ test('how far the estimate was off for the runs like this one, then each of them
     if (!errors) throw new Error('no run with a time is near the default plan');
     const { count, mean, low, high } = errors;
     const [from, to] = [low, high].map((error) => plain(format.off(1 + error)));
-    const line = `${count} measured runs are like this one: the estimated step time was off by ${plain(format.percent(mean))} on average`;
+    const line = `${count} measured runs like this one tell the time of a step: the estimate was off by ${plain(format.percent(mean))} on average`;
     expect(textOf(one('.near > p'))).toContain(`${line} (measured: from ${from} to ${to}).`);
     const [head, ...rows] = cellsOf(unfold(box, /^The \d+ measured runs like this one/));
     expect(head).toHaveLength(6);

@@ -38,6 +38,7 @@ const UNITS: Record<string, string> = {
     per_hour: '(?:us[d$]|dollars?|eur(?:os?)?|gbp|jpy|cny|rmb|[$€£¥円元])?\\s*(?:(?:/|per)\\s*(?:gpu\\s*[-/]?\\s*)?h(?:(?:ou)?rs?)?)?',
 };
 const MOST_DIGITS = 17;
+const MILLION = 1e6;
 
 // The digits alone. A point or comma before three last digits parts thousands in a count; elsewhere the reader's locale says what it does.
 function digits(text: string, count: boolean, decimal: () => string): number | null {
@@ -88,13 +89,16 @@ function read(text: string, kind: Kind, decimal: () => string): number | null {
     if (!parts) return null;
     const [, written = '', power = '', rest = ''] = parts;
     const number = (inCount: boolean): number => digits(written, inCount, decimal) ?? Number.NaN;
-    const own = scale(kind.unit ? (without(rest, kind.unit) ?? rest) : rest, kind.thousand ?? 1000);
-    if (own !== null) {
+    const bareRest = kind.unit ? without(rest, kind.unit) : null; // null: the field's unit is not written
+    const own = scale(bareRest ?? rest, kind.thousand ?? 1000);
+    const { also } = kind;
+    // "4M" of a batch: nobody trains on millions of sequences at a time, and many write how many tokens it has.
+    const meansTokens = also?.unit === 'tokens' && bareRest === null && own !== null && own >= MILLION;
+    if (own !== null && !meansTokens) {
         const value = number(kind.whole === true && own === 1 && power === '') * 10 ** Number(power) * own;
         return Number.isNaN(value) ? null : exact(value);
     }
-    const { also } = kind;
-    const word = also ? without(rest, also.unit) : null;
+    const word = meansTokens ? rest : also ? without(rest, also.unit) : null;
     if (!also || word === null) return null;
     // Tokens of a batch must divide by the sequence: 4M are four million where that does, and otherwise 4 x 1,024 x 1,024.
     const amountIn = (thousand: number): number => number(false) * 10 ** Number(power) * (scale(word, thousand) ?? Number.NaN);

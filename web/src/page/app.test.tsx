@@ -1,27 +1,25 @@
 import { expect, test, vi } from 'vitest';
-import { goodOf, heatOf, pageOf, rankedPage } from '../shared/test-data';
+import { answered, goodOf, heatOf, pageOf, rankedPage } from '../shared/test-data';
 import { settle, show, spies, textOf } from '../shared/test-view';
 import type { Page } from '../store/page';
 import { App } from './app';
 
-function shown(page: Page) {
+function given(page: Page) {
     const never = () => new Promise<never>(() => {});
-    const placing = { measure: never, placers: [], exportPlan: never };
     const prover = { estimate: never, stop: () => {}, end: () => {} };
-    return show(
-        <App
-            page={page}
-            act={spies()}
-            asks={{ importConfig: never, exportPlan: never, estimate: never, rank: never }}
-            timeline={never}
-            calibrate={never}
-            placing={placing}
-            prover={prover}
-            market={prover}
-            phaser={phaser}
-        />,
-    );
+    return {
+        page,
+        act: spies(),
+        asks: { importConfig: never, exportPlan: never, estimate: never, rank: never },
+        timeline: never,
+        calibrate: never,
+        placing: { measure: never, placers: [], exportPlan: never },
+        prover,
+        market: prover,
+        phaser,
+    };
 }
+const shown = (page: Page) => show(<App {...given(page)} />);
 // What a reader can follow or an ear is sent to must be there.
 function leadsNowhere(box: Element): string[] {
     const ids = [...box.querySelectorAll('[aria-labelledby], [aria-describedby], [aria-controls], label[for]')].flatMap((one) =>
@@ -76,4 +74,25 @@ test('no answer and no problem yet: the question alone', () => {
     const { names } = shown(pageOf('default', { answer: null }));
     expect(names('region')).not.toContain('What fills it');
     expect(names('form')).toContain('The training run');
+});
+
+// The answer of a link waits for them, and for no others.
+test('the words that come first are all that the first screen says', async () => {
+    vi.resetModules();
+    const { fetchWords, isSaid } = await import('../words/words');
+    await fetchWords('first');
+    expect([isSaid('answer.fits'), isSaid('item.weights')]).toEqual([true, false]);
+    const fresh = await import('./app');
+    for (const name of answered()) {
+        const page = pageOf(name);
+        const alternatives = goodOf('alternatives', 'alternatives-70b');
+        const of = page.answer && { ...alternatives, job: page.answer.job };
+        for (const depth of ['plain', 'detail'] as const) {
+            const { box, text } = show(<fresh.App {...given({ ...page, depth, alternatives: of })} />);
+            const labels = [...box.querySelectorAll('[aria-label]')].map((one) => one.getAttribute('aria-label'));
+            const said = [text(), ...labels].join(' ');
+            expect(said.match(/\b[a-z_]+(\.[a-z_0-9]{3,})+\b/g), `${name}, ${depth}`).toBe(null);
+        }
+    }
+    vi.resetModules();
 });

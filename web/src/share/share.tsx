@@ -3,7 +3,7 @@ import type { Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
 
 async function fetchPanel() {
-    const [panel] = await Promise.all([import('./panel'), fetchWords('share')]);
+    const [panel] = await Promise.all([import('./panel'), fetchWords('share', 'names')]);
     return panel;
 }
 

@@ -66,6 +66,16 @@ export function pageOf(name = 'default', changes: Partial<Page> = {}): Page {
     return { ...page, ...answered, ...changes };
 }
 
+// The names of all that were answered with an estimate.
+export const answered = (): string[] =>
+    readdirSync(inRoot('tests/golden'))
+        .filter((file) => file.endsWith('.json'))
+        .map((file) => file.replace('.json', ''))
+        .filter((name) => {
+            const { response } = golden<Partial<Estimate>>(name);
+            return response?.ok === true && response.groups !== undefined;
+        });
+
 // With an answer that is there for certain.
 export function answeredOf(name = 'default', changes: Partial<Page> = {}): { page: Page; answer: WholeEstimate } {
     const page = pageOf(name, changes);

@@ -95,7 +95,7 @@ export function show(view: ComponentChild) {
     };
 }
 
-const send = (element: Element, event: Event): void => {
+export const send = (element: Element, event: Event): void => {
     act(() => {
         element.dispatchEvent(event);
     });

@@ -212,8 +212,8 @@ export interface Words {
     'changes.gpus': { gpus: number };
     'changes.gpus_touch': null;
     'changes.gpus_fewest': null;
-    'changes.effect': { memory: string; step: string };
-    'changes.effect_whole': { used: string; card: string; share: number; step: string };
+    'changes.effect': { memory: string; time: string };
+    'changes.effect_whole': { used: string; card: string; share: number; time: string };
     'counting.title': null;
     'counting.other': { used: number; fit: string };
     'counting.limits': null;

@@ -1,8 +1,9 @@
 // The words come in parts, each with the views that say them. The first rule that an id meets decides; what meets none comes with the first
-// screen. A rule is the start of an id, or its end.
+// screen, whose answer waits for it. A rule is the start of an id, or its end.
 export const PARTS = [
     'built',
     'first',
+    'names',
     'wrong',
     'more',
     'help',
@@ -34,7 +35,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(map\.(?!loading|not_yet)|step\.(label|finding|part|kind|short|table|rates))/, 'more'],
     [/^adjust\.(?!cluster)|^(how|items|options|notes|section|part|host|used|assumed|not_counted|fullest|limit|searched|kept)\./, 'more'],
     [/^field\.(memory_gib|.*dense_tflop_per_s|.*_gbyte_per_s|streaming_multiprocessors|board_watts|usd_per_gpu_hour)\.help/, 'more'],
-    // what each option and each choice is; those of the first screen's own fields stay with it
+    // what each option and each choice is; those of the degrees stand beside them, those of the first screen's own fields stay with it
     [/^field\.(?!(tensor|pipeline|context)_parallel|micro_batch|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh).*\.help$/, 'help'],
     [/^choice\..*\.help$/, 'help'],
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
@@ -44,6 +45,9 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
     [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\.|^(field|choice)\.(flop_convention|data_parallel)/, 'more'],
     [/^(problem|suggestion)\./, 'wrong'], // with a request, and how to mend it
+    // what the core names, and what an answer rests on: on the first screen said in what stands behind it
+    [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],
+    [/^(band|verdict|evidence|basis|changes?|touches|search|degree)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/, 'names'],
 ];
 
 export const partOf = (id: string): Part => RULES.find(([rule]) => rule.test(id))?.[1] ?? 'first';

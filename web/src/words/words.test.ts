@@ -98,7 +98,8 @@ test('the language of the link, else the one chosen before, else the first of th
 });
 
 test('what the first screen says comes first', () => {
-    expect(['answer.fits', 'map.loading', 'field.gpus', 'item.weights'].map(partOf)).toEqual(['first', 'first', 'first', 'first']);
+    expect(['answer.fits', 'map.loading', 'field.token_budget'].map(partOf)).toEqual(['first', 'first', 'first']);
+    expect(['field.gpus', 'choice.zero.none', 'item.weights', 'band.experts'].map(partOf)).toEqual(['names', 'names', 'names', 'names']);
     const later = ['map.finding', 'stages.title', 'item.weights.summary', 'used.moments', 'step.rates', 'adjust.now'];
     expect(later.map(partOf)).toEqual(later.map(() => 'more'));
     expect(['problem.no_gpu', 'suggestion.one_of', 'problem.links.list'].map(partOf)).toEqual(['wrong', 'wrong', 'placement']);

@@ -25,9 +25,14 @@ function take(next: Language, tables: Fetched): void {
     words = Object.assign({}, ...Object.values(tables));
 }
 
+// Whatever comes after the first screen names fields, choices and items.
+const UNNAMED: readonly Part[] = ['built', 'first', 'share'];
+const withNames = (parts: readonly Part[]): Part[] =>
+    parts.every((part) => UNNAMED.includes(part)) ? [...parts] : [...new Set<Part>(['names', ...parts])];
+
 // With the views that say them, in the language of the page.
 export async function fetchWords(...parts: readonly Part[]): Promise<void> {
-    const missing = parts.filter((part) => !fetched[part]);
+    const missing = withNames(parts).filter((part) => !fetched[part]);
     const now = language;
     const tables = await Promise.all(missing.map((part) => fetchPart(now, part)));
     if (now !== language) return fetchWords(...parts); // meanwhile the reader chose another one

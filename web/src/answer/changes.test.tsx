@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { answeredOf, catalog, goodOf, heatOf } from '../shared/test-data';
+import { focus, plain, send, show, spies, tap, textOf } from '../shared/test-view';
+import { allAuto } from '../state/state';
+import type { Page } from '../store/page';
+import { Changes } from './changes';
+
+const { page: plainPage, answer } = answeredOf('does-not-fit');
+const alternatives = { ...goodOf('alternatives', 'alternatives-70b'), job: answer.job };
+const known = { ...plainPage, alternatives };
+
+// The map of this run, in which some plan fits from the first number of GPUs on that is larger than two.
+function withMap(page: Page, fit = 0): Page {
+    const heat = heatOf();
+    heat.columns.class.fill(fit);
+    return { ...page, heat, heatOf: page.job };
+}
+const few = { ...answer, job: { ...answer.job, gpus: 2 } };
+
+function shown(page: Page, of = answer) {
+    const act = spies();
+    const view = (next: Page, now = of) => <Changes page={next} answer={now} act={act} />;
+    const drawn = show(view(page));
+    const rows = (): HTMLElement[] => drawn.all('button');
+    return { act, ...drawn, rows, now: (next: Page, other = of) => drawn.again(view(next, other)) };
+}
+const point = (element: Element, type: string): void => send(element, new PointerEvent(type, { bubbles: type !== 'pointerleave' }));
+
+test('what to change first: of this run alone, what makes it fit before the rest', () => {
+    expect(shown({ ...known, alternatives: goodOf('alternatives', 'alternatives-70b') }).text(), 'of another run').toBe('');
+    const { act, rows } = shown(known);
+    expect(rows()).toHaveLength(5);
+    const first = alternatives.changes.find((change) => change.class === 'fits');
+    tap(rows()[0] as Element);
+    expect(act.change).toHaveBeenCalledWith(first?.set, 'choose');
+});
+
+test('the first screen says how long the run then takes, every detail by how much a step changes', () => {
+    const { run, step_seconds: now } = answer.time;
+    const [one] = alternatives.changes.filter((change) => change.class === 'fits');
+    const days = ((run?.days ?? 0) * (one?.step_seconds ?? 0)) / now;
+    expect(textOf(shown(known).rows()[0] as Element)).toContain(plain(format.training(days, days, days)[0]));
+    const detailed = textOf(shown({ ...known, depth: 'detail' }).rows()[0] as Element);
+    expect(detailed).toContain(plain(format.slower(one?.step_seconds ?? 0, now)));
+});
+
+test('what fits has nothing to change; in every detail, what saves memory', () => {
+    const { page, answer: fits } = answeredOf();
+    const saving = { ...page, alternatives: { ...alternatives, job: fits.job } };
+    expect(shown(saving, fits).text()).toBe('');
+    expect(shown({ ...saving, depth: 'detail' }, fits).text()).toContain('Save memory');
+});
+
+test('more GPUs are offered only from a map of this very run', () => {
+    const page = { ...plainPage, job: { ...plainPage.job, gpus: 2 } };
+    const mapped = withMap(page);
+    expect(shown({ ...mapped, heatOf: plainPage.job }, few).text()).toBe('');
+    const { act, find } = shown(mapped, few);
+    tap(find('button', /^Use 4 GPUs/));
+    expect(act.change).toHaveBeenCalledWith({ gpus: 4, ...allAuto(catalog) }, 'choose');
+    // where the map ends before any fits
+    const limits = goodOf('limits', 'limits-70b');
+    const fewest = limits.fewest_gpus?.gpus ?? 0;
+    const far = shown({ ...withMap(page, 2), limits }, few);
+    tap(far.find('button', new RegExp(`^Use ${fewest} GPUs`)));
+    expect(far.act.change).toHaveBeenCalledWith({ gpus: fewest, ...allAuto(catalog) }, 'choose');
+    expect(shown({ ...withMap(page, 2), limits, limitsStale: true }, few).text()).toBe('');
+});
+
+// The map comes after the list, with a way to more GPUs that goes first and takes the place of another one.
+function beforeTheMap() {
+    const page = { ...known, alternatives: { ...alternatives, job: few.job }, job: { ...plainPage.job, gpus: 2 } };
+    const drawn = shown(page, few);
+    const before = drawn.rows();
+    return { ...drawn, page, before, texts: before.map(textOf), mapped: withMap(page) };
+}
+
+test('when the map comes, a row that is still there is the same element', () => {
+    const { rows, before, texts, mapped, now } = beforeTheMap();
+    now(mapped);
+    expect(textOf(rows()[0] as Element)).toMatch(/^Use 4 GPUs/);
+    expect(rows()).toHaveLength(5);
+    for (const row of rows().slice(1)) expect(row).toBe(before[texts.indexOf(textOf(row))]);
+});
+
+test('no row leaves or moves under a pointer; what came meanwhile stands below, and goes first once the pointer is gone', () => {
+    const { act, rows, one, before, texts, mapped, now } = beforeTheMap();
+    const last = before.at(-1) as Element;
+    point(last, 'pointerdown');
+    now(mapped);
+    expect(rows().slice(0, 5)).toEqual(before);
+    expect(rows().map(textOf).slice(0, 5)).toEqual(texts);
+    expect(textOf(rows()[5] as Element)).toMatch(/^Use 4 GPUs/);
+    point(last, 'pointerup');
+    tap(last);
+    expect(act.change).toHaveBeenCalledTimes(1);
+    point(one('ul'), 'pointerleave');
+    expect(textOf(rows()[0] as Element)).toMatch(/^Use 4 GPUs/);
+    expect(rows()).toHaveLength(5);
+});
+
+test('nor under the focus; another run has its own rows at once', () => {
+    const { rows, before, mapped, now, page } = beforeTheMap();
+    focus(before[4] as Element);
+    now(mapped);
+    expect(rows().slice(0, 5)).toEqual(before);
+    const other = { ...few, job: { ...few.job, gpus: 3 } };
+    now(
+        {
+            ...mapped,
+            alternatives: {
+                ...page.alternatives,
+                job: other.job,
+                changes: alternatives.changes.filter(({ set }) => !('gpus' in set)).slice(0, 1),
+            },
+        },
+        other,
+    );
+    expect(rows()).toHaveLength(2);
+});

@@ -1,0 +1,157 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Alternatives, Change, Estimate, Fit } from '../core/api';
+import { entryAt, type Heat } from '../core/heat';
+import { format } from '../format/format';
+import { isEqual, sizesOf, stepChange } from '../shared/answer-words';
+import { Folded } from '../shared/folded';
+import type { Depth } from '../state/depth';
+import { allAuto, type Job } from '../state/state';
+import type { Actions, Page } from '../store/page';
+import { say, tell } from '../words/words';
+
+interface More {
+    gpus: number;
+    whole_bytes: number;
+    step_seconds: number;
+    touches: string;
+}
+
+// The fewest GPUs, among those of the map, from which on some plan fits.
+function moreOfMap(heat: Heat, now: number): More | null {
+    const { summary, columns } = heat;
+    for (const { gpus, row } of summary.auto) {
+        const entry = entryAt(heat, row, gpus);
+        if (gpus <= now || entry < 0 || columns.class[entry] !== 0) continue;
+        const [whole_bytes, step_seconds] = [columns.whole_bytes[entry] ?? 0, columns.step_seconds[entry] ?? 0];
+        return { gpus, whole_bytes, step_seconds, touches: say('changes.gpus_touch') };
+    }
+    return null;
+}
+
+// Where the map ends before any plan fits: the fewest GPUs of all. What is known of the job before says nothing of this one.
+function moreGpus({ job, heat, heatOf, heatFilter, limits, limitsStale }: Page, now: number): More | null {
+    if (!heat || heatOf !== job || Object.keys(heatFilter).length > 0) return null;
+    const fewest = limitsStale ? null : limits?.fewest_gpus;
+    return moreOfMap(heat, now) ?? (fewest && fewest.gpus > now ? { ...fewest, touches: say('changes.gpus_fewest') } : null);
+}
+
+const MOST_CHANGES = 5;
+
+// What a step of another plan takes, beside the plan shown; on the first screen how long the whole run then takes, which needs no arithmetic.
+function timeBeside({ time, equally_good }: Estimate, seconds: number, depth: Depth): string {
+    const { step_seconds: now, run } = time;
+    if (depth === 'detail' || !run || isEqual(seconds, now, equally_good.width)) return stepChange(seconds, now, equally_good.width);
+    const days = (run.days * seconds) / now;
+    return format.training(days, days, days)[0];
+}
+
+// Changes of the run that is shown: those of the one before, which stay until these are there, say nothing of it.
+const changesOf = (alternatives: Alternatives | null, { job }: Estimate): Change[] =>
+    alternatives && JSON.stringify(alternatives.job) === JSON.stringify(job) ? alternatives.changes : [];
+
+interface Row {
+    key: string; // what a press does: a row that does something else is another row
+    set: Job;
+    label: string;
+    effect: string;
+    fit: Fit;
+    touches: string;
+}
+
+const rowOf = (row: Omit<Row, 'key'>): Row => ({ key: JSON.stringify(row.set), ...row });
+
+// Those that make it fit first. Two ways to more GPUs would be one too many: the one from the map is known to fit.
+function rowsOf(page: Page, answer: Estimate): Row[] {
+    const more = answer.class === 'fits' ? null : moreGpus(page, Number(answer.job.gpus));
+    const useful = changesOf(page.alternatives, answer).filter((change) => !(more && 'gpus' in change.set));
+    const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
+    const rows = list.slice(0, MOST_CHANGES - (more ? 1 : 0)).map((one) =>
+        rowOf({
+            set: one.set,
+            label: tell(one.label),
+            effect: say('changes.effect', {
+                memory: format.change(-one.saved_bytes),
+                time: timeBeside(answer, one.step_seconds, page.depth),
+            }),
+            fit: one.class,
+            touches: tell(one.touches),
+        }),
+    );
+    if (!more) return rows;
+    const first = rowOf({
+        set: { gpus: more.gpus, ...allAuto(page.catalog) },
+        label: say('changes.gpus', { gpus: more.gpus }),
+        effect: say('changes.effect_whole', {
+            ...sizesOf(more.whole_bytes, answer),
+            time: timeBeside(answer, more.step_seconds, page.depth),
+        }),
+        fit: 'fits',
+        touches: more.touches,
+    });
+    return [first, ...rows];
+}
+
+// While a pointer or the keyboard is about to press one, every row of this run stays where it is, and what comes is added below: a press
+// does what its row says, however much is worked out meanwhile.
+function useHeld(rows: Row[], job: Estimate['job']) {
+    const { current } = useRef({ pointer: false, focus: false, job, rows });
+    const [, redraw] = useState(0);
+    if (current.job !== job) Object.assign(current, { pointer: false, focus: false, job, rows });
+    const fresh = new Map(rows.map((row) => [row.key, row]));
+    const known = new Set(current.rows.map(({ key }) => key));
+    const stay = (): Row[] => [...current.rows.map((row) => fresh.get(row.key) ?? row), ...rows.filter(({ key }) => !known.has(key))];
+    current.rows = current.pointer || current.focus ? stay() : rows;
+    const hold = (by: 'pointer' | 'focus', on: boolean) => (): void => {
+        if (current[by] === on) return;
+        current[by] = on;
+        if (!on) redraw((times) => times + 1);
+    };
+    const handlers = {
+        onPointerMove: hold('pointer', true),
+        onPointerDown: hold('pointer', true),
+        onPointerLeave: hold('pointer', false),
+        onFocusIn: hold('focus', true),
+        onKeyDown: hold('focus', true),
+        onFocusOut: hold('focus', false),
+    };
+    return { shown: current.rows, handlers };
+}
+
+interface Props {
+    page: Page;
+    answer: Estimate;
+    act: Actions;
+}
+
+// Single changes that lower the memory. What fits already may still want to save.
+export function Changes({ page, answer, act }: Props) {
+    const fits = answer.class === 'fits';
+    const { shown, handlers } = useHeld(rowsOf(page, answer), answer.job);
+    if (shown.length === 0 || (fits && page.depth === 'plain')) return null; // nothing has to change
+    const buttons = (
+        <ul {...handlers}>
+            {shown.map(({ key, set, label, effect, fit, touches }) => (
+                <li key={key}>
+                    <button type="button" onClick={() => act.change(set, 'choose')}>
+                        <span>
+                            <b>{label}</b> {effect} <span class={`word ${fit}`}>{say(`fit.${fit}`)}</span>
+                        </span>{' '}
+                        {touches && <small>{touches}</small>}
+                    </button>
+                </li>
+            ))}
+        </ul>
+    );
+    return (
+        <div class={page.alternativesStale ? 'changes stale' : 'changes'}>
+            {fits ? (
+                <Folded title={say('changes.save')}>{buttons}</Folded>
+            ) : (
+                <>
+                    <h2>{say('changes.title')}</h2>
+                    {buttons}
+                </>
+            )}
+        </div>
+    );
+}
