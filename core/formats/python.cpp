@@ -288,6 +288,7 @@ class Reader {
             at_ = at;
             note_name(tokens_[at]);
         }
+        if (!value && key == "converters" && sign(at, "[")) value = called_inside(end);
         if (!value && names_kind(at)) {
             value = tokens_[at + 2].value;
             end = at + 4;
@@ -314,6 +315,19 @@ class Reader {
         const auto* text = value.get_ptr<const Json::string_t*>();
         return (key == "config" || key == "cfg") && text != nullptr && !functions_.contains(*text) && open_names(*text).empty() ? "config"
                                                                                                                                 : "";
+    }
+
+    // [Float8LinearConverter.Config(recipe_name="rowwise")]: what is called in a list; `at` goes behind it.
+    std::optional<Json> called_inside(std::size_t& at) const {
+        Json names = Json::array();
+        int depth = 0;
+        for (; at < tokens_.size(); ++at) {
+            if (sign(at, "[") || sign(at, "(") || sign(at, "{")) ++depth;
+            if ((sign(at, "]") || sign(at, ")") || sign(at, "}")) && --depth == 0) break;
+            if (depth == 1 && name(at) && sign(at + 1, "(")) names.push_back(tokens_[at].value);
+        }
+        ++at;
+        return names.empty() ? std::nullopt : std::optional(std::move(names));
     }
 
     // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed"), model_registry("8B")

@@ -1,5 +1,6 @@
 // DeepSpeed's JSON, and the YAML of accelerate 16cb6eb80 (FSDP 1 and 2, DeepSpeed).
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "formats/read_jobs.h"
@@ -32,7 +33,32 @@ static bool is_one_of(std::string_view key, const std::string_view* begin, const
     return std::any_of(begin, end, [&](std::string_view own) { return matches(own, key); });
 }
 
-static void refuse_key(Import& in, std::string_view program, std::string_view key) {
+// Letters to change, add or leave out until one is the other (V. Levenshtein, 1966).
+static std::size_t letters_between(std::string_view one, std::string_view other) {
+    std::vector<std::size_t> row(other.size() + 1);
+    for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        std::size_t before = std::exchange(row[0], i + 1);
+        for (std::size_t k = 0; k < other.size(); ++k) {
+            const std::size_t changed = before + (one[i] == other[k] ? 0 : 1);
+            before = row[k + 1];
+            row[k + 1] = std::min({changed, row[k] + 1, row[k + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+// A key that the program does not have: a slip of the pen is refused, as the program does; anything else may be a newer release's, and is
+// not understood.
+static void judge_key(Import& in, Entry& entry, std::string_view program, std::string_view name, const std::string_view* begin,
+                      const std::string_view* end) {
+    constexpr std::size_t kLongest = 60, kSlip = 2;
+    entry.fate = Fate::unknown;
+    const std::string_view key = entry.key;
+    const bool slip = name.size() > 5 && name.size() < kLongest && std::any_of(begin, end, [&](std::string_view own) {
+                          return own.find('*') == std::string_view::npos && letters_between(name, own) <= kSlip;
+                      });
+    if (!slip) return;
     in.refused.push_back(Text("import_plan.refused.no_key").with("program", program).with("key", key.substr(0, 80)));
 }
 
@@ -72,10 +98,11 @@ static void check_zero_block(Import& in) {
                                          "enable_sanity_checks",
                                          "save_muon_*",
                                          "leaf_module*"};
-    for (const Entry& entry : in.entries)
-        if (entry.key.starts_with(kSection) &&
-            !is_one_of(std::string_view(entry.key).substr(kSection.size()), std::begin(kOwn), std::end(kOwn)))
-            refuse_key(in, "DeepSpeed", entry.key);
+    for (Entry& entry : in.entries) {
+        if (!entry.key.starts_with(kSection)) continue;
+        const std::string name = entry.key.substr(kSection.size());
+        if (!is_one_of(name, std::begin(kOwn), std::end(kOwn))) judge_key(in, entry, "DeepSpeed", name, std::begin(kOwn), std::end(kOwn));
+    }
     const auto stage = in.whole("zero_optimization.stage", "zero");
     const auto part = in.number("zero_optimization.offload_optimizer.ratio", "optimizer_offload");
     if (stage && *stage < 3 && part && *part < 1)
@@ -254,8 +281,9 @@ static void check_file(Import& in) {
             return one.shown.empty() || one.shown.starts_with('-') || one.shown != one.key;
         }))
         return;  // the command, with or without its file
-    for (const Entry& entry : in.entries)
-        if (!is_one_of(entry.key, std::begin(kOwn), std::end(kOwn))) refuse_key(in, "accelerate", entry.key);
+    for (Entry& entry : in.entries)
+        if (!is_one_of(entry.key, std::begin(kOwn), std::end(kOwn)))
+            judge_key(in, entry, "accelerate", entry.key, std::begin(kOwn), std::end(kOwn));
     refuse_without(in, "accelerate", "distributed_type");
 }
 

@@ -93,7 +93,8 @@ void read_precision(Import& in) {
     for (const char* key : {"model.converters", "model_converters.converters"}) {
         const auto list = in.text(key, "precision");
         if (!list || list->empty()) continue;
-        fp8 = fp8 || list->find("float8") != std::string::npos || list->find("mx") != std::string::npos;
+        const std::string names = lower_case(*list);
+        fp8 = fp8 || names.find("float8") != std::string::npos || names.find("mx") != std::string::npos;
     }
     fp8 = in.on("float8.enable_float8_linear", "precision") || in.on("training.enable_float8_linear", "precision") || fp8;
     in.text("model_spec", "precision");  // computed, it may hold 8-bit numbers
@@ -104,7 +105,7 @@ void read_precision(Import& in) {
     in.job["gradients_in_fp32"] = !reduced || *reduced == "float32";
     if (const auto stored = in.text("training.dtype", ""); stored && *stored != "float32")
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "training.dtype: " + stored->substr(0, 40)));
-    in.mark_all({"quantize.*", "float8.*", "mx.*"}, Fate::no_number);
+    in.mark_all({"quantize.*", "float8.*", "mx.*", "model_converters.*"}, Fate::no_number);
 }
 
 // The sections in which data parallelism stood one after the other.
@@ -294,7 +295,10 @@ void read_torchtitan(Import& in) {
     const bool elsewhere = is_elsewhere(in);
     for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "expert_parallel"})
         if (!in.job.contains(field) && !in.hangs(field) && !elsewhere) in.job[field] = 1;
-    if (elsewhere) in.notes.emplace_back("import_plan.note.recipe");
+    if (in.has("job.config_file"))
+        note_file(in, "job.config_file");
+    else if (elsewhere)
+        in.notes.emplace_back("import_plan.note.recipe");
     read_model_name(in);
     read_zero(in);
     read_gpus(in);

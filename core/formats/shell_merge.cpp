@@ -106,6 +106,12 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
     const auto set = [&](std::initializer_list<const char*> names, const std::string& value) {
         for (const char* name : names) variables.try_emplace(name, ShellVariable{{{value, directive.line}}});
     };
+    // Inside of a job these are set, whatever they are.
+    const bool slurm = directive.words[0].text == "SBATCH", pbs = directive.words[0].text == "PBS";
+    for (const char* name : {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_PROCID", "SLURM_NODEID", "SLURM_JOB_NODELIST", "SLURM_NODELIST"})
+        if (slurm) set({name}, open_mark(name));
+    for (const char* name : {"PBS_JOBID", "PBS_NODEFILE"})
+        if (pbs) set({name}, open_mark(name));
     for (std::size_t i = 1; i < directive.words.size(); ++i) {
         std::string word = directive.words[i].text, value;
         if (const std::size_t cut = word.find('='); cut != std::string::npos) {

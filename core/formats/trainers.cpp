@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "formats/named_model.h"
+#include "formats/shell.h"
 
 namespace fourfold {
 
@@ -181,6 +182,16 @@ void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
     if (!four && !eight) return;
     const bool once = four && in.has(twice) && !in.on(twice, "frozen_weights");
     in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";
+}
+
+void note_file(Import& in, std::string_view key) {
+    const auto said = in.text(key, "");
+    const Entry* entry = in.last(key);
+    if (entry == nullptr) return;
+    const std::string file = without_marks(said                       ? *said
+                                           : entry->value.is_string() ? entry->value.get<std::string>()
+                                                                      : dumped(entry->value));
+    in.notes.push_back(Text("import_plan.note.file").with("file", file.substr(0, 200)));
 }
 
 void refuse_without(Import& in, std::string_view program, std::string_view key) {
