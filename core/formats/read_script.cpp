@@ -247,8 +247,8 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
 
 }  // namespace
 
-std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) {
-    const ShellScript script = read_shell(text, set);
+std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set, std::int64_t first_line) {
+    const ShellScript script = read_shell(text, set, first_line);
     ReadJobs read = started_jobs(script, set);
     for (const ShellWord& inside : texts_inside(script)) {
         if (!read.jobs.empty()) break;

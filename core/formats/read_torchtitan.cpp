@@ -143,7 +143,10 @@ void read_gpus(Import& in) {
         std::max<std::int64_t>(degree(in, "data_parallel_replicate_degree", "gpus").value_or(1), 1);  // of DDP too
     const bool open =
         in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel") || in.hangs("shard_replicas");
-    const bool all = !open && shards && *shards > 0 && *shards <= kMost && split > 0 && split <= kMost && replicas <= kMost &&
+    // What a file elsewhere says of the other degrees is not known here.
+    const bool said = !is_elsewhere(in) ||
+                      (in.job.contains("tensor_parallel") && in.job.contains("pipeline_parallel") && in.job.contains("context_parallel"));
+    const bool all = said && !open && shards && *shards > 0 && *shards <= kMost && split > 0 && split <= kMost && replicas <= kMost &&
                      *shards * split <= kMost && *shards * split * replicas <= kMost;
     if (all && !in.job.contains("gpus"))
         in.job["gpus"] = *shards * split * replicas;
