@@ -256,8 +256,10 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         std::find_if(words.begin(), words.end(),
                      [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "python" || word.text == "torchrun"; }) -
         words.begin());
-    ShellWords asked;
-    for (const ShellCommand& directive : script.directives) asked.insert(asked.end(), directive.words.begin() + 1, directive.words.end());
+    ShellWords asked = command.asked;
+    if (asked.empty())
+        for (const ShellCommand& directive : script.directives)
+            asked.insert(asked.end(), directive.words.begin() + 1, directive.words.end());
     const Size job = of_scheduler(asked);
     const std::size_t at = !words.empty() && words[0].text == "time" ? 1 : 0;
     const bool slurm = at < words.size() && (words[at].text == "srun" || words[at].text == "sbatch" || words[at].text == "salloc");

@@ -129,7 +129,10 @@ void settle_deepspeed_types(Import& in) {
     if ((!bf16 && precision != "fp16") || zero.empty()) return in.job.erase("gradients_in_fp32"), void();
     const bool in_fp32 = type ? *type == "fp32" : bf16 && zero == "none";
     in.job["gradients_in_fp32"] = in_fp32;
-    if (bf16 && zero == "none" && in_fp32) in.job["zero"] = "optimizer";
+    const bool in_32_bits = std::any_of(in.notes.begin(), in.notes.end(), [](const Text& note) {
+        return note.id() == "import_plan.note.fp32" || note.id() == "import_plan.note.fp32_named";
+    });
+    if (bf16 && zero == "none" && in_fp32 && !in_32_bits) in.job["zero"] = "optimizer";
 }
 
 void read_deepspeed(Import& in) {
@@ -294,6 +297,8 @@ void read_accelerate(Import& in) {
                  "enable_cpu_affinity", "dynamo*", "fsdp_config.*", "deepspeed_config.*", "parallelism_config.*", "gpu_ids",
                  "megatron_lm_config.*"},
                 Fate::no_number);
+    for (Entry& entry : in.entries)  // it takes no parts of DeepSpeed's own file
+        if (matches("deepspeed_config.*.*", entry.key) && entry.fate == Fate::no_number) entry.fate = Fate::unknown;
     drop_auto(in);
     read_processes(in);
     read_degrees(in);

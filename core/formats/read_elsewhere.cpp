@@ -22,6 +22,8 @@ const Program kPrograms[] = {
     {"axolotl", "axolotl", {".yaml", ".yml"}},
     {"axolotl", "axolotl.cli.train", {".yaml", ".yml"}},
     {"llama-factory", "llamafactory-cli", {".yaml", ".yml", ".json"}},
+    {"llama-factory", "LLaMA-Factory/src/train.py", {".yaml", ".yml", ".json"}},
+    {"llama-factory", "LLaMA-Factory/src/train_bash.py", {".yaml", ".yml", ".json"}},
     {"llm-foundry", "composer", {".yaml", ".yml"}},
     {"gpt-neox", "deepy.py", {".yaml", ".yml"}},
     {"primus", "primus-cli", {".yaml", ".yml"}},

@@ -19,9 +19,11 @@ static std::optional<std::int64_t> vocabulary_of(const std::string& tokenizer) {
 }
 
 // Whether the files of a byte-pair encoding are those of another tokenizer than GPT-2's: "…/nordic_tokenizer_131072/merges.txt".
-static bool names_another(Import& in) {
+static bool names_another(const Import& in) {
     std::string files;
-    for (const char* key : {"vocab_file", "merge_file"}) files += lower_case(without_marks(in.text(key, "").value_or(""))) + " ";
+    for (const char* key : {"vocab_file", "merge_file"})
+        if (const Entry* file = in.last(key); file != nullptr && file->value.is_string())
+            files += lower_case(without_marks(file->value.get<std::string>())) + " ";
     if (files.find("gpt2") != std::string::npos || files.find("gpt-2") != std::string::npos || files.find("gpt_2") != std::string::npos)
         return false;
     return files.find("tokenizer") != std::string::npos;

@@ -32,6 +32,7 @@ struct ShellCommand {
     ShellWords words;                                           // the program first
     std::vector<std::pair<std::string, std::string>> settings;  // A=1 before it
     std::int64_t line = 0;
+    ShellWords asked{};  // of the scheduler, where the script hands over several jobs: those of its own job
 };
 
 struct ShellScript {

@@ -113,7 +113,8 @@ std::optional<ShellInside> ShellFiles::inside(const ShellWords& words, bool pipe
                 break;  // a script that is not here
             return found;
         }
-        if (piped && i == 0 && !printed.text.empty()) return ShellInside{printed, {}};
+        if (piped && i == 0 && !printed.text.empty())
+            return ShellInside{printed, {}, scheduler ? std::optional(ShellCommand{words, {}, words[0].line}) : std::nullopt};
     }
     return in_one_word(words);
 }

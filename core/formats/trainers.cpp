@@ -105,7 +105,8 @@ void read_zero_path(Import& in, std::string_view key) {
     if (stage < 0) return in.mark(key, Fate::unknown);
     in.job["zero"] = kStages[stage];
     if (says("nooffload") || says("withoutoffload") || (!says("offload") && !says("cpu"))) return;
-    if (!says("param") || says("all") || says("opt")) {
+    const bool weights = says("param") || says("model");
+    if (!weights || says("all") || says("opt")) {
         in.text(key, "optimizer_offload");
         in.job["optimizer_offload"] = 1.0;
     }

@@ -181,3 +181,70 @@ TEST_CASE("Megatron-LM: a file beside the arguments, a fork's model by its name,
     CHECK(some(first_of_script(shape + "--context-parallel-algo ulysses_cp_algo\n"), {"context_parallel_kind"}) ==
           R"(context_parallel_kind="all_to_all")");
 }
+
+TEST_CASE("several jobs of a scheduler in one text: each has its own nodes and its own defaults") {
+    const auto job = [](const std::string& name, const std::string& directive, const std::string& tensor) {
+        return "cat > " + name + " <<\"EOT\"\n#!/bin/bash\n#SBATCH " + directive + "\n: \"${TP:=" + tensor +
+               "}\"\nsrun torchrun --nproc_per_node 8 --nnodes $SLURM_JOB_NUM_NODES pretrain_gpt.py --tensor-model-parallel-size $TP " +
+               kPlainRun + "\nEOT\nsbatch " + name + "\n";
+    };
+    const Json answer = read_script_of(job("one.sbatch", "-N 1", "1") + job("two.sbatch", "--nodes=2", "4"));
+    REQUIRE(answer["jobs"].size() == 2);
+    CHECK(some(answer["jobs"][0], {"gpus", "tensor_parallel"}) == "gpus=8 tensor_parallel=1");
+    CHECK(some(answer["jobs"][1], {"gpus", "tensor_parallel"}) == "gpus=16 tensor_parallel=4");
+}
+
+TEST_CASE("a cluster's YAML with the script among its settings") {
+    const std::string part = "spec.pytorchReplicaSpecs.Master.template.spec.containers.0.";
+    const Json answer = tests::read_settings_of(
+        "kind = \"PyTorchJob\"\nspec.pytorchReplicaSpecs.Master.replicas = 1\nspec.pytorchReplicaSpecs.Worker.replicas = 3\n" + part +
+        "resources.limits.nvidia.com/gpu = 8\n" + part +
+        "command = [\"bash\", \"-c\", \"torchrun pretrain_gpt.py --tensor-model-parallel-size 2 " + kPlainRun + "\"]\n");
+    CHECK(answer["format"] == "megatron-lm");
+    CHECK(some(answer["jobs"][0], {"gpus", "tensor_parallel", "sequence_length"}) == "gpus=32 tensor_parallel=2 sequence_length=64");
+}
+
+TEST_CASE("Primus: LoRA by its other names, modules in a list; MaxText: a degree that others leave; llm-foundry: changes of a file") {
+    const std::string start = "modules.post_trainer.framework = \"megatron_bridge\"\nmodules.post_trainer.overrides.";
+    const Json lora = first_of(start +
+                               "use_lora = true\nmodules.post_trainer.overrides.lora_rank = 32\n"
+                               "modules.post_trainer.overrides.lora_target_modules = [\"q_proj\", \"v_proj\"]\n");
+    CHECK(some(lora, {"trained", "lora_rank", "lora_targets"}) == R"(trained="lora" lora_rank=32 lora_targets="query,value")");
+    const Json listed = first_of(
+        "modules.0.framework = \"torchtitan\"\nmodules.0.model.name = \"llama3\"\nmodules.0.model.flavor = \"8B\"\n"
+        "modules.0.params.parallelism.tensor_parallel_degree = 2\n");
+    CHECK(some(listed, {"model", "tensor_parallel", "pipeline_parallel", "recompute"}) ==
+          "model=\"llama-3-8b\" tensor_parallel=2 pipeline_parallel=? recompute=?");
+    const Json left =
+        first_of("model_name = \"mixtral-8x7b\"\nper_device_batch_size = 4\nmax_target_length = 4096\nici_expert_parallelism = -1\n");
+    CHECK(fate(left, "ici_expert_parallelism") == "unknown 4");
+    const Json changed = first_of_script("composer --world_size 32 train.py small.yaml precision=amp_fp16 global_train_batch_size=64\n");
+    CHECK(some(changed, {"gpus", "precision", "global_batch"}) == "gpus=32 precision=\"fp16\" global_batch=64");
+}
+
+TEST_CASE("Megatron-DeepSpeed in 32 bits: stage 0 is no stage") {
+    const Json job = first_of_script(
+        "deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --vocab-size 99 "
+        "--max-position-embeddings 64 --micro-batch-size 1 --deepspeed --zero-stage 0\n");
+    CHECK(some(job, {"zero"}) == R"(zero="none")");
+}
+
+TEST_CASE("torchtitan's JobConfig in Python; accelerate takes no parts of DeepSpeed's file") {
+    const Json answer = read_script_of(R"(from torchtitan.config import JobConfig, Model, Parallelism, Training
+
+default_config = JobConfig(
+    model=Model(name="llama3", flavor="8B"),
+    training=Training(local_batch_size=4, seq_len=4096),
+    parallelism=Parallelism(pipeline_parallel_degree=2, data_parallel_shard_degree=4, pipeline_parallel_schedule="Interleaved1F1B"),
+    activation_checkpoint=ActivationCheckpoint(mode="full"),
+)
+)");
+    CHECK(answer["format"] == "torchtitan");
+    CHECK(some(answer["jobs"][0], {"model", "gpus", "pipeline_parallel", "virtual_stages", "sequence_length", "recompute"}) ==
+          "model=\"llama-3-8b\" gpus=8 pipeline_parallel=2 virtual_stages=2 sequence_length=4096 recompute=\"full\"");
+    const Json nested = first_of(
+        "compute_environment = \"LOCAL_MACHINE\"\ndistributed_type = \"DEEPSPEED\"\nnum_processes = 4\n"
+        "deepspeed_config.zero_optimization.stage = 3\n");
+    CHECK(fate(nested, "deepspeed_config.zero_optimization.stage") == "unknown 4");
+    CHECK(some(nested, {"zero"}) == "zero=?");
+}
