@@ -79,11 +79,11 @@ static constexpr const char* kStages[] = {"none", "optimizer", "gradients", "wei
 
 void read_zero_stage(Import& in, std::string_view key) {
     const auto stage = in.whole(key, "zero");
-    if (!stage) return;
-    if (*stage >= 0 && *stage <= 3)
+    if (stage && *stage >= 0 && *stage <= 3)
         in.job["zero"] = kStages[*stage];
-    else
+    else if (stage)
         in.mark(key, Fate::unknown);
+    if (const Entry* const said = in.last(key); said && said->fate == Fate::unknown) in.job.erase("zero");  // a list, say
 }
 
 void read_attention_kernel(Import& in, std::string_view kernel) {

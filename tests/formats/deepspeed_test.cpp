@@ -51,6 +51,8 @@ TEST_CASE("gpt-neox: attention, optimizer, types and gates by its older names") 
           R"(precision="bf16" gradients_in_fp32=false)");
     CHECK(some(neox("zero_optimization.stage = 3\nzero_optimization.offload_optimizer.device = \"cpu\"\n"), {"optimizer_offload"}) ==
           "optimizer_offload=1.0");
+    for (const std::string stage : {"[0, 1, 2, 3]", "4"})  // to be tried in turn, or none of them
+        CHECK(some(neox("zero_optimization.stage = " + stage + "\n"), {"zero", "gradients_in_fp32"}) == "zero=? gradients_in_fp32=?");
     CHECK(neox("optimizer.type = \"Lion\"\n")["notes"].dump().find("Lion") != std::string::npos);
     CHECK(some(neox("optimizer.type = \"sgd\"\n"), {"optimizer"}) == R"(optimizer="sgd")");
     CHECK(neox("te_fp8_format = \"hybrid\"\n")["notes"].dump().find("te_fp8_format") != std::string::npos);
