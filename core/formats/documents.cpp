@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "formats/document_settings.h"
 #include "formats/read_jobs.h"
 
 namespace fourfold {
@@ -59,39 +60,12 @@ NamesSet names_of(const ShellScript& script) {
     return names;
 }
 
-std::string_view trimmed(std::string_view text, std::string_view signs) {
-    const std::size_t begin = text.find_first_not_of(signs);
-    return begin == std::string_view::npos ? std::string_view() : text.substr(begin, text.find_last_not_of(signs) - begin + 1);
-}
-
-// YAML as accelerate writes it: "key: value" at the margin, or indented below "part:".
-std::vector<Entry> plain_settings(std::string_view text) {
-    std::vector<Entry> entries;
-    std::string part;
-    for (std::size_t at = 0; at < text.size() && entries.size() < kMost;) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string_view line = text.substr(at, end - at);
-        at = end + 1;
-        line = line.substr(0, std::min(line.find(" #"), line.size()));
-        const std::size_t cut = line.find(':');
-        const std::string_view key = trimmed(line.substr(0, std::min(cut, line.size())), " ");
-        if (cut == std::string_view::npos || key.empty() || key[0] == '#' || key[0] == '-') continue;
-        const std::string_view value = trimmed(line.substr(cut + 1), " \"'\r");
-        const bool below = line[0] == ' ';
-        if (!below) part = value.empty() ? joined({key, "."}) : "";
-        if (value.empty()) continue;
-        const std::string path = below ? joined({part, key}) : std::string(key);
-        entries.push_back({path, path, value == "null" ? Json() : Json(value)});
-    }
-    return entries;
-}
-
 }  // namespace
 
 std::vector<Entry> accelerate_documents(const ShellScript& script) {
     for (const std::string& document : script.documents) {
         if (document.size() > kLongest) continue;
-        std::vector<Entry> entries = plain_settings(document);
+        std::vector<Entry> entries = yaml_settings(document);
         if (count_like(entries, {"distributed_type", "compute_environment"}) == 0) continue;
         fill_in(entries, names_of(script));
         return entries;
@@ -110,6 +84,22 @@ std::vector<Entry> deepspeed_documents(const ShellScript& script) {
         if (count_like(entries, {"zero_optimization.*", "train_micro_batch_size_per_gpu", "train_batch_size"}) == 0) continue;
         fill_in(entries, names);
         return entries;
+    }
+    return {};
+}
+
+DocumentSettings document_settings(const ShellScript& script, std::string_view only) {
+    for (const ShellWord& file : script.files) {
+        if (file.text.size() > kLongest || file.text.find_first_not_of(" \n\t{") != file.text.find_first_not_of(" \n\t")) continue;  // JSON
+        for (const auto& read : {yaml_settings, toml_settings}) {
+            DocumentSettings found{read(file.text, file.line), nullptr};
+            if (found.entries.size() < 3) continue;
+            found.reader = reader_of(found.entries);
+            if (found.reader == nullptr || (!only.empty() && found.reader->id != only)) continue;
+            for (Entry& entry : found.entries)
+                if (const auto* text = entry.value.get_ptr<const Json::string_t*>()) entry.open = open_names(*text);
+            return found;
+        }
     }
     return {};
 }

@@ -229,6 +229,26 @@ static void read_one_node(const ShellCommand& command, Import& in) {
     if (one && size.per_node) size.nodes = 1, put(in, size);
 }
 
+// What a program does with GPUs that it sees where nothing else is said. LLaMA-Factory, DeepSpeed (launcher/runner.py) and accelerate
+// without a file start a process for each; with a single one there is no other way; how many of several a program takes for itself is its
+// own choice.
+static void read_visible(const ShellScript& script, const ShellCommand& command, const ShellWords& words, bool factory, Import& in) {
+    const char* const kVisible = "CUDA_VISIBLE_DEVICES";
+    const auto set = std::find_if(command.settings.begin(), command.settings.end(), [&](const auto& one) { return one.first == kVisible; });
+    const auto known = script.variables.find(kVisible);
+    const std::int64_t devices = set != command.settings.end()                               ? devices_in(set->second)
+                                 : known != script.variables.end() && !known->second.empty() ? devices_in(known->second[0].text)
+                                                                                             : 0;
+    const auto starts = [&](std::string_view program) {
+        return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) { return word.text == program; });
+    };
+    const bool spread =
+        starts("srun") || starts("torchrun") || starts("mpirun") || starts("mpiexec") ||
+        std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.starts_with("torch.distributed"); });
+    const bool each = factory || starts("deepspeed") || (starts("accelerate") && !in.has("config_file"));
+    if (devices > 0 && !spread && (each || devices == 1)) in.job["gpus"] = devices;
+}
+
 void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
     const ShellWords words = separate(command.words);
     put(in, of_launcher(words));
@@ -236,8 +256,10 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         std::find_if(words.begin(), words.end(),
                      [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "python" || word.text == "torchrun"; }) -
         words.begin());
-    ShellWords asked;
-    for (const ShellCommand& directive : script.directives) asked.insert(asked.end(), directive.words.begin() + 1, directive.words.end());
+    ShellWords asked = command.asked;
+    if (asked.empty())
+        for (const ShellCommand& directive : script.directives)
+            asked.insert(asked.end(), directive.words.begin() + 1, directive.words.end());
     const Size job = of_scheduler(asked);
     const std::size_t at = !words.empty() && words[0].text == "time" ? 1 : 0;
     const bool slurm = at < words.size() && (words[at].text == "srun" || words[at].text == "sbatch" || words[at].text == "salloc");
@@ -259,14 +281,10 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         const auto found = script.variables.find(std::string(name));
         return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
     });
-    // LLaMA-Factory starts a process for each visible GPU (launcher.py), ms-swift one for all of them.
-    const auto visible = std::find_if(command.settings.begin(), command.settings.end(),
-                                      [](const auto& setting) { return setting.first == "CUDA_VISIBLE_DEVICES"; });
     const bool factory =
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
     if (factory || in.has("swift")) read_one_node(command, in);
-    if ((factory || in.has("swift")) && visible != command.settings.end() && !in.job.contains("gpus"))
-        if (const std::int64_t devices = devices_in(visible->second); devices > 0 && (factory || devices == 1)) in.job["gpus"] = devices;
+    if (!in.job.contains("gpus")) read_visible(script, command, words, factory, in);
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include"})
         if (in.has(key)) in.text(key, "gpus");
 }

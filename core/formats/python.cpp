@@ -288,6 +288,7 @@ class Reader {
             at_ = at;
             note_name(tokens_[at]);
         }
+        if (!value && key == "converters" && sign(at, "[")) value = called_in_list(tokens_, end);
         if (!value && names_kind(at)) {
             value = tokens_[at + 2].value;
             end = at + 4;
@@ -296,7 +297,7 @@ class Reader {
             variables_[{outside && function_.empty() ? "" : function_, key}] = *value;
         if (!value && (outside || parameter)) variables_.erase({outside && function_.empty() ? "" : function_, key});
         at_ = value ? end : at;
-        if (!value) value = open_mark(shown.empty() ? computed(at) : shown);
+        if (!value) value = open_mark(shown.empty() ? written_value(tokens_, at) : shown);
         if (!sections_) return add(key, *value, line, key);
         const std::string full = in_section(key, parameter, *value);
         if (at_ == at && name(at) && sign(at + 1, "(")) section_next_ = outside ? full : key;
@@ -323,18 +324,6 @@ class Reader {
         const std::string called = last_part(tokens_[at].value);
         return called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config" ||
                called == "model_registry";
-    }
-
-    // As it is written, with what stands in its brackets.
-    std::string computed(std::size_t at) const {
-        std::string all;
-        for (int depth = 0; at < tokens_.size() && (depth > 0 || !ends_value(at)) && all.size() < 60; ++at) {
-            if (sign(at, "(") || sign(at, "[") || sign(at, "{")) ++depth;
-            if (sign(at, ")") || sign(at, "]") || sign(at, "}")) --depth;
-            if (tokens_[at].kind != Token::line_end)
-                all += tokens_[at].kind == Token::text ? joined({"\"", tokens_[at].value, "\""}) : tokens_[at].value;
-        }
-        return all.empty() ? "?" : all;
     }
 
     std::optional<Json> known(const std::string& variable) const {

@@ -1,7 +1,9 @@
 #include "formats/python_tokens.h"
+#include "base/text.h"
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "formats/python.h"
 
 namespace fourfold {
@@ -136,8 +138,39 @@ Json python_number(std::string text) {
     return value;
 }
 
+static bool is_sign(const PythonToken& token, std::string_view signs) {
+    return token.kind == PythonToken::sign && token.value.size() == 1 && signs.find(token.value[0]) != std::string_view::npos;
+}
+
+std::optional<Json> called_in_list(const std::vector<PythonToken>& tokens, std::size_t& at) {
+    Json names = Json::array();
+    int depth = 0;
+    for (; at < tokens.size(); ++at) {
+        if (is_sign(tokens[at], "[({")) ++depth;
+        if (is_sign(tokens[at], "])}") && --depth == 0) break;
+        const bool called = at + 1 < tokens.size() && is_sign(tokens[at + 1], "(");
+        if (depth == 1 && tokens[at].kind == PythonToken::name && called) names.push_back(tokens[at].value);
+    }
+    ++at;
+    return names.empty() ? std::nullopt : std::optional(std::move(names));
+}
+
+std::string written_value(const std::vector<PythonToken>& tokens, std::size_t at) {
+    constexpr std::size_t kLongest = 60;
+    std::string all;
+    for (int depth = 0; at < tokens.size() && all.size() < kLongest; ++at) {
+        const PythonToken& token = tokens[at];
+        if (depth == 0 && (token.kind == PythonToken::line_end || is_sign(token, ",)}];"))) break;
+        if (is_sign(token, "([{")) ++depth;
+        if (is_sign(token, ")]}")) --depth;
+        if (token.kind != PythonToken::line_end) all += token.kind == PythonToken::text ? joined({"\"", token.value, "\""}) : token.value;
+    }
+    return all.empty() ? "?" : all;
+}
+
 bool has_sections(std::string_view text) {
-    return text.find("torchtitan") != std::string_view::npos && text.find(".Config") != std::string_view::npos;
+    const bool sections = text.find(".Config") != std::string_view::npos || text.find("JobConfig(") != std::string_view::npos;
+    return sections && text.find("torchtitan") != std::string_view::npos;
 }
 
 bool is_python(std::string_view text) {

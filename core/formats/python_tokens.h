@@ -2,6 +2,7 @@
 #pragma once
 #include <cctype>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ struct PythonToken {
 };
 
 std::vector<PythonToken> python_tokens(std::string_view text);
+
+// [Float8LinearConverter.Config(recipe_name="rowwise")]: the names that are called in the list at `at`, which goes behind it.
+std::optional<Json> called_in_list(const std::vector<PythonToken>& tokens, std::size_t& at);
+// A value as it is written, with what stands in its brackets.
+std::string written_value(const std::vector<PythonToken>& tokens, std::size_t at);
 
 Json python_number(std::string text);  // 1_000; a text where it is none
 

@@ -1,5 +1,6 @@
 // DeepSpeed's JSON, and the YAML of accelerate 16cb6eb80 (FSDP 1 and 2, DeepSpeed).
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "formats/read_jobs.h"
@@ -33,7 +34,32 @@ static bool is_one_of(std::string_view key, const std::string_view* begin, const
     return std::any_of(begin, end, [&](std::string_view own) { return matches(own, key); });
 }
 
-static void refuse_key(Import& in, std::string_view program, std::string_view key) {
+// Letters to change, add or leave out until one is the other (V. Levenshtein, 1966).
+static std::size_t letters_between(std::string_view one, std::string_view other) {
+    std::vector<std::size_t> row(other.size() + 1);
+    for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        std::size_t before = std::exchange(row[0], i + 1);
+        for (std::size_t k = 0; k < other.size(); ++k) {
+            const std::size_t changed = before + (one[i] == other[k] ? 0 : 1);
+            before = row[k + 1];
+            row[k + 1] = std::min({changed, row[k] + 1, row[k + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+// A key that the program does not have: a slip of the pen is refused, as the program does; anything else may be a newer release's, and is
+// not understood.
+static void judge_key(Import& in, Entry& entry, std::string_view program, std::string_view name, const std::string_view* begin,
+                      const std::string_view* end) {
+    constexpr std::size_t kLongest = 60, kSlip = 2;
+    entry.fate = Fate::unknown;
+    const std::string_view key = entry.key;
+    const bool slip = name.size() > 5 && name.size() < kLongest && std::any_of(begin, end, [&](std::string_view own) {
+                          return own.find('*') == std::string_view::npos && letters_between(name, own) <= kSlip;
+                      });
+    if (!slip) return;
     in.refused.push_back(Text("import_plan.refused.no_key").with("program", program).with("key", key.substr(0, 80)));
 }
 
@@ -73,10 +99,11 @@ static void check_zero_block(Import& in) {
                                          "enable_sanity_checks",
                                          "save_muon_*",
                                          "leaf_module*"};
-    for (const Entry& entry : in.entries)
-        if (entry.key.starts_with(kSection) &&
-            !is_one_of(std::string_view(entry.key).substr(kSection.size()), std::begin(kOwn), std::end(kOwn)))
-            refuse_key(in, "DeepSpeed", entry.key);
+    for (Entry& entry : in.entries) {
+        if (!entry.key.starts_with(kSection)) continue;
+        const std::string name = entry.key.substr(kSection.size());
+        if (!is_one_of(name, std::begin(kOwn), std::end(kOwn))) judge_key(in, entry, "DeepSpeed", name, std::begin(kOwn), std::end(kOwn));
+    }
     const auto stage = in.whole("zero_optimization.stage", "zero");
     const auto part = in.number("zero_optimization.offload_optimizer.ratio", "optimizer_offload");
     if (stage && *stage < 3 && part && *part < 1)
@@ -103,7 +130,10 @@ void settle_deepspeed_types(Import& in) {
     if ((!bf16 && precision != "fp16") || zero.empty()) return in.job.erase("gradients_in_fp32"), void();
     const bool in_fp32 = type ? *type == "fp32" : bf16 && zero == "none";
     in.job["gradients_in_fp32"] = in_fp32;
-    if (bf16 && zero == "none" && in_fp32) in.job["zero"] = "optimizer";
+    const bool in_32_bits = std::any_of(in.notes.begin(), in.notes.end(), [](const Text& note) {
+        return note.id() == "import_plan.note.fp32" || note.id() == "import_plan.note.fp32_named";
+    });
+    if (bf16 && zero == "none" && in_fp32 && !in_32_bits) in.job["zero"] = "optimizer";
 }
 
 void read_deepspeed(Import& in) {
@@ -255,8 +285,9 @@ static void check_file(Import& in) {
             return one.shown.empty() || one.shown.starts_with('-') || one.shown != one.key;
         }))
         return;  // the command, with or without its file
-    for (const Entry& entry : in.entries)
-        if (!is_one_of(entry.key, std::begin(kOwn), std::end(kOwn))) refuse_key(in, "accelerate", entry.key);
+    for (Entry& entry : in.entries)
+        if (!is_one_of(entry.key, std::begin(kOwn), std::end(kOwn)))
+            judge_key(in, entry, "accelerate", entry.key, std::begin(kOwn), std::end(kOwn));
     refuse_without(in, "accelerate", "distributed_type");
 }
 
@@ -267,6 +298,8 @@ void read_accelerate(Import& in) {
                  "enable_cpu_affinity", "dynamo*", "fsdp_config.*", "deepspeed_config.*", "parallelism_config.*", "gpu_ids",
                  "megatron_lm_config.*"},
                 Fate::no_number);
+    for (Entry& entry : in.entries)  // it takes no parts of DeepSpeed's own file
+        if (matches("deepspeed_config.*.*", entry.key) && entry.fate == Fate::no_number) entry.fate = Fate::unknown;
     drop_auto(in);
     read_processes(in);
     read_degrees(in);

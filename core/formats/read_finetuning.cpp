@@ -206,7 +206,7 @@ void read_llama_factory(Import& in) {
     if (!lora) refuse_adapters(in, {"quantization_bit"});
     refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora", "adapter_name_or_path"});
     if (in.has("settings_file")) {  // it says the rest
-        in.notes.emplace_back("import_plan.note.recipe");
+        note_file(in, "settings_file");
         in.keep_said({"gpus", "model", "framework"});
     } else {
         refuse_without(in, "LLaMA-Factory", "model_name_or_path");

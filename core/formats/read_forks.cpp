@@ -57,7 +57,16 @@ static void drop_places(Import& in) {
     if (depth > 1 && none > 0) in.derive(*said(in, "noop_layers"), "decoder_last_pipeline_num_layers", each - none);
 }
 
+// How a sequence is divided: Ulysses, or the ring of Megatron-LM.
+static void name_context_way(Import& in) {
+    Entry* const way = said(in, "context_parallel_algo");
+    if (way == nullptr) return;
+    if (way->value == Json("ulysses_cp_algo")) in.become(*way, "cp_comm_type", "a2a");
+    if (way->value == Json("megatron_cp_algo")) in.become(*way, "cp_comm_type", "p2p");
+}
+
 void translate_forks(Import& in) {
+    name_context_way(in);
     for (Entry& entry : in.entries)
         for (const auto& [own, usual] : kForks)
             if (entry.key == own) entry.key = usual;

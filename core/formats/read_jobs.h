@@ -31,7 +31,7 @@ const FormatReader* reader_of(const std::vector<Entry>& entries);
 const FormatReader* reader_called(std::string_view id);
 
 // Nothing where no format is recognised.
-std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set);
+std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set, std::int64_t first_line = 1);
 std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set);  // in Python
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set);
 

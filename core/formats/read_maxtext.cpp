@@ -46,6 +46,7 @@ static void read_axes(Import& in) {
             const std::int64_t usual = (inside && name == "fsdp") || (!inside && name == "data") ? -1 : 1;
             const std::int64_t value = in.whole(key, field).value_or(usual);
             said = said || in.has(key);
+            if (value == -1 && in.has(key) && name != "fsdp" && name != "data") in.mark(key, Fate::unknown);  // what the others leave
             degree = value >= 1 && value <= 65'536 && degree >= 1 && degree <= 65'536 ? degree * value : -1;
         }
         if (field.empty() && degree == 1) continue;  // as if it were not there

@@ -333,8 +333,14 @@ static void check_rest(Import& in, const MegatronDefaults& defaults) {
 
 void read_megatron(Import& in, const MegatronDefaults& defaults) {
     translate_forks(in);
-    for (const auto& [key, field] : kMegatronKeys)
-        if (!in.job.contains(field)) in.set(field, in.whole(key, field));
+    for (const auto& [key, field] : kMegatronKeys) {
+        if (in.job.contains(field)) continue;
+        const auto value = in.whole(key, field);
+        if (value && *value < 1 && std::string_view(field) != "virtual_stage_group")
+            in.mark(key, Fate::unknown);  // "-1" stands for what another program fills in
+        else
+            in.set(field, value);
+    }
     for (const auto& [key, field] : kMegatronSwitches) {
         const bool on = in.on(key, field);
         const Entry* entry = in.last(key);

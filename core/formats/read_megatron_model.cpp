@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "formats/named_model.h"
 #include "formats/read_megatron.h"
+#include "formats/shell.h"
 #include "model/catalog.h"
 #include "model/model.h"
 
@@ -15,6 +16,17 @@ static std::optional<std::int64_t> vocabulary_of(const std::string& tokenizer) {
     if (tokenizer == "Llama2Tokenizer") return 32'000;
     if (tokenizer == "Llama3Tokenizer") return 128'256;  // of forks: Meta's own file
     return std::nullopt;
+}
+
+// Whether the files of a byte-pair encoding are those of another tokenizer than GPT-2's: "…/nordic_tokenizer_131072/merges.txt".
+static bool names_another(const Import& in) {
+    std::string files;
+    for (const char* key : {"vocab_file", "merge_file"})
+        if (const Entry* file = in.last(key); file != nullptr && file->value.is_string())
+            files += lower_case(without_marks(file->value.get<std::string>())) + " ";
+    if (files.find("gpt2") != std::string::npos || files.find("gpt-2") != std::string::npos || files.find("gpt_2") != std::string::npos)
+        return false;
+    return files.find("tokenizer") != std::string::npos;
 }
 
 // The last folder of a path.
@@ -39,6 +51,9 @@ static std::optional<std::int64_t> tokenizer_words(Import& in) {
     auto tokenizer = in.text("tokenizer_type", "");
     if (!tokenizer && !in.has("tokenizer_type") && in.has("merge_file")) tokenizer = "GPT2BPETokenizer";
     auto words = tokenizer ? vocabulary_of(*tokenizer) : std::nullopt;
+    if (tokenizer == "GPT2BPETokenizer" && names_another(in)) words.reset();
+    if (tokenizer == "HuggingFaceTokenizer" && in.text("tokenizer_model", "").value_or("").starts_with("gpt2"))
+        words = vocabulary_of("GPT2BPETokenizer");
     if (tokenizer == "Llama2Tokenizer") {  // a SentencePiece file, which may be anybody's
         const std::string file = lower_case(in.text("tokenizer_model", "").value_or("tokenizer.model"));
         const bool usual = file.ends_with("tokenizer.model") || file.find("llama") != std::string::npos;
@@ -86,7 +101,11 @@ static void read_width(Import& in, Json& config) {
     else if (heads)
         config["num_key_value_heads"] = *heads;
     if (const auto dim = in.whole("kv_channels", "model")) config["head_dim"] = *dim;
-    if (const auto length = in.whole("max_position_embeddings", "model")) config["max_position_embeddings"] = *length;
+    // Only positions that are learned have a size.
+    const auto positions = in.last("position_embedding_type");
+    const bool rotary =
+        (positions != nullptr && positions->open.empty() && positions->value == Json("rope")) || in.has("use_rotary_position_embeddings");
+    if (const auto length = in.whole("max_position_embeddings", rotary ? "" : "model")) config["max_position_embeddings"] = *length;
 }
 
 static void read_shape(Import& in, Json& config) {
@@ -195,6 +214,7 @@ static void read_experts(Import& in, Json& config) {
         config["mlp_only_layers"] = dense;
         return;
     }
+    if (in.has("first_k_dense_replace") && in.whole("moe_layer_freq", "model") == -1) return;  // MindSpeed: every layer has experts
     const Entry* list = in.last("moe_layer_freq");
     if (list == nullptr || !in.text("moe_layer_freq", "model")) return;
     const auto dense = dense_layers(list->value, config.value("num_hidden_layers", std::int64_t{0}));

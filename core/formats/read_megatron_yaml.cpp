@@ -9,6 +9,7 @@
 #include "formats/read_megatron.h"
 #include "formats/readers.h"
 #include "formats/trainers.h"
+#include "model/catalog.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -154,18 +155,31 @@ static bool has_framework(const Import& in, const char* name) {
 }
 static void read_below_primus(Import& in, const char* model_key, void (*read)(Import&)) {
     for (Entry& entry : in.entries) {
-        const std::size_t at = entry.key.find(".overrides.");
-        if (at != std::string::npos)
-            entry.key = entry.key.substr(at + 11);
-        else if (entry.key.ends_with(".model"))
+        for (const std::string_view section : {".overrides.", ".params."})
+            if (const std::size_t at = entry.key.find(section); at != std::string::npos) entry.key = entry.key.substr(at + section.size());
+        if (entry.key.starts_with("modules.") && entry.key.ends_with(".model"))
             entry.key = model_key;
+        else if (matches("modules.*.model.name", entry.key) || matches("modules.*.model.flavor", entry.key))
+            entry.key = entry.key.substr(entry.key.find("model."));
     }
+    if (!in.has(model_key)) in.entries.push_back({model_key, "", "preset"});  // what is not said comes from one
+    const bool changed = count_like(in.entries, {"model_overrides.*"}) > 0;
+    if (changed) std::erase_if(in.entries, [&](const Entry& entry) { return entry.key == model_key && entry.shown.empty(); });
+    for (Entry& entry : in.entries)
+        if (changed && (entry.key == "model.flavor" || entry.key == model_key)) entry.key = "changed." + entry.key;
+    if (changed) in.entries.push_back({model_key, "", "changed"});
     read(in);
     in.notes.emplace_back("import_plan.note.recipe");
 }
 
-// LoRA of its Megatron trainer; what is not said comes from a preset.
+// LoRA of its trainers, as a section or with names of their own; what is not said comes from a preset.
 static void read_primus_adapters(Import& in) {
+    if (in.on("use_lora", "trained")) {
+        read_adapters(in, {"lora_rank", "lora_target_modules", "lora_dropout", "", lora_all});
+        if (!in.has("lora_rank")) in.job.erase("lora_rank");
+        if (!in.has("lora_target_modules")) in.job.erase("lora_targets");
+        in.mark_all({"lora_*"}, Fate::no_number);
+    }
     if (in.last("lora.enabled") == nullptr) return;
     if (in.on("lora.enabled", "trained")) {
         read_adapters(in, {"lora.dim", "lora.target_modules", "lora.dropout", "", lora_all});
@@ -173,6 +187,22 @@ static void read_primus_adapters(Import& in) {
         if (!in.has("lora.target_modules")) in.job.erase("lora_targets");
     }
     in.mark_all({"lora.*"}, Fate::no_number);
+}
+
+// Groups of experts, as far as the text and the model's name say them.
+static void check_primus_experts(Import& in) {
+    constexpr std::int64_t kMost = 1'048'576;
+    const Json model = in.job.value("model", Json());
+    const CatalogModel* known = model.is_string() ? catalog().model(model.get<std::string>()) : nullptr;
+    const std::int64_t experts =
+        in.whole({"num_experts", "num_moe_experts"}, "").value_or(known == nullptr ? 0 : known->model.experts.count);
+    const std::int64_t parallel = in.job.value("expert_parallel", std::int64_t{1}), gpus = in.job.value("gpus", std::int64_t{0}),
+                       stages = in.job.value("pipeline_parallel", std::int64_t{1});
+    if (parallel <= 1 || parallel > kMost || stages < 1 || stages > kMost || in.hangs("expert_parallel")) return;
+    if (experts > 1 && experts % parallel != 0)
+        in.refused.push_back(Text("import_plan.refused.experts").with("experts", experts).with("parallel", parallel));
+    if (gpus > 0 && gpus % (parallel * stages) != 0 && !in.hangs("pipeline_parallel") && !in.hangs("gpus"))
+        in.refused.push_back(Text("import_plan.refused.expert_world").with("gpus", gpus).with("product", parallel * stages));
 }
 
 void read_primus(Import& in) {
@@ -205,6 +235,7 @@ void read_primus(Import& in) {
     MegatronDefaults defaults{.silent = true, .dropout = 0, .needs_precision = false};
     read_megatron(in, defaults);
     ask_model(in);
+    check_primus_experts(in);
     read_primus_adapters(in);
     if (in.on("enable_primus_turbo", "expert_dispatch") && in.on("use_turbo_deepep", "expert_dispatch"))
         in.job["expert_dispatch"] = "deepep";  // its dispatcher takes the flex one's place

@@ -158,6 +158,8 @@ void translate(Import& in) {
             in.become(entry, key, value.starts_with("rms") ? "RMSNorm" : "LayerNorm");
         else if (key == "num_query_groups" && !entry.value.is_null())
             in.derive(Entry(entry), "group_query_attention", true);
+        else if (key == "trainer.precision" && value.starts_with("32"))
+            in.notes.emplace_back("import_plan.note.fp32_named"), entry.fate = Fate::no_number;
         else if (key == "trainer.precision")
             in.become(entry, value.starts_with("bf16") ? "bf16" : value.starts_with("16") ? "fp16" : "precision", true);
         else if ((key == "fp8_hybrid" || key == "fp8_e4m3" || key == "fp8_param_gather" || key == "fp8") && !in_8_bits)
@@ -258,8 +260,12 @@ void read_nemo1(Import& in) {
         in.entries.push_back({"vocab_size", "vocab_size", answer->second});
     read_gpus(in);
     in.on("fp8_on", "precision");
-    const bool whole = in.has("num_layers");  // otherwise these are changes of another file
-    read_megatron(in, {.silent = !whole, .needs_precision = whole});
+    // Changes of another file: NeMo's own megatron_gpt_config has the defaults of Megatron-LM.
+    const auto file = in.text("config_name", "");
+    const bool other = file && file->find("megatron_gpt_config") == std::string::npos;
+    const bool whole = in.has("num_layers") && !other;
+    read_megatron(in, {.silent = !whole, .needs_precision = whole, .sizes = !other});
+    if (other) note_file(in, "config_name");
     read_fsdp(in);
     check(in);
     read_part(in);

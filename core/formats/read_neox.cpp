@@ -23,8 +23,11 @@ constexpr Renamed kNames[] = {
     {"no_weight_tying", "untie_embeddings_and_output_weights"},
     {"train_micro_batch_size_per_gpu", "micro_batch_size"},
     {"train_batch_size", "global_batch_size"},
-    {"checkpoint_activations", "checkpoint_activations"},
-    {"checkpoint_num_layers", "checkpoint_num_layers"},
+    {"moe_num_experts", "num_experts"},
+    {"moe_top_k", "moe_router_topk"},
+    {"moe_expert_parallel_size", "expert_model_parallel_size"},
+    {"moe_expert_interval", "moe_layer_freq"},
+    {"expert_interval", "moe_layer_freq"},  // of forks
 };
 
 std::string text_of(const Json& value) { return value.is_string() ? lower_case(value.get<std::string>()) : dumped(value); }
@@ -51,6 +54,15 @@ void translate_gates(Import& in) {
     in.derive(from, "swiglu", true);
 }
 
+// Every layer has experts and each token takes one, where nothing else is said (neox_args.py, transformer.py).
+void fill_experts(Import& in) {
+    const Entry* experts = in.last("num_experts");
+    if (experts == nullptr || !experts->value.is_number() || experts->value.get<double>() <= 1) return;
+    const Entry from = *experts;
+    if (!in.has("moe_router_topk")) in.derive(from, "moe_router_topk", 1);
+    if (!in.has("moe_layer_freq")) in.derive(from, "moe_layer_freq", 1);
+}
+
 void translate(Import& in) {
     const Entry* activation = in.last("activation");
     const bool gated = activation != nullptr && text_of(activation->value).find("swiglu") != std::string::npos;
@@ -66,6 +78,8 @@ void translate(Import& in) {
             in.become(entry, entry.key, 1);
         else if (key == "activation" && gated)
             in.become(entry, "swiglu", true);
+        else if (key == "activation" && value.find("geglu") == std::string::npos)
+            entry.fate = Fate::no_number;  // without a gate they are all one shape
         else if (key == "norm")
             in.become(entry, "normalization", value.find("rms") != std::string::npos ? "RMSNorm" : "LayerNorm");
         else if (key == "pos_emb")
@@ -90,6 +104,7 @@ void translate(Import& in) {
     if (gated && !in.has("ffn_hidden_size") && hidden != nullptr && hidden->value.is_number_integer())
         in.derive(*hidden, "ffn_hidden_size", gated_width(std::clamp<std::int64_t>(hidden->value.get<std::int64_t>(), 0, 1'000'000) * 4));
     translate_gates(in);
+    fill_experts(in);
 }
 
 // [[["flash"], 24]], or ["flash"]; where nothing is said, its plain attention (arguments.py).
@@ -107,14 +122,6 @@ void read_attention_kinds(Import& in) {
     const bool fused = in.on("scaled_upper_triang_masked_softmax_fusion", "softmax_fusion");
     if (!flash && !fused && !in.hangs("softmax_fusion")) in.job["softmax_fusion"] = "off";
     if (flash && said) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "attention_config"));
-}
-
-// With experts the model is another one than its other sizes say.
-void ask_for_experts(Import& in) {
-    if (in.whole("moe_num_experts", "").value_or(1) <= 1) return;
-    in.mark("moe_num_experts", Fate::unknown);
-    in.job.erase("model");
-    ask_model(in);
 }
 
 // What would be left out in silence.
@@ -183,7 +190,6 @@ void read_neox(Import& in) {
     settle_deepspeed_types(in);
     read_attention_kinds(in);
     read_trainer_optimizer(in, "optimizer.type");
-    ask_for_experts(in);
     if (in.has("te_fp8_format")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "te_fp8_format"));
     if (in.job.value("tensor_parallel", std::int64_t{1}) > 1) note_uncounted(in, {"partition_activations"});
     in.job["framework"] = "megatron-deepspeed";

@@ -14,10 +14,11 @@ constexpr int kLikeEnough = 2;
 constexpr std::size_t kMost = 50;
 
 int telling(const std::vector<Entry>& entries) {
-    return count_like(entries, {"*_model_parallel_size", "*tensor_parallelism", "*pipeline_parallelism", "*context_parallelism",
-                                "*context_parallel_size", "*num_nodes", "*global_batch_size", "*micro_batch_size", "*seq_length",
-                                "*_parallel_degree", "training.seq_len", "training.local_batch_size", "training.max_context_length",
-                                "activation_checkpoint.mode", "parallelism.data_parallel*", "model_converters.converters"});
+    return count_like(
+        entries, {"*_model_parallel_size", "*tensor_parallelism", "*pipeline_parallelism", "*context_parallelism", "*context_parallel_size",
+                  "*num_nodes", "*global_batch_size", "*micro_batch_size", "*seq_length", "*_parallel_degree", "training.seq_len",
+                  "training.local_batch_size", "training.max_context_length", "cfg.mixed_precision", "activation_checkpoint.mode",
+                  "parallelism.data_parallel*", "model_converters.converters"});
 }
 
 // Whether a function sets something itself, or has a recipe changed by other functions, and does not merely start another one.
@@ -83,7 +84,8 @@ class Calls {
     int left_ = 100'000;
 };
 
-// In a program, what another of its jobs calls is a part of that one; in a library each is a recipe.
+// In a program, what another of its jobs calls is a part of that one; in a library each is a recipe, but for those whose names begin with
+// "_".
 bool is_part(const Calls& calls, const std::vector<const PythonScope*>& jobs, const PythonScope& scope) {
     return std::any_of(jobs.begin(), jobs.end(), [&](const PythonScope* job) {
         return job != &scope && std::any_of(job->entries.begin(), job->entries.end(), [&](const Entry& entry) {
@@ -139,11 +141,10 @@ std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set)
             recipes.push_back(&scope);
     }
     if (telling(all) < kLikeEnough) return std::nullopt;
-    if (plain.find("__main__") != std::string::npos) {
-        const std::vector<const PythonScope*> jobs = recipes;
-        std::erase_if(recipes, [&](const PythonScope* one) { return is_part(calls, jobs, *one); });
-        if (recipes.empty()) recipes = jobs;
-    }
+    const std::vector<const PythonScope*> jobs = recipes;
+    const bool program = plain.find("__main__") != std::string::npos;
+    std::erase_if(recipes, [&](const PythonScope* one) { return (program || one->name.starts_with('_')) && is_part(calls, jobs, *one); });
+    if (recipes.empty()) recipes = jobs;
     ReadJobs read;
     const FormatReader* reader = reader_for(text, all);
     read.format = reader->id;

@@ -1,21 +1,24 @@
 // Launch scripts: what each command would start.
 #include <algorithm>
-#include <cctype>
-#include <set>
 
 #include "base/text.h"
 #include "formats/documents.h"
 #include "formats/launch.h"
 #include "formats/named_model.h"
+#include "formats/read_elsewhere.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
 #include "formats/readers.h"
 #include "formats/recipe_command.h"
+#include "formats/script_commands.h"
+#include "formats/shell_files.h"
+#include "formats/trainers.h"
 
 namespace fourfold {
 
 namespace {
 
+constexpr std::size_t kMostJobs = 50;
 constexpr int kLikeEnough = 3;  // arguments of Megatron-LM that make a command one
 
 // The names of a job's arguments that the environment before a command sets by convention (Megatron-MoE-ModelZoo).
@@ -52,34 +55,6 @@ void add_settings(const ShellCommand& command, Import& in) {
             }
 }
 
-// Nothing is started, but lists of arguments are there to be started by another file. A flag keeps its values, wherever they were set; one
-// that two lists have stands once.
-ShellCommand all_lists(const ShellScript& script) {
-    std::vector<ShellWords> flags;
-    ShellCommand command;
-    for (const auto& [name, words] : script.variables) {
-        const std::size_t before = flags.size();
-        for (const ShellWord& word : words) {
-            if (word.text.find("--") != std::string::npos)
-                flags.push_back({word});
-            else if (flags.size() > before)
-                flags.back().push_back(word);
-            else if (word.text.ends_with(".py"))
-                command.words.push_back(word);
-        }
-    }
-    std::stable_sort(flags.begin(), flags.end(), [](const ShellWords& a, const ShellWords& b) { return a[0].line < b[0].line; });
-    std::set<std::string> met;
-    std::erase_if(flags, [&](const ShellWords& flag) {
-        std::string text = std::to_string(flag[0].line);
-        for (const ShellWord& word : flag) text += " " + word.text;
-        return !met.insert(std::move(text)).second;
-    });
-    command.line = flags.empty() ? 0 : flags[0][0].line;
-    for (ShellWords& flag : flags) command.words.insert(command.words.end(), flag.begin(), flag.end());
-    return command;
-}
-
 // Whether names of this convention are set for a script that is not here.
 bool sets_a_job(const ShellCommand& command) {
     const auto has = [&](std::initializer_list<std::string_view> names) {
@@ -88,70 +63,6 @@ bool sets_a_job(const ShellCommand& command) {
         });
     };
     return has({"TP"}) && has({"PP"}) && has({"MBS", "MICRO_BATCH_SIZE", "GBS", "GLOBAL_BATCH_SIZE"});
-}
-
-// The script's own variables, with the line of the first.
-ShellCommand all_variables(const ShellScript& script) {
-    ShellCommand command;
-    for (const auto& [name, words] : script.variables) {
-        if (words.size() != 1) continue;
-        command.settings.emplace_back(name, words[0].text);
-        const bool first = words[0].line > 0 && (command.line == 0 || words[0].line < command.line);
-        if (name == "TP" || name == "PP" || first) command.line = words[0].line;
-    }
-    return command;
-}
-
-// "model.tensor_model_parallel_size=8", also with Hydra's "+" before it; "mixed_precision=bf16_mixed" beside such ones.
-struct Override {
-    std::string key;
-    std::size_t value;
-};
-std::optional<Override> override_in(const std::string& word) {
-    const std::size_t begin = std::min(word.find_first_not_of('+'), word.size());
-    const std::size_t cut = word.find('=');
-    if (cut == std::string::npos || cut <= begin || std::isalpha(static_cast<unsigned char>(word[begin])) == 0) return std::nullopt;
-    const auto in_path = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '@' || c == '/';
-    };
-    std::string key = word.substr(begin, cut - begin);
-    return std::all_of(key.begin(), key.end(), in_path) ? std::optional(Override{std::move(key), cut + 1}) : std::nullopt;
-}
-
-// Hydra takes quotes that the shell left: model.recompute_granularity='"full"'.
-std::string unquoted(const std::string& text) {
-    const bool quoted = text.size() > 1 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0];
-    return quoted ? text.substr(1, text.size() - 2) : text;
-}
-
-// Takes them out of the command's words.
-std::vector<Entry> overrides_of(ShellCommand& command) {
-    std::vector<Entry> entries;
-    ShellWords rest;
-    for (const ShellWord& word : command.words) {
-        const auto found = override_in(word.text);
-        if (!found) {
-            rest.push_back(word);
-            continue;
-        }
-        Entry entry{found->key, found->key, unquoted(word.text.substr(found->value)), word.line};
-        entry.open = open_names(word.text);
-        entries.push_back(std::move(entry));
-    }
-    const bool paths =
-        std::any_of(entries.begin(), entries.end(), [](const Entry& entry) { return entry.key.find('.') != std::string::npos; });
-    const bool beside_file = entries.size() > 1 && std::any_of(rest.begin(), rest.end(), [](const ShellWord& word) {
-                                 return word.text.ends_with(".yml") || word.text.ends_with(".yaml");
-                             });
-    if (!paths && !beside_file) return {};
-    command.words = std::move(rest);
-    return entries;
-}
-
-// "bash run.sh --num-layers 8": the rest of what it would start stands in that script.
-bool starts_script(const ShellCommand& command) {
-    const auto flag = std::find_if(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text[0] == '-'; });
-    return std::any_of(command.words.begin(), flag, [](const ShellWord& word) { return word.text.ends_with(".sh"); });
 }
 
 // torchtitan's run_train.sh takes these names for arguments; the first is that of its TOML in other scripts too.
@@ -168,6 +79,9 @@ void add_torchtitan_names(const ShellScript& script, const ShellCommand& command
         else if (known != script.variables.end() && !known->second.empty())
             in.entries.push_back({key, name, known->second[0].text, known->second[0].line});
     }
+    const ShellWord* other = started_script(command);
+    if (other != nullptr && !other->text.ends_with(".sh") && !in.has("job.config_file") && !in.has("config"))
+        in.entries.push_back({"job.config_file", "", other->text, other->line});
 }
 
 // What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
@@ -178,16 +92,6 @@ void name_file(const ShellScript& script, const ShellCommand& command, const She
                                    [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
     if (file != rest.words.end())
         in.entries.push_back({format == "llm-foundry" ? "config_file" : "settings_file", "", file->text, file->line});
-}
-
-// "accelerate launch train.py", "swift sft": the word behind the program, one of these; "" where it is not there.
-std::string started_with(const ShellCommand& command, std::string_view program, std::initializer_list<std::string_view> words) {
-    for (std::size_t i = 0; i + 1 < command.words.size(); ++i) {
-        const std::string &name = command.words[i].text, &next = command.words[i + 1].text;
-        if ((name == program || name.ends_with(joined({"/", program}))) && std::find(words.begin(), words.end(), next) != words.end())
-            return next;
-    }
-    return "";
 }
 
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
@@ -201,7 +105,10 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (const std::string swift = started_with(rest, "swift", {"sft", "pt", "rlhf"}); !swift.empty())
         job.in.entries.push_back({"swift", "", swift, command.line});
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
-    if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) reader = reader_called("accelerate");
+    if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
+        if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
+        reader = reader_called("accelerate");
+    }
     if (!started_with(rest, "llamafactory-cli", {"train"}).empty()) reader = reader_called("llama-factory");
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
     if (reader->id == "gpt-neox") return std::nullopt;  // it takes files alone: what has its names here is a program of somebody's own
@@ -214,7 +121,10 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         std::vector<Entry> document = accelerate_documents(script);
         job.in.entries.insert(job.in.entries.begin(), document.begin(), document.end());
     }
-    name_file(script, command, rest, reader->id, job.in);
+    if (DocumentSettings document = document_settings(script, reader->id); document.reader != nullptr && reader->id != "accelerate")
+        job.in.entries.insert(job.in.entries.begin(), document.entries.begin(), document.entries.end());
+    else
+        name_file(script, command, rest, reader->id, job.in);
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
@@ -224,22 +134,6 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
                     Fate::no_number);
     reader->read(job.in);
     return job;
-}
-
-// Lines of "a.b=c" alone are one list of settings, not a program each.
-std::vector<ShellCommand> joined_overrides(const std::vector<ShellCommand>& commands) {
-    std::vector<ShellCommand> all;
-    bool before = false;
-    for (const ShellCommand& command : commands) {
-        const bool alone = !command.words.empty() && std::all_of(command.words.begin(), command.words.end(),
-                                                                 [](const ShellWord& word) { return override_in(word.text).has_value(); });
-        if (alone && before)
-            all.back().words.insert(all.back().words.end(), command.words.begin(), command.words.end());
-        else
-            all.push_back(command);
-        before = alone;
-    }
-    return all;
 }
 
 // Megatron-DeepSpeed has Megatron-LM's arguments, and some of its own.
@@ -265,11 +159,15 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     read_launch(script, command, in);
     const bool starts =
         std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
-    alone = alone || swift;
+    const bool named = in.has("model_name") && !in.has("num_layers") && take_named_model(in, "model_name");  // a fork's preset
+    const char* const file = in.has("yaml_cfg") ? "yaml_cfg" : in.has("cli_arg_yaml_cfgs") ? "cli_arg_yaml_cfgs" : nullptr;
+    alone = alone || swift || named || file != nullptr;
     read_megatron(in, {.silent = alone,
                        .needs_precision = !alone,
                        .own_checks = starts && !is_deepspeed(in.entries),
                        .experts = starts || !starts_script(command)});
+    if (file != nullptr) note_file(in, file);
+    if (named || file != nullptr) ask_model(in);
     if (swift)
         add_megatron_swift(in);
     else
@@ -278,33 +176,49 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     return in;
 }
 
-std::string title_of(const ShellCommand& command) {
-    for (const ShellWord& word : command.words)
-        if (word.text.ends_with(".py")) return without_marks(word.text.substr(word.text.rfind('/') + 1));
-    for (const ShellWord& word : command.words)
-        if (word.text.ends_with(".sh")) return without_marks(word.text.substr(word.text.rfind('/') + 1));
-    return command.words.empty() ? "" : without_marks(command.words[0].text).substr(0, 80);
+// Nothing is started here, but a text is there that another program will start: a file that it writes, a command in a variable.
+ShellWords texts_inside(const ShellScript& script) {
+    constexpr std::size_t kMostTexts = 10;
+    ShellWords texts = script.files;
+    for (const auto& [name, words] : script.variables)
+        if (words.size() == 1) texts.push_back(words[0]);
+    std::erase_if(texts, [](const ShellWord& text) { return !holds_command(text.text); });
+    std::stable_sort(texts.begin(), texts.end(), [](const ShellWord& a, const ShellWord& b) { return a.line < b.line; });
+    texts.resize(std::min(texts.size(), kMostTexts));
+    return texts;
 }
 
-}  // namespace
+// Programs whose settings stand in a file, which may stand in the script.
+void add_file_jobs(const ShellScript& script, const NamesSet& set, ReadJobs& read) {
+    for (const ShellCommand& command : script.commands)
+        if (auto job = read_settings_file(script, command, set, read.format); job && read.jobs.size() < kMostJobs) {
+            job->title = title_of(command);
+            job->line = command.line;
+            read.jobs.push_back(std::move(*job));
+        }
+    if (!read.jobs.empty()) return;
+    if (auto job = read_document(script, set, read.format)) read.jobs.push_back(std::move(*job));
+}
 
-std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) {
-    constexpr std::size_t kMost = 50;
-    const ShellScript script = read_shell(text, set);
+ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     ReadJobs read{"megatron-lm", script.complete, {}, script.choices};
+    bool evaluates = false;
     for (const ShellCommand& command : joined_overrides(script.commands)) {
-        if (read.jobs.size() == kMost) break;
+        if (read.jobs.size() == kMostJobs) break;
         std::string format;
         if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
             foreign->title = title_of(command);
             foreign->line = command.line;
             read.jobs.push_back(std::move(*foreign));
-        } else if (megatron_likeness(arguments_of(command)) >= kLikeEnough) {
+        } else if (only_evaluates(command)) {
+            evaluates = true;
+        } else if (megatron_likeness(arguments_of(command)) >= (pretrains(command) ? 1 : kLikeEnough)) {
             read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }
     }
+    if (read.jobs.empty() && evaluates) return read;
     if (read.jobs.empty())
         if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kLikeEnough) {
             read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
@@ -312,7 +226,7 @@ std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) 
         }
     if (read.jobs.empty())
         for (const ShellCommand& command : script.commands)
-            if (sets_a_job(command) && read.jobs.size() < kMost)
+            if (sets_a_job(command) && read.jobs.size() < kMostJobs)
                 read.jobs.push_back({title_of(command), command.line, read_command(script, command, set, true)});
     if (const ShellCommand names = all_variables(script); read.jobs.empty() && sets_a_job(names))
         read.jobs.push_back({"", names.line, read_command(script, names, set, true)});
@@ -326,6 +240,21 @@ std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set) 
         reader->read(job.in);
         read.format = reader->id;
         read.jobs.push_back(std::move(job));
+    }
+    if (read.jobs.empty()) add_file_jobs(script, set, read);
+    return read;
+}
+
+}  // namespace
+
+std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set, std::int64_t first_line) {
+    const ShellScript script = read_shell(text, set, first_line);
+    ReadJobs read = started_jobs(script, set);
+    for (const ShellWord& inside : texts_inside(script)) {
+        if (!read.jobs.empty()) break;
+        ShellScript inner = read_shell(inside.text, set, inside.line);
+        inner.directives.insert(inner.directives.end(), script.directives.begin(), script.directives.end());
+        read = started_jobs(inner, set);
     }
     return read.jobs.empty() ? std::nullopt : std::optional(std::move(read));
 }

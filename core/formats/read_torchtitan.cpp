@@ -93,7 +93,8 @@ void read_precision(Import& in) {
     for (const char* key : {"model.converters", "model_converters.converters"}) {
         const auto list = in.text(key, "precision");
         if (!list || list->empty()) continue;
-        fp8 = fp8 || list->find("float8") != std::string::npos || list->find("mx") != std::string::npos;
+        const std::string names = lower_case(*list);
+        fp8 = fp8 || names.find("float8") != std::string::npos || names.find("mx") != std::string::npos;
     }
     fp8 = in.on("float8.enable_float8_linear", "precision") || in.on("training.enable_float8_linear", "precision") || fp8;
     in.text("model_spec", "precision");  // computed, it may hold 8-bit numbers
@@ -104,7 +105,7 @@ void read_precision(Import& in) {
     in.job["gradients_in_fp32"] = !reduced || *reduced == "float32";
     if (const auto stored = in.text("training.dtype", ""); stored && *stored != "float32")
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "training.dtype: " + stored->substr(0, 40)));
-    in.mark_all({"quantize.*", "float8.*", "mx.*"}, Fate::no_number);
+    in.mark_all({"quantize.*", "float8.*", "mx.*", "model_converters.*"}, Fate::no_number);
 }
 
 // The sections in which data parallelism stood one after the other.
@@ -142,7 +143,10 @@ void read_gpus(Import& in) {
         std::max<std::int64_t>(degree(in, "data_parallel_replicate_degree", "gpus").value_or(1), 1);  // of DDP too
     const bool open =
         in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel") || in.hangs("shard_replicas");
-    const bool all = !open && shards && *shards > 0 && *shards <= kMost && split > 0 && split <= kMost && replicas <= kMost &&
+    // What a file elsewhere says of the other degrees is not known here.
+    const bool said = !is_elsewhere(in) ||
+                      (in.job.contains("tensor_parallel") && in.job.contains("pipeline_parallel") && in.job.contains("context_parallel"));
+    const bool all = said && !open && shards && *shards > 0 && *shards <= kMost && split > 0 && split <= kMost && replicas <= kMost &&
                      *shards * split <= kMost && *shards * split * replicas <= kMost;
     if (all && !in.job.contains("gpus"))
         in.job["gpus"] = *shards * split * replicas;
@@ -294,7 +298,10 @@ void read_torchtitan(Import& in) {
     const bool elsewhere = is_elsewhere(in);
     for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "expert_parallel"})
         if (!in.job.contains(field) && !in.hangs(field) && !elsewhere) in.job[field] = 1;
-    if (elsewhere) in.notes.emplace_back("import_plan.note.recipe");
+    if (in.has("job.config_file"))
+        note_file(in, "job.config_file");
+    else if (elsewhere)
+        in.notes.emplace_back("import_plan.note.recipe");
     read_model_name(in);
     read_zero(in);
     read_gpus(in);

@@ -3,6 +3,7 @@
 
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
+#include "formats/shell_files.h"
 
 namespace fourfold {
 
@@ -42,9 +43,52 @@ const FormatReader* reader_called(std::string_view id) {
     return found == std::end(kReaders) ? nullptr : &*found;
 }
 
+// GPUs of a job of Kubeflow: each copy of a role has the same number; 0 where they differ, or nothing is said.
+static std::int64_t gpus_of_pods(const std::vector<Entry>& entries) {
+    constexpr std::int64_t kMost = 65'536;
+    std::int64_t pods = 0, each = 0;
+    for (const Entry& entry : entries) {
+        if (!entry.value.is_number_integer()) continue;
+        const std::int64_t value = std::clamp<std::int64_t>(entry.value.get<std::int64_t>(), 0, kMost);
+        if (matches("*eplicaSpecs.*.replicas", entry.key)) pods = std::min(pods + value, kMost);
+        if (!matches("*.limits.*.com/gpu", entry.key)) continue;
+        if (each > 0 && each != value) return 0;
+        each = value;
+    }
+    return pods * each;
+}
+
+// Settings of a cluster, with the script that it starts among them.
+static std::optional<ReadJobs> read_scripts_inside(const std::vector<Entry>& entries, const NamesSet& set) {
+    constexpr std::size_t kMostScripts = 20;
+    std::optional<ReadJobs> all;
+    std::size_t scripts = 0;
+    for (const Entry& entry : entries)
+        for (const Json& value : entry.value.is_array() ? entry.value : Json::array({entry.value})) {
+            const auto* text = value.get_ptr<const Json::string_t*>();
+            if (text == nullptr || !holds_command(*text) || ++scripts > kMostScripts) continue;
+            auto read = read_script(*text, set, std::max<std::int64_t>(entry.line, 1));
+            if (!read || (all && read->format != all->format)) continue;
+            if (!all) {
+                all = std::move(read);
+                continue;
+            }
+            for (ReadJob& job : read->jobs)  // workers start what their master does
+                if (std::none_of(all->jobs.begin(), all->jobs.end(), [&](const ReadJob& one) { return one.in.job == job.in.job; }))
+                    all->jobs.push_back(std::move(job));
+        }
+    const std::int64_t gpus = gpus_of_pods(entries);
+    if (all && gpus > 0 && all->jobs.size() == 1 && !all->jobs[0].in.job.contains("gpus")) {
+        Import& in = all->jobs[0].in;
+        in.job["gpus"] = gpus;
+        std::erase(in.asked, "gpus");
+    }
+    return all;
+}
+
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set) {
     const FormatReader* reader = reader_of(entries);
-    if (reader == nullptr) return std::nullopt;
+    if (reader == nullptr) return read_scripts_inside(entries, set);
     ReadJobs read{std::string(reader->id), true, {}, {}};
     for (auto& [title, part] : parts_of(std::move(entries))) {
         ReadJob job;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <utility>
 
 #include "formats/entries.h"
 #include "formats/shell_files.h"
@@ -40,6 +41,7 @@ class Run {
     void finish() {
         script_.complete = script_.complete && !values_.overflowed && steps_ < kMostSteps;
         for (const auto& [name, variable] : variables_) script_.variables[name] = variable.words;
+        script_.files = files_.texts();
     }
 
  private:
@@ -207,21 +209,7 @@ class Run {
         }
         reasons_.pop_back();
         exited_ = !ways.empty() && after.empty();
-        variables_ = after.empty() ? before : after[0];
-        for (std::size_t i = 1; i < after.size(); ++i)
-            for (const auto& [name, value] : after[i]) {
-                const auto known = variables_.find(name);
-                if (known == variables_.end())
-                    variables_[name] = merged({}, value, reason);
-                else if (!(known->second == value))
-                    known->second = merged(known->second, value, reason);
-            }
-        for (auto& [name, value] : variables_)
-            for (const ShellVariables& one : after)
-                if (one.find(name) == one.end() && !value.words.empty()) {
-                    value = merged({}, value, reason);
-                    break;
-                }
+        variables_ = after.empty() ? before : merged_ways(after, reason);
     }
 
     void set(const std::string& name, ShellVariable value) {
@@ -292,15 +280,15 @@ class Run {
         if (name == "false") return Truth::no;
         exited_ = exited_ || name == "exit";
         if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
-        if (one_of(name, {"echo", "printf", "cd",    "mkdir",    "rm",    "cp",  "cat",  "sleep", "module", "ulimit",
-                          "pip",  "git",    "exit",  "return",   "shift", "set", "trap", "wait",  "unset",  "sed",
-                          "awk",  "tee",    "break", "continue", "which", "ls",  "date", "let"}))
-            return Truth::yes;
+        if (starts_nothing(name)) return Truth::yes;
         if (name == "eval") {
             again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);
             return Truth::yes;
         }
-        if (name == "read") values_.read(found.words, script_.documents);
+        if (name == "read") {
+            values_.read(found.words, script_.documents);
+            return Truth::yes;
+        }
         if (const auto function = functions_.find(name); function != functions_.end()) {
             call(function->second, found.words);
             return Truth::yes;
@@ -323,10 +311,7 @@ class Run {
 
     // A script inside of it, with what starts its shell before each of its commands.
     Truth inside(ShellInside inner) {
-        if (inner.options) {
-            learn(*inner.options, variables_);
-            script_.directives.insert(script_.directives.begin(), std::move(*inner.options));
-        }
+        if (inner.options) return job(std::move(inner));
         const std::size_t before = script_.commands.size();
         const bool exited = exited_;
         again(inner.script.text, inner.script.line);
@@ -335,6 +320,22 @@ class Run {
             words.insert(words.begin(), inner.launcher.begin(), inner.launcher.end());
         }
         exited_ = exited;  // the shell alone has
+        return Truth::yes;
+    }
+
+    // A scheduler's job: what it is told, and what is set in it, is no other job's.
+    Truth job(ShellInside inner) {
+        const ShellVariables outside = variables_;
+        std::vector<ShellCommand> directives = std::exchange(script_.directives, {*inner.options});
+        const std::size_t before = script_.commands.size();
+        leave_job(variables_);
+        learn(*inner.options, variables_);
+        inner.options.reset();
+        inside(std::move(inner));
+        for (std::size_t k = before; k < script_.commands.size(); ++k) tell_job(script_.directives, variables_, script_.commands[k]);
+        if (script_.commands.size() == before) directives.insert(directives.end(), script_.directives.begin(), script_.directives.end());
+        if (script_.commands.size() > before) variables_ = outside;
+        script_.directives = std::move(directives);
         return Truth::yes;
     }
 
@@ -386,10 +387,10 @@ class Run {
 
 }  // namespace
 
-ShellScript read_shell(std::string_view text, const std::map<std::string, std::string>& set) {
+ShellScript read_shell(std::string_view text, const std::map<std::string, std::string>& set, std::int64_t first_line) {
     ShellScript script;
     Run run(script, set);
-    run.text(text, 1);
+    run.text(text, first_line);
     run.finish();
     return script;
 }

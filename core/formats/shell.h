@@ -32,6 +32,7 @@ struct ShellCommand {
     ShellWords words;                                           // the program first
     std::vector<std::pair<std::string, std::string>> settings;  // A=1 before it
     std::int64_t line = 0;
+    ShellWords asked{};  // of the scheduler, where the script hands over several jobs: those of its own job
 };
 
 struct ShellScript {
@@ -39,11 +40,12 @@ struct ShellScript {
     std::vector<ShellCommand> directives;                     // of schedulers: "#SBATCH --nodes 4" has the words SBATCH, --nodes, 4
     std::map<std::string, ShellWords> variables;              // at its end
     std::vector<std::string> documents;                       // here-documents, <<EOF
+    ShellWords files;                                         // texts that it writes, with the values of names in them
     std::map<std::string, std::vector<std::string>> choices;  // an open name, and what the text compares it with
     bool complete = true;                                     // false: it is nested too deep, or would grow without end
 };
 
 // `set`: values of names that are set before it starts.
-ShellScript read_shell(std::string_view text, const std::map<std::string, std::string>& set = {});
+ShellScript read_shell(std::string_view text, const std::map<std::string, std::string>& set = {}, std::int64_t first_line = 1);
 
 }  // namespace fourfold

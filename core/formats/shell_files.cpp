@@ -1,5 +1,6 @@
 #include "formats/shell_files.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fourfold {
@@ -7,11 +8,52 @@ namespace fourfold {
 static bool is_shell(std::string_view word) { return word == "bash" || word == "sh" || word.ends_with("/bash") || word.ends_with("/sh"); }
 static bool is_scheduler(std::string_view word) { return word == "sbatch" || word == "qsub" || word == "bsub"; }
 
+bool starts_nothing(std::string_view program) {
+    constexpr std::string_view kPrograms[] = {"echo", "printf", "cd",    "mkdir",    "rm",    "cp",  "cat",  "sleep", "module", "ulimit",
+                                              "pip",  "git",    "exit",  "return",   "shift", "set", "trap", "wait",  "unset",  "sed",
+                                              "awk",  "tee",    "break", "continue", "which", "ls",  "date", "let",   "grep"};
+    return std::find(std::begin(kPrograms), std::end(kPrograms), program) != std::end(kPrograms);
+}
+
+bool holds_command(std::string_view text) {
+    constexpr std::string_view kSeparators = " \t\n;&|(";
+    for (const std::string_view program : {"python", "python3", "torchrun", "deepspeed", "accelerate", "srun"})
+        for (std::size_t at = text.find(program); at != std::string_view::npos; at = text.find(program, at + 1)) {
+            const bool begins = at == 0 || kSeparators.find(text[at - 1]) != std::string_view::npos || text[at - 1] == '/';
+            const std::size_t end = at + program.size();
+            if (begins && end < text.size() && text[end] == ' ' && text.find_first_not_of(' ', end) != std::string_view::npos) return true;
+        }
+    return false;
+}
+
+// What starts a program somewhere else has the command as one word: "ssh host '…'", "xpk workload create --command='…'".
+static std::optional<ShellInside> in_one_word(const ShellWords& words) {
+    constexpr std::string_view kTrainers[] = {"python", "python3", "torchrun", "deepspeed", "accelerate", "srun"};
+    const std::string_view program = std::string_view(words[0].text).substr(words[0].text.rfind('/') + 1);
+    if (std::find(std::begin(kTrainers), std::end(kTrainers), program) != std::end(kTrainers)) return std::nullopt;
+    for (std::size_t k = 1; k < words.size(); ++k) {
+        const std::string& word = words[k].text;
+        const std::size_t cut = word.starts_with("--") ? std::min(word.find('='), word.find(' ')) : std::string::npos;
+        const std::string text = cut == std::string::npos ? word : word.substr(cut + 1);
+        const bool flag = text.starts_with("-");
+        if (words[k].comes_from_one && !flag && holds_command(text))
+            return ShellInside{{text, words[k].line}, {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(k)}};
+    }
+    return std::nullopt;
+}
+
 static std::string bare_name(const std::string& name) { return name.starts_with("./") ? name.substr(2) : name; }
 
 const ShellText* ShellFiles::file(const std::string& name) const {
     const auto found = files_.find(bare_name(name));
     return found == files_.end() ? nullptr : &found->second;
+}
+
+ShellWords ShellFiles::texts() const {
+    ShellWords all;
+    for (const auto& [name, file] : files_) all.push_back({file.text, file.line});
+    if (!printed_.text.empty()) all.push_back({printed_.text, printed_.line});
+    return all;
 }
 
 bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& documents, ShellValues& values) {
@@ -71,9 +113,10 @@ std::optional<ShellInside> ShellFiles::inside(const ShellWords& words, bool pipe
                 break;  // a script that is not here
             return found;
         }
-        if (piped && i == 0 && !printed.text.empty()) return ShellInside{printed, {}};
+        if (piped && i == 0 && !printed.text.empty())
+            return ShellInside{printed, {}, scheduler ? std::optional(ShellCommand{words, {}, words[0].line}) : std::nullopt};
     }
-    return std::nullopt;
+    return in_one_word(words);
 }
 
 }  // namespace fourfold

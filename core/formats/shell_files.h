@@ -21,12 +21,19 @@ struct ShellInside {
     std::optional<ShellCommand> options = {};  // of sbatch and the like, as a directive
 };
 
+// Whether a word is a script of its own: "cd /code && python train.py --bf16".
+bool holds_command(std::string_view text);
+
+// Programs that start no other one: "echo", "mkdir".
+bool starts_nothing(std::string_view program);
+
 class ShellFiles {
  public:
     // "cat > FILE <<EOF", "tee -a FILE <<EOF": the file is kept. False: the command writes none.
     bool write(const ShellWords& words, const std::vector<std::string>& documents, ShellValues& values);
     // `piped`: it takes what the command before it prints.
     std::optional<ShellInside> inside(const ShellWords& words, bool piped, const std::vector<std::string>& documents, ShellValues& values);
+    ShellWords texts() const;
 
  private:
     const ShellText* file(const std::string& name) const;

@@ -102,10 +102,35 @@ ShellVariable merged(const ShellVariable& a, const ShellVariable& b, const std::
     return both;
 }
 
+ShellVariables merged_ways(const std::vector<ShellVariables>& ways, const std::string& reason) {
+    ShellVariables all = ways[0];
+    for (std::size_t i = 1; i < ways.size(); ++i)
+        for (const auto& [name, value] : ways[i]) {
+            const auto known = all.find(name);
+            if (known == all.end())
+                all[name] = merged({}, value, reason);
+            else if (!(known->second == value))
+                known->second = merged(known->second, value, reason);
+        }
+    for (auto& [name, value] : all)
+        for (const ShellVariables& one : ways)
+            if (one.find(name) == one.end() && !value.words.empty()) {
+                value = merged({}, value, reason);
+                break;
+            }
+    return all;
+}
+
 void learn(const ShellCommand& directive, ShellVariables& variables) {
     const auto set = [&](std::initializer_list<const char*> names, const std::string& value) {
         for (const char* name : names) variables.try_emplace(name, ShellVariable{{{value, directive.line}}});
     };
+    // Inside of a job these are set, whatever they are.
+    const bool slurm = directive.words[0].text == "SBATCH", pbs = directive.words[0].text == "PBS";
+    for (const char* name : {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_PROCID", "SLURM_NODEID", "SLURM_JOB_NODELIST", "SLURM_NODELIST"})
+        if (slurm) set({name}, open_mark(name));
+    for (const char* name : {"PBS_JOBID", "PBS_NODEFILE"})
+        if (pbs) set({name}, open_mark(name));
     for (std::size_t i = 1; i < directive.words.size(); ++i) {
         std::string word = directive.words[i].text, value;
         if (const std::size_t cut = word.find('='); cut != std::string::npos) {
@@ -121,6 +146,20 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
         if (word.starts_with("rt_") || word.starts_with("node_")) set({"NHOSTS"}, value);  // of Age, which tells how many nodes it gives
         if (word == "--gpus-per-node") set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}, value);
     }
+}
+
+void leave_job(ShellVariables& variables) {
+    std::erase_if(variables, [](const auto& one) {
+        return one.first.starts_with("SLURM_") || one.first.starts_with("PBS_") || one.first == "NHOSTS";
+    });
+}
+
+void tell_job(const std::vector<ShellCommand>& directives, const ShellVariables& variables, ShellCommand& command) {
+    if (!command.asked.empty()) return;  // of a job inside of this one
+    for (const ShellCommand& one : directives) command.asked.insert(command.asked.end(), one.words.begin() + 1, one.words.end());
+    for (const char* name : {"NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "WORLD_SIZE", "NUM_GPUS"})
+        if (const auto known = variables.find(name); known != variables.end() && known->second.words.size() == 1)
+            command.settings.emplace_back(name, known->second.words[0].text);
 }
 
 }  // namespace fourfold

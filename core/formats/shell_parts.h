@@ -73,9 +73,15 @@ using ShellVariables = std::map<std::string, ShellVariable>;
 // A variable after one of two ways, of which the text does not say which: what both have stays; each flag that one of them has alone is
 // open, with the value that it has on its way.
 ShellVariable merged(const ShellVariable& a, const ShellVariable& b, const std::string& reason);
+// All variables after one of several ways: what differs is open.
+ShellVariables merged_ways(const std::vector<ShellVariables>& ways, const std::string& reason);
 // Names that a scheduler sets, from what it is told: SLURM_NNODES.
 void learn(const ShellCommand& directive, ShellVariables& variables);
 std::string joined_words(const ShellWords& words);
+// The same of a job around it are none of an inner job's.
+void leave_job(ShellVariables& variables);
+// What the scheduler is told for a command's job, and the names in it that say how many GPUs there are.
+void tell_job(const std::vector<ShellCommand>& directives, const ShellVariables& variables, ShellCommand& command);
 
 enum class Truth { no, yes, unknown };
 inline Truth operator!(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }

@@ -60,9 +60,17 @@ std::optional<std::string> ShellValues::document(const std::string& word, const 
     return text(quoted + "\"");
 }
 
+// What a line or a file holds that is not here stays open: "while read -r TP PP".
 void ShellValues::read(const ShellWords& words, const std::vector<std::string>& documents) {
-    if (words.size() < 3) return;
-    if (auto read = document(words.back().text, documents)) set(words[words.size() - 2].text, {{{std::move(*read), words[0].line}}});
+    if (words.size() > 2)
+        if (auto read = document(words.back().text, documents))
+            return set(words[words.size() - 2].text, {{{std::move(*read), words[0].line}}});
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i].text;
+        if (word.size() == 2 && word[0] == '-' && std::string_view("dinNptu").find(word[1]) != std::string_view::npos)
+            ++i;  // takes a value
+        if (name_end(word, 0) == word.size() && !word.empty()) set(word, {{{open_mark(word), words[i].line}}});
+    }
 }
 
 void ShellValues::compared(const std::string& open, const std::string& with) {

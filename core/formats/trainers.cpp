@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "formats/named_model.h"
+#include "formats/shell.h"
 
 namespace fourfold {
 
@@ -78,11 +79,11 @@ static constexpr const char* kStages[] = {"none", "optimizer", "gradients", "wei
 
 void read_zero_stage(Import& in, std::string_view key) {
     const auto stage = in.whole(key, "zero");
-    if (!stage) return;
-    if (*stage >= 0 && *stage <= 3)
+    if (stage && *stage >= 0 && *stage <= 3)
         in.job["zero"] = kStages[*stage];
-    else
+    else if (stage)
         in.mark(key, Fate::unknown);
+    if (const Entry* const said = in.last(key); said && said->fate == Fate::unknown) in.job.erase("zero");  // a list, say
 }
 
 void read_attention_kernel(Import& in, std::string_view kernel) {
@@ -104,7 +105,8 @@ void read_zero_path(Import& in, std::string_view key) {
     if (stage < 0) return in.mark(key, Fate::unknown);
     in.job["zero"] = kStages[stage];
     if (says("nooffload") || says("withoutoffload") || (!says("offload") && !says("cpu"))) return;
-    if (!says("param") || says("all") || says("opt")) {
+    const bool weights = says("param") || says("model");
+    if (!weights || says("all") || says("opt")) {
         in.text(key, "optimizer_offload");
         in.job["optimizer_offload"] = 1.0;
     }
@@ -184,6 +186,16 @@ void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
     if (!four && !eight) return;
     const bool once = four && in.has(twice) && !in.on(twice, "frozen_weights");
     in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";
+}
+
+void note_file(Import& in, std::string_view key) {
+    const auto said = in.text(key, "");
+    const Entry* entry = in.last(key);
+    if (entry == nullptr) return;
+    const std::string file = without_marks(said                       ? *said
+                                           : entry->value.is_string() ? entry->value.get<std::string>()
+                                                                      : dumped(entry->value));
+    in.notes.push_back(Text("import_plan.note.file").with("file", file.substr(0, 200)));
 }
 
 void refuse_without(Import& in, std::string_view program, std::string_view key) {

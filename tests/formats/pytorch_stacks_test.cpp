@@ -201,7 +201,7 @@ TEST_CASE("torchtitan: what is shared out, what is usual, what cannot be") {
         first_of_script("NGPU=8 CONFIG_FILE=./llama3_405b.toml ./run_train.sh --training.local_batch_size=2 --training.seq_len=8192\n");
     CHECK(some(script, {"gpus", "micro_batch", "tensor_parallel", "pipeline_parallel", "zero", "precision", "global_batch"}) ==
           "gpus=8 micro_batch=2 tensor_parallel=? pipeline_parallel=? zero=? precision=? global_batch=?");
-    CHECK(ids(script["notes"]) == "import_plan.note.recipe");
+    CHECK(ids(script["notes"]) == "import_plan.note.file");
     CHECK(ids(first_of_script("torchrun --nnodes 1 --nproc_per_node 8 train.py --training.local_batch_size 1 --training.seq_len 8192 "
                               "--parallelism.data_parallel_shard_degree 4 --parallelism.tensor_parallel_degree 4\n")["refused"]) ==
           "import_plan.refused.mesh");

@@ -115,8 +115,10 @@ TEST_CASE("a shell script: what it hands to a shell or a scheduler, or writes to
     CHECK(started("cat > x.json <<EOF\n{\"a\": 1}\nEOF\nrun --file x.json") == "run|--file|x.json");
     CHECK(started("cat > f <<EOF\nbash f\nbash f\nrun --a\nEOF\nbash f").starts_with("run"));  // without end
     const ShellScript read = read_shell("sbatch -N 2 <<EOF\n#SBATCH -N 4 --gpus-per-node 8\nrun \\$SLURM_NNODES\nEOF\n");
-    CHECK(read.directives.size() == 2);
-    CHECK(read.directives[0].words.back().text == "2");  // what the command says counts before the file
+    CHECK(read.directives.empty());  // they are the inner job's
+    REQUIRE(read.commands.back().asked.size() == 6);
+    CHECK(read.commands.back().asked[1].text == "2");  // what the command says counts before the file
+    CHECK(read.commands.back().asked[3].text == "4");
     CHECK(read.commands.back().words[1].text == "2");
     CHECK(read.commands.back().line == 3);
 }

@@ -1,4 +1,4 @@
-// Values and rules of the arguments: Megatron-LM d98e8a64dd, megatron/training/arguments.py.
+// The arguments of a plan, and their rules: Megatron-LM d98e8a64dd, megatron/training/arguments.py.
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,102 +10,6 @@ namespace fourfold {
 using To = MegatronArguments;
 using Name = std::string_view;  // of the row's field
 
-// ---- the model
-static void write_attention(To& to, Name) {
-    const Model& m = to.model;
-    to.number("--num-attention-heads", m.heads);
-    if (const LatentAttention& latent = m.latent; latent.kv_rank > 0) {
-        to.flag("--multi-latent-attention");
-        to.number("--q-lora-rank", latent.q_rank, 0);
-        to.number("--kv-lora-rank", latent.kv_rank);
-        to.number("--qk-head-dim", latent.nope_dim);
-        to.number("--qk-pos-emb-head-dim", latent.rope_dim);
-        to.number("--v-head-dim", latent.value_dim);
-        return;
-    }
-    if (m.kv_heads != m.heads) {  // the number alone has no effect
-        to.flag("--group-query-attention");
-        to.number("--num-query-groups", m.kv_heads);
-    }
-    if (m.head_dim * m.heads != m.hidden) to.number("--kv-channels", m.head_dim);
-}
-
-// The linear layers have biases all or none, queries, keys and values may have them alone.
-static void write_biases(To& to, Name) {
-    const Model& m = to.model;
-    if (!m.mlp_bias && !m.attention_out_bias) {
-        to.flag("--disable-bias-linear");
-        to.when(m.qkv_bias, "--add-qkv-bias");
-    } else if (!m.mlp_bias || !m.attention_out_bias || !m.qkv_bias) {
-        to.leave_out("export.left_out.biases");
-    }
-}
-
-// "([0]*3+[1]*58)": 1 for a layer of experts, in Python.
-static std::string layer_list(const ExpertLayers& list) {
-    const std::vector<std::uint8_t> layers(list.begin(), list.end());
-    std::string text;
-    for (std::size_t i = 0; i < layers.size();) {
-        std::size_t end = i;
-        while (end < layers.size() && layers[end] == layers[i]) ++end;
-        text += joined({text.empty() ? "" : "+", layers[i] != 0 ? "[1]*" : "[0]*", std::to_string(end - i)});
-        i = end;
-    }
-    return joined({"'(", text, ")'"});
-}
-
-static void write_experts(To& to, Name) {
-    const Experts& e = to.model.experts;
-    const auto& layers = to.model.expert_layers;
-    if (e.count == 0) return;
-    to.number("--num-experts", e.count);
-    to.number("--moe-router-topk", e.per_token);
-    to.number("--moe-router-num-groups", e.groups, 0);
-    to.number("--moe-router-group-topk", e.groups_per_token, 0);
-    to.number("--moe-ffn-hidden-size", e.ffn);
-    to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
-    if (layers.are_mixed()) to.flag("--moe-layer-freq", layer_list(layers));
-    if (e.shared_gate) to.leave_out("export.left_out.shared_gate");
-    if (e.router_bias) to.leave_out("export.left_out.router_bias");
-}
-
-// What a model may have besides.
-static void write_others(To& to, Name) {
-    const Model& m = to.model;
-    to.leave_out("export.left_out.config");
-    if (m.qk_norm_whole) to.leave_out("export.left_out.qk_norm_whole");
-    if (m.attention_sinks) to.leave_out("export.left_out.attention_sinks");
-    if (m.embedding_norm) to.leave_out("export.left_out.embedding_norm");
-    if (m.norms_per_layer != 2) to.leave_out(Text("export.left_out.norms").with("norms", m.norms_per_layer));
-    if (m.window.tokens > 0) to.leave_out(Text("export.left_out.window").with("tokens", m.window.tokens));
-}
-
-static constexpr MegatronRow kModelRows[] = {
-    {"layers", [](To& to, Name) { to.number("--num-layers", to.model.layers); }},
-    {"hidden", [](To& to, Name) { to.number("--hidden-size", to.model.hidden); }},
-    {"ffn", [](To& to, Name) { to.number("--ffn-hidden-size", to.model.ffn); }},
-    {"heads", write_attention},
-    {"vocabulary", [](To& to, Name) { to.number("--vocab-size", to.model.vocabulary); }},
-    {"max_positions",
-     [](To& to, Name) { to.number("--max-position-embeddings", std::max(to.model.max_positions, to.plan.sequence_length)); }},
-    {"tied", [](To& to, Name) { to.when(!to.model.tied, "--untie-embeddings-and-output-weights"); }},
-    {"gated",
-     [](To& to, Name) {
-         to.when(to.model.gated && !to.model.gelu_gate, "--swiglu");
-         if (to.model.gelu_gate) to.leave_out("export.left_out.gelu_gate");
-     }},
-    {"layer_norm",
-     [](To& to, Name) {
-         if (!to.model.layer_norm) to.flag("--normalization", "RMSNorm");
-     }},
-    {"bias", write_biases},
-    {"qk_norm", [](To& to, Name) { to.when(to.model.qk_norm && !to.model.qk_norm_whole, "--qk-layernorm"); }},
-    {"experts", write_experts},
-    {"multi_token_layers", [](To& to, Name) { to.number("--mtp-num-layers", to.model.multi_token_layers, 0); }},
-    {"others", write_others},
-};
-
-// ---- the plan
 static void write_layout(To& to, Name) {
     if (const LayoutPointer layout = listed_layout(to.model, to.plan))
         to.flag("--pipeline-model-parallel-layout", joined({"'", layout_text(*layout), "'"}));
@@ -408,6 +312,6 @@ static constexpr MegatronRow kPlanRows[] = {
     {"attention_dropout", leave},
 };
 
-const std::span<const MegatronRow> kMegatronModelRows = kModelRows, kMegatronPlanRows = kPlanRows;
+const std::span<const MegatronRow> kMegatronPlanRows = kPlanRows;
 
 }  // namespace fourfold

@@ -1,0 +1,94 @@
+// Programs that take their settings from a file: the file stands in the script, or it must be pasted too.
+#include <algorithm>
+
+#include "formats/documents.h"
+#include "formats/launch.h"
+#include "formats/read_elsewhere.h"
+#include "formats/script_commands.h"
+#include "formats/shell_parts.h"
+
+namespace fourfold {
+
+namespace {
+
+// What stands in a command of the program; how its file ends.
+struct Program {
+    std::string_view reader, word;
+    std::initializer_list<std::string_view> ends;
+};
+const Program kPrograms[] = {
+    {"nanotron", "run_train.py", {".yaml", ".yml"}},
+    {"torchtitan", "torchtitan.train", {".toml"}},
+    {"axolotl", "axolotl", {".yaml", ".yml"}},
+    {"axolotl", "axolotl.cli.train", {".yaml", ".yml"}},
+    {"llama-factory", "llamafactory-cli", {".yaml", ".yml", ".json"}},
+    {"llama-factory", "LLaMA-Factory/src/train.py", {".yaml", ".yml", ".json"}},
+    {"llama-factory", "LLaMA-Factory/src/train_bash.py", {".yaml", ".yml", ".json"}},
+    {"llm-foundry", "composer", {".yaml", ".yml"}},
+    {"gpt-neox", "deepy.py", {".yaml", ".yml"}},
+    {"primus", "primus-cli", {".yaml", ".yml"}},
+    {"primus", "primus/cli/main.py", {".yaml", ".yml"}},
+    {"nemo-1", "megatron_gpt_pretraining.py", {".yaml", ".yml", "_config"}},
+    {"nemo-1", "megatron_gpt_finetuning.py", {".yaml", ".yml", "_config"}},
+    {"maxtext", "MaxText.train", {".yaml", ".yml"}},
+    {"maxtext", "MaxText/train.py", {".yaml", ".yml"}},
+};
+
+bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
+    return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
+}
+
+// The file's word; nullptr: the command is another program's.
+const ShellWord* file_of(const ShellCommand& command, const Program& program) {
+    const auto at = std::find_if(command.words.begin(), command.words.end(), [&](const ShellWord& word) {
+        return word.text == program.word || (word.text.size() > program.word.size() && word.text.ends_with(program.word) &&
+                                             word.text[word.text.size() - program.word.size() - 1] == '/');
+    });
+    if (at == command.words.end()) return nullptr;
+    const auto file =
+        std::find_if(at + 1, command.words.end(), [&](const ShellWord& word) { return ends_with_any(word.text, program.ends); });
+    return file == command.words.end() ? nullptr : &*file;
+}
+
+}  // namespace
+
+std::optional<ReadJob> read_settings_file(const ShellScript& script, const ShellCommand& command, const NamesSet& set,
+                                          std::string& format) {
+    for (const Program& program : kPrograms) {
+        const ShellWord* file = file_of(command, program);
+        if (file == nullptr) continue;
+        ReadJob job;
+        job.in.answers = set;
+        DocumentSettings document = document_settings(script, program.reader);
+        const bool here = document.reader != nullptr;
+        const FormatReader* reader = here ? document.reader : reader_called(program.reader);
+        job.in.entries = std::move(document.entries);
+        ShellCommand rest = command;
+        for (Entry& entry : overrides_of(rest)) job.in.entries.push_back(std::move(entry));
+        format = reader->id;
+        read_launch(script, command, job.in);
+        reader->read(job.in);
+        if (here) return job;
+        job.in.keep_said({"gpus", "gpus_per_node"});
+        job.in.refused.clear();
+        const std::string name = without_marks(file->text.substr(file->text.find('=') + 1));  // "--config-name=x.yaml"
+        job.in.notes = {Text("import_plan.note.file").with("file", name.substr(0, 200))};
+        return job;
+    }
+    return std::nullopt;
+}
+
+std::optional<ReadJob> read_document(const ShellScript& script, const NamesSet& set, std::string& format) {
+    DocumentSettings document = document_settings(script);
+    if (document.reader == nullptr) return std::nullopt;
+    ReadJob job;
+    job.in.answers = set;
+    job.in.entries = std::move(document.entries);
+    job.line = job.in.entries[0].line;
+    format = document.reader->id;
+    for (const ShellCommand& command : script.commands) read_launch(script, command, job.in);
+    document.reader->read(job.in);
+    return job;
+}
+
+}  // namespace fourfold
