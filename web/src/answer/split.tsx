@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Estimate } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
@@ -57,11 +57,6 @@ interface SplitProps {
 // The plan in words, and what can be done with it. The field's own terms stand beside them, or with the reasons for who wants it plain.
 export function Split({ page, answer, act, exportPlan }: SplitProps) {
     const [explained, explain] = useState(false);
-    const why = useRef<HTMLParagraphElement>(null);
-    // On a phone it opens below the screen.
-    useEffect(() => {
-        if (explained) why.current?.scrollIntoView({ block: 'nearest' });
-    }, [explained]);
     const plain = page.depth === 'plain';
     return (
         <>
@@ -85,8 +80,8 @@ export function Split({ page, answer, act, exportPlan }: SplitProps) {
                     </button>
                 </span>
             </div>
-            <p ref={why} id="why" class="why" hidden={!explained}>
-                {explained && plain && <LaterTerms page={page} answer={answer} />} {explained && <LaterWhy page={page} answer={answer} />}
+            <p id="why" class="why" hidden={!explained}>
+                {explained && <LaterWhy page={page} answer={answer} />}
             </p>
         </>
     );

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { Estimate } from '../core/api';
 import { leftOutText, wholePlan } from '../shared/plan-words';
 import type { Page } from '../store/page';
@@ -12,16 +13,22 @@ interface Props {
 // The plan in the field's own terms.
 export const Terms = ({ page, answer }: Props) => <span class="terms">{wholePlan(page.catalog, answer.job, answer.data_parallel)}</span>;
 
-// Why this plan and no other. What is chosen comes from the search that the list and the map show too.
+// Why this plan and no other; in plain depth after its terms, which every detail shows beside the plan. What is chosen comes from the search
+// that the list and the map show too.
 export function Why({ page, answer }: Props) {
+    const here = useRef<HTMLSpanElement>(null);
+    // On a phone it opens below the screen.
+    useEffect(() => {
+        here.current?.parentElement?.scrollIntoView({ block: 'nearest' });
+    }, []);
     const { count } = answer.equally_good;
     const whose = whoseOf(page);
     const fits = answer.class !== 'does_not_fit';
     const tie = count > 1 ? say('answer.why_tie', { count }) : whose === 'all' && say('answer.why_alone');
     return (
-        <>
-            {say(`answer.why_${whose}`)} {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))}{' '}
-            {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
-        </>
+        <span ref={here}>
+            {page.depth === 'plain' && <Terms page={page} answer={answer} />} {say(`answer.why_${whose}`)}{' '}
+            {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+        </span>
     );
 }
