@@ -90,6 +90,13 @@ for (const { name, needs, start } of browsers) {
             await eventually('the verdict', () => run(isThere, '#answer h1 .verdict.does_not_fit'), true);
         });
 
+        use('what does not fit: the first change that is offered makes it fit, by one tap', async () => {
+            await open('?v=2&model=llama-3.1-70b&gpus=16');
+            await eventually('what to change', () => run(text, '#answer .changes li'), /fits/);
+            await browser.tap('#answer .changes li button');
+            await eventually('the verdict', () => run(isThere, '#answer h1 .verdict.fits'), true);
+        });
+
         use('a link: its own run, at 447 px too, with nothing wider than the screen', async () => {
             await open(link);
             assert.match(await run(() => document.title), /Llama 3\.1 70B on 64/);

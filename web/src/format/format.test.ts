@@ -132,6 +132,7 @@ test('amounts of money, energy and tokens', () => {
     expect([412, 361600, 2.5e6].map((kwh) => plain(en.energy(kwh)))).toEqual(['412 kWh', '362 MWh', '2.5 GWh']);
     const typed = ['1,000,000,000,000', '1.000.000', '1 000', '1e12', '2.5', '2,5', '', '15000000000000', 'many', '-1', '1,000,00'];
     expect(typed.map((text) => en.read(text))).toEqual([1e12, 1e6, 1000, 1e12, 2.5, 2.5, '', 1.5e13, 'many', -1, '1,000,00']);
+    expect(en.measured(8192.5)).toBe('8,192.5'); // never as if it were whole
     expect([256, 0, 0.007675947705, 8_030_261_248, 989.4e12, 2.5e-7, -3e10].map(en.measured)).toEqual([
         '256',
         '0',

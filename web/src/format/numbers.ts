@@ -77,7 +77,7 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
         measured(value) {
             const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
             if (power >= 10 || power < -6) return `${significant(4).format(value / 10 ** power)}×10${raised(power)}`;
-            return Number.isInteger(value) ? exact(value) : significant(4).format(value);
+            return Number.isInteger(value) ? exact(value) : significant(Math.max(4, power + 2)).format(value); // never as if it were whole
         },
         percent: (share) =>
             share > 0 && share < 0.0005

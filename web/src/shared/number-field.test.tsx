@@ -24,6 +24,12 @@ test('numbers stand in the reader’s way and may be typed in any', () => {
     ]);
 });
 
+test('a count that is not whole is seen to be none; of what may be chosen, zero is a number and not an empty field', () => {
+    expect(shown(8192.5).field.value).toBe('8,192.5');
+    expect(shown(0, { amount: true, auto: true }).field.value).toBe('0');
+    expect(shown(0, { amount: true }).field.value).toBe('');
+});
+
 test('what is typed stays while it means the value; another value shows at once', () => {
     const { field, set } = shown(8192);
     write(field, '16 384');
