@@ -34,6 +34,7 @@ const middle = async (selector) => {
     const place = () => {
         const element = document.querySelector(selector);
         if (!element) throw new Error(`${selector} is not there`);
+        dispatchEvent(new WheelEvent('wheel')); // a reader scrolls by hand, after which the page no longer holds a section where a link went
         element.scrollIntoView({ block: 'center', behavior: 'instant' });
         const { left, right, top, bottom } = element.getBoundingClientRect();
         return { element, at: [Math.round((left + right) / 2), Math.round((top + bottom) / 2)] };

@@ -12,7 +12,7 @@ export const words = {
     methods: 'Two methods',
     calibrate: 'Calibrate with your own runs',
     nothingSent: /Nothing has been sent yet\..* sends the following to git\.example, and nothing else/,
-    nearRuns: /measured runs? (is|are) like this one: the estimated step time was off by .*%|^No measured run is near this one\. The nearest is .+: .+\.$/,
+    nearRuns: /measured runs? like this one tells? the time of a step: the estimate was off by .*%|^No measured run is near this one\. The nearest is .+: .+\.$/,
 
     // Links
     newerLink: /newer version/,
