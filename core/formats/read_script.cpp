@@ -1,5 +1,6 @@
 // Launch scripts: what each command would start.
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "formats/documents.h"
@@ -121,10 +122,13 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         std::vector<Entry> document = accelerate_documents(script);
         job.in.entries.insert(job.in.entries.begin(), document.begin(), document.end());
     }
-    if (DocumentSettings document = document_settings(script, reader->id); document.reader != nullptr && reader->id != "accelerate")
+    if (DocumentSettings document = document_settings(script, reader->id); document.reader != nullptr && reader->id != "accelerate") {
+        for (Entry& entry : job.in.entries)
+            if (entry.key == "job.config_file") entry.written = std::exchange(entry.value, nullptr);  // the file is here
         job.in.entries.insert(job.in.entries.begin(), document.entries.begin(), document.entries.end());
-    else
+    } else {
         name_file(script, command, rest, reader->id, job.in);
+    }
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);

@@ -134,9 +134,11 @@ class Lexer {
 
     void end_line() {
         add(ShellToken::end_of_line, {"", line_});
+        const auto waiting = std::exchange(waiting_, {});
+        const std::string_view margin = waiting.empty() ? "" : margin_here();
         ++at_;
         ++line_;
-        for (const auto& [end, indented] : std::exchange(waiting_, {})) read_document(end, indented);
+        for (const auto& [end, indented] : waiting) read_document(end, indented, margin);
     }
 
     void comment() {
@@ -205,8 +207,16 @@ class Lexer {
         return false;
     }
 
-    void read_document(const std::string& end, bool indented) {
-        std::string content;
+    // The blanks before the line that ends here.
+    std::string_view margin_here() const {
+        const std::size_t before = at_ == 0 ? std::string_view::npos : text_.rfind('\n', at_ - 1);
+        const std::string_view line = text_.substr(before + 1, at_ - before - 1);
+        return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
+    }
+
+    // It ends below its command's first letter too, as where a script stands indented in a file of a cluster's settings.
+    void read_document(const std::string& end, bool indented, std::string_view margin) {
+        std::string content, moved;
         while (at_ < text_.size()) {
             const std::size_t stop = std::min(text_.find('\n', at_), text_.size());
             std::string_view line = text_.substr(at_, stop - at_);
@@ -217,6 +227,13 @@ class Lexer {
             while (indented && bare.starts_with('\t')) bare.remove_prefix(1);
             if (bare == end) break;
             content.append(bare).push_back('\n');
+            if (margin.empty() || indented) continue;
+            if (line.starts_with(margin)) line.remove_prefix(margin.size());
+            if (line == end) {
+                content = std::move(moved);
+                break;
+            }
+            moved.append(line).push_back('\n');
         }
         found_.documents.push_back(std::move(content));
     }

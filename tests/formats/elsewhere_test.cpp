@@ -69,6 +69,22 @@ data_parallel_shard_degree = 4
 EOF
 ./own.sh t.toml
 )");
+    const Json indented = first_of_script(R"(kind: Job
+      args:
+      - |
+        cat > t.toml <<EOF
+        [model]
+        name = "llama3"
+        flavor = "8B"
+        [training]
+        local_batch_size = 2
+        EOF
+        torchrun --nproc_per_node=8 --nnodes=2 train.py --job.config_file t.toml --training.seq_len 4096
+)");
+    CHECK(some(indented, {"model", "gpus", "tensor_parallel", "micro_batch", "global_batch", "sequence_length", "zero"}) ==
+          "model=\"llama-3-8b\" gpus=16 tensor_parallel=1 micro_batch=2 global_batch=32 sequence_length=4096 zero=\"weights\"");
+    CHECK(fate(indented, "--job.config_file") == "no_number 11");
+    CHECK(ids(indented["notes"]).find("import_plan.note.file") == std::string::npos);
     CHECK(titan["format"] == "torchtitan");
     CHECK(some(titan["jobs"][0], {"model", "gpus", "tensor_parallel", "micro_batch", "sequence_length"}) ==
           "model=\"llama-3-8b\" gpus=8 tensor_parallel=2 micro_batch=2 sequence_length=8192");

@@ -114,6 +114,7 @@ TEST_CASE("a shell script: what it hands to a shell or a scheduler, or writes to
     CHECK(started(job + "cat > out/job.sh <<EOF\nrun --b\nEOF\nsh out/job.sh") == "run|--b");  // written anew
     CHECK(started("cat > x.json <<EOF\n{\"a\": 1}\nEOF\nrun --file x.json") == "run|--file|x.json");
     CHECK(started("cat > f <<EOF\nbash f\nbash f\nrun --a\nEOF\nbash f").starts_with("run"));  // without end
+    CHECK(started("  cat > f <<EOF\n  A=4\n  EOF\n  source f\n  run --a $A") == "run|--a|4");  // all of it indented
     const ShellScript read = read_shell("sbatch -N 2 <<EOF\n#SBATCH -N 4 --gpus-per-node 8\nrun \\$SLURM_NNODES\nEOF\n");
     CHECK(read.directives.empty());  // they are the inner job's
     REQUIRE(read.commands.back().asked.size() == 6);

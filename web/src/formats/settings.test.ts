@@ -108,6 +108,12 @@ test('a script goes to the core as it is', async () => {
     expect(await readSettings('torchrun x.py', { TP: '8' })).toEqual({ request: { text: 'torchrun x.py', set: { TP: '8' } } });
 });
 
+test('a script that writes its settings is a script', async () => {
+    const script = "cat > t.yaml <<'EOF'\nmodel: a\nbatch: 2\nEOF\nrun t.yaml\n";
+    expect(await readSettings(script)).toEqual({ request: { text: script, set: {} } });
+    expect(formatOf('a: 1\nmerged:\n  <<: *base\n')).toBe('yaml');
+});
+
 test('what cannot be read is said with its place', async () => {
     expect(await problem('a: 1\nb: [1, 2\nc: 3\n')).toMatch(/^text syntax problem\.import_syntax \{"format":"YAML","line":[23],/);
     expect(await problem('[a]\nb = = 1\n')).toMatch(/^text syntax problem\.import_syntax \{"format":"TOML","line":2,/);
