@@ -156,9 +156,9 @@ std::optional<Json> called_in_list(const std::vector<PythonToken>& tokens, std::
 }
 
 std::string written_value(const std::vector<PythonToken>& tokens, std::size_t at) {
-    constexpr std::size_t kLongest = 60;
+    constexpr std::size_t kMostShown = 60;
     std::string all;
-    for (int depth = 0; at < tokens.size() && all.size() < kLongest; ++at) {
+    for (int depth = 0; at < tokens.size() && all.size() < kMostShown; ++at) {
         const PythonToken& token = tokens[at];
         if (depth == 0 && (token.kind == PythonToken::line_end || is_sign(token, ",)}];"))) break;
         if (is_sign(token, "([{")) ++depth;
