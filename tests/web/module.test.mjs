@@ -220,3 +220,13 @@ test('the built page carries these very modules', (context) => {
     assert.equal(names.length, built.length, `.wasm in web/dist: ${names}`);
     for (const name of names) assert.ok(built.some((one) => one.equals(readFileSync(new URL(`web/dist/${name}`, root)))), name);
 });
+
+test('every field and every choice of it has its words, in every language', () => {
+    const { fields } = JSON.parse(core.catalog());
+    for (const language of ['en', 'ja', 'zh']) {
+        const folder = new URL(`core/data/words/${language}/`, root);
+        const words = Object.assign({}, ...readdirSync(folder).map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'))));
+        const wanted = fields.flatMap(({ key, choices = [] }) => [`field.${key}`, ...choices.map(({ id }) => `choice.${key}.${id}`)]);
+        assert.deepEqual(wanted.filter((id) => !words[id]), [], language);
+    }
+});
