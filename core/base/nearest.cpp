@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/edit_distance.h"
 #include "base/fields.h"
 #include "base/text.h"
 
 namespace fourfold {
 
-static std::size_t edit_distance(std::string_view a, std::string_view b) {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i < a.size(); ++i) {

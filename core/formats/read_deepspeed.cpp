@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/edit_distance.h"
 #include "base/text.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
@@ -34,21 +35,6 @@ static bool is_one_of(std::string_view key, const std::string_view* begin, const
     return std::any_of(begin, end, [&](std::string_view own) { return matches(own, key); });
 }
 
-// Letters to change, add or leave out until one is the other (V. Levenshtein, 1966).
-static std::size_t letters_between(std::string_view one, std::string_view other) {
-    std::vector<std::size_t> row(other.size() + 1);
-    for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
-    for (std::size_t i = 0; i < one.size(); ++i) {
-        std::size_t before = std::exchange(row[0], i + 1);
-        for (std::size_t k = 0; k < other.size(); ++k) {
-            const std::size_t changed = before + (one[i] == other[k] ? 0 : 1);
-            before = row[k + 1];
-            row[k + 1] = std::min({changed, row[k] + 1, row[k + 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 // A key that the program does not have: a slip of the pen is refused, as the program does; anything else may be a newer release's, and is
 // not understood.
 static void judge_key(Import& in, Entry& entry, std::string_view program, std::string_view name, const std::string_view* begin,
@@ -57,7 +43,7 @@ static void judge_key(Import& in, Entry& entry, std::string_view program, std::s
     entry.fate = Fate::unknown;
     const std::string_view key = entry.key;
     const bool slip = name.size() > 5 && name.size() < kLongest && std::any_of(begin, end, [&](std::string_view own) {
-                          return own.find('*') == std::string_view::npos && letters_between(name, own) <= kSlip;
+                          return own.find('*') == std::string_view::npos && edit_distance(name, own) <= kSlip;
                       });
     if (!slip) return;
     in.refused.push_back(Text("import_plan.refused.no_key").with("program", program).with("key", key.substr(0, 80)));
