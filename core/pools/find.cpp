@@ -97,7 +97,7 @@ void try_stages(const Pools& pools, Mixes& best) {
         for (std::int64_t stages = least; stages <= pools.front().job.model.layers; stages += least) {
             if (asked.pipeline_parallel != kAuto && asked.pipeline_parallel != stages) continue;
             shape.pipeline_parallel = stages;
-            if (asked.gpus % shape.model_parallel() == 0) shapes.add(shape);
+            if (asked.gpus % shape.model_parallel() == 0 && shape.micro_batches() > 0) shapes.add(shape);
         }
     }
     std::vector<std::size_t> order(pools.size());

@@ -117,7 +117,8 @@ std::vector<std::int64_t> split_layers(const std::vector<StageCost>& stages, std
     const double least_sum = split.sum();
     std::vector<std::int64_t> best;
     double least = INFINITY;
-    for (double limit = first; most_work * limit + sum_work * least_sum < least; limit = split.next_limit(limit)) {
+    // Where the slowest stage counts for nothing (one micro-batch), every limit is looked at; behind the last one there is none.
+    for (double limit = first; std::isfinite(limit) && most_work * limit + sum_work * least_sum < least; limit = split.next_limit(limit)) {
         split.hold_within(limit);
         const double work = most_work * split.slowest() + sum_work * split.sum();
         if (work < least * (1 - 1e-9)) least = work, best = split.held;
