@@ -9,7 +9,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMost = 2'000;
+constexpr std::size_t kMostSettings = 2'000;
 
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view kSpace = " \t\r";
@@ -34,7 +34,7 @@ Json value_of(std::string_view text) {
     if (text.size() < 2 || text[0] != '[' || text.back() != ']') return scalar_of(text);
     Json list = Json::array();
     text = text.substr(1, text.size() - 2);
-    while (!trimmed(text).empty() && list.size() < kMost) {
+    while (!trimmed(text).empty() && list.size() < kMostSettings) {
         const std::size_t end = std::min(text.find(','), text.size());
         list.push_back(scalar_of(trimmed(text.substr(0, end))));
         text.remove_prefix(std::min(end + 1, text.size()));
@@ -91,7 +91,7 @@ std::vector<Entry> yaml_settings(std::string_view text, std::int64_t first_line)
     each_line(text, first_line, [&](std::string_view line, std::int64_t number) {
         const std::size_t column = line.find_first_not_of(' ');
         const std::string_view rest = trimmed(line);
-        if (rest.empty() || rest.starts_with("---") || entries.size() >= kMost) return;
+        if (rest.empty() || rest.starts_with("---") || entries.size() >= kMostSettings) return;
         const bool item = rest == "-" || rest.starts_with("- ");
         const std::size_t cut = cut_of(rest);
         if (item && cut == std::string_view::npos && !entries.empty() && entries.back().key == open) {
@@ -114,7 +114,7 @@ std::vector<Entry> toml_settings(std::string_view text, std::int64_t first_line)
     std::string section;
     each_line(text, first_line, [&](std::string_view line, std::int64_t number) {
         const std::string_view rest = trimmed(line);
-        if (rest.empty() || entries.size() >= kMost) return;
+        if (rest.empty() || entries.size() >= kMostSettings) return;
         if (rest[0] == '[' && rest.back() == ']' && rest.find('=') == std::string_view::npos) {
             section = plain_key(rest.substr(1, rest.size() - 2));
             return;

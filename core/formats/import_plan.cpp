@@ -11,10 +11,10 @@ namespace {
 
 // What was open in one of the jobs, with the values that the text compares it with.
 Json questions_of(const ReadJobs& read, const std::vector<std::string>& names) {
-    constexpr std::size_t kMost = 50;
+    constexpr std::size_t kMostQuestions = 50;
     Json questions = Json::array();
     for (const std::string& name : names) {
-        if (questions.size() == kMost) break;
+        if (questions.size() == kMostQuestions) break;
         const auto choices = read.choices.find(name);
         questions.push_back(Object()
                                 .add("name", name.substr(0, 200))

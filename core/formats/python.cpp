@@ -13,7 +13,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostEntries = 20'000, kLongest = 200;
+constexpr std::size_t kMostEntries = 20'000, kLongestList = 200;
 
 using Token = PythonToken;
 
@@ -140,8 +140,8 @@ class Reader {
 
     std::string condition() const {
         std::string all;
-        for (std::size_t i = at_ + 1; i < tokens_.size() && !sign(i, ":") && tokens_[i].kind != Token::line_end && all.size() < kLongest;
-             ++i)
+        for (std::size_t i = at_ + 1;
+             i < tokens_.size() && !sign(i, ":") && tokens_[i].kind != Token::line_end && all.size() < kLongestList; ++i)
             all += (all.empty() ? "" : " ") + tokens_[i].value;
         return all.starts_with("__name__") ? "" : all;
     }

@@ -10,7 +10,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostTokens = 200'000, kLongest = 200;
+constexpr std::size_t kMostTokens = 200'000, kLongestToken = 200;
 using Token = PythonToken;
 
 class Tokens {
@@ -35,8 +35,8 @@ class Tokens {
         Token& before = list_[list_.size() - 2];
         if (before.kind != Token::number) return false;
         const Json left = python_number(before.value), right = python_number(std::string(value));
-        constexpr double kMost = 1e15;
-        if (!left.is_number_integer() || !right.is_number_integer() || left.get<double>() * right.get<double>() > kMost) return false;
+        constexpr double kLargest = 1e15;
+        if (!left.is_number_integer() || !right.is_number_integer() || left.get<double>() * right.get<double>() > kLargest) return false;
         before.value = dumped(Json(left.get<std::int64_t>() * right.get<std::int64_t>()));
         list_.pop_back();
         return true;
@@ -61,7 +61,7 @@ class Tokens {
             while (end < text_.size() &&
                    (in_name(text_[end]) || text_[end] == '.' || ((text_[end] == '-' || text_[end] == '+') && text_[end - 1] == 'e')))
                 ++end;
-            add(Token::number, text_.substr(begin, std::min(end - begin, kLongest)));
+            add(Token::number, text_.substr(begin, std::min(end - begin, kLongestToken)));
             at_ = end;
         } else if (c == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') {
             at_ += 2;
@@ -92,7 +92,7 @@ class Tokens {
             ++end;
         const bool prefix = end < text_.size() && (text_[end] == '"' || text_[end] == '\'') && end - at_ <= 2;
         const bool computed = prefix && text_.substr(at_, end - at_).find_first_of("fF") != std::string_view::npos;
-        if (!prefix || computed) add(Token::name, text_.substr(at_, std::min(end - at_, kLongest)));  // f"…" is computed
+        if (!prefix || computed) add(Token::name, text_.substr(at_, std::min(end - at_, kLongestToken)));  // f"…" is computed
         at_ = end;
     }
 
@@ -113,7 +113,7 @@ class Tokens {
             ++end;
         }
         end = std::min(end, text_.size());
-        add(Token::text, text_.substr(begin, std::min(end - begin, kLongest)));
+        add(Token::text, text_.substr(begin, std::min(end - begin, kLongestToken)));
         at_ = std::min(end + (triple ? 3 : end < text_.size() && text_[end] == '\n' ? 0 : 1), text_.size());
         line_ += lines;
     }

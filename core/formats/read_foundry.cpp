@@ -49,7 +49,7 @@ static void read_mpt(Import& in) {
 }
 
 // PEFT's configuration below the model's.
-static void read_part(Import& in) {
+static void read_what_is_trained(Import& in) {
     if (count_like(in.entries, {"lora*", "peft_config*"}) > 0) return refuse_mode(in, "LoRA");
     if (count_like(in.entries, {"model.peft_config*"}) == 0) return;
     const auto way = in.text("model.peft_config.peft_type", "trained");
@@ -155,7 +155,7 @@ void read_foundry(Import& in) {
     if (in.has("fsdp_config.activation_checkpointing") && !in.on("fsdp_config.activation_checkpointing", "recompute"))
         in.job["recompute"] = "none";
     if (in.on("fsdp_config.activation_cpu_offload", "activation_offload")) in.job["activation_offload"] = 1.0;
-    read_part(in);
+    read_what_is_trained(in);
     ask_rest(in);
 }
 

@@ -20,7 +20,7 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostJobs = 50;
-constexpr int kLikeEnough = 3;  // arguments of Megatron-LM that make a command one
+constexpr int kOfMegatron = 3;  // arguments of Megatron-LM that make a command one
 
 // The names of a job's arguments that the environment before a command sets by convention (Megatron-MoE-ModelZoo).
 constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_model_parallel_size"},
@@ -217,14 +217,14 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
             read.jobs.push_back(std::move(*foreign));
         } else if (only_evaluates(command)) {
             evaluates = true;
-        } else if (megatron_likeness(arguments_of(command)) >= (pretrains(command) ? 1 : kLikeEnough)) {
+        } else if (megatron_likeness(arguments_of(command)) >= (pretrains(command) ? 1 : kOfMegatron)) {
             read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }
     }
     if (read.jobs.empty() && evaluates) return read;
     if (read.jobs.empty())
-        if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kLikeEnough) {
+        if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {
             read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }

@@ -45,12 +45,12 @@ const FormatReader* reader_called(std::string_view id) {
 
 // GPUs of a job of Kubeflow: each copy of a role has the same number; 0 where they differ, or nothing is said.
 static std::int64_t gpus_of_pods(const std::vector<Entry>& entries) {
-    constexpr std::int64_t kMost = 65'536;
+    constexpr std::int64_t kMostPods = 65'536;
     std::int64_t pods = 0, each = 0;
     for (const Entry& entry : entries) {
         if (!entry.value.is_number_integer()) continue;
-        const std::int64_t value = std::clamp<std::int64_t>(entry.value.get<std::int64_t>(), 0, kMost);
-        if (matches("*eplicaSpecs.*.replicas", entry.key)) pods = std::min(pods + value, kMost);
+        const std::int64_t value = std::clamp<std::int64_t>(entry.value.get<std::int64_t>(), 0, kMostPods);
+        if (matches("*eplicaSpecs.*.replicas", entry.key)) pods = std::min(pods + value, kMostPods);
         if (!matches("*.limits.*.com/gpu", entry.key)) continue;
         if (each > 0 && each != value) return 0;
         each = value;

@@ -8,7 +8,7 @@
 
 namespace fourfold {
 
-static constexpr std::int64_t kMost = 1'048'576;
+static constexpr std::int64_t kLargestCount = 1'048'576;
 
 bool says_any(const Import& in, std::initializer_list<std::string_view> patterns) {
     return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
@@ -41,13 +41,13 @@ void refuse_adapters(Import& in, std::initializer_list<std::string_view> keys) {
 void read_copies_batch(Import& in, const BatchKeys& keys) {
     const auto micro = in.whole(keys.micro, "micro_batch");
     const auto steps = in.whole(keys.steps, "global_batch"), batch = in.whole(keys.batch, "global_batch");
-    const std::int64_t copies = std::min(in.copies(), kMost);
+    const std::int64_t copies = std::min(in.copies(), kLargestCount);
     const bool once = in.last(keys.steps) == nullptr;
     const std::int64_t times = once ? 1 : steps.value_or(0);
     if (micro && *micro > 0 && *micro <= 65'536) in.job["micro_batch"] = *micro;
     if (batch && *batch > 0) in.job["global_batch"] = *batch;
     const std::int64_t each = in.job.value("micro_batch", std::int64_t{0});
-    if (each <= 0 || times <= 0 || times > kMost) {
+    if (each <= 0 || times <= 0 || times > kLargestCount) {
         if (batch && *batch > 0 && times > 0 && copies > 0 && !in.hangs("micro_batch") && *batch % (copies * times) == 0)
             in.job["micro_batch"] = *batch / (copies * times);
         return;
@@ -65,14 +65,14 @@ void read_world(Import& in, const BatchKeys& keys, std::initializer_list<std::st
     if (in.job.contains("gpus") || in.answers.contains("gpus")) return;
     const auto said = [&](std::string_view key) { return in.whole(key, "gpus").value_or(0); };
     const std::int64_t micro = said(keys.micro), steps = said(keys.steps), batch = said(keys.batch);
-    if (batch <= 0 || micro <= 0 || steps <= 0 || micro > kMost || steps > kMost || batch % (micro * steps) != 0) return;
+    if (batch <= 0 || micro <= 0 || steps <= 0 || micro > kLargestCount || steps > kLargestCount || batch % (micro * steps) != 0) return;
     std::int64_t gpus = batch / (micro * steps);
     for (const std::string_view degree : degrees) {
         const std::int64_t parallel = std::max<std::int64_t>(said(degree), 1);
-        if (parallel > kMost || gpus > kMost) return;
+        if (parallel > kLargestCount || gpus > kLargestCount) return;
         gpus *= parallel;
     }
-    if (gpus <= kMost && !in.hangs("gpus")) in.job["gpus"] = gpus;
+    if (gpus <= kLargestCount && !in.hangs("gpus")) in.job["gpus"] = gpus;
 }
 
 static constexpr const char* kStages[] = {"none", "optimizer", "gradients", "weights"};  // of ZeRO
