@@ -1,140 +1,18 @@
-// Measured links: our JSON form, and what read_links makes of the tools' outputs. The fixtures in tests/links are made up; their form is
-// that of the tools (see the sources in core/links for where it is documented).
+// What read_links makes of a matrix, and of texts of any kind.
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 
-#include "api.h"
-#include "contract.h"
-#include "embedded_tests.h"
+#include "links/asking.h"
 #include "links/read.h"
 
 using namespace fourfold;
+using namespace fourfold::tests::links;
 using tests::at;
 using tests::brief;
 using tests::json;
 using tests::said;
-
-namespace {
-
-std::string fixture(std::string_view name) {
-    for (const embedded::File& file : embedded::links)
-        if (file.name == name) return std::string(file.text);
-    return "";
-}
-
-Json ask(const Json& request) {
-    const std::string answer = api::read_links(request.dump(-1, ' ', false, Json::error_handler_t::replace));
-    CHECK_MESSAGE(tests::answer_defect(answer, "read_links") == "", answer.substr(0, 600));
-    return json(answer);
-}
-Json read(const std::string& text, const char* unit = "auto") { return ask({{"text", text}, {"unit", unit}}); }
-Json read_fixture(const char* name, const char* unit = "auto") {
-    const std::string text = fixture(name);
-    CHECK_MESSAGE(!text.empty(), name);
-    return read(text, unit);
-}
-std::string problems(const Json& answer) { return brief(answer["problems"]); }
-// "field rule: message" of each problem, without "problem." before the id.
-std::string messages(const Json& answer) {
-    std::string lines;
-    for (const Json& p : at(answer, "problems"))
-        lines += (lines.empty() ? "" : "\n") + p["field"].get<std::string>() + " " + p["rule"].get<std::string>() + ": " +
-                 said(p["message"]).substr(std::string_view("problem.").size());
-    return lines;
-}
-// What is suggested for the first problem.
-std::string advice(const Json& answer) { return said(at(at(answer, "problems")[0], "suggestion")); }
-// Whether a text of this id is somewhere in the answer, with these arguments where some are given.
-bool says(const Json& answer, const char* id, const char* args = "") {
-    if (at(answer, "id") == id) return *args == '\0' || at(answer, "args") == json(args);
-    for (const auto& item : answer.items())
-        if (item.value().is_structured() && says(item.value(), id, args)) return true;
-    return false;
-}
-
-}  // namespace
-
-TEST_CASE("links: our JSON form goes in and comes out") {
-    const Json form = json(R"({"nodes": ["a", "b", "c"], "gbyte_per_s": [[0.0, 12.5, 3.0], [11.5, 0.0, 2.25], [3.5, 2.0, 0.0]],
-                               "latency_us": [[0.0, 5.0, 6.0], [5.5, 0.0, 7.0], [6.5, 7.5, 0.0]]})");
-    Problems none;
-    const auto links = links_from_json(form, "links", none);
-    REQUIRE(links);
-    CHECK(none.empty());
-    CHECK(links->size() == 3);
-    CHECK(links->rate(0, 1) == 12.5e9);
-    CHECK(links->rate(1, 0) == 11.5e9);
-    CHECK(links->rate(2, 2) == 0);
-    CHECK(links->latency(2, 1) == doctest::Approx(7.5e-6));
-    CHECK_FALSE(links->gpus);
-    CHECK(links_to_json(*links) == form);
-
-    Json gpus = json(R"({"gpus": ["a", "b"], "gbyte_per_s": [[200, 12.3456], [1e-3, null]], "latency_us": null})");
-    const auto single = links_from_json(gpus, "links", none);
-    REQUIRE(single);
-    CHECK(single->gpus);
-    CHECK(single->latency(0, 1) == 0);
-    CHECK(single->rate(0, 0) == 200e9);  // inside a unit: kept where it was given
-    CHECK(links_to_json(*single) == json(R"({"gpus": ["a", "b"], "gbyte_per_s": [[200.0, 12.3456], [0.001, 0.0]]})"));
-}
-
-TEST_CASE("links: at most 6 digits are written") {
-    Links links{{"a", "b"}, false, {0, 1e9 / 3, 2e9 / 3, 0}, {}};
-    CHECK(links_to_json(links).dump() == R"({"gbyte_per_s":[[0.0,0.333333],[0.666667,0.0]],"nodes":["a","b"]})");
-}
-
-TEST_CASE("links: every mistake in our JSON form, all at once, with row and column") {
-    const auto wrong = [](const char* text) {
-        Problems problems;
-        CHECK_FALSE(links_from_json(json(text), "links", problems));
-        return brief(problems);
-    };
-    CHECK(wrong("7") == "links type 7 -> null");
-    CHECK(wrong("{}") == "links.nodes missing null -> null");
-    CHECK(wrong(R"({"nodes": ["a", "b"], "gpus": ["a", "b"]})") == "links.nodes unknown null -> null");
-    CHECK(wrong(R"({"nodes": "a"})") == "links.nodes type \"a\" -> null");
-    CHECK(wrong(R"({"nodes": ["a"]})") == "links.nodes range 1 -> null");
-    CHECK(wrong(R"({"nodes": ["a", "b"]})") == "links.gbyte_per_s missing null -> null");
-    CHECK(wrong(R"({"nodes": ["a", "b"], "gbyte_per_s": 3})") == "links.gbyte_per_s type null -> null");
-    CHECK(wrong(R"({"nodes": ["a", "b"], "gbyte_per_s": [[0, 1]]})") == "links.gbyte_per_s type null -> null");
-    CHECK(wrong(R"({"nodes": ["a", "b"], "gbyte_per_s": [[0, 1], [1]]})") == "links.gbyte_per_s[1] type null -> null");
-    CHECK(wrong(R"({"nodes": ["a", "", "a", 4], "speed": 1,
-                    "gbyte_per_s": [[0, -1, 0, 1e9], [null, 0, "fast", 1], [1, 1, 0, 1], [1, 1, 1, 0]],
-                    "latency_us": [[0, 1, 1, -1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1e9, 0]]})") ==
-          "links.nodes[3] type 4 -> null\n"
-          "links.nodes missing null -> null\n"
-          "links.nodes unknown \"a\" -> null\n"
-          "links.speed unknown 1 -> null\n"
-          "links.gbyte_per_s[0][1] range -1.0 -> null\n"
-          "links.gbyte_per_s[0][2] range 0.0 -> null\n"
-          "links.gbyte_per_s[0][3] range 1000000000.0 -> null\n"
-          "links.gbyte_per_s[1][0] missing null -> null\n"
-          "links.gbyte_per_s[1][2] type \"fast\" -> null\n"
-          "links.latency_us[0][3] range -1 -> null\n"
-          "links.latency_us[3][2] range 1000000000.0 -> null");
-    Problems problems;
-    links_from_json(json(R"({"nodes": ["a", "b"], "gbyte_per_s": [[0, 0], [1, 0]]})"), "", problems);
-    REQUIRE(problems.size() == 1);
-    CHECK(problems[0].field == "gbyte_per_s[0][1]");
-    CHECK(said(problems[0].message) == R"(problem.rate.zero {"column":2,"from":"a","row":1,"to":"b"})");
-
-    Json many = {{"nodes", Json::array()}, {"gbyte_per_s", Json::array()}};
-    for (int i = 0; i < 10; ++i) {
-        many["nodes"].push_back("n" + std::to_string(i));
-        many["gbyte_per_s"].push_back(Json(std::vector<int>(10, -1)));
-    }
-    Problems first;
-    CHECK_FALSE(links_from_json(many, "links", first));
-    REQUIRE(first.size() == 21);
-    CHECK(said(first[20].message) == R"(problem.more {"count":90,"listed":20})");
-    many["nodes"] = std::vector<std::string>(2049, "x");
-    Problems large;
-    CHECK_FALSE(links_from_json(many, "links", large));
-    CHECK(brief(large) == "links.nodes range 2049 -> null");
-}
 
 TEST_CASE("read_links: JSON, ours and Pipette's") {
     const Json own = read_fixture("own");
@@ -295,112 +173,6 @@ TEST_CASE("read_links: what is wrong with a matrix, all at once") {
     CHECK(messages(read(open, "gbyte_per_s")).starts_with(R"(text missing: links.gaps {"first":["node0 - node1",)"));
     CHECK(messages(read(open, "gbyte_per_s")).ends_with(R"("node0 - node10"],"pairs":780})"));
 }
-
-TEST_CASE("read_links: nccl-tests, pair by pair") {
-    const Json answer = read_fixture("nccl");
-    CHECK(answer["format"]["id"] == "nccl_tests");
-    CHECK(answer["unit"] == "gbyte_per_s");
-    CHECK(answer["unit_source"] == "tool");
-    CHECK(answer["links"]["nodes"] == json(R"(["dgx1", "dgx2", "dgx3"])"));
-    CHECK(answer["links"]["gbyte_per_s"] == json("[[0.0, 44.99, 43.89], [44.99, 0.0, 11.29], [43.89, 11.29, 0.0]]"));
-    CHECK(answer["links"]["latency_us"][0][1] == 14.0);
-    CHECK(answer["missing_count"] == 0);
-    CHECK(says(answer, "note.nccl.busbw"));
-    const Json old = read_fixture("nccl-old");
-    CHECK(old["links"]["nodes"] == json(R"(["v0", "v1", "v2"])"));
-    CHECK(old["links"]["gbyte_per_s"][0][1] == 10.88);
-    CHECK(std::abs(old["links"]["gbyte_per_s"][2][1].get<double>() - 0.061) < 1e-4);  // 0.06 is printed
-    CHECK(says(old, "note.nccl.assumed"));
-    const Json within = read_fixture("nccl-within");
-    CHECK(within["links"]["gpus"] == json(R"(["solo:0", "solo:1", "solo:2"])"));
-    CHECK(messages(read_fixture("nccl-ring")) == R"(text pairs: nccl.not_pairwise {"hosts":3,"line":1})");
-    const std::string text = fixture("nccl");
-    const std::size_t second = text.find("# nccl-tests", 200), third = text.find("# nccl-tests", second + 10);
-    CHECK(messages(read(text.substr(0, third))) == R"(text missing: links.gaps_all {"first":["dgx2 - dgx3"],"pairs":1})");
-    std::string tagged;  // as mpirun --tag-output writes it
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = text.find('\n', at) + 1;
-        tagged += "[1,0]<stdout>:" + text.substr(at, end - at);
-        at = end;
-    }
-    CHECK(read(tagged)["links"] == answer["links"]);
-    const Json twice = read(text + text);
-    CHECK(twice["links"] == answer["links"]);
-    CHECK(says(twice, "note.links.repeated", R"({"links":6})"));
-    std::string other = text;
-    other.replace(other.find("starting: sendrecv_perf"), 23, "starting: all_gather_pe");
-    CHECK(messages(read(other)) == R"(text pairs: nccl.other_test {"line":2})");
-}
-
-TEST_CASE("read_links: a header of nccl-tests without a column of times is none, and nothing beyond a line is read") {
-    const std::string text = fixture("nccl");
-    std::string odd = text;
-    for (std::size_t at = 0; (at = odd.find("    time ", at)) != std::string::npos; at += 4) odd.replace(at, 8, "        ");
-    CHECK(odd != text);
-    ask({{"text", odd}});
-    const std::string ranks = "# Using devices\n# Rank 0 x x on a device 0\n# Rank 1 x x on b device 0\n";
-    for (const char* table : {"# busbw\n8 1\n", "# x x x busbw\n8 1 1 1\n"})
-        CHECK(messages(read(ranks + table)).starts_with("text missing: links.gaps_all"));
-}
-
-TEST_CASE("read_links: OSU's logs, and how they say their pair") {
-    const Json answer = read_fixture("osu");
-    CHECK(answer["format"]["id"] == "osu");
-    CHECK(answer["unit"] == "mbyte_per_s");
-    CHECK(answer["unit_source"] == "file");
-    CHECK(answer["links"]["nodes"] == json(R"(["cn01", "cn02", "cn03"])"));
-    CHECK(answer["links"]["gbyte_per_s"][0] == json("[0.0, 12.3104, 12.1501]"));
-    CHECK(answer["links"]["latency_us"][2][1] == 2.9);
-    CHECK(answer["missing"] == json(R"([["cn02", "cn01"], ["cn03", "cn01"], ["cn03", "cn02"]])"));
-    const Json marked = read_fixture("osu-marked");
-    CHECK(marked["links"]["gbyte_per_s"][2] == json("[6.07505, 3.06038, 0.0]"));
-    CHECK(marked["missing_count"] == 0);
-    CHECK(marked["asymmetry"] == doctest::Approx(0.5).epsilon(1e-3));
-    for (const char* name : {"osu-names", "osu-rsh"}) {
-        const Json same = read_fixture(name);
-        CHECK_MESSAGE(at(at(same, "links"), "gbyte_per_s") == answer["links"]["gbyte_per_s"], name, messages(same));
-    }
-    const Json slurm = read_fixture("osu-slurm");
-    CHECK(slurm["links"]["nodes"] == json(R"(["cn01", "cn02", "cn03"])"));
-    CHECK(slurm["links"]["gbyte_per_s"][0][1] == 12.4335);  // the mean of two runs
-    CHECK(messages(read_fixture("osu-unmarked")).starts_with(R"(text pairs: osu.unmarked {"line":2,"logs":3})"));
-    const std::string text = fixture("osu-marked");
-    std::string both = text;
-    both.replace(both.find("Bandwidth Test"), 14, "Bi-Directional Bandwidth Test");
-    CHECK(says(read(both), "suggestion.osu.one_way"));
-    std::string units = text;
-    units.replace(units.rfind("(MB/s)"), 6, "(GB/s)");
-    CHECK(says(read(units), "problem.osu.unit"));
-    std::string hosts = fixture("osu");
-    hosts.replace(hosts.find("cn01:1,cn02:1"), 13, "cn01:1,cn2,c3");
-    CHECK(says(read(hosts), "problem.osu.hosts", R"({"hosts":3,"line":1})"));
-    hosts.replace(hosts.find("cn01:1,cn2,c3"), 13, "a,b,c,d,e");
-    CHECK(says(read(hosts), "problem.osu.many_hosts", R"({"hosts":4,"line":1})"));
-    CHECK(says(read(text + "\n# pair: cn01 cn01\n" + text.substr(text.find("# OSU"))), "note.osu.inside", R"({"logs":2})"));
-    CHECK(messages(read(text.substr(0, text.find("# pair: cn02")))) ==
-          R"(text missing: links.gaps_all {"first":["cn02 - cn03"],"pairs":1})");
-}
-
-TEST_CASE("read_links: mpiGraph's tables") {
-    const Json answer = read_fixture("mpigraph");
-    CHECK(answer["format"]["id"] == "mpigraph");
-    CHECK(answer["unit"] == "mibyte_per_s");
-    CHECK(answer["links"]["nodes"] == json(R"(["quartz12", "quartz13", "quartz14", "quartz20"])"));
-    CHECK(answer["links"]["gbyte_per_s"][0][3] == doctest::Approx(5300.5 * 1.048576e-3).epsilon(1e-5));   // the receiver's is lower
-    CHECK(answer["links"]["gbyte_per_s"][0][1] == doctest::Approx(11120.5 * 1.048576e-3).epsilon(1e-5));  // the sender's is
-    CHECK(answer["missing_count"] == 0);
-    const std::string text = fixture("mpigraph");
-    const Json send = read(text.substr(0, text.find("Recv max")));
-    CHECK(send["links"]["gbyte_per_s"][0][3] == doctest::Approx(5400.125 * 1.048576e-3).epsilon(1e-5));
-    CHECK(says(send, "note.mpigraph.one_table", R"({"table":"Send"})"));
-    CHECK(says(read(text.substr(0, text.find("quartz20:3 from"))), "problem.mpigraph.cut", R"({"columns":4,"rows":3,"table":"Recv"})"));
-    CHECK(says(read("START mpiGraph v1.5\n1 of 4 (25.0%)\n"), "problem.mpigraph.none"));
-    std::string processes = text;
-    for (std::size_t found = processes.find("quartz13:"); found != std::string::npos; found = processes.find("quartz13:"))
-        processes.replace(found, 9, "quartz12:");
-    CHECK(read(processes)["links"]["nodes"][1] == "quartz12:1");
-}
-
 TEST_CASE("read_links: requests") {
     CHECK(problems(ask(json("{}"))) == "text missing null -> null");
     CHECK(problems(ask(json("[]"))) == "(all) type null -> null");
@@ -482,28 +254,4 @@ TEST_CASE("read_links: 1,024 nodes are read in half a second and come back short
 #ifdef NDEBUG
     CHECK(seconds < 5);  // a generous bound: what matters is that it is not quadratic
 #endif
-}
-
-TEST_CASE("links beside the text: the same as in it, and what is wrong is named as there") {
-    const Json form = json(
-        R"({"nodes": ["a", "b", "c"], "gbyte_per_s": [[null, 1, 2], [3, null, 4], [5, 6, null]], "latency_us": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]})");
-    const Json names = json(R"({"nodes": ["a", "b", "c"]})");
-    const double nan = std::nan("");
-    Problems none;
-    const auto text = links_from_json(form, "links", none);
-    const auto beside = links_from_json(names, "links", none, {{nan, 1, 2, 3, nan, 4, 5, 6, nan}, {0, 1, 1, 1, 0, 1, 1, 1, 0}});
-    REQUIRE((text && beside));
-    CHECK(none.empty());
-    CHECK(text->byte_per_s == beside->byte_per_s);
-    CHECK(text->latency_s == beside->latency_s);
-
-    const auto problems = [&](api::LinkColumns columns) {
-        Problems found;
-        CHECK_FALSE(links_from_json(names, "links", found, std::move(columns)));
-        return tests::brief(to_json(found));
-    };
-    CHECK(problems({{1, 2, 3, 4}, {}}) == "links.gbyte_per_s type null -> null");
-    CHECK(problems({{nan, nan, 2, 3, nan, -4, 5, INFINITY, nan}, {}}) ==
-          "links.gbyte_per_s[0][1] missing null -> null\nlinks.gbyte_per_s[1][2] range -4.0 -> null\n"
-          "links.gbyte_per_s[2][1] range null -> null");
 }

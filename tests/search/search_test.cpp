@@ -1,20 +1,16 @@
-// The search against looking at everything, and what headline, list, map and limits make of it.
+// The search against looking at everything.
 #include "search/search.h"
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <span>
-
-#include "answer/limits.h"
-#include "api.h"
 #include "base/tie.h"
 #include "contract.h"
-#include "job/job.h"
 #include "model/catalog.h"
 #include "random_cases.h"
+#include "search/asked_job.h"
 
 using namespace fourfold;
+using tests::job_of;
 using tests::json;
 using tests::Random;
 
@@ -93,13 +89,6 @@ std::string text(const Plan& plan) {
     Json json = Json::object();
     visit_fields(plan, FieldWriter(json));
     return json.dump();
-}
-
-Job job_of(const Json& request) {
-    Problems problems;
-    auto job = read_parsed_job(request, Request::estimate, problems);
-    CHECK_MESSAGE(job.has_value(), tests::brief(problems));
-    return job ? *job : Job{};
 }
 
 }  // namespace
@@ -212,41 +201,6 @@ TEST_CASE("whether tokens travel beneath other work is chosen: as fast as the be
     }
     CHECK(asked > jobs / 40);
     CHECK(beneath > jobs / 400);
-}
-
-TEST_CASE("DeepSeek-V3 on 2,048 H800 as a stranger asks it: split as NVIDIA's recipe splits it, near what was published") {
-    // Megatron-Bridge, recipe of DeepSeek-V3 on 1,024 H100: TP 2, PP 8, EP 64, several chunks. arXiv 2412.19437: 14.8 T tokens in 2.664 M
-    // hours, 15,360 sequences of 4,096 tokens a step: 19.9 s, with fp8 and a schedule of its own
-    const Json job = {
-        {"model", "deepseek-v3"}, {"gpu", "h800-sxm-80gb"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"sequence_length", 4'096}};
-    const Json answer = json(api::estimate(job.dump()));
-    CHECK(answer["job"]["tensor_parallel"] == 2);
-    CHECK(answer["job"]["pipeline_parallel"] == 8);
-    CHECK(answer["job"]["expert_parallel"] == 64);
-    CHECK(answer["job"]["expert_overlap"] == true);
-    CHECK(std::count(answer["auto"].begin(), answer["auto"].end(), "expert_overlap") == 1);
-    CHECK(answer["time"]["low_seconds"].get<double>() < 19.9);
-    CHECK(answer["time"]["high_seconds"].get<double>() > 19.9);
-    CHECK(json(api::estimate(Json{{"model", "llama-3.1-70b"}, {"gpus", 64}}.dump()))["job"]["expert_overlap"] == false);
-}
-
-TEST_CASE("what NVIDIA's and DeepSeek's recipes recompute of such models is chosen for them") {
-    // Megatron-Bridge, recipes of DeepSeek-V3 on H100; arXiv 2412.19437, section 3.2.3: norms, the activation, the up-projections
-    const Json job = {
-        {"model", "deepseek-v3"}, {"gpu", "h800-sxm-80gb"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"sequence_length", 4'096}};
-    const Json chosen = json(api::estimate(job.dump()));
-    CHECK(chosen["job"]["recompute"] == "selective");
-    CHECK(chosen["job"]["recompute_modules"] == "layernorm,moe_act,mla_up_proj");
-    CHECK(std::count(chosen["auto"].begin(), chosen["auto"].end(), "recompute_modules") == 1);
-    Json attention = job;
-    attention["recompute_modules"] = "core_attn";
-    const Json before = json(api::estimate(attention.dump()));
-    CHECK(chosen["step_seconds"].get<double>() < 0.9 * before["step_seconds"].get<double>());
-    // nothing to choose: where norms and matrices are one (dense models), where the framework has no such option
-    CHECK(json(api::estimate(Json{{"model", "llama-3.1-70b"}, {"gpus", 64}}.dump()))["job"]["recompute_modules"] == "core_attn");
-    Json pytorch = job;
-    pytorch["framework"] = "pytorch";
-    CHECK(json(api::estimate(pytorch.dump()))["job"]["recompute_modules"] == "core_attn");
 }
 
 TEST_CASE("token slices are ranked beside other plans: where they are let in no job is slower") {
@@ -380,107 +334,4 @@ TEST_CASE("groups of equally fast plans: each within the width of its fastest, t
         }
         CHECK(std::count_if(found.plans.begin(), found.plans.end(), [](const Ranked& one) { return one.tie == 0; }) == found.equally_good);
     }
-}
-
-TEST_CASE("through the requests: estimate, rank, search and limits name the same plan") {
-    constexpr const char* kAsked[] = {
-        R"({"model": "llama-3.1-8b", "gpus": 24, "global_batch": 96})",
-        R"({"model": "mixtral-8x7b", "gpus": 72, "gpu": "gb200-186gb", "global_batch": 144})",
-        R"({"model": "llama-3.1-405b", "gpus": 512})",
-        R"({"model": "llama-3.1-70b", "gpus": 64, "global_batch": 256})",
-        R"({"model": "qwen3-235b-a22b", "gpus": 256})",
-        R"({"model": "deepseek-v3", "gpus": 1024, "global_batch": 4096})",
-    };
-    for (const char* request : std::span(kAsked).first(tests::kSlowBuild ? 2 : std::size(kAsked))) {
-        Json job = json(request);
-        const Json estimate = json(api::estimate(job.dump())), ranking = json(api::rank(job.dump()));
-        CHECK(estimate["ok"] == true);
-        if (estimate["ok"] == false) continue;
-        CHECK(estimate["class"] == "fits");
-        for (const auto& entry : ranking["plans"].items()) {
-            const std::string key = entry.key();
-            const Json& first = entry.value()[0];
-            if (estimate["job"].contains(key)) CHECK_MESSAGE(estimate["job"][key] == first, key << " " << request);
-            if (estimate.contains(key)) CHECK_MESSAGE(estimate[key] == first, key << " " << request);
-        }
-        CHECK(estimate["equally_good"]["count"] == ranking["equally_good"]);
-        const Json given = estimate["job"];  // set as told: nothing moves
-        Json set = given;
-        for (const char* key : {"leave_out", "risk"}) set.erase(key);
-        const Json again = json(api::estimate(set.dump()));
-        CHECK(again["total_bytes"] == estimate["total_bytes"]);
-        CHECK(again["step_seconds"] == estimate["step_seconds"]);
-        CHECK(again["auto"].empty());
-        job["gpu_counts"] = Json::array({job["gpus"]});
-        const api::SearchAnswer map = api::search(job.dump());
-        const Json summary = json(map.summary);
-        const auto entry = summary["sizes"][0]["entry"].get<std::size_t>();
-        CHECK(map.columns.step_seconds[entry] == estimate["step_seconds"]);
-        CHECK(map.columns.tensor_parallel[entry] == estimate["job"]["tensor_parallel"]);
-        CHECK(map.columns.row[entry] == summary["auto"][0]["row"]);
-    }
-}
-
-TEST_CASE("the famous questions") {
-    const auto ask = [](Json request) { return json(api::estimate(request.dump())); };
-    // Llama 3.1 405B: TP 8 and PP 16 on 16,384 H100, with CP 1 at 8,192 tokens (arXiv 2407.21783, table 4)
-    const Json llama = ask({{"model", "llama-3.1-405b"}, {"gpus", 16'384}, {"global_batch", 2'048}});
-    CHECK(llama["class"] == "fits");
-    CHECK(llama["job"]["tensor_parallel"] == 8);
-    CHECK(llama["job"]["pipeline_parallel"] == 16);
-    // its 400 TFLOP/s per GPU: 6 FLOP per parameter and token, and 6 per layer, hidden value and token before it
-    const double published = 2'048.0 * 8'192 * (6 * 405e9 + 6.0 * 126 * 16'384 * 8'192) / (16'384 * 400e12);
-    MESSAGE("Llama 3.1 405B on 16,384 H100: ", llama["step_seconds"].get<double>(), " s, published ", published, " s");
-    CHECK(std::abs(llama["step_seconds"].get<double>() / published - 1) < 0.25);
-    const Json seventy = ask({{"model", "llama-3.1-70b"}, {"gpus", 64}});
-    CHECK(seventy["class"] == "fits");
-    CHECK(seventy["job"]["tensor_parallel"] <= 8);
-    // 61 layers, 3 of them dense, and one that predicts a further token: a pipeline is found for them
-    const Json deepseek =
-        ask({{"model", "deepseek-v3"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"sequence_length", 4'096}, {"precision", "fp8"}});
-    CHECK(deepseek["class"] == "fits");
-    CHECK(deepseek["job"]["pipeline_parallel"] > 1);
-    CHECK(deepseek["job"]["layout"].get<std::string>().find('m') != std::string::npos);
-    // with the schedule of its makers, whose two directions split 61 layers unevenly too; and with those that bend back
-    for (const char* schedule : {"dualpipe", "dualpipev", "zb-v", "zb-h1"})
-        CHECK_MESSAGE(ask({{"model", "deepseek-v3"}, {"gpus", 2'048}, {"global_batch", 15'360}, {"schedule", schedule}})["class"] == "fits",
-                      schedule);
-}
-
-TEST_CASE("zero bubble let in where the framework has none: the answer says so") {
-    const auto says_so = [](const char* framework, const char* leave_out) {
-        const Json answer = json(api::estimate(Json{{"framework", framework}, {"leave_out", leave_out}}.dump()));
-        return std::any_of(answer["assumed"].begin(), answer["assumed"].end(),
-                           [](const Json& note) { return note["text"]["id"] == "assumed.no_zero_bubble"; });
-    };
-    CHECK(says_so("megatron-2025", ""));
-    CHECK(!says_so("megatron-2025", "zero_bubble"));
-    CHECK(!says_so("pytorch", ""));
-}
-
-TEST_CASE("fewest GPUs: the smallest number whose ranking is not empty") {
-    for (const char* request :
-         {R"({"model": "llama-3.1-8b", "gpu": "a100-sxm-40gb"})", R"({"model": "llama-3.1-70b"})", R"({"model": "qwen3-30b-a3b"})",
-          R"({"model": "llama-2-13b", "gpu": "a100-pcie-40gb", "global_batch": 96})"}) {
-        Job job = job_of(json(request));
-        const FewestGpus fewest = fewest_gpus(job);
-        CHECK(fewest.fits.has_value());
-        if (!fewest.fits) continue;
-        for (const std::int64_t gpus : gpu_counts_to_try(job.plan)) {
-            job.plan.gpus = gpus;
-            const bool ranked = !search(job.space(), {.plans = 200}).plans.empty();
-            CHECK(ranked == (gpus == fewest.fits->plan.gpus));
-            if (ranked) break;
-        }
-    }
-}
-
-TEST_CASE("numbers of GPUs and batches that are no powers of two have plans") {
-    const auto ask = [](Json request) { return json(api::estimate(request.dump())); };
-    CHECK(ask({{"gpus", 24}, {"global_batch", 96}})["class"] == "fits");
-    CHECK(ask({{"gpus", 48}, {"global_batch", 1'024}})["class"] == "fits");  // three does not divide the batch, but the layers
-    CHECK(ask({{"gpus", 3}, {"gpu", "h200-sxm-141gb"}})["class"] == "fits");
-    CHECK(ask({{"gpus", 6}, {"sequence_length", 6'144}, {"global_batch", 1'024}})["ok"] == true);
-    const Json three = ask({{"gpus", 8}, {"global_batch", 96}, {"model", "llama-3.2-3b"}, {"gpu", "h200-sxm-141gb"}, {"micro_batch", 3}});
-    CHECK(three["ok"] == true);
 }
