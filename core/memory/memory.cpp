@@ -53,6 +53,7 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Li et al.: TeraPipe (2021)", "https://arxiv.org/abs/2102.07988"},
     {"Sun et al.: Seq1F1B (2024)", "https://arxiv.org/abs/2406.03488"},
     {"Singh et al.: AxoNN (2023)", "https://arxiv.org/abs/2305.13525"},
+    {"LitGPT", "https://github.com/Lightning-AI/litgpt"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 
@@ -68,6 +69,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"head_activations", Group::activations, Paper::fujii, ""},
     {"fp8_weights", Group::weights, Paper::engine, "Float8Tensor"},
     {"frozen_weights", Group::weights, Paper::qlora, "2, 3"},
+    {"stable_embedding", Group::weights, Paper::litgpt, "finetune/lora.py"},
     {"adapters", Group::weights, Paper::lora, "4.1"},
     {"master_weights", Group::optimizer, Paper::zero, "3.1"},
     {"moments", Group::optimizer, Paper::zero, "3.1"},
@@ -99,6 +101,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"gathered_weights", Group::temporaries, Paper::fsdp, "3.2, 3.3"},
     {"whole_gradients", Group::temporaries, Paper::fsdp, "3.2"},
     {"unpacked_weights", Group::temporaries, Paper::qlora, "3"},
+    {"inputs_before", Group::temporaries, Paper::litgpt, "finetune/lora.py"},
     {"library_workspaces", Group::workspaces, Paper::cublas, "cublasSetWorkspace"},
     {"dummy_gradients", Group::workspaces, Paper::engine, "get_dummy_wgrad"},
     {"global_buffer", Group::workspaces, Paper::runs, "GlobalMemoryBuffer"},

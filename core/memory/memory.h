@@ -38,6 +38,7 @@ enum class Item {
     head_activations,
     fp8_weights,
     frozen_weights,
+    stable_embedding,
     adapters,
     master_weights,
     moments,
@@ -70,6 +71,7 @@ enum class Item {
     gathered_weights,
     whole_gradients,
     unpacked_weights,
+    inputs_before,
     library_workspaces,
     dummy_gradients,
     global_buffer,
@@ -115,6 +117,7 @@ enum class Paper {
     terapipe,
     seq1f1b,
     axonn,
+    litgpt,
     count
 };
 struct ItemText {

@@ -313,6 +313,17 @@ class Estimate : Symbols<N> {
         return head;
     }
 
+    // Where matrices of 4 bits keep what they read (plan/adapters.h), it outlives the backward pass: until the logits of the next forward
+    // pass take the place of the older ones (LitGPT, finetune/lora.py). The end of a forward pass has both.
+    [[gnu::noinline]] N forward_end_bytes() const {
+        constexpr double kLogits = 2 + 2;  // of both passes, in bf16 (LossKernel::chunked)
+        N inputs = alive_.layers() * 2 * tokens() * (h() + a() * d()) / t();
+        const double dense = stage_.dense.alive;
+        if (dense > 0) inputs = inputs + (is_dense() ? alive_.layers() : alive_.dense_layers()) * 2 * tokens() * (h() + f()) / t();
+        if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (h() + expert_ffn()) / e();
+        return inputs + kLogits * tokens() * v() / t();
+    }
+
     // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
     N first_backward_bytes() const {
         N feed_forward =
@@ -354,6 +365,11 @@ class Estimate : Symbols<N> {
         if (stage_.has_head && stage_.head_works) {
             const N head = head_bytes();
             result_.at_head = value_of(head);
+            if (keeps_unpacked_inputs(p_) && has_layers) {
+                const N before = forward_end_bytes();
+                if (value_of(before) >= std::max(value_of(head), value_of(first) + value_of(again)))
+                    return items_.add(Item::inputs_before, before);
+            }
             if (!has_layers || value_of(head) >= value_of(first) + value_of(again)) return items_.add(Item::head, head);
         }
         if (!has_layers) return;

@@ -78,6 +78,10 @@ class States : Symbols<N> {
             weights(Item::frozen_weights, number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * P_m + 2 * (held(all) - P_m));
         else
             weights(Item::frozen_weights, 2 * held(all));
+        // LitGPT (finetune/lora.py) puts bitsandbytes' StableEmbedding in the place of the embedding, which stays beside it; it learns, but
+        // is in no optimizer, so that nobody clears its gradient
+        if (row_of(p_.framework).stable_embedding && keeps_unpacked_inputs(p_) && stage_.has_embedding)
+            items_.add(Item::stable_embedding, (2 + 2) * parameters_.vocabulary());
         if (p_.precision == Precision::fp8 && !is_packed(p_)) items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * P_m);
         const Adapters<N> adapters(m_, p_);
         const bool further = stage_.has_head && m_.multi_token_layers > 0, further_expert = this->multi_token_is_expert();

@@ -77,6 +77,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .joins_adapters = false,
      .flat_gradients = true,
      .keeps_unpacked_inputs = true,
+     .stable_embedding = true,
      .copies_heads = true,
      .frees_gradients = true,
      .residual = kPyTorchResidual,

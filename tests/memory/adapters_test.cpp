@@ -80,6 +80,14 @@ TEST_CASE("LitGPT by hand: 4-bit matrices keep what they read, gradients of FSDP
     c.plan.framework = FrameworkKind::litgpt;
     CHECK(c(Item::adapter_inputs) == K * 2 * 2 * 60 * 48);                 // of attention and feed-forward part
     CHECK(c(Item::feed_forward_activations) == read + product + product);  // of the second matrix; and both factors of the gate
+    CHECK(c(Item::stable_embedding) == (2 + 2) * kVocabulary);             // the first one, and the gradient of the second
+    CHECK(c(Item::inputs_before) == -1);                                   // the first stage has no logits
+    // On one stage 6 layers read 48 values for attention, 60 for its projection, 48 and 80 for the feed-forward part, of 60 tokens; and of
+    // 60 * 256 / 2 logits those of both passes are there, in 2 bytes each.
+    Case one = c;
+    one.plan.pipeline_parallel = 1;
+    CHECK(one(Item::inputs_before) == 6 * 2 * 60 * (48 + 60 + 48 + 80) / 2.0 + (2 + 2) * 60 * 256 / 2.0);
+    CHECK(one(Item::head) == -1);
     c.plan.frozen_weights = FrozenWeights::bf16;
     CHECK(c(Item::adapter_inputs) == -1);
     c.plan.pipeline_parallel = 1, c.plan.zero = Zero::weights;  // 4 copies; 24 / (3 * 4) = 2 micro-batches

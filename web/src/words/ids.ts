@@ -1030,6 +1030,7 @@ export interface Words {
     'measured.family.litgpt-lora': null;
     'measured.family.litgpt-lora-fsdp': null;
     'measured.family.litgpt-qlora': null;
+    'measured.family.litgpt-qlora-2023': null;
     'measured.family.litgpt-full': null;
     'measured.family.torchtune-lora': null;
     'measured.family.torchtune-full': null;
