@@ -187,6 +187,11 @@ struct LossBytes {
     double at_worst, kept;
 };
 inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}, {4, 4}, {2, 0}};
+// In chunks, logits and their log-softmax are whole: both in 32 bits where the model hands its logits over so.
+inline LossBytes loss_bytes(const Plan& p, LossKernel loss) {
+    const bool wide = loss == LossKernel::chunked && row_of(p.framework).logits_in_fp32;
+    return wide ? LossBytes{4 + 4, 4 + 4} : kLossBytes[static_cast<std::size_t>(loss)];
+}
 
 // How many times as much the user's own runs held as is estimated without them, of a GPU with so many bytes. A constant is spread over all
 // items in proportion: which of them is larger nobody measured.

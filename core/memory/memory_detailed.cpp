@@ -297,7 +297,7 @@ class Estimate : Symbols<N> {
     }
     // ---- the worst moment
     N head_bytes() const {
-        const auto [worst, kept] = kLossBytes[static_cast<int>(fw_.loss)];
+        const auto [worst, kept] = loss_bytes(p_, fw_.loss);
         const double extra = m_.multi_token_layers;
         // in tiles of v/h-th parts of the tokens there are as many logits at a time as values of hidden states (Hsu et al., arXiv
         // 2410.10989)
@@ -316,7 +316,7 @@ class Estimate : Symbols<N> {
     // Where matrices of 4 bits keep what they read (plan/adapters.h), it outlives the backward pass: until the logits of the next forward
     // pass take the place of the older ones (LitGPT, finetune/lora.py). The end of a forward pass has both.
     [[gnu::noinline]] N forward_end_bytes() const {
-        constexpr double kLogits = 2 + 2;  // of both passes, in bf16 (LossKernel::chunked)
+        constexpr double kLogits = 4 + 2 + 4;  // those of the pass before, and the new ones before and behind their cast to fp32
         N inputs = alive_.layers() * 2 * tokens() * (h() + a() * d()) / t();
         const double dense = stage_.dense.alive;
         if (dense > 0) inputs = inputs + (is_dense() ? alive_.layers() : alive_.dense_layers()) * 2 * tokens() * (h() + f()) / t();

@@ -78,6 +78,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .flat_gradients = true,
      .keeps_unpacked_inputs = true,
      .stable_embedding = true,
+     .logits_in_fp32 = true,  // Lightning Fabric, plugins/precision: convert_output
      .copies_heads = true,
      .frees_gradients = true,
      .residual = kPyTorchResidual,

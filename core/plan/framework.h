@@ -84,6 +84,7 @@ struct FrameworkRow {
     bool flat_gradients = false;                               // of FSDP: as long as a unit, frozen or not (memory/gathered.h)
     bool keeps_unpacked_inputs = false;                        // of matrices in 4 bits (plan/adapters.h)
     bool stable_embedding = false;                             // beside matrices in 4 bits (memory/states.h)
+    bool logits_in_fp32 = false;                               // the model hands them over so
     bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory_detailed.cpp)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};

@@ -83,10 +83,10 @@ TEST_CASE("LitGPT by hand: 4-bit matrices keep what they read, gradients of FSDP
     CHECK(c(Item::stable_embedding) == (2 + 2) * kVocabulary);             // the first one, and the gradient of the second
     CHECK(c(Item::inputs_before) == -1);                                   // the first stage has no logits
     // On one stage 6 layers read 48 values for attention, 60 for its projection, 48 and 80 for the feed-forward part, of 60 tokens; and of
-    // 60 * 256 / 2 logits those of both passes are there, in 2 bytes each.
+    // 60 * 256 / 2 logits those of the pass before are there in 4 bytes, and the new ones in 2 and in 4.
     Case one = c;
     one.plan.pipeline_parallel = 1;
-    CHECK(one(Item::inputs_before) == 6 * 2 * 60 * (48 + 60 + 48 + 80) / 2.0 + (2 + 2) * 60 * 256 / 2.0);
+    CHECK(one(Item::inputs_before) == 6 * 2 * 60 * (48 + 60 + 48 + 80) / 2.0 + (4 + 2 + 4) * 60 * 256 / 2.0);
     CHECK(one(Item::head) == -1);
     c.plan.frozen_weights = FrozenWeights::bf16;
     CHECK(c(Item::adapter_inputs) == -1);
