@@ -1,4 +1,5 @@
 // What the first load goes without: every detail, and the parts that the reader opens from the first screen.
+import './detail.css';
 import '../answer/items.css';
 import '../adjust/adjust.css';
 import '../evidence/how.css';
