@@ -22,8 +22,10 @@ const [moduleUrl, exampleUrl] = [at(dataset.module), at(dataset.example)];
 const language = readersLanguage();
 const data = BOOT_DATA; // its place is taken by the data themselves, once
 const words = data.words[language];
-// A frame gets the small page instead. No script of the other one runs by then.
-if (new URLSearchParams(location.search).has('embed')) location.replace(at(`embed.html${location.search}`));
+// A frame gets the small page instead. Until it is there nothing is fetched for this one: what is broken off by leaving is an error in the
+// console of browsers where a service worker answers it.
+const leaves = new URLSearchParams(location.search).has('embed');
+if (leaves) location.replace(at(`embed.html${location.search}`));
 const hasLink = [...new URLSearchParams(location.search).keys()].some((name) => !VIEW_PARAMETERS.has(name));
 
 const theme = storedTheme();
@@ -41,7 +43,7 @@ const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
 };
 const module = once(() => compileModule(moduleUrl));
 const example = once(() => (hasLink ? Promise.resolve(null) : fetchExample(exampleUrl)));
-const wanted = whenWanted(hasLink || language !== 'en');
+const wanted = leaves ? new Promise<void>(() => {}) : whenWanted(hasLink || language !== 'en');
 wanted.then(() => Promise.all([example(), module()])).catch(() => {}); // whoever needs them meets the failure
 
 window.boot = {
