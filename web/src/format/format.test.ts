@@ -116,6 +116,7 @@ test('the band is as fine as the time that it belongs to', () => {
     expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4', '38.4 hours']);
     expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2', '30.2 minutes']);
     expect(en.training(0.00032, 0.0003, 0.00035).map(plain)).toEqual(['27.6 seconds', '25.9', '30.2', '30.2 seconds']);
+    expect(en.training(1540, 1400, 1700).map(plain)).toEqual(['1,540 days', '1,400', '1,700', '1,700 days']);
     expect(en.training(330_000, 300_000, 360_000).map(plain)).toEqual(['903 years', '821', '986', '986 years']);
 });
 

@@ -8,7 +8,7 @@ export interface Clock {
 }
 
 export interface Times {
-    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days, 4.22 years
+    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days, 42.2 years
     step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
     clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
@@ -57,9 +57,9 @@ export function timesFormat(language: string, { decimals, three, significant }: 
     const named = Object.fromEntries(
         (['year', 'day', 'hour', 'minute', 'second'] as const).map((unit) => [unit, inWords(language, sig, unit)]),
     ) as Record<Unit, ReturnType<typeof inWords>>;
-    // Years above 2 years, days above 2 days, hours above 2 hours.
+    // Days above 2 days, hours above 2 hours. Years above 10 years alone: runs that take fewer are compared, which days make easier.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
-        seconds >= 2 * YEAR ? [YEAR, 'year'] : seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
+        seconds >= 10 * YEAR ? [YEAR, 'year'] : seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
     const [inMinutes, inSeconds] = [short(language, 'minute', 'min'), short(language, 'second', 's')];
     const minutes = (whole: number): string => {
         const [first, rest] = [inMinutes(decimals(0).format(Math.floor(whole / MINUTE))), whole % MINUTE];
