@@ -9,6 +9,7 @@ import '../plans/plans.css';
 import '../answer/card.css';
 import '../answer/paste.css';
 import '../adjust/layout.css';
+import '../gpus/cards.css';
 import '../gpus/limits.css';
 import '../gpus/own-gpu.css';
 import '../evidence/calibrate.css';
