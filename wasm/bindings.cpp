@@ -79,6 +79,7 @@ double* face_numbers(int which, std::size_t size) {
 
 void face_place() {
     const auto ask = [](void*, const std::string& progress) { return goes_on(progress.data(), progress.size()) != 0; };
-    fourfold::face::answer(api::place(fourfold::face::request(), ask, nullptr, {std::exchange(beside[0], {}), std::exchange(beside[1], {})}));
+    fourfold::face::answer(
+        api::place(fourfold::face::request(), ask, nullptr, {std::exchange(beside[0], {}), std::exchange(beside[1], {})}));
 }
 }

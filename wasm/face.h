@@ -16,6 +16,6 @@ void answer(const std::string& text);
 }  // namespace fourfold::face
 
 // One line per function: text in, text out.
-#define FOURFOLD_FACE(name)                            \
+#define FOURFOLD_FACE(name)                             \
     extern "C" EMSCRIPTEN_KEEPALIVE void face_##name(); \
     void face_##name() { fourfold::face::answer(fourfold::api::name(fourfold::face::request())); }
