@@ -17,6 +17,7 @@ test.each([
     ['1,024 H100 PCIe', '1,024', 'h100-pcie-80gb'],
     ['64 A100 SXM 80GB', '64', 'a100-sxm-80gb'],
     ['64 A100 SXM 80 GB', '64', 'a100-sxm-80gb'],
+    ['8x H200 SXM5 141GB HBM3e', '8', 'h200-sxm-141gb'],
     ['8 RTX 4090', '8', 'rtx-4090-24gb'],
     ['8 L40S', '8', 'l40s-48gb'],
     ['256 MI300X', '256', 'mi300x-192gb'],
@@ -30,4 +31,10 @@ test.each([
 
 test.each(['', '32', '4x8', '4 nodes', '32 gpus', 'H100', '32 H', '32 V100', '32 H100 apples', 'many'])('%s names none', (text) => {
     expect(withGpu(catalog, text, NOW)).toBeNull();
+});
+
+test('a long text is read at once', () => {
+    const started = performance.now();
+    expect(withGpu(catalog, `32 H100 ${'a-'.repeat(2000)}!`, NOW)).toBeNull();
+    expect(performance.now() - started).toBeLessThan(1000);
 });

@@ -11,10 +11,14 @@ const JOINT = /\s*(?:[x×*]|of|の|个|块|张|枚|基|台)?\s*(?:nvidia|amd)?\s
 const UNIT = /\s*(?:gpus?|cards?)\s*$/i;
 
 export function withGpu({ gpus }: Pick<Catalog, 'gpus'>, text: string, now: string): WithGpu | null {
-    const bare = text.normalize('NFKC').trim();
+    // Makers number the socket and name the kind of memory; the catalogue does neither.
+    const bare = text
+        .normalize('NFKC')
+        .replace(/(sxm)\d|\s*\bhbm\w*/gi, '$1')
+        .trim();
     const heads = [...new Set(gpus.map(({ label }) => label.split(' ')[0] ?? ''))].join('|');
     const [, before = '', name = '', after = ''] =
-        new RegExp(`^(.*?)(?:\\b|x)((?:${heads})s?(?!\\w)(?:[ -]?(?!x)[\\w-]+)*)(?:\\s*[x×*]\\s*(\\d.*))?$`, 'i').exec(
+        new RegExp(`^(.*?)(?:\\b|x)((?:${heads})s?(?!\\w)(?:[ -](?!x)\\w+)*)(?:\\s*[x×*]\\s*(\\d.*))?$`, 'i').exec(
             bare.replace(UNIT, ''),
         ) ?? [];
     const amount = before.replace(JOINT, '') || after;
