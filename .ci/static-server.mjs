@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 
 // Nothing but this origin, no inline code but the one script with this hash (web/plugins/policy.ts), no eval; WebAssembly may compile. One other place may be asked, which the page does where its
 // reader clicks on what says so: the Hugging Face hub, for a config.json. The page must work under it unchanged.
-export const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-OsJifRkgHXPEDW5cwOzaONv8AHFix7GkcxCJ7Gurmdk='; worker-src 'self'; connect-src 'self' https://huggingface.co; "
+export const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-HAixucKOSq+EktR9s4gvT6pZDcG9VSXYL9W6VZGs19M='; worker-src 'self'; connect-src 'self' https://huggingface.co; "
     + "style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
 
 const types = {

@@ -20,7 +20,8 @@ static Problem not_in_list(std::string_view key, std::string_view id, std::span<
     const Text suggestion = only != nullptr        ? did_you_mean(*only)
                             : candidates.is_null() ? Text("suggestion.from_the_list")
                                                    : Text("suggestion.one_of");
-    const Text message = Text("problem.not_in_list").with("list", key).with("name", shown(Json(id)));
+    const Text message =
+        Text(candidates.is_null() ? "problem.not_in_list" : "problem.several_in_list").with("list", key).with("name", shown(Json(id)));
     return {std::string(key), "range", shown(Json(id)), message, suggestion, nearest, std::move(candidates)};
 }
 

@@ -179,6 +179,11 @@ test('place: progress comes, a cancel is heard, the result is a permutation and 
     assert.ok(stopped.stopped && stopped.moves === 16_384 && stopped.best_seconds <= stopped.default_seconds);
 });
 
+test('a name that several have is not called unknown', () => {
+    const message = (gpu) => estimate({ version: 2, gpu }).problems[0].message.id;
+    assert.deepEqual(['a100', 'nothing'].map(message), ['problem.several_in_list', 'problem.not_in_list']);
+});
+
 test('the same question gives the same text again', () => {
     const request = JSON.stringify({ version: 2, model: 'llama-3.1-8b', gpus: 64 });
     assert.equal(core.estimate(request), core.estimate(request));

@@ -26,12 +26,19 @@ export async function loadCore(): Promise<Fourfold> {
     return functions;
 }
 
-// The glue names its .wasm file beside it; the page hands the compiled module over instead, so that name must not pull the file in again.
+// The page hands the compiled module over (instantiateWasm). So the glue must not pull the file in by its name, and the minifier need not keep
+// what finds and fetches it. Where another Emscripten writes it in another way, that part stays.
+const KNOWN: readonly [text: RegExp, known: string][] = [
+    [/new URL\("fourfold(_formats)?\.wasm",\s*import\.meta\.url\)(\.toString\(\)|\.href)/, '""'],
+    [/ENVIRONMENT_IS_WEB\|\|ENVIRONMENT_IS_WORKER/g, 'false'],
+    [/if\(Module\["instantiateWasm"\]\)/, 'if(true)'],
+    [/if\(Module\["locateFile"\]\)/, 'if(false)'],
+];
 export const bareGlue: Plugin = {
     name: 'bare-glue',
     transform(code, id) {
         if (id !== glue && id !== formatsGlue) return null;
-        return code.replace(/new URL\("fourfold(_formats)?\.wasm",\s*import\.meta\.url\)(\.toString\(\)|\.href)/, '""');
+        return KNOWN.reduce((text, [found, known]) => text.replace(found, known), code);
     },
 };
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 
-// The one inline script: on a link the module is on its way with the first styles, a round trip before the boot script could ask for it.
+// The one inline script: on a link the module is on its way with the first styles, a round trip before the boot script could ask for it. Not for
+// a frame, which leaves this page for another one at once.
 // The same text in every build, so that a host's policy can name it too.
 export const EARLY =
-    "if(location.search){const l=document.createElement('link');l.rel='preload';l.as='fetch';l.crossOrigin='';l.href=document.currentScript.dataset.module;document.head.append(l)}";
+    "if(location.search&&!/[?&]embed(=|&|$)/.test(location.search)){const l=document.createElement('link');l.rel='preload';l.as='fetch';l.crossOrigin='';l.href=document.currentScript.dataset.module;document.head.append(l)}";
 const hash = createHash('sha256').update(EARLY).digest('base64');
 
 // What a built page may do. It carries the policy itself, for hosts that send no headers.

@@ -34,7 +34,8 @@ export const shared = {
     build: {
         target: 'es2022',
         assetsInlineLimit: 0,
-        modulePreload: { polyfill: false },
+        // Of a part that comes later the styles alone are named where it is asked for: the scripts that it imports, it asks for itself.
+        modulePreload: { polyfill: false, resolveDependencies: () => [] },
         license: { fileName: 'licenses.md' },
         rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstLoad, debugName: 'first load' }] } } },
     },

@@ -115,20 +115,24 @@ export function wordsPlugin({ strict = false, eager = false, whole = false, with
         const compiled = compileWords(language, own, strict).replace('export default', 'const own =');
         return `import english from '${NAME}/${name}${ENGLISH}';\n${compiled};\nexport default { ...english, ...own };`;
     };
-    const allOf = (language: string): string => kept.map((part) => `export * as ${part} from '${NAME}/${language}/${part}';`).join('\n');
     const languages = Object.keys(LANGUAGES) as Language[];
-    const index = (): string => {
+    // Of a language: how to come by each part. The file that names the others has the first one in it, so that what every reader loads
+    // names one file for each language.
+    const languageSource = (language: string): string => {
         const imports: string[] = [];
-        const entries = languages.map((language) => {
-            const parts = kept.map((part) => {
-                const from = `'${NAME}/${language}/${part}'`;
-                if (whole) return `${part}: () => import('${NAME}/${language}').then((all) => all.${part})`;
-                if (!eager) return `${part}: () => import(${from})`;
-                imports.push(`import * as ${language}_${part} from ${from};`);
-                return `${part}: async () => ${language}_${part}`;
-            });
-            return `${language}: { ${parts.join(', ')} }`;
+        const entries = kept.map((part) => {
+            const from = `'${NAME}/${language}/${part}'`;
+            if (part !== 'first' && !eager && !whole) return `${part}: () => import(${from})`;
+            imports.push(`import ${part} from ${from};`);
+            return `${part}: async () => ({ default: ${part} })`;
         });
+        return `${imports.join('\n')}\nexport default { ${entries.join(', ')} };`;
+    };
+    const index = (): string => {
+        const imports = eager ? languages.map((language) => `import * as ${language} from '${NAME}/${language}';`) : [];
+        const entries = languages.map(
+            (language) => `${language}: ${eager ? `async () => ${language}` : `() => import('${NAME}/${language}')`}`,
+        );
         return `${imports.join('\n')}\nexport default { ${entries.join(', ')} };`;
     };
     return {
@@ -140,7 +144,7 @@ export function wordsPlugin({ strict = false, eager = false, whole = false, with
                 for (const file of [`${OWN}${language}.json`, ...coreFiles(language)]) if (existsSync(file)) this.addWatchFile(file);
             if (id === `\0${NAME}`) return index();
             const name = id.slice(NAME.length + 2);
-            return name.includes('/') ? sourceOf(name) : allOf(name);
+            return name.includes('/') ? sourceOf(name) : languageSource(name);
         },
     };
 }

@@ -1,6 +1,6 @@
 import './page/index.css';
 import { render } from 'preact';
-import { loadBehind } from './answer/later';
+import { fetchBehind } from './answer/later';
 import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
@@ -169,7 +169,7 @@ function createWrongWords(again: () => void) {
     let waits = false;
     let failed = false;
     const fetch = async (): Promise<void> => {
-        await fetchWords('wrong').catch(() => {
+        await Promise.all([fetchWords('wrong'), fetchBehind()]).catch(() => {
             failed = true;
         });
         if (waits) again();
@@ -218,10 +218,7 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         first = false;
         boot.ready(() => app(page));
         drawn();
-        whenIdle(() => {
-            wrong.fetch();
-            loadBehind().catch(() => {});
-        });
+        whenIdle(wrong.fetch);
         // The views of every detail come behind the module, the first screen goes without. Who needs one sooner asks again, and says so when
         // it cannot be had.
         if (page.depth === 'detail')

@@ -139,6 +139,8 @@ pageTest('on other GPUs: days against money, and the work can be stopped', async
     await page.locator('#cards').scrollIntoViewIfNeeded();
     await page.locator('#cards tbody tr').nth(3).waitFor();
     assert.deepEqual(await page.locator('#cards .finders input').evaluateAll((all) => all.map(({ value }) => value)), ['60', '5 million']);
+    const room = (cell) => Number.parseFloat(getComputedStyle(cell).paddingRight);
+    assert.ok((await page.locator('#cards tbody td').first().evaluate(room)) >= 8, 'a cost stands apart from the note beside it');
     // The work may end by itself at any moment: looked for and pressed in one step.
     await page.locator('#cards .proving button').evaluateAll((all) => all.forEach((button) => button.click()));
     await page.locator('#cards a', { hasText: 'A100 SXM 80 GB' }).first().click();

@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
-import { answeredOf, catalog, pageOf } from '../shared/test-data';
+import { answeredOf, pageOf } from '../shared/test-data';
 import { later, plain, show, spies, tap, textOf } from '../shared/test-view';
-import { MAX_PINS, pinOf } from '../state/state';
 import type { Page } from '../store/page';
 import { Answer } from './answer';
 
@@ -34,11 +33,12 @@ test('a run that does not fit says how much it would need', () => {
     expect(text()).toMatch(/No way to split it over 8 of these GPUs fits\./);
 });
 
-test('a refusal takes the place of the answer; each problem with a way out', () => {
+test('a refusal takes the place of the answer; each problem with a way out', async () => {
     const page = pageOf('broken-rules');
     const { act, all, find, text } = shown(page);
     expect(textOf(all('heading')[0] as Element)).toMatch(/^Cannot work\. The 32 attention heads cannot be shared/);
     expect(text()).not.toContain('One step takes');
+    await expect.poll(text).toContain('Set Tensor parallel');
     tap(find('button', /^Set Tensor parallel/));
     expect(act.change).toHaveBeenCalledWith({ tensor_parallel: page.problems[0]?.nearest }, 'choose');
 });
@@ -85,19 +85,4 @@ test('a plan is yours where you have set all of it, and partly where some', () =
         Object.entries(page.job).map(([key, value]) => [key, value === 'auto' ? answer.job[key as 'gpus'] : value]),
     );
     expect(shown({ ...page, job: set }).text()).toContain('your plan');
-});
-
-test('the plan can be pinned, unpinned, and no more than there is room for', () => {
-    const { page, answer } = answeredOf('default', { depth: 'detail' });
-    const free = shown(page);
-    tap(free.find('button', 'Pin this plan'));
-    expect(free.act.pin).toHaveBeenCalledWith(answer.job);
-    const pin = pinOf(answer.job, catalog);
-    const pinned = shown({ ...page, pins: [pin] });
-    tap(pinned.find('button', 'Unpin this plan'));
-    expect(pinned.act.unpin).toHaveBeenCalledWith(pin);
-    const others = Array.from({ length: MAX_PINS }, (_, i) => pinOf({ ...answer.job, gpus: 100 + i }, catalog));
-    const full = shown({ ...page, pins: others });
-    expect(full.names('button')).not.toContain('Pin this plan');
-    expect(full.names('link')).toContain(`${MAX_PINS} plans are pinned; unpin one first`);
 });

@@ -2,16 +2,13 @@ import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Estimate } from '../core/api';
 import type { Core } from '../core/client';
-import { Calibrated } from '../evidence/calibrated';
 import { sizes, spokenOf, verdictOf } from '../shared/answer-words';
 import { problemId } from '../shared/field-problems';
-import { problemText } from '../shared/names';
 import type { Actions, Page } from '../store/page';
 import { say, spoken, tell } from '../words/words';
 import { Bar } from './bar';
 import type { CardProps } from './card';
-import { LaterChanges } from './later';
-import { Problems } from './problems';
+import { LaterCalibrated, LaterChanges, LaterProblems, LaterWarnings } from './later';
 import { Split } from './split';
 import { Sure } from './sure';
 import { Tiles, WrongBudget } from './tiles';
@@ -109,7 +106,7 @@ export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
             <div class="answers">
                 <div>
                     <Headline page={page} />
-                    <Problems page={page} act={act} />
+                    <LaterProblems page={page} act={act} />
                     {!good && <WrongBudget page={page} act={act} />}
                     {!good && answer && <p class="stale-mark">{say('answer.stale')}</p>}
                     {answer && (
@@ -121,13 +118,9 @@ export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
                         <>
                             {becauseOf(page, answer)}
                             {answer.class !== 'fits' && <LaterChanges page={page} answer={answer} act={act} />}
-                            <Calibrated answer={answer} />
+                            <LaterCalibrated answer={answer} />
                             <Sure answer={answer}>{children}</Sure>
-                            {answer.warnings.map((warning) => (
-                                <p key={warning.rule} class="warning">
-                                    <b>{say('problems.warning')}</b> {problemText(warning)}
-                                </p>
-                            ))}
+                            {answer.warnings.length > 0 && <LaterWarnings answer={answer} />}
                         </>
                     )}
                 </div>

@@ -36,6 +36,19 @@ test('what to change first: of this run alone, what makes it fit before the rest
     expect(act.change).toHaveBeenCalledWith(first?.set, 'choose');
 });
 
+test('the first screen offers what is enough; what is not, once the map knows of no other way', () => {
+    const without = {
+        ...known,
+        alternatives: { ...alternatives, changes: alternatives.changes.map((one) => ({ ...one, class: 'does_not_fit' as const })) },
+    };
+    expect(shown(without).rows(), 'before the map').toHaveLength(0);
+    expect(shown({ ...without, depth: 'detail' }).rows(), 'every detail').toHaveLength(5);
+    const some = withMap(without);
+    expect(shown(some, few).rows()[0]?.textContent).toMatch(/^Use \d+ GPUs/);
+    expect(shown(some, few).rows()).toHaveLength(1);
+    expect(shown(withMap(without, 2), answer).rows(), 'no number of GPUs').toHaveLength(5);
+});
+
 test('the first screen says how long the run then takes, every detail by how much a step changes', () => {
     const { run, step_seconds: now } = answer.time;
     const [one] = alternatives.changes.filter((change) => change.class === 'fits');

@@ -60,11 +60,15 @@ interface Row {
 
 const rowOf = (row: Omit<Row, 'key'>): Row => ({ key: JSON.stringify(row.set), ...row });
 
-// Those that make it fit first. Two ways to more GPUs would be one too many: the one from the map is known to fit.
+// Those that make it fit first. The first screen has others only once the map knows of no number of GPUs on which a plan fits. Two ways to
+// more GPUs would be one too many: the one from the map is known to fit.
 function rowsOf(page: Page, answer: Estimate): Row[] {
     const more = answer.class === 'fits' ? null : moreGpus(page, Number(answer.job.gpus));
     const useful = changesOf(page.alternatives, answer).filter((change) => !(more && 'gpus' in change.set));
-    const list = [...useful.filter((one) => one.class === 'fits'), ...useful.filter((one) => one.class !== 'fits')];
+    const enough = useful.filter((one) => one.class === 'fits');
+    const isMapKnown = page.heat !== null && page.heatOf === page.job;
+    const withOthers = page.depth === 'detail' || (isMapKnown && more === null && enough.length === 0);
+    const list = [...enough, ...(withOthers ? useful.filter((one) => one.class !== 'fits') : [])];
     const rows = list.slice(0, MOST_CHANGES - (more ? 1 : 0)).map((one) =>
         rowOf({
             set: one.set,

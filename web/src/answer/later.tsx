@@ -1,16 +1,38 @@
-import { useFetched } from '../shared/fetched';
+import { fetchPart, useFetched } from '../shared/fetched';
 import { say } from '../words/words';
 
 // The doors to what stands behind an answer (behind.ts), with the names that it says.
 type Behind = typeof import('./behind');
-export const loadBehind = (): Promise<Behind> => import('./behind');
-const useBehind = () => useFetched(loadBehind, 'names', true);
+const loadBehind = (): Promise<Behind> => import('./behind');
+export const fetchBehind = (): Promise<Behind> => fetchPart(loadBehind, 'names');
+const useBehind = (wanted = true) => useFetched(loadBehind, 'names', wanted);
 
 const waiting = (failed: boolean): string => (failed ? say('later.failed') : say('later.coming'));
 
 export function LaterChanges(props: Parameters<Behind['Changes']>[0]) {
     const { view } = useBehind();
     return view ? <view.Changes {...props} /> : null; // nobody misses them before the answer has been read
+}
+
+export function LaterProblems(props: Parameters<Behind['Problems']>[0]) {
+    const { view } = useBehind(props.page.problems.length > 0); // what is wrong is not drawn before this is there (main.tsx)
+    return view ? <view.Problems {...props} /> : null;
+}
+
+export function LaterCalibrated(props: Parameters<Behind['Calibrated']>[0]) {
+    const { time_runs: time, memory_runs: memory } = props.answer.job;
+    const { view } = useBehind(Number(time) + Number(memory) > 0);
+    return view ? <view.Calibrated {...props} /> : null;
+}
+
+export function LaterWarnings(props: Parameters<Behind['Warnings']>[0]) {
+    const { view } = useBehind();
+    return view ? <view.Warnings {...props} /> : null;
+}
+
+export function LaterPinButton(props: Parameters<Behind['PinButton']>[0]) {
+    const { view } = useBehind();
+    return view ? <view.PinButton {...props} /> : null;
 }
 
 export function LaterTerms(props: Parameters<Behind['Terms']>[0]) {

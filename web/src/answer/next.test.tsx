@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answeredOf, goodOf, heatOf } from '../shared/test-data';
+import { answeredOf, goodOf, heatOf, refusalOf } from '../shared/test-data';
 import { plain, show, spies } from '../shared/test-view';
 import type { Page } from '../store/page';
 import { Next } from './next';
@@ -47,6 +47,13 @@ test('a map of another run says nothing yet; of this one, what more GPUs bring',
     expect(old.text()).toMatch(/Faster\? One moment…/);
     const now = show(<Next page={{ ...page, heat, heatOf: page.job }} answer={few} act={spies()} />);
     expect(now.text()).toMatch(/Faster\? \d+ GPUs: /);
+});
+
+test('of a run that is wrong nothing comes, and nothing is promised', () => {
+    const { problems } = refusalOf('broken-rules');
+    const { text } = shown('llama-70b-64-h100', { problems });
+    expect(text()).not.toContain('One moment…');
+    expect(text().match(/See the table/g)).toHaveLength(3);
 });
 
 test('where nothing fits the question is how many are enough', () => {

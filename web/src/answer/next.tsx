@@ -15,15 +15,17 @@ function Card({ href, question, answer, note }: { href: string; question: string
     );
 }
 
-const coming = () => say('later.coming');
+// What is not known yet; of a run that is wrong nothing comes.
+const coming = ({ problems }: Page) => say(problems.length > 0 ? 'next.see' : 'later.coming');
 
 // How long it takes there, told by the number above one.
 const beside = (there: number, here: number): string =>
     there < here ? say('next.as_fast', { times: format.tenth(here / there) }) : say('next.as_long', { times: format.tenth(there / here) });
 
-function Fewer({ page: { limits, limitsStale }, answer }: Props) {
+function Fewer({ page, answer }: Props) {
+    const { limits, limitsStale } = page;
     const question = say(answer.class === 'fits' ? 'next.fewer' : 'next.enough');
-    if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming()} />;
+    if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming(page)} />;
     const found = limits.fewest_gpus;
     if (!found) return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} />;
     const note = found.gpus === Number(answer.job.gpus) ? say('next.no_fewer') : beside(found.step_seconds, answer.time.step_seconds);
@@ -38,7 +40,7 @@ function moreOf(sizes: readonly Size[], now: number): Size | undefined {
 function Faster({ page, answer }: Props) {
     const { heat, heatOf } = page;
     const question = say('next.faster');
-    if (!heat || heatOf !== page.job) return <Card href="#gpus" question={question} answer={coming()} />;
+    if (!heat || heatOf !== page.job) return <Card href="#gpus" question={question} answer={coming(page)} />;
     const now = Number(answer.job.gpus);
     const more = moreOf(heat.summary.sizes, now);
     if (!more || more.entry === null) return <Card href="#gpus" question={question} answer={say('next.see')} />;
@@ -50,9 +52,10 @@ function Faster({ page, answer }: Props) {
     return <Card href="#gpus" question={question} answer={say('next.on_gpus', { gpus: more.gpus, time })} {...(note && { note })} />;
 }
 
-function Longer({ page: { limits, limitsStale }, answer }: Props) {
+function Longer({ page, answer }: Props) {
+    const { limits, limitsStale } = page;
     const question = say('next.longer');
-    if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming()} />;
+    if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming(page)} />;
     const found = limits.largest_sequence;
     return (
         <Card

@@ -34,6 +34,17 @@ test('every field changes its part of the run', () => {
     ]);
 });
 
+test('a number of GPUs may say which', () => {
+    const { act, find } = shown(pageOf());
+    for (const text of ['32 H100', '4 x 8 H200', '64 A100', '16 apples']) write(find('textbox', 'Number of GPUs'), text);
+    expect(act.change.mock.calls).toEqual([
+        [{ gpus: 32 }, 'type'],
+        [{ gpus: 32, gpu: 'h200-sxm-141gb', cluster: '' }, 'type'],
+        [{ gpus: 64, gpu: 'a100', cluster: '' }, 'type'], // there are four: the core asks which
+        [{ gpus: '16 apples' }, 'type'],
+    ]);
+});
+
 test('a GPU of one’s own starts from the one shown, and is then called by its name', () => {
     const { act, find } = shown(pageOf('default', { job: { ...pageOf().job, gpu: 'b200-sxm-180gb', cluster: 'dgx-b200' } }));
     choose(find('combobox', 'GPU'), 'custom');

@@ -6,6 +6,7 @@ import { NumberField } from '../shared/number-field';
 import { settledOn } from '../shared/settled';
 import { Words } from '../shared/words';
 import { CUSTOM_GPU, CUSTOM_MODEL, configOf, defaults, type Job, MAX_CONFIG } from '../state/state';
+import { withGpu } from '../state/with-gpu';
 import type { Actions } from '../store/page';
 import { say } from '../words/words';
 import { ModelPicker } from './model-picker';
@@ -31,6 +32,21 @@ export const Sentence = settledOn(FIELDS_OF, ({ page, act }: { page: FieldsOf; a
             value={job[key] ?? ''}
             {...problemAttributes(page, key)}
             onChange={(value, how) => act.change({ [key]: value }, how)}
+        />
+    );
+    // A number of GPUs may say which, too.
+    const named = (text: string) => withGpu(catalog, text, String(job.gpu));
+    const gpus = (
+        <NumberField
+            id="field-gpus"
+            label={say('form.gpus')}
+            value={job.gpus ?? ''}
+            {...problemAttributes(page, 'gpus')}
+            apart={(text) => named(text)?.amount ?? text}
+            onChange={(value, how, text) => {
+                const also = typeof value === 'number' ? named(text)?.gpu : undefined;
+                act.change({ gpus: value, ...(also && also !== job.gpu && toGpu(page, also)) }, how);
+            }}
         />
     );
     const model = (
@@ -76,7 +92,7 @@ export const Sentence = settledOn(FIELDS_OF, ({ page, act }: { page: FieldsOf; a
         model,
         edit,
         gpu,
-        gpus: number('gpus', say('form.gpus')),
+        gpus,
         sequence_length: number('sequence_length', say('form.sequence')),
         global_batch: number('global_batch', say('form.batch')),
         token_budget: <TokenBudget page={page} act={act} />,

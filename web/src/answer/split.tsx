@@ -4,10 +4,9 @@ import type { Core } from '../core/client';
 import { format } from '../format/format';
 import { Launch } from '../formats/launch';
 import { Share } from '../share/share';
-import { MAX_PINS, pinOf } from '../state/state';
-import { type Actions, type Page, pinLike } from '../store/page';
+import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
-import { LaterTerms, LaterWhy } from './later';
+import { LaterPinButton, LaterTerms, LaterWhy } from './later';
 import { whoseOf } from './whose';
 
 // "each layer over 4 GPUs and the stack of layers over 8, in 2 copies"
@@ -25,26 +24,6 @@ export function splitText({ job, data_parallel: count }: Estimate): string {
     if (parts.length === 0) return count > 1 ? say('plan.split.copies', { count }) : say('plan.split.whole');
     const split = format.enumerate(parts);
     return count > 1 ? say('plan.split.in_copies', { split, count }) : split;
-}
-
-// Puts the plan shown aside, or takes it back out; a link leads to where pinned plans stand side by side.
-function PinButton({ page, answer, act }: { page: Page; answer: Estimate; act: Actions }) {
-    const { pins, catalog } = page;
-    const here = pinOf(answer.job, catalog);
-    const pinned = pinLike(page, here);
-    const full = !pinned && pins.length >= MAX_PINS;
-    return (
-        <>
-            {!full && (
-                <button type="button" onClick={() => (pinned ? act.unpin(pinned) : act.pin(answer.job))}>
-                    {pinned ? say('pins.unpin') : say('pins.pin')}
-                </button>
-            )}
-            {pins.length > 0 && (
-                <a href="#compare">{full ? say('pins.full', { count: pins.length }) : say('pins.compare', { count: pins.length })}</a>
-            )}
-        </>
-    );
 }
 
 interface SplitProps {
@@ -73,7 +52,7 @@ export function Split({ page, answer, act, exportPlan }: SplitProps) {
                             {say('plan.split.change')}
                         </a>
                     ) : (
-                        <PinButton page={page} answer={answer} act={act} />
+                        <LaterPinButton page={page} answer={answer} act={act} />
                     )}
                     <button type="button" aria-expanded={explained} aria-controls="why" onClick={() => explain(!explained)}>
                         {say('answer.why')}

@@ -20,16 +20,19 @@ const { dataset } = document.currentScript as HTMLScriptElement;
 const at = (file = ''): string => new URL(file, document.baseURI).href;
 const [moduleUrl, exampleUrl] = [at(dataset.module), at(dataset.example)];
 const language = readersLanguage();
-const words = BOOT_DATA.words[language];
-// A frame gets the small page instead. No script of the other one runs by then.
-if (new URLSearchParams(location.search).has('embed')) location.replace(at(`embed.html${location.search}`));
+const data = BOOT_DATA; // its place is taken by the data themselves, once
+const words = data.words[language];
+// A frame gets the small page instead. Until it is there nothing is fetched for this one: what is broken off by leaving is an error in the
+// console of browsers where a service worker answers it.
+const leaves = new URLSearchParams(location.search).has('embed');
+if (leaves) location.replace(at(`embed.html${location.search}`));
 const hasLink = [...new URLSearchParams(location.search).keys()].some((name) => !VIEW_PARAMETERS.has(name));
 
 const theme = storedTheme();
 if (theme !== 'auto') document.documentElement.dataset.theme = theme;
 document.documentElement.dataset.filling = ''; // until the later sections have their content: they keep its room free
 const kept = record(words.taken);
-if (hasLink) showLink(BOOT_DATA, language);
+if (hasLink) showLink(data, language);
 
 const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
     let made: Promise<Value> | undefined;
@@ -40,7 +43,7 @@ const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
 };
 const module = once(() => compileModule(moduleUrl));
 const example = once(() => (hasLink ? Promise.resolve(null) : fetchExample(exampleUrl)));
-const wanted = whenWanted(hasLink || language !== 'en');
+const wanted = leaves ? new Promise<void>(() => {}) : whenWanted(hasLink || language !== 'en');
 wanted.then(() => Promise.all([example(), module()])).catch(() => {}); // whoever needs them meets the failure
 
 window.boot = {

@@ -115,6 +115,9 @@ test('the band is as fine as the time that it belongs to', () => {
     expect(en.training(150.3, 141.2, 159.4).map(plain)).toEqual(['150 days', '141', '159', '159 days']);
     expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4', '38.4 hours']);
     expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2', '30.2 minutes']);
+    expect(en.training(0.00032, 0.0003, 0.00035).map(plain)).toEqual(['27.6 seconds', '25.9', '30.2', '30.2 seconds']);
+    expect(en.training(1540, 1400, 1700).map(plain)).toEqual(['1,540 days', '1,400', '1,700', '1,700 days']);
+    expect(en.training(330_000, 300_000, 360_000).map(plain)).toEqual(['903 years', '821', '986', '986 years']);
 });
 
 test('time lost and gained', () => {
@@ -130,6 +133,8 @@ test('time lost and gained', () => {
 test('amounts of money, energy and tokens', () => {
     expect([77290.99, 603123, 1234567, 0.5].map(en.rounded)).toEqual(['77,300', '603,000', '1.23 million', '0.5']);
     expect([412, 361600, 2.5e6].map((kwh) => plain(en.energy(kwh)))).toEqual(['412 kWh', '362 MWh', '2.5 GWh']);
+    expect([0, 1e-5, 0.9, 4e10].map((kwh) => plain(en.energy(kwh)))).toEqual(['0 kWh', '0.01 Wh', '900 Wh', '40 TWh']);
+    expect([0.004, 850, 174_000, 5e9].map((kg) => plain(en.mass(kg)))).toEqual(['4 g', '850 kg', '174 t', '5 Mt']);
     const typed = ['1,000,000,000,000', '1.000.000', '1 000', '1e12', '2.5', '2,5', '', '15000000000000', 'many', '-1', '1,000,00'];
     expect(typed.map((text) => en.read(text))).toEqual([1e12, 1e6, 1000, 1e12, 2.5, 2.5, '', 1.5e13, 'many', -1, '1,000,00']);
     expect(en.measured(8192.5)).toBe('8,192.5'); // never as if it were whole
@@ -291,6 +296,14 @@ test('money is in dollars, large sums in words', () => {
         '$96,000',
         '$1.49 million',
         '$12.4 million',
+    ]);
+    expect([0.0004, 0.02, 0.3, 2.5, 999_700, 3e12].map(en.dollars)).toEqual([
+        '$0.0004',
+        '$0.02',
+        '$0.30',
+        '$2.50',
+        '$1 million',
+        '$3 trillion',
     ]);
     expect(createFormat('ja', 'ja').dollars(1_490_000)).toBe('$149万');
     expect([3.99, 1_490_000].map(createFormat('zh-CN', 'zh').dollars)).toEqual(['US$3.99', 'US$149万']);

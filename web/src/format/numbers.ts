@@ -4,7 +4,7 @@ export interface Numbers {
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
     tenth(value: number): string; // at most one decimal: 17.8
     short(value: number): string; // 8.03 billion
-    dollars(value: number): string; // $3.99, $96,000, $12.4 million
+    dollars(value: number): string; // $0.30, $3.99, $96,000, $12.4 million
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
     percent(share: number): string; // 70 %
@@ -61,6 +61,7 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
         () => new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 }),
     );
     const dollars = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }));
+    const cents = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }));
     const symbol = lazily(
         () =>
             dollars()
@@ -72,7 +73,8 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
         number: exact,
         tenth: (value) => oneDecimal().format(value),
         short: (value) => compact().format(value),
-        dollars: (value) => (value < 1e6 ? dollars().format(value) : symbol() + compact().format(value)),
+        dollars: (value) =>
+            value >= 999_500 ? symbol() + compact().format(value) : (value >= 0.01 && value < 99.995 ? cents() : dollars()).format(value),
         rounded: (value) => (value < 1e6 ? significant(3) : compact()).format(value),
         measured(value) {
             const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));

@@ -8,13 +8,13 @@ export interface Clock {
 }
 
 export interface Times {
-    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days
+    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days, 42.2 years
     step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
     clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
     training(days: number, low: number, high: number): [main: string, low: string, high: string, highest: string]; // one unit; low and high without it
-    energy(kwh: number): string;
+    energy(kwh: number): string; // 850 kWh, 12.3 MWh, 4.5 TWh
     mass(kg: number): string; // 850 kg, 174 t, 12.3 kt
     month(yearAndMonth: string): string; // 2026-09: September 2026
     date(day: Date): string; // 22 November 2026
@@ -23,8 +23,9 @@ export interface Times {
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const YEAR = 365.25 * DAY;
 
-type Unit = 'day' | 'hour' | 'minute';
+type Unit = 'year' | 'day' | 'hour' | 'minute' | 'second';
 
 // "12.4 hours" in the words of the language, the number as the reader's locale writes it.
 function inWords(language: string, digits: () => Intl.NumberFormat, unit: Unit): (value: number) => string {
@@ -53,15 +54,22 @@ export function timesFormat(language: string, { decimals, three, significant }: 
     const sig = () => significant(3);
     const monthName = lazily(() => new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }));
     const dates = lazily(() => new Intl.DateTimeFormat(language, { dateStyle: 'long' }));
-    const named = { day: inWords(language, sig, 'day'), hour: inWords(language, sig, 'hour'), minute: inWords(language, sig, 'minute') };
-    // Days above 2 days, hours above 2 hours.
+    const named = Object.fromEntries(
+        (['year', 'day', 'hour', 'minute', 'second'] as const).map((unit) => [unit, inWords(language, sig, unit)]),
+    ) as Record<Unit, ReturnType<typeof inWords>>;
+    // Days above 2 days, hours above 2 hours. Years above 10 years alone: runs that take fewer are compared, which days make easier.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
-        seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
+        seconds >= 10 * YEAR ? [YEAR, 'year'] : seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
     const [inMinutes, inSeconds] = [short(language, 'minute', 'min'), short(language, 'second', 's')];
     const minutes = (whole: number): string => {
         const [first, rest] = [inMinutes(decimals(0).format(Math.floor(whole / MINUTE))), whole % MINUTE];
         if (rest === 0) return first;
         return first + (/\p{Script=Han}$/u.test(first) ? '' : '\u00a0') + inSeconds(decimals(0).format(rest));
+    };
+    // In the largest of these units of which there is a whole one, each a thousand of the one before it.
+    const inUnit = (value: number, units: readonly string[]): string => {
+        const step = Math.max(0, Math.min(units.length - 1, Math.floor(Math.log10(value) / 3)));
+        return value > 0 ? spaced(sig().format(value / 1000 ** step), units[step] ?? '') : spaced('0', units[1] ?? '');
     };
     const duration = (seconds: number): string => {
         const [size, unit] = long(seconds) ?? [];
@@ -92,23 +100,13 @@ export function timesFormat(language: string, { decimals, three, significant }: 
             return Math.abs(more) < than / 1000 ? spaced('±0', 's') : signed(more, duration(Math.abs(more)));
         },
         training(days, low, high) {
-            const [size, unit] = long(days * DAY) ?? [MINUTE, 'minute'];
+            const [size, unit] = long(days * DAY) ?? (days * DAY >= 2 * MINUTE ? [MINUTE, 'minute'] : [1, 'second']);
             const [least, most] = [(low * DAY) / size, (high * DAY) / size];
             return [named[unit]((days * DAY) / size), sig().format(least), sig().format(most), named[unit](most)];
         },
         date: (day) => dates().format(day),
-        energy: (kwh) =>
-            kwh >= 1e6
-                ? spaced(sig().format(kwh / 1e6), 'GWh')
-                : kwh >= 1e3
-                  ? spaced(sig().format(kwh / 1e3), 'MWh')
-                  : spaced(sig().format(kwh), 'kWh'),
-        mass: (kg) =>
-            kg >= 1e6
-                ? spaced(sig().format(kg / 1e6), 'kt')
-                : kg >= 1e3
-                  ? spaced(sig().format(kg / 1e3), 't')
-                  : spaced(sig().format(kg), 'kg'),
+        energy: (kwh) => inUnit(kwh * 1e3, ['Wh', 'kWh', 'MWh', 'GWh', 'TWh']),
+        mass: (kg) => inUnit(kg * 1e3, ['g', 'kg', 't', 'kt', 'Mt']),
         month: (text) => monthName().format(new Date(`${text}-15T12:00:00Z`)),
     };
 }

@@ -11,7 +11,7 @@ test('the way to every section, and past all of them', () => {
     const { all, names } = show(<Header language="en" depth="detail" act={spies()} />);
     expect(names('navigation')).toEqual(['Sections']);
     const ways = all('link').map((one) => one.getAttribute('href'));
-    expect(ways).toEqual(['#answer', './', '#check', '#best', '#gpus', '#cards', '#placement', '#plans', '#compare', '#evidence', '#how']);
+    expect(ways).toEqual(['#answer', './', '#best', '#gpus', '#cards', '#placement', '#plans', '#compare', '#evidence', '#how']);
 });
 
 test('two depths: the plain one has no sections to go to', () => {

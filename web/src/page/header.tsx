@@ -39,9 +39,9 @@ function DepthChoice({ depth, act }: { depth: Page['depth']; act: Actions }) {
     );
 }
 
+// Of what lies below the answer. The answer itself needs no link here: it follows, and each link is one press more on the way to it.
 const Sections = () => (
     <nav aria-label={say('nav.label')}>
-        <a href="#check">{say('nav.check')}</a>
         <a href="#best">{say('nav.best')}</a>
         <a href="#gpus">{say('nav.gpus')}</a>
         <a href="#cards">{say('nav.cards')}</a>

@@ -1,4 +1,5 @@
 // What the first load goes without: every detail, and the parts that the reader opens from the first screen.
+import './detail.css';
 import '../answer/items.css';
 import '../adjust/adjust.css';
 import '../evidence/how.css';
@@ -8,6 +9,7 @@ import '../plans/plans.css';
 import '../answer/card.css';
 import '../answer/paste.css';
 import '../adjust/layout.css';
+import '../gpus/cards.css';
 import '../gpus/limits.css';
 import '../gpus/own-gpu.css';
 import '../evidence/calibrate.css';

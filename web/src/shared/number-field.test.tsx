@@ -7,7 +7,9 @@ type Props = Partial<Parameters<typeof NumberField>[0]>;
 
 function shown(value: Value, props: Props = {}) {
     const onChange = vi.fn();
-    const drawn = (now: Value) => <NumberField id="n" label="Number" value={now} invalid={false} onChange={onChange} {...props} />;
+    const drawn = (now: Value) => (
+        <NumberField id="n" label="Number" value={now} invalid={false} onChange={(next, how) => onChange(next, how)} {...props} />
+    );
     const view = show(drawn(value));
     return { onChange, field: view.find<HTMLInputElement>('textbox', 'Number'), set: (now: Value) => view.again(drawn(now)) };
 }

@@ -17,7 +17,8 @@ interface Props {
     placeholder?: string;
     describedBy?: string | undefined;
     invalid: boolean;
-    onChange(value: Value, how: How): void;
+    apart?: (text: string) => string; // of a text that says more than the number: the number
+    onChange(value: Value, how: How, text: string): void;
 }
 
 const TENTHS = 10;
@@ -36,13 +37,16 @@ export function NumberField({
     placeholder,
     describedBy,
     invalid,
+    apart = (text) => text,
     onChange,
 }: Props) {
     const [draft, setDraft] = useState<string | null>(null);
     const fresh = useRef(false); // a click into the field has just given it the focus
     const read = (text: string): Value => {
         if (auto && /^\s*(auto|自動|自动)?\s*$/i.test(text)) return 'auto';
-        return amount && text.trim() === '' ? 0 : format.read(text, kind);
+        if (amount && text.trim() === '') return 0;
+        const number = format.read(apart(text), kind);
+        return typeof number === 'number' ? number : format.read(text, kind);
     };
     // A large amount stands in words where they say it exactly: 15 trillion.
     const amountIn = (size: number): string =>
@@ -64,7 +68,7 @@ export function NumberField({
         if (typeof value !== 'number' || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
         event.preventDefault();
         setDraft(null);
-        onChange(stepped(value, event.key === 'ArrowUp'), 'type');
+        onChange(stepped(value, event.key === 'ArrowUp'), 'type', '');
     };
     return (
         <>
@@ -99,7 +103,7 @@ export function NumberField({
                 }}
                 onInput={(event) => {
                     setDraft(event.currentTarget.value);
-                    onChange(read(event.currentTarget.value), 'type');
+                    onChange(read(event.currentTarget.value), 'type', event.currentTarget.value);
                 }}
                 onBlur={() => setDraft(null)}
                 onKeyDown={step}

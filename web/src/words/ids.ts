@@ -11,7 +11,6 @@ export interface Words {
     'page.privacy': null;
     'page.formulas': null;
     'nav.label': null;
-    'nav.check': null;
     'nav.best': null;
     'nav.gpus': null;
     'nav.cards': null;

@@ -47,7 +47,10 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(problem|suggestion)\./, 'wrong'], // with a request, and how to mend it
     // what the core names, and what an answer rests on: on the first screen said in what stands behind it
     [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],
-    [/^(band|verdict|evidence|basis|changes?|touches|search|degree)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/, 'names'],
+    [
+        /^(band|verdict|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
+        'names',
+    ],
 ];
 
 export const partOf = (id: string): Part => RULES.find(([rule]) => rule.test(id))?.[1] ?? 'first';

@@ -1,7 +1,7 @@
-// Made by plugins/words.ts: each part of each language, fetched when it is asked for.
+// Made by plugins/words.ts: each language, and each of its parts, fetched when it is asked for.
 declare module 'virtual:words' {
     type Words = string | ((args: Readonly<Record<string, unknown>>) => string);
-    type Fetch = () => Promise<{ default: Readonly<Record<string, Words>> }>;
-    const catalogues: Readonly<Record<string, Readonly<Record<string, Fetch>>>>;
+    type Fetch<Value> = () => Promise<{ default: Readonly<Record<string, Value>> }>;
+    const catalogues: Readonly<Record<string, Fetch<Fetch<Words>>>>;
     export default catalogues;
 }

@@ -17,7 +17,10 @@ let words: Table = {};
 
 export const spoken = (): Language => language;
 
-const fetchPart = async (of: Language, part: Part): Promise<Table> => (await catalogues[of]?.[part]?.())?.default ?? {};
+async function fetchPart(of: Language, part: Part): Promise<Table> {
+    const parts = (await catalogues[of]?.())?.default;
+    return (await parts?.[part]?.())?.default ?? {};
+}
 
 function take(next: Language, tables: Fetched): void {
     language = next;
