@@ -1,85 +1,84 @@
-// The module's face to JavaScript: one line per function of api.h. bindings.js has their names there.
-#include <cstdint>
-#include <utility>
-#include <vector>
+// The module's face to JavaScript: one line per function of api.h.
+#include <emscripten/bind.h>
 
 #include "api.h"
-#include "face.h"
 
 namespace {
 
+using emscripten::val;
 namespace api = fourfold::api;
 
-std::vector<double> beside[2];  // the matrices that come beside the text of "place": rates, latencies
+// A column as a JavaScript typed array of its own: a view into the module's memory would die when that memory grows.
+template <class T>
+val column(const std::vector<T>& values) {
+    return val(emscripten::typed_memory_view(values.size(), values.data())).template call<val>("slice");
+}
 
-// clang-format off
-// A column as a typed array of its own: a view into the module's memory would die when that memory grows.
-EM_JS(void, give_column, (const char* name, int kind, const void* values, std::size_t size), {
-    const all = [HEAPU8, HEAP32, HEAPF64][kind];
-    const start = values / all.BYTES_PER_ELEMENT;
-    given[UTF8ToString(name)] = all.slice(start, start + size);
-});
-EM_JS(int, goes_on, (const char* text, std::size_t size), { return !goesOn || goesOn(textAt(text, size)) });
-// clang-format on
+std::vector<double> numbers(const val& array) {
+    return array.isNull() || array.isUndefined() ? std::vector<double>() : emscripten::convertJSArrayToNumberVector<double>(array);
+}
 
-void give(const char* name, const std::vector<std::uint8_t>& values) { give_column(name, 0, values.data(), values.size()); }
-void give(const char* name, const std::vector<std::int32_t>& values) { give_column(name, 1, values.data(), values.size()); }
-void give(const char* name, const std::vector<double>& values) { give_column(name, 2, values.data(), values.size()); }
+namespace face {
 
+// Text in, text out.
+template <std::string (*Answer)(std::string_view)>
+std::string text(const std::string& request) {
+    return Answer(request);
+}
+std::string catalog() { return api::catalog(); }
+std::string catalog_with(bool sources) { return api::catalog(sources); }
+double benchmark_estimates(int count) { return api::benchmark_estimates(count); }
+
+val search(const std::string& request) {
+    const api::SearchAnswer answer = api::search(request);
+    const api::SearchColumns& c = answer.columns;
+    val columns = val::object(), result = val::object();
+    columns.set("row", column(c.row));
+    columns.set("gpus", column(c.gpus));
+    columns.set("tensor_parallel", column(c.tensor_parallel));
+    columns.set("context_parallel", column(c.context_parallel));
+    columns.set("pipeline_parallel", column(c.pipeline_parallel));
+    columns.set("micro_batch", column(c.micro_batch));
+    columns.set("data_parallel", column(c.data_parallel));
+    columns.set("expert_parallel", column(c.expert_parallel));
+    columns.set("total_bytes", column(c.total_bytes));
+    columns.set("whole_bytes", column(c.whole_bytes));
+    columns.set("share", column(c.share));
+    columns.set("step_seconds", column(c.step_seconds));
+    columns.set("tokens_per_s", column(c.tokens_per_s));
+    columns.set("tokens_per_s_per_gpu", column(c.tokens_per_s_per_gpu));
+    columns.set("class", column(c.fit_class));
+    result.set("summary", answer.summary);
+    result.set("columns", columns);
+    return result;
+}
+
+// `go_on` is a function of the progress's text that says whether to go on, or null.
+std::string place_columns(const std::string& request, val go_on, val rates, val latencies) {
+    const auto ask = [](void* context, const std::string& progress) { return (*static_cast<val*>(context))(progress).as<bool>(); };
+    const bool asks = !go_on.isNull() && !go_on.isUndefined();
+    return api::place(request, asks ? +ask : nullptr, &go_on, {numbers(rates), numbers(latencies)});
+}
+std::string place(const std::string& request, val go_on) { return place_columns(request, std::move(go_on), val::null(), val::null()); }
+
+}  // namespace face
 }  // namespace
 
-FOURFOLD_FACE(import_config)
-FOURFOLD_FACE(estimate)
-FOURFOLD_FACE(alternatives)
-FOURFOLD_FACE(timeline)
-FOURFOLD_FACE(limits)
-FOURFOLD_FACE(phases)
-FOURFOLD_FACE(pools)
-FOURFOLD_FACE(calibrate)
-FOURFOLD_FACE(rank)
-FOURFOLD_FACE(versus)
-
-extern "C" {
-
-EMSCRIPTEN_KEEPALIVE void face_catalog(bool sources);
-EMSCRIPTEN_KEEPALIVE double face_benchmark_estimates(int count);
-EMSCRIPTEN_KEEPALIVE void face_search();
-EMSCRIPTEN_KEEPALIVE double* face_numbers(int which, std::size_t size);
-EMSCRIPTEN_KEEPALIVE void face_place();
-
-void face_catalog(bool sources) { fourfold::face::answer(api::catalog(sources)); }
-double face_benchmark_estimates(int count) { return api::benchmark_estimates(count); }
-
-void face_search() {
-    const api::SearchAnswer answer = api::search(fourfold::face::request());
-    const api::SearchColumns& c = answer.columns;
-    give("row", c.row);
-    give("gpus", c.gpus);
-    give("tensor_parallel", c.tensor_parallel);
-    give("context_parallel", c.context_parallel);
-    give("pipeline_parallel", c.pipeline_parallel);
-    give("micro_batch", c.micro_batch);
-    give("data_parallel", c.data_parallel);
-    give("expert_parallel", c.expert_parallel);
-    give("total_bytes", c.total_bytes);
-    give("whole_bytes", c.whole_bytes);
-    give("share", c.share);
-    give("step_seconds", c.step_seconds);
-    give("tokens_per_s", c.tokens_per_s);
-    give("tokens_per_s_per_gpu", c.tokens_per_s_per_gpu);
-    give("class", c.fit_class);
-    fourfold::face::answer(answer.summary);
-}
-
-// A place for that many numbers: 0: rates, 1: latencies.
-double* face_numbers(int which, std::size_t size) {
-    beside[which].resize(size);
-    return beside[which].data();
-}
-
-void face_place() {
-    const auto ask = [](void*, const std::string& progress) { return goes_on(progress.data(), progress.size()) != 0; };
-    fourfold::face::answer(
-        api::place(fourfold::face::request(), ask, nullptr, {std::exchange(beside[0], {}), std::exchange(beside[1], {})}));
-}
+EMSCRIPTEN_BINDINGS(fourfold) {
+    emscripten::function("catalog", &face::catalog);
+    emscripten::function("catalog", &face::catalog_with);
+    emscripten::function("import_config", &face::text<api::import_config>);
+    emscripten::function("estimate", &face::text<api::estimate>);
+    emscripten::function("alternatives", &face::text<api::alternatives>);
+    emscripten::function("timeline", &face::text<api::timeline>);
+    emscripten::function("limits", &face::text<api::limits>);
+    emscripten::function("phases", &face::text<api::phases>);
+    emscripten::function("pools", &face::text<api::pools>);
+    emscripten::function("calibrate", &face::text<api::calibrate>);
+    emscripten::function("place", &face::place);
+    emscripten::function("place", &face::place_columns);
+    emscripten::function("search", &face::search);
+    emscripten::function("rank", &face::text<api::rank>);
+    emscripten::function("versus", &face::text<api::versus>);
+    emscripten::function("benchmark_estimates", &face::benchmark_estimates);
 }
