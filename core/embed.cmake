@@ -1,8 +1,8 @@
 # embed_files(target symbol file…): compiles text files into `target` as
 #   namespace fourfold::embedded { extern const std::span<const File> symbol; }   (embedded.h)
 # so that the module, the native tests and the tests under node read the same bytes without a file system.
-# With SOURCES_APART after the symbol, what a profile says of its sources ("sources", its last key) is no part of its text, and all of it one
-# object by the names of the files:   extern const std::string_view symbol_sources;   Few readers look at it, and in the module it comes later:
+# With SOURCES_APART after the symbol, what a profile says of its sources ("sources", its last key, and "published_…" before it) is no part of its
+# text, and all of it one object by the names of the files:   extern const std::string_view symbol_sources;   Few look at it, and in the module it comes later:
 # wasm/split.mjs finds it by the words around it. With LATER all of the only file's text, of at most 15,000 bytes, comes so.
 # Called as a script (cmake -P) at build time it writes that source, so that editing a profile rebuilds just this.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -33,11 +33,15 @@ if(CMAKE_SCRIPT_MODE_FILE)
       if(at LESS 0)
         message(FATAL_ERROR "${input}: \"sources\" is not there, or not a key of its own line")
       endif()
+      string(FIND "${text}" ",\n\"published_parameters\": " published)
+      if(published GREATER 0 AND published LESS at)
+        set(at ${published})
+      endif()
       string(SUBSTRING "${text}" ${at} -1 own)
       string(SUBSTRING "${text}" 0 ${at} text)
       string(APPEND text "\n}")
-      string(REGEX REPLACE "^,\n\"sources\": (\\[.*\\])\n}\n$" "\\1" own "${own}")
-      string(APPEND sources "R\"__json__(,\n\"${name}\": ${own})__json__\"\n")
+      string(SUBSTRING "${own}" 1 -1 own)
+      string(APPEND sources "R\"__json__(,\n\"${name}\": {${own})__json__\"\n")
     endif()
     string(LENGTH "${text}" length)
     string(APPEND code "    {\"${name}\", ")
@@ -58,7 +62,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endforeach()
   string(APPEND code "};\nextern const std::span<const File> ${SYMBOL};\nconst std::span<const File> ${SYMBOL} = files;\n")
   if(APART)
-    string(APPEND code "static const char sources[] = \"(second:\" \"{\\\"\\\": []\"\n${sources}\"}\" \":second)\";\n")
+    string(APPEND code "static const char sources[] = \"(second:\" \"{\\\"\\\": {}\"\n${sources}\"}\" \":second)\";\n")
     string(APPEND code "extern const std::string_view ${SYMBOL}_sources;\nconst std::string_view ${SYMBOL}_sources(sources + 8, sizeof sources - 17);\n")
   endif()
   string(APPEND code "}  // namespace fourfold::embedded\n")

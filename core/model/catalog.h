@@ -10,9 +10,7 @@ namespace fourfold {
 
 struct CatalogModel {
     Model model;
-    std::int64_t published_parameters;
     std::string repository;  // on Hugging Face, "meta-llama/Llama-3.1-8B"; "" where it has none
-    Json profile;
 };
 
 // Models alone, for who needs no cards.
@@ -36,7 +34,7 @@ struct Catalog {
 // Built on first use, never changed after.
 const Catalog& catalog();
 
-// Adds to profiles of GPUs or clusters where their numbers were read. In the module this comes with the second file (wasm/split.mjs).
-void add_sources(Json& gpus, Json& clusters);
+// Adds to profiles where their numbers were read. In the module this comes with the second file (wasm/split.mjs).
+void add_sources(Json& gpus, Json& clusters, Json& models);
 
 }  // namespace fourfold
