@@ -1,7 +1,7 @@
 # embed_files(target symbol file…): compiles text files into `target` as
 #   namespace fourfold::embedded { extern const std::span<const File> symbol; }   (embedded.h)
 # so that the module, the native tests and the tests under node read the same bytes without a file system.
-# With SOURCES_APART after the symbol, what a profile says of its sources ("sources", its last key, and "published_…" before it) is no part of its
+# With SOURCES_APART after the symbol, what a profile says of its sources ("sources", its last key, and what stands from "published_…" on) is no part of its
 # text, and all of it one object by the names of the files:   extern const std::string_view symbol_sources;   Few look at it, and in the module it comes later:
 # wasm/split.mjs finds it by the words around it. With LATER all of the only file's text, of at most 15,000 bytes, comes so.
 # Called as a script (cmake -P) at build time it writes that source, so that editing a profile rebuilds just this.

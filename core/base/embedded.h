@@ -9,6 +9,6 @@ struct File {
     std::string_view text;
 };
 extern const std::span<const File> gpus, clusters, models, columns;  // core/data/*/*.json, sorted by name
-// Where their numbers were read, and of models how many parameters were published: an object by those names.
+// Where their numbers were read, and of models how many parameters were published and what else they are called: an object by those names.
 extern const std::string_view gpus_sources, clusters_sources, models_sources;
 }  // namespace fourfold::embedded

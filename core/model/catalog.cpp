@@ -88,6 +88,19 @@ static void add_sources(Json& profiles, std::string_view text) {
     add_sources(models, embedded::models_sources);
 }
 
+static Json build_names() {
+    const Json all = Json::parse(embedded::models_sources, nullptr, false);
+    Json names = Json::object();
+    for (auto model = all.begin(); model != all.end(); ++model)
+        if (const auto own = model->find("names"); own != model->end()) names[model.key()] = *own;
+    return names;
+}
+
+const Json& other_names() {
+    static const Json built = build_names();
+    return built;
+}
+
 template <class List, class Id>
 static auto find(const List& list, Id id_of, std::string_view id) -> const typename List::value_type* {
     const auto found = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return id_of(entry) == id; });

@@ -19,6 +19,8 @@ struct CatalogModels {
     Problems problems;
 };
 const CatalogModels& catalog_models();
+// What else models of that shape are called: a list for each id that has some. In the module this comes with the second file too.
+const Json& other_names();
 
 struct Catalog {
     std::vector<Gpu> gpus;  // in the order people look for them: by generation, then memory
