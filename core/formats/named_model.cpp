@@ -76,12 +76,13 @@ bool has_name(const CatalogModel& model, Is&& is) {
 }  // namespace
 
 const CatalogModel* named_model(std::string_view name) {
-    const auto& models = catalog().models;
-    const auto first = [&](auto&& is) {
-        const auto found = std::find_if(models.begin(), models.end(), is);
-        return found == models.end() ? nullptr : &*found;
+    const auto first = [](auto&& is) -> const CatalogModel* {
+        for (const CatalogModels* models : {&catalog_models(), &named_models()})
+            for (const CatalogModel& one : models->list)
+                if (is(one)) return &one;
+        return nullptr;
     };
-    if (const CatalogModel* exact = catalog().model(name)) return exact;
+    if (const CatalogModel* exact = first([&](const CatalogModel& m) { return m.model.id == name; })) return exact;
     const std::string lower = lower_case(name), last = lower_case(name_in(name)), wanted = squeezed(last);
     if (const CatalogModel* one = first([&](const CatalogModel& m) { return !m.repository.empty() && lower_case(m.repository) == lower; }))
         return one;
@@ -95,6 +96,13 @@ const CatalogModel* named_model(std::string_view name) {
     });
 }
 
+Json as_requested(const CatalogModel& model) {
+    if (catalog().model(model.model.id) != nullptr) return model.model.id;
+    Json config = canonical_config(model.model);
+    config["_name_or_path"] = model.repository;
+    return config;
+}
+
 bool take_named_model(Import& in, std::string_view key) {
     const auto name = in.text(key, "model");
     if (!name) return false;
@@ -103,7 +111,7 @@ bool take_named_model(Import& in, std::string_view key) {
         in.mark(key, Fate::unknown);
         return false;
     }
-    in.job["model"] = found->model.id;
+    in.job["model"] = as_requested(*found);
     return true;
 }
 
@@ -176,13 +184,15 @@ std::optional<Json> with_sizes(Import& in, const Model& model) {
 }
 
 void resize_named_model(Import& in) {
-    const Json id = in.job.value("model", Json());
-    const CatalogModel* const named = id.is_string() ? catalog().model(id.get<std::string>()) : nullptr;
+    const Json said = in.job.value("model", Json());
+    const CatalogModel* const named = said.is_string()   ? catalog().model(said.get<std::string>())
+                                      : said.is_object() ? named_model(said.value("_name_or_path", ""))
+                                                         : nullptr;
     if (named == nullptr) return;
     const auto model = with_sizes(in, named->model);
     in.job.erase("model");
     if (model)
-        in.job["model"] = *model;
+        in.job["model"] = *model == Json(named->model.id) ? said : *model;
     else
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", named->model.id));
 }

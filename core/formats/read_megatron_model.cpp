@@ -224,19 +224,16 @@ static void read_experts(Import& in, Json& config) {
         config["mlp_only_layers"] = *dense;
 }
 
-// Everything but the vocabulary, which many files leave to the tokenizer, and positions, which change nothing with rotary ones (no model
-// with RMSNorm has others, whatever a file forgets to say).
+// Everything but the vocabulary, which many files leave to the tokenizer, and positions, which change nothing with rotary ones.
 static bool same_shape(const Model& a, const Model& b) {
     return a.layers == b.layers && a.hidden == b.hidden && a.heads == b.heads && a.kv_heads == b.kv_heads && a.gated == b.gated &&
            (a.ffn == b.ffn || a.experts.count > 0) && a.experts.count == b.experts.count && a.experts.per_token == b.experts.per_token &&
            a.experts.ffn == b.experts.ffn && a.experts.shared_ffn == b.experts.shared_ffn && a.expert_layers == b.expert_layers &&
            a.latent.kv_rank == b.latent.kv_rank && a.layer_norm == b.layer_norm && a.tied == b.tied &&
-           (a.learned_positions == b.learned_positions || !a.layer_norm) && a.mlp_bias == b.mlp_bias &&
            a.multi_token_layers == b.multi_token_layers;
 }
 
-// The models of the catalogue with these sizes, whose vocabulary (padded or not) is the given one. Where none is given, models of one shape
-// differ in how long a sequence may be: those made for this one, if there are any.
+// The models of the catalogue with these sizes, whose vocabulary (padded or not) is the given one, if any.
 static std::vector<const CatalogModel*> known_models(const Model& model, std::optional<std::int64_t> vocabulary) {
     constexpr std::int64_t kPadding = 1'024;
     std::vector<const CatalogModel*> found;
@@ -244,8 +241,6 @@ static std::vector<const CatalogModel*> known_models(const Model& model, std::op
         if (same_shape(one.model, model) &&
             (!vocabulary || (*vocabulary >= one.model.vocabulary && *vocabulary <= one.model.vocabulary + kPadding)))
             found.push_back(&one);
-    const auto other = [&](const CatalogModel* one) { return one->model.max_positions != model.max_positions; };
-    if (!vocabulary && !std::all_of(found.begin(), found.end(), other)) std::erase_if(found, other);
     return found;
 }
 

@@ -32,9 +32,9 @@ static bool is_before(const CatalogModel& a, const CatalogModel& b) {
     return order != 0 ? order < 0 : parameter_count(a.model) < parameter_count(b.model);
 }
 
-static CatalogModels build_models() {
+static CatalogModels read_models(std::span<const embedded::File> files) {
     CatalogModels m;
-    for_each_profile(embedded::models, m.problems, [&](const Json& profile, Problems& problems) {
+    for_each_profile(files, m.problems, [&](const Json& profile, Problems& problems) {
         const auto config = profile.find("config");
         if (config == profile.end() || !profile.contains("id") || !profile.contains("label") || !profile.contains("repository")) {
             problems.push_back({"", "missing", nullptr, "problem.profile.model", {}, nullptr});
@@ -52,7 +52,12 @@ static CatalogModels build_models() {
 }
 
 const CatalogModels& catalog_models() {
-    static const CatalogModels built = build_models();
+    static const CatalogModels built = read_models(embedded::models);
+    return built;
+}
+
+const CatalogModels& named_models() {
+    static const CatalogModels built = read_models(embedded::named_models);
     return built;
 }
 
@@ -79,7 +84,15 @@ const Catalog& catalog() {
 
 static void add_sources(Json& profiles, std::string_view text) {
     Json all = Json::parse(text, nullptr, false);
-    for (Json& profile : profiles) profile["sources"] = std::move(all[profile["id"].get_ref<const std::string&>()]["sources"]);
+    for (Json& profile : profiles) {
+        profile["sources"] = std::move(all[profile["id"].get_ref<const std::string&>()]["sources"]);
+        for (Json& source : profile["sources"]) {
+            if (source.contains("url")) continue;  // else the model's repository (embed.cmake)
+            const std::string& repository = profile["repository"].get_ref<const std::string&>();
+            source["title"] = repository + ", config.json and model page";
+            source["url"] = "https://huggingface.co/" + repository;
+        }
+    }
 }
 
 [[gnu::noinline]] void add_sources(Json& gpus, Json& clusters, Json& models) {
@@ -89,10 +102,13 @@ static void add_sources(Json& profiles, std::string_view text) {
 }
 
 static Json build_names() {
-    const Json all = Json::parse(embedded::models_sources, nullptr, false);
     Json names = Json::object();
-    for (auto model = all.begin(); model != all.end(); ++model)
-        if (const auto own = model->find("names"); own != model->end()) names[model.key()] = *own;
+    const auto take = [&](const std::string& id, const Json& profile) {
+        if (const auto own = profile.find("names"); own != profile.end()) names[id] = *own;
+    };
+    const Json known = Json::parse(embedded::models_known, nullptr, false);
+    for (auto model = known.begin(); model != known.end(); ++model) take(model.key(), *model);
+    for (const embedded::File& file : embedded::named_models) take(std::string(file.name), Json::parse(file.text, nullptr, false));
     return names;
 }
 

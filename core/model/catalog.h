@@ -19,7 +19,9 @@ struct CatalogModels {
     Problems problems;
 };
 const CatalogModels& catalog_models();
-// What else models of that shape are called: a list for each id that has some. In the module this comes with the second file too.
+// Models that are named more rarely: readers of configurations find them, requests and pages give their config.
+const CatalogModels& named_models();
+// What else a model of either list is called: a list for each id that has some.
 const Json& other_names();
 
 struct Catalog {

@@ -31,6 +31,7 @@ static constexpr Family kFamilies[] = {
     {"gemma3_text", true, true, 4, 256, false, false, false, false, true, 4, nullptr, &kGemma3Window, gelu_gate, 8, 262'208},
     {"gpt2", false, true, 0, 0, true, true, true, true, false, 2, nullptr},
     {"gpt_neox", false, false, 0, 0, true, true, true, false, false, 2, nullptr},
+    {"gpt_neo", false, true, 0, 0, true, true, true, true, false, 2, nullptr},
     {"opt", false, true, 0, 0, true, true, true, true, false, 2, nullptr},
     {"phi", false, false, 0, 0, true, true, true, false, false, 1, nullptr},
     {"starcoder2", false, true, 2, 0, true, true, true, false, false, 2, nullptr, &kMistralWindow},

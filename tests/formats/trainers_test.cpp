@@ -181,7 +181,7 @@ fp16.enabled = true
 zero_optimization.stage = 3
 )");
     CHECK(some(small, {"model", "pipeline_parallel", "global_batch", "precision", "zero"}) ==
-          "model=\"llama-7b\" pipeline_parallel=1 global_batch=64 precision=\"fp16\" zero=\"weights\"");
+          "model=\"llama-2-7b\" pipeline_parallel=1 global_batch=64 precision=\"fp16\" zero=\"weights\"");
 }
 
 TEST_CASE("Megatron-DeepSpeed: a script") {
