@@ -46,17 +46,16 @@ std::string catalog(bool sources) {
         gpus.back()["network_gbyte_per_s"] = usual_adapter(gpu.architecture) / 1e9;
     }
     for (const Cluster& cluster : c.clusters) clusters.push_back(cluster.profile);
-    for (Json* profiles : {&gpus, &clusters})
-        for (Json& profile : *profiles) profile["sources"] = Json::array();
-    if (sources) add_sources(gpus, clusters);
     for (const CatalogModel& m : c.models)
         models.push_back(Object()
                              .add("id", m.model.id)
                              .add("label", m.model.label)
                              .add("repository", m.repository)
                              .add("parameters", parameter_count(m.model))
-                             .add("max_position_embeddings", m.model.max_positions)
-                             .add("sources", m.profile["sources"]));
+                             .add("max_position_embeddings", m.model.max_positions));
+    for (Json* profiles : {&gpus, &clusters, &models})
+        for (Json& profile : *profiles) profile["sources"] = Json::array();
+    if (sources) add_sources(gpus, clusters, models);
     for (int i = 0; i < static_cast<int>(Rule::count); ++i) {
         const RuleText& rule = text(static_cast<Rule>(i));
         rules.push_back(Object().add("id", rule.id));

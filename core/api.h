@@ -18,7 +18,7 @@
 namespace fourfold::api {
 
 // Everything that must be known before the first question: GPUs, clusters, models, methods, fields, rules.
-// Without `sources` the lists of where the numbers of GPUs and clusters were read are empty.
+// Without `sources` the lists of where numbers were read are empty.
 std::string catalog(bool sources = true);
 
 // The text of a Hugging Face config.json as a model that "model" of a job accepts.

@@ -4,6 +4,8 @@
 # With SOURCES_APART after the symbol, what a profile says of its sources ("sources", its last key) is no part of its text, and all of it one
 # object by the names of the files:   extern const std::string_view symbol_sources;   Few readers look at it, and in the module it comes later:
 # wasm/split.mjs finds it by the words around it. With LATER all of the only file's text, of at most 15,000 bytes, comes so.
+# A source that is the config.json and the page of a model's repository says its title and address by that. What a model says from
+# "published_parameters" up to its sources is an object alike, symbol_known: readers of configurations and tests ask for it, the page never.
 # Called as a script (cmake -P) at build time it writes that source, so that editing a profile rebuilds just this.
 if(CMAKE_SCRIPT_MODE_FILE)
   # Texts are written as adjacent raw strings of at most 15,000 bytes each: some compilers take no longer ones.
@@ -33,11 +35,26 @@ if(CMAKE_SCRIPT_MODE_FILE)
       if(at LESS 0)
         message(FATAL_ERROR "${input}: \"sources\" is not there, or not a key of its own line")
       endif()
+      string(FIND "${text}" ",\n\"published_parameters\": " published)
+      if(published GREATER 0 AND published LESS at)
+        math(EXPR from "${published} + 1")
+        math(EXPR length "${at} - ${from}")
+        string(SUBSTRING "${text}" ${from} ${length} own)
+        string(APPEND known "R\"__json__(,\n\"${name}\": {${own}})__json__\"\n")
+        string(SUBSTRING "${text}" ${at} -1 own)
+        string(SUBSTRING "${text}" 0 ${published} text)
+        string(REGEX REPLACE "\"(hidden_act|hidden_activation|activation_function)\": [^\n]*\n" "" text "${text}")  # its type says it
+        string(REGEX MATCH "\"repository\": \"([^\"]*)\"" repository "${text}")
+        set(repository "${CMAKE_MATCH_1}")
+        string(REPLACE "\"title\": \"${repository}, config.json and model page\",\n\"url\": \"https://huggingface.co/${repository}\",\n" "" own "${own}")
+        string(LENGTH "${text}" at)
+        string(APPEND text "${own}")
+      endif()
       string(SUBSTRING "${text}" ${at} -1 own)
       string(SUBSTRING "${text}" 0 ${at} text)
       string(APPEND text "\n}")
-      string(REGEX REPLACE "^,\n\"sources\": (\\[.*\\])\n}\n$" "\\1" own "${own}")
-      string(APPEND sources "R\"__json__(,\n\"${name}\": ${own})__json__\"\n")
+      string(SUBSTRING "${own}" 1 -1 own)
+      string(APPEND sources "R\"__json__(,\n\"${name}\": {${own})__json__\"\n")
     endif()
     string(LENGTH "${text}" length)
     string(APPEND code "    {\"${name}\", ")
@@ -58,7 +75,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endforeach()
   string(APPEND code "};\nextern const std::span<const File> ${SYMBOL};\nconst std::span<const File> ${SYMBOL} = files;\n")
   if(APART)
-    string(APPEND code "static const char sources[] = \"(second:\" \"{\\\"\\\": []\"\n${sources}\"}\" \":second)\";\n")
+    string(APPEND code "static const char sources[] = \"(second:\" \"{\\\"\\\": {}\"\n${sources}\"}\" \":second)\";\n")
+    string(APPEND code "static const char known[] = \"{\\\"\\\": {}\"\n${known}\"}\";\n"
+      "extern const std::string_view ${SYMBOL}_known;\nconst std::string_view ${SYMBOL}_known(known, sizeof known - 1);\n")
     string(APPEND code "extern const std::string_view ${SYMBOL}_sources;\nconst std::string_view ${SYMBOL}_sources(sources + 8, sizeof sources - 17);\n")
   endif()
   string(APPEND code "}  // namespace fourfold::embedded\n")

@@ -10,22 +10,35 @@ namespace fourfold {
 
 namespace {
 
-// Parts of a name that do not tell the sizes.
-constexpr std::string_view kSilent[] = {"meta",     "instruct",    "chat", "base", "hf",   "pretrain", "pretraining", "config",   "recipe",
-                                        "finetune", "sft",         "full", "yaml", "yml",  "provider", "model",       "it",       "bf16",
-                                        "fp8",      "gpu",         "gpus", "json", "h100", "b200",     "gb200",       "h200",     "a100",
-                                        "v0",       "performance", "128k", "8k",   "16k",  "64k",      "coder",       "thinking", "mcore"};
+// Parts of a name that do not tell the sizes: how it was trained on, in which numbers its file has them, what it was to be run with.
+constexpr std::string_view kSilent[] = {
+    "meta",    "instruct", "chat",     "base", "hf",    "pt",   "it",   "pretrain", "pretraining", "finetune", "sft",   "dpo",
+    "full",    "text",     "thinking", "yaml", "yml",   "json", "v0",   "config",   "recipe",      "provider", "model", "performance",
+    "preview", "mcore",    "bf16",     "fp16", "fp8",   "int4", "int8", "bnb",      "4bit",        "8bit",     "awq",   "gptq",
+    "gpu",     "gpus",     "h100",     "b200", "gb200", "h200", "a100", "128k",     "8k",          "16k",      "64k"};
 
-// "Meta-Llama-3.1-70B" -> meta, llama, 3, 1, 70, b: words and numbers apart.
-std::vector<std::string> parts_of(std::string_view name) {
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The dot of "1.3b" and the p of "1p3b": without it the size would be another one. Those of versions are left out by many.
+bool is_point_of_size(std::string_view name, std::size_t at) {
+    if (name[at] != '.' && name[at] != 'p') return false;
+    std::size_t end = at + 1;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    return at > 0 && is_digit(name[at - 1]) && end > at + 1 && end < name.size() && (name[end] == 'b' || name[end] == 'm') &&
+           (end + 1 == name.size() || std::isalnum(static_cast<unsigned char>(name[end + 1])) == 0);
+}
+
+// "Meta-Llama-3.1-70B" -> meta, llama, 3, 1, 70b, without what is silent; "opt-1.3b" -> opt, 1.3b.
+std::vector<std::string> parts_of(std::string_view given) {
+    const std::string name = lower_case(given.substr(0, 200));
     std::vector<std::string> parts;
-    char before = 0;
-    for (const char raw : name.substr(0, 200)) {
-        const auto c = static_cast<char>(std::tolower(static_cast<unsigned char>(raw)));
-        const bool known = std::isalnum(static_cast<unsigned char>(c)) != 0;
-        if (known && std::isalnum(static_cast<unsigned char>(before)) == 0) parts.emplace_back();
-        if (known) parts.back() += c;
-        before = c;
+    bool within = false;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const bool point = is_point_of_size(name, i);
+        const bool known = point || std::isalnum(static_cast<unsigned char>(name[i])) != 0;
+        if (known && !within) parts.emplace_back();
+        if (known) parts.back() += point ? '.' : name[i];
+        within = known;
     }
     std::erase_if(parts,
                   [](const std::string& part) { return std::find(std::begin(kSilent), std::end(kSilent), part) != std::end(kSilent); });
@@ -38,25 +51,56 @@ std::string squeezed(std::string_view name) {
     return all;
 }
 
-}  // namespace
+std::string_view last_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-const CatalogModel* named_model(std::string_view name) {
-    if (const CatalogModel* exact = catalog().model(name)) return exact;
-    const auto by_repository = std::find_if(catalog().models.begin(), catalog().models.end(), [&](const CatalogModel& one) {
-        return !one.repository.empty() && lower_case(one.repository) == lower_case(name);
-    });
-    if (by_repository != catalog().models.end()) return &*by_repository;
-    std::string_view last = name.substr(name.rfind('/') + 1);
+// The name in a repository's name or in a path: the last part of it that says more than "hf" or "original".
+std::string_view name_in(std::string_view path) {
+    const auto says_nothing = [](std::string_view part) { return part == "original" || squeezed(part).empty(); };
+    while (path.find('/') != std::string_view::npos && says_nothing(last_of(path))) path = path.substr(0, path.rfind('/'));
+    std::string_view last = last_of(path);
     constexpr std::string_view kDigits = "0123456789";
     const std::size_t dash = last.rfind('-');  // "-2507": when it came
     if (dash != std::string_view::npos && last.size() - dash == 5 && last.find_first_not_of(kDigits, dash + 1) == std::string_view::npos)
         last = last.substr(0, dash);
-    const std::string wanted = squeezed(last);
-    if (wanted.size() < 4) return nullptr;
-    const CatalogModel* found = nullptr;
-    for (const CatalogModel& one : catalog().models)
-        if (squeezed(one.model.id) == wanted || squeezed(one.repository.substr(one.repository.rfind('/') + 1)) == wanted) found = &one;
-    return found;
+    return last;
+}
+
+// What else the model is called.
+template <class Is>
+bool has_name(const CatalogModel& model, Is&& is) {
+    const auto names = other_names().find(model.model.id);
+    return names != other_names().end() &&
+           std::any_of(names->begin(), names->end(), [&](const Json& one) { return is(one.get_ref<const std::string&>()); });
+}
+
+}  // namespace
+
+const CatalogModel* named_model(std::string_view name) {
+    const auto first = [](auto&& is) -> const CatalogModel* {
+        for (const CatalogModels* models : {&catalog_models(), &named_models()})
+            for (const CatalogModel& one : models->list)
+                if (is(one)) return &one;
+        return nullptr;
+    };
+    if (const CatalogModel* exact = first([&](const CatalogModel& m) { return m.model.id == name; })) return exact;
+    const std::string lower = lower_case(name), last = lower_case(name_in(name)), wanted = squeezed(last);
+    if (const CatalogModel* one = first([&](const CatalogModel& m) { return !m.repository.empty() && lower_case(m.repository) == lower; }))
+        return one;
+    if (const CatalogModel* one =
+            first([&](const CatalogModel& m) { return has_name(m, [&](const std::string& n) { return n == last; }); }))
+        return one;
+    if (wanted.size() < 3) return nullptr;
+    return first([&](const CatalogModel& m) {
+        return squeezed(m.model.id) == wanted || squeezed(name_in(m.repository)) == wanted ||
+               has_name(m, [&](const std::string& n) { return squeezed(n) == wanted; });
+    });
+}
+
+Json as_requested(const CatalogModel& model) {
+    if (catalog().model(model.model.id) != nullptr) return model.model.id;
+    Json config = canonical_config(model.model);
+    config["_name_or_path"] = model.repository;
+    return config;
 }
 
 bool take_named_model(Import& in, std::string_view key) {
@@ -67,7 +111,7 @@ bool take_named_model(Import& in, std::string_view key) {
         in.mark(key, Fate::unknown);
         return false;
     }
-    in.job["model"] = found->model.id;
+    in.job["model"] = as_requested(*found);
     return true;
 }
 
@@ -140,13 +184,15 @@ std::optional<Json> with_sizes(Import& in, const Model& model) {
 }
 
 void resize_named_model(Import& in) {
-    const Json id = in.job.value("model", Json());
-    const CatalogModel* const named = id.is_string() ? catalog().model(id.get<std::string>()) : nullptr;
+    const Json said = in.job.value("model", Json());
+    const CatalogModel* const named = said.is_string()   ? catalog().model(said.get<std::string>())
+                                      : said.is_object() ? named_model(said.value("_name_or_path", ""))
+                                                         : nullptr;
     if (named == nullptr) return;
     const auto model = with_sizes(in, named->model);
     in.job.erase("model");
     if (model)
-        in.job["model"] = *model;
+        in.job["model"] = *model == Json(named->model.id) ? said : *model;
     else
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", named->model.id));
 }

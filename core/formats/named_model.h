@@ -11,6 +11,8 @@ namespace fourfold {
 // name.
 const CatalogModel* named_model(std::string_view name);
 
+// As a request says it: its id, or the config of one that the catalogue lacks.
+Json as_requested(const CatalogModel& model);
 // Sets the job's model from the entry of that key; false where it names none.
 bool take_named_model(Import& import, std::string_view key);
 

@@ -95,6 +95,12 @@ void name_file(const ShellScript& script, const ShellCommand& command, const She
         in.entries.push_back({format == "llm-foundry" ? "config_file" : "settings_file", "", file->text, file->line});
 }
 
+// "python finetune.py", "accelerate launch train.py": neither a module nor a program that is known.
+bool runs_own_program(const ShellCommand& command) {
+    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); }) &&
+           std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     ReadJob job;
@@ -106,6 +112,9 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (const std::string swift = started_with(rest, "swift", {"sft", "pt", "rlhf"}); !swift.empty())
         job.in.entries.push_back({"swift", "", swift, command.line});
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
+    // Axolotl takes a file: its names as arguments are those of another program.
+    const bool own = !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides)) && runs_own_program(rest);
+    if (own) reader = is_own_trainer(job.in.entries) ? reader_called("transformers") : nullptr;
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
         reader = reader_called("accelerate");

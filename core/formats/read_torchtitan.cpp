@@ -54,14 +54,14 @@ void read_model_name(Import& in) {
         if (joint == theirs || joint == joined({theirs, ".yaml"})) names = {ours};
     for (const std::string& one : names)
         if (const CatalogModel* found = named_model(one)) {
-            in.job["model"] = found->model.id;
+            in.job["model"] = as_requested(*found);
             return;
         }
     // "deepseek_v3" in the flavor "671B": the size of the model that has that name.
     if (const CatalogModel* found = name && flavor ? named_model(*name) : nullptr) {
-        const double billions = std::strtod(flavor->c_str(), nullptr), published = static_cast<double>(found->published_parameters) / 1e9;
-        if (flavor->ends_with('B') && std::abs(billions - published) < 0.01 * published) {
-            in.job["model"] = found->model.id;
+        const double billions = std::strtod(flavor->c_str(), nullptr), counted = static_cast<double>(parameter_count(found->model)) / 1e9;
+        if (flavor->ends_with('B') && std::abs(billions - counted) < 0.01 * counted) {
+            in.job["model"] = as_requested(*found);
             return;
         }
     }

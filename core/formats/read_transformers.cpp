@@ -1,6 +1,8 @@
 // Programs on the Trainer of Hugging Face's transformers, whatever they are called: transformers 4.56, training_args.py (its names and
 // defaults), and the usual names around it (FastChat, LLaVA, TRL 0.21, alignment-handbook, ms-swift 3.9). A model by its name, ZeRO or FSDP
 // by a path.
+#include <algorithm>
+
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
@@ -90,9 +92,26 @@ static void read_weight_type(Import& in) {
     }
 }
 
+constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_path", "base_model_name_or_path",      "model_name", "model",
+                                           "base_model",         "model_path",       "pretrained_model_name_or_path"};
+
 static void take_model(Import& in) {
-    for (const char* key : {"model_name_or_path", "model_id_or_path", "base_model_name_or_path", "model_name", "model"})
+    for (const std::string_view key : kModelKeys)
         if (in.has(key)) return take_named_model(in, key), void();
+}
+
+// Of names that several programs have, the first that is said.
+static std::string_view first_of(const Import& in, std::initializer_list<std::string_view> keys) {
+    const auto said = std::find_if(keys.begin(), keys.end(), [&](std::string_view key) { return in.has(key); });
+    return said == keys.end() ? *keys.begin() : *said;
+}
+
+// A program of somebody's own names a model that is known. What it does unsaid nobody knows.
+bool is_own_trainer(const std::vector<Entry>& entries) {
+    return std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+        return std::find(std::begin(kModelKeys), std::end(kModelKeys), entry.key) != std::end(kModelKeys) && entry.value.is_string() &&
+               named_model(entry.value.get<std::string>()) != nullptr;
+    });
 }
 
 void read_transformers(Import& in) {
@@ -156,16 +175,20 @@ void read_transformers(Import& in) {
                  "fsdp_*"},
                 Fate::no_number);
     take_model(in);
-    in.set("sequence_length",
-           in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size"}, "sequence_length"));
+    in.set("sequence_length", in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size", "cutoff_len",
+                                        "seq_length", "seq_len", "sequence_length"},
+                                       "sequence_length"));
     in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp"}, "tensor_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
     fill_pytorch(in);
     in.ask("gpus");
-    read_copies_batch(in, {"per_device_train_batch_size", "gradient_accumulation_steps", ""});
+    const bool own = !in.has("per_device_train_batch_size");
+    const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
+    read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every"}),
+                           micro == "micro_batch_size" ? "batch_size" : ""});
     read_sharding(in);
     const bool again = in.on("gradient_checkpointing", "recompute") || in.on("use_gradient_checkpointing", "recompute");
-    in.job["recompute"] = again ? "full" : "none";
+    if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
     const auto kernel = in.text("attn_implementation", "attention"), named = in.text("attn_impl", "attention");
     read_attention_kernel(in, kernel.value_or(named.value_or("")));
     if (in.on("use_flash_attn", "attention") || in.on("use_flash_attention_2", "attention")) in.job["attention"] = "flash";

@@ -33,6 +33,7 @@ int deepspeed_likeness(const std::vector<Entry>& entries);
 void read_deepspeed(Import& import);
 int accelerate_likeness(const std::vector<Entry>& entries);
 void read_accelerate(Import& import);
+bool is_own_trainer(const std::vector<Entry>& entries);
 int axolotl_likeness(const std::vector<Entry>& entries);
 void read_axolotl(Import& import);
 int llama_factory_likeness(const std::vector<Entry>& entries);

@@ -29,28 +29,14 @@ static bool is_before(const Cluster& a, const Cluster& b) { return a.label < b.l
 static bool is_before(const CatalogModel& a, const CatalogModel& b) {
     const auto family = [](const CatalogModel& m) { return std::string_view(m.model.label).substr(0, m.model.label.rfind(' ')); };
     const int order = family(a).compare(family(b));
-    return order != 0 ? order < 0 : a.published_parameters < b.published_parameters;
+    return order != 0 ? order < 0 : parameter_count(a.model) < parameter_count(b.model);
 }
 
-static std::string repository_of(const Json& profile) {
-    constexpr std::string_view kHub = "https://huggingface.co/";
-    const auto sources = profile.find("sources");
-    if (sources == profile.end() || !sources->is_array()) return {};
-    for (const Json& source : *sources) {
-        const auto url = source.find("url");
-        const auto* text = url == source.end() ? nullptr : url->get_ptr<const Json::string_t*>();
-        if (text != nullptr && text->starts_with(kHub)) return text->substr(kHub.size());
-    }
-    return {};
-}
-
-static CatalogModels build_models() {
+static CatalogModels read_models(std::span<const embedded::File> files) {
     CatalogModels m;
-    for_each_profile(embedded::models, m.problems, [&](const Json& profile, Problems& problems) {
+    for_each_profile(files, m.problems, [&](const Json& profile, Problems& problems) {
         const auto config = profile.find("config");
-        const auto published = profile.find("published_parameters");
-        if (config == profile.end() || published == profile.end() || !published->is_number_integer() || !profile.contains("id") ||
-            !profile.contains("label")) {
+        if (config == profile.end() || !profile.contains("id") || !profile.contains("label") || !profile.contains("repository")) {
             problems.push_back({"", "missing", nullptr, "problem.profile.model", {}, nullptr});
             return;
         }
@@ -58,7 +44,7 @@ static CatalogModels build_models() {
         if (auto model = read_model(*config, "config.", problems, report)) {
             model->id = profile["id"];
             model->label = profile["label"];
-            insert_sorted(m.list, CatalogModel{std::move(*model), *published, repository_of(profile), profile},
+            insert_sorted(m.list, CatalogModel{std::move(*model), profile["repository"]},
                           [](const CatalogModel& a, const CatalogModel& b) { return is_before(a, b); });
         }
     });
@@ -66,7 +52,12 @@ static CatalogModels build_models() {
 }
 
 const CatalogModels& catalog_models() {
-    static const CatalogModels built = build_models();
+    static const CatalogModels built = read_models(embedded::models);
+    return built;
+}
+
+const CatalogModels& named_models() {
+    static const CatalogModels built = read_models(embedded::named_models);
     return built;
 }
 
@@ -93,12 +84,37 @@ const Catalog& catalog() {
 
 static void add_sources(Json& profiles, std::string_view text) {
     Json all = Json::parse(text, nullptr, false);
-    for (Json& profile : profiles) profile["sources"] = std::move(all[profile["id"].get_ref<const std::string&>()]);
+    for (Json& profile : profiles) {
+        profile["sources"] = std::move(all[profile["id"].get_ref<const std::string&>()]["sources"]);
+        for (Json& source : profile["sources"]) {
+            if (source.contains("url")) continue;  // else the model's repository (embed.cmake)
+            const std::string& repository = profile["repository"].get_ref<const std::string&>();
+            source["title"] = repository + ", config.json and model page";
+            source["url"] = "https://huggingface.co/" + repository;
+        }
+    }
 }
 
-[[gnu::noinline]] void add_sources(Json& gpus, Json& clusters) {
+[[gnu::noinline]] void add_sources(Json& gpus, Json& clusters, Json& models) {
     add_sources(gpus, embedded::gpus_sources);
     add_sources(clusters, embedded::clusters_sources);
+    add_sources(models, embedded::models_sources);
+}
+
+static Json build_names() {
+    Json names = Json::object();
+    const auto take = [&](const std::string& id, const Json& profile) {
+        if (const auto own = profile.find("names"); own != profile.end()) names[id] = *own;
+    };
+    const Json known = Json::parse(embedded::models_known, nullptr, false);
+    for (auto model = known.begin(); model != known.end(); ++model) take(model.key(), *model);
+    for (const embedded::File& file : embedded::named_models) take(std::string(file.name), Json::parse(file.text, nullptr, false));
+    return names;
+}
+
+const Json& other_names() {
+    static const Json built = build_names();
+    return built;
 }
 
 template <class List, class Id>

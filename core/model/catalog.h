@@ -10,9 +10,7 @@ namespace fourfold {
 
 struct CatalogModel {
     Model model;
-    std::int64_t published_parameters;
     std::string repository;  // on Hugging Face, "meta-llama/Llama-3.1-8B"; "" where it has none
-    Json profile;
 };
 
 // Models alone, for who needs no cards.
@@ -21,6 +19,10 @@ struct CatalogModels {
     Problems problems;
 };
 const CatalogModels& catalog_models();
+// Models that are named more rarely: readers of configurations find them, requests and pages give their config.
+const CatalogModels& named_models();
+// What else a model of either list is called: a list for each id that has some.
+const Json& other_names();
 
 struct Catalog {
     std::vector<Gpu> gpus;  // in the order people look for them: by generation, then memory
@@ -36,7 +38,7 @@ struct Catalog {
 // Built on first use, never changed after.
 const Catalog& catalog();
 
-// Adds to profiles of GPUs or clusters where their numbers were read. In the module this comes with the second file (wasm/split.mjs).
-void add_sources(Json& gpus, Json& clusters);
+// Adds to profiles where their numbers were read. In the module this comes with the second file (wasm/split.mjs).
+void add_sources(Json& gpus, Json& clusters, Json& models);
 
 }  // namespace fourfold

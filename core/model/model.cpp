@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kLayers[] = {"num_hidden_layers", "n_layer", "num_layers"};
 constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "n_embed", "d_model"};
-constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size"};
-constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head"};
+constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim"};
+constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head", "num_heads"};
 constexpr std::string_view kKvHeads[] = {"num_key_value_heads"};
 constexpr std::string_view kFalconKvHeads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
 constexpr std::string_view kNorms[] = {"norms_per_layer"};
@@ -121,8 +121,8 @@ void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) 
         model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))
         model.ffn = read.required(kFfn, kFfnRange);
-    const bool has_kv_heads =
-        family.type != "gpt2" && family.type != "gpt_neox" && family.type != "bloom";  // others leave the key out only by default
+    constexpr std::string_view kWithoutKey[] = {"gpt2", "gpt_neo", "gpt_neox", "bloom", "opt"};  // others leave the key out only by default
+    const bool has_kv_heads = std::find(std::begin(kWithoutKey), std::end(kWithoutKey), family.type) == std::end(kWithoutKey);
     const bool as_many = family.kv_heads_default == 0 || !recognised.known;
     if (family.has(falcon_keys))
         model.kv_heads = falcon_kv_heads(read, model);

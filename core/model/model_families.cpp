@@ -9,6 +9,7 @@ namespace fourfold {
 static constexpr ExpertFamily kMixtral{"num_local_experts", {8, 2, 0, 0, 0, 0}, false, false, false};
 static constexpr ExpertFamily kQwen2{"num_experts", {60, 4, 1408, 5632, 0, 0}, true, false, false};
 static constexpr ExpertFamily kQwen3{"num_experts", {128, 8, 768, 0, 0, 0}, false, false, false};
+static constexpr ExpertFamily kOlmoe{"num_experts", {64, 8, 0, 0, 0, 0}, false, false, false};
 static constexpr ExpertFamily kDeepSeekV2{"n_routed_experts", {64, 0, 1407, 0, 2, 0}, false, false, true};
 static constexpr ExpertFamily kDeepSeekV3{"n_routed_experts", {256, 8, 2048, 0, 1, 3, 8, 4}, false, true, true};
 
@@ -30,8 +31,13 @@ static constexpr Family kFamilies[] = {
     {"gemma3_text", true, true, 4, 256, false, false, false, false, true, 4, nullptr, &kGemma3Window, gelu_gate, 8, 262'208},
     {"gpt2", false, true, 0, 0, true, true, true, true, false, 2, nullptr},
     {"gpt_neox", false, false, 0, 0, true, true, true, false, false, 2, nullptr},
+    {"gpt_neo", false, true, 0, 0, true, true, true, true, false, 2, nullptr},
+    {"opt", false, true, 0, 0, true, true, true, true, false, 2, nullptr},
+    {"phi", false, false, 0, 0, true, true, true, false, false, 1, nullptr},
+    {"starcoder2", false, true, 2, 0, true, true, true, false, false, 2, nullptr, &kMistralWindow},
     {"mixtral", true, false, 8, 0, false, false, false, false, false, 2, &kMixtral},
     {"qwen2_moe", true, false, 16, 0, true, false, false, false, false, 2, &kQwen2, &kQwenWindow},
+    {"olmoe", true, false, 0, 0, false, false, false, false, true, 2, &kOlmoe, nullptr, whole_qk_norm},
     {"qwen3_moe", true, false, 4, 0, false, false, false, false, true, 2, &kQwen3, &kQwenWindow},
     {"deepseek_v2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV2},
     {"deepseek_v3", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3},
@@ -95,8 +101,14 @@ std::vector<std::string_view> counted_as_full(const Json& config) {
     return found;
 }
 
+// OPT of 350 million alone: its embedding is narrower than its layers.
+static bool is_narrow(const std::string& type, const Json& config) {
+    const auto width = config.find("word_embed_proj_dim"), hidden = config.find("hidden_size");
+    return type == "opt" && width != config.end() && hidden != config.end() && *width != *hidden;
+}
+
 Recognised recognise(const std::string& type, const Json& config) {
-    if (const Family* family = family_of(type)) return {family, true, {}};
+    if (const Family* family = family_of(type); family != nullptr && !is_narrow(type, config)) return {family, true, {}};
     // The activation tells two matrices from three: gated feed-forward parts use SiLU nearly everywhere, plain ones GELU or ReLU.
     const char* activation_key = config.contains("hidden_act") ? "hidden_act" : "activation_function";
     const auto activation = config.find(activation_key);

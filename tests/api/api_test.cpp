@@ -43,7 +43,7 @@ TEST_CASE("the catalogue has the documented shape, and its ids are those that re
     CHECK(tests::answer_defect(catalog, "catalog") == "");
     Json figures = json(api::catalog(false)), rest = catalog;
     CHECK(tests::answer_defect(figures, "catalog") == "");
-    for (const char* kind : {"gpus", "clusters"})
+    for (const char* kind : {"gpus", "clusters", "models"})
         for (std::size_t i = 0; i < rest[kind].size(); ++i) {
             CHECK(!rest[kind][i]["sources"].empty());
             CHECK(figures[kind][i]["sources"].empty());

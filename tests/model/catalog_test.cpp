@@ -38,13 +38,18 @@ struct Profile {
 };
 std::vector<Profile> all_profiles() {
     std::vector<Profile> profiles;
-    for (const auto& files : {embedded::gpus, embedded::clusters, embedded::models})
+    for (const auto& files : {embedded::gpus, embedded::clusters, embedded::models, embedded::named_models})
         for (const embedded::File& file : files) profiles.push_back({std::string(file.name), tests::json(file.text)});
-    for (const std::string_view sources : {embedded::gpus_sources, embedded::clusters_sources}) {
+    for (const std::string_view sources :
+         {embedded::gpus_sources, embedded::clusters_sources, embedded::models_sources, embedded::models_known}) {
         const Json all = tests::json(sources);
         for (Profile& profile : profiles)
-            if (all.contains(profile.name)) profile.json["sources"] = all[profile.name];
+            if (all.contains(profile.name)) profile.json.update(all[profile.name]);
     }
+    const Json catalog = tests::json(api::catalog());
+    for (const Json& model : catalog["models"])  // which says the title and the address of a repository
+        for (Profile& profile : profiles)
+            if (profile.name == model["id"]) profile.json["sources"] = model["sources"];
     return profiles;
 }
 
@@ -57,6 +62,8 @@ TEST_CASE("every profile reads") {
     CHECK(catalog().gpus.size() == embedded::gpus.size());
     CHECK(catalog().clusters.size() == embedded::clusters.size());
     CHECK(catalog().models.size() == embedded::models.size());
+    CHECK(tests::brief(named_models().problems) == "");
+    CHECK(named_models().list.size() == embedded::named_models.size());
 }
 
 TEST_CASE("every id is the name of its file, and unique") {
@@ -107,15 +114,20 @@ static std::int64_t rounded(std::int64_t value, std::int64_t digits) {
 }
 
 TEST_CASE("every model has exactly its published number of weights, as far as it was printed, from keys that are all understood") {
-    for (const CatalogModel& m : catalog().models) {
-        CAPTURE(m.model.id);
+    for (const Profile& profile : all_profiles()) {
+        if (!profile.json.contains("config")) continue;
+        CAPTURE(profile.name);
+        const CatalogModel* m = catalog().model(profile.name);
+        for (const CatalogModel& one : named_models().list)
+            if (one.model.id == profile.name) m = &one;
+        REQUIRE(m != nullptr);
         const std::int64_t exactly = 18;
-        const auto digits = m.profile.value("published_digits", exactly);
-        CHECK(rounded(parameter_count(m.model), digits) == m.published_parameters);
-        CHECK(m.model.max_positions > 0);
+        const auto digits = profile.json.value("published_digits", exactly);
+        CHECK(rounded(parameter_count(m->model), digits) == at(profile.json, "published_parameters"));
+        CHECK(m->model.max_positions > 0);
         Problems problems;
         ImportReport report;
-        CHECK(read_model(m.profile["config"], "", problems, report).has_value());
+        CHECK(read_model(at(profile.json, "config"), "", problems, report).has_value());
         CHECK(report.assumed.empty());
     }
 }
@@ -280,7 +292,7 @@ TEST_CASE("lists come in the order people look for them") {
         if (families.empty() || families.back() != family)
             families.push_back(family);
         else
-            CHECK(c.models[i - 1].published_parameters < c.models[i].published_parameters);
+            CHECK(parameter_count(c.models[i - 1].model) < parameter_count(c.models[i].model));
     }
     CHECK(std::set<std::string>(families.begin(), families.end()).size() == families.size());
 }

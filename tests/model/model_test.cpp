@@ -199,7 +199,7 @@ TEST_CASE("an unknown model_type is read as Llama, and says so") {
 }
 
 TEST_CASE("an unknown model_type with a plain activation has two feed-forward matrices, like GPT-NeoX") {
-    const Import phi = import(R"({"model_type": "phi", "hidden_act": "gelu_new", "hidden_size": 2560, "intermediate_size": 10240,
+    const Import phi = import(R"({"model_type": "phi-msft", "hidden_act": "gelu_new", "hidden_size": 2560, "intermediate_size": 10240,
         "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 51200})");
     CHECK(phi.assumed("model_type") == "gpt_neox");
     CHECK((phi.model && !phi.model->gated));

@@ -32,7 +32,6 @@ export const catalog: Catalog = {
     clusters: files('core/data/clusters/'),
     models: files('core/data/models/').map((model) => ({
         ...model,
-        repository: model.sources[0].url.replace('https://huggingface.co/', ''),
         parameters: model.published_parameters,
         max_position_embeddings: model.config.max_position_embeddings ?? model.config.n_positions ?? model.config.seq_length,
     })),
