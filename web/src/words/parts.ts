@@ -41,6 +41,15 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     // of the core: what was measured between nodes; the explanations of items; the reader's own runs
     [/^(note|problem|suggestion)\.(links?|names?|rate|unit|matrix|pipette|nccl|osu|mpigraph)\./, 'placement'],
     [/^(unit_source|launcher|split|finding)\.|^choice\.(format|objective)\./, 'placement'],
+    [
+        /^problem\.(meaningless_with_pipette|no_(candidates?|host_name|inside_rate|links|pipette|placement|start|such_unit|units?)|not_measured)$/,
+        'placement',
+    ],
+    [/^problem\.(objective_of_pipette|start_of_one_plan|unit_(too_small|twice|without_name))$/, 'placement'],
+    [
+        /^suggestion\.((give_inside_rate|host_names|job_(for_step_time|instead_of_pipette)|keep_one|leave_unit_out|measure_more)$|name_in_mea|one_can|read_mea)/,
+        'placement',
+    ],
     [/^symbol\./, 'formulas'], // each card of a formula says some of them
     [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
     [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\.|^(field|choice)\.(flop_convention|data_parallel)/, 'more'],
