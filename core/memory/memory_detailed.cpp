@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "memory/gathered.h"
+#include "memory/inputs_before.h"
 #include "memory/kept.h"
 #include "memory/late_gradients.h"
 #include "memory/memory.h"
@@ -313,17 +314,6 @@ class Estimate : Symbols<N> {
         return head;
     }
 
-    // Where matrices of 4 bits keep what they read (plan/adapters.h), it outlives the backward pass: until the logits of the next forward
-    // pass take the place of the older ones (LitGPT, finetune/lora.py). The end of a forward pass has both.
-    [[gnu::noinline]] N forward_end_bytes() const {
-        constexpr double kLogits = 4 + 2 + 4;  // those of the pass before, and the new ones before and behind their cast to fp32
-        N inputs = alive_.layers() * 2 * tokens() * (h() + a() * d()) / t();
-        const double dense = stage_.dense.alive;
-        if (dense > 0) inputs = inputs + (is_dense() ? alive_.layers() : alive_.dense_layers()) * 2 * tokens() * (h() + f()) / t();
-        if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (h() + expert_ffn()) / e();
-        return inputs + kLogits * tokens() * v() / t();
-    }
-
     // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
     N first_backward_bytes() const {
         N feed_forward =
@@ -366,7 +356,7 @@ class Estimate : Symbols<N> {
             const N head = head_bytes();
             result_.at_head = value_of(head);
             if (keeps_unpacked_inputs(p_) && has_layers) {
-                const N before = forward_end_bytes();
+                const N before = InputsBefore<N>(m_, p_, stage_, alive_).bytes();
                 if (value_of(before) >= std::max(value_of(head), value_of(first) + value_of(again)))
                     return items_.add(Item::inputs_before, before);
             }

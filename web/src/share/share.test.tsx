@@ -12,9 +12,7 @@ test('the first press fetches the dialog and its words; closing it gives the foc
     expect(all('dialog')).toEqual([]);
     tap(button);
     expect(button.getAttribute('aria-busy')).toBe('true');
-    await settle();
-    await settle();
-    expect(find('heading', 'Share this answer')).toBeTruthy();
+    await vi.waitFor(() => settle().then(() => find('heading', 'Share this answer')), { timeout: 20_000 });
     expect(button.getAttribute('aria-expanded')).toBe('true');
     tap(find('button', 'Close'));
     expect(all('dialog')).toEqual([]);

@@ -1,0 +1,34 @@
+// What the pass before has left at the end of a forward pass. For memory_detailed.cpp. Based on
+//   LitGPT, finetune/lora.py: the logits of a pass stand in a variable until those of the next one take their place
+#pragma once
+#include "plan/in_flight.h"
+
+namespace fourfold {
+
+template <class N>
+class InputsBefore : Symbols<N> {
+ public:
+    InputsBefore(const Model& model, const Plan& plan, const Stage& stage, const Alive<N>& alive)
+        : Symbols<N>(model, plan, stage.longest_slice), stage_(stage), alive_(alive) {}
+
+    // Where matrices of 4 bits keep what they read (plan/adapters.h), it outlives the backward pass, for it hangs on the logits: those of
+    // the pass before are there, in fp32, and the new ones before and behind their cast to fp32.
+    [[gnu::noinline]] N bytes() const {
+        constexpr double kLogits = 4 + 2 + 4;
+        const bool is_dense = m_.experts.count == 0;
+        N inputs = alive_.layers() * 2 * tokens() * (h() + a() * d()) / t();
+        if (stage_.dense.alive > 0)
+            inputs = inputs + (is_dense ? alive_.layers() : alive_.dense_layers()) * 2 * tokens() * (h() + f()) / t();
+        if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (h() + expert_ffn()) / e();
+        return inputs + kLogits * tokens() * v() / t();
+    }
+
+ private:
+    using L = Symbols<N>;
+    using L::m_, L::tokens, L::routed_tokens, L::h, L::f, L::a, L::d, L::t, L::e, L::v, L::expert_ffn;
+
+    const Stage& stage_;
+    const Alive<N>& alive_;
+};
+
+}  // namespace fourfold
