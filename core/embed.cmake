@@ -4,7 +4,8 @@
 # With SOURCES_APART after the symbol, what a profile says of its sources ("sources", its last key) is no part of its text, and all of it one
 # object by the names of the files:   extern const std::string_view symbol_sources;   Few readers look at it, and in the module it comes later:
 # wasm/split.mjs finds it by the words around it. With LATER all of the only file's text, of at most 15,000 bytes, comes so.
-# A source that is the config.json and the page of a model's repository says its title and address by that. What a model says from
+# A source that is the config.json and the page of a model's repository says its title and address by that; the end of such a title stands
+# under "". What a model says from
 # "published_parameters" up to its sources is an object alike, symbol_known: readers of configurations and tests ask for it, the page never.
 # Called as a script (cmake -P) at build time it writes that source, so that editing a profile rebuilds just this.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -75,7 +76,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endforeach()
   string(APPEND code "};\nextern const std::span<const File> ${SYMBOL};\nconst std::span<const File> ${SYMBOL} = files;\n")
   if(APART)
-    string(APPEND code "static const char sources[] = \"(second:\" \"{\\\"\\\": {}\"\n${sources}\"}\" \":second)\";\n")
+    string(APPEND code "static const char sources[] = \"(second:\" R\"__json__({\"\": {\"title\": \", config.json and model page\"})__json__\"\n${sources}\"}\" \":second)\";\n")
     string(APPEND code "static const char known[] = \"{\\\"\\\": {}\"\n${known}\"}\";\n"
       "extern const std::string_view ${SYMBOL}_known;\nconst std::string_view ${SYMBOL}_known(known, sizeof known - 1);\n")
     string(APPEND code "extern const std::string_view ${SYMBOL}_sources;\nconst std::string_view ${SYMBOL}_sources(sources + 8, sizeof sources - 17);\n")

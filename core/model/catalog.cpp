@@ -89,7 +89,7 @@ static void add_sources(Json& profiles, std::string_view text) {
         for (Json& source : profile["sources"]) {
             if (source.contains("url")) continue;  // else the model's repository (embed.cmake)
             const std::string& repository = profile["repository"].get_ref<const std::string&>();
-            source["title"] = repository + ", config.json and model page";
+            source["title"] = repository + all[""]["title"].get_ref<const std::string&>();
             source["url"] = "https://huggingface.co/" + repository;
         }
     }

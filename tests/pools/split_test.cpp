@@ -20,9 +20,9 @@ TEST_CASE("split: layers by hand") {
     // A head of 3 s on the last of two equal stages, 4 layers of 2 s: 3 and 1 take 6 and 5 s, 2 and 2 take 4 and 7 s; the sums are equal.
     CHECK(split_layers({{0, 0, 2, 4}, {0, 3, 2, 4}}, 4, 1, 7) == std::vector<std::int64_t>{3, 1});
     CHECK(split_layers(two, 8, 1, 0) == std::vector<std::int64_t>{1, 7});  // one micro-batch: the sum alone; ends behind the last limit
-    CHECK(split_layers(two, 1, 0, 1).empty());                           // fewer layers than stages
-    CHECK(split_layers({{0, 0, 3, 2}, {1, 0, 1, 5}}, 8, 0, 1).empty());  // more than they hold
-    CHECK(split_layers({{0, 0, 3, 0}, {1, 0, 1, 9}}, 8, 0, 1).empty());  // one holds none
+    CHECK(split_layers(two, 1, 0, 1).empty());                             // fewer layers than stages
+    CHECK(split_layers({{0, 0, 3, 2}, {1, 0, 1, 5}}, 8, 0, 1).empty());    // more than they hold
+    CHECK(split_layers({{0, 0, 3, 0}, {1, 0, 1, 9}}, 8, 0, 1).empty());    // one holds none
 }
 
 TEST_CASE("split: no other way to split layers is better") {
