@@ -30,7 +30,7 @@ TEST_CASE("law: every model has its id, its repository and its other names for i
         if (!other_names().contains(id)) continue;
         for (const Json& name : other_names()[id]) CHECK_MESSAGE(named(name.get<std::string>()) == id, name);
     }
-    for (const auto& [id, names] : other_names().items()) CHECK_MESSAGE(named(id) == id, id);
+    for (const auto& one : other_names().items()) CHECK_MESSAGE(named(one.key()) == one.key(), one.key());
 }
 
 TEST_CASE("who trained a model further, in which numbers its file has it, and where it lies change nothing") {
