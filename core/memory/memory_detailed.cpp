@@ -353,14 +353,14 @@ class Estimate : Symbols<N> {
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
         if (has_layers) result_.at_backward = value_of(first) + value_of(again);
         if (stage_.has_head && stage_.head_works) {
-            const N head = head_bytes();
-            result_.at_head = value_of(head);
+            N head = head_bytes();
+            Item what = Item::head;
             if (keeps_unpacked_inputs(p_) && has_layers) {
                 const N before = InputsBefore<N>(m_, p_, stage_, alive_).bytes();
-                if (value_of(before) >= std::max(value_of(head), value_of(first) + value_of(again)))
-                    return items_.add(Item::inputs_before, before);
+                if (value_of(before) > value_of(head)) head = before, what = Item::inputs_before;
             }
-            if (!has_layers || value_of(head) >= value_of(first) + value_of(again)) return items_.add(Item::head, head);
+            result_.at_head = value_of(head);
+            if (!has_layers || value_of(head) >= value_of(first) + value_of(again)) return items_.add(what, head);
         }
         if (!has_layers) return;
         items_.add(Item::first_backward, first);

@@ -88,6 +88,7 @@ TEST_CASE("LitGPT by hand: 4-bit matrices keep what they read, gradients of FSDP
     one.plan.pipeline_parallel = 1;
     CHECK(one(Item::inputs_before) == 6 * 2 * 60 * (48 + 60 + 48 + 80) / 2.0 + (4 + 2 + 4) * 60 * 256 / 2.0);
     CHECK(one(Item::head) == -1);
+    CHECK(one.memory().at_head == one(Item::inputs_before));  // what the curve adds there, and late gradients are held against
     c.plan.frozen_weights = FrozenWeights::bf16;
     CHECK(c(Item::adapter_inputs) == -1);
     c.plan.pipeline_parallel = 1, c.plan.zero = Zero::weights;  // 4 copies; 24 / (3 * 4) = 2 micro-batches
