@@ -128,7 +128,7 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
         assumed.add("assumed.no_zero_bubble", "framework");
     assumed.add(kAttention[static_cast<std::size_t>(f.attention)], "attention");
     const auto loss = static_cast<std::size_t>(f.loss);
-    assumed.add(Text(kLoss[loss]).with("bytes", loss_bytes(p, f.loss).at_worst), "loss");
+    assumed.add(Text(kLoss[loss]).with("bytes", loss_bytes(job.model, p, f.loss).at_worst), "loss");
 }
 
 Json assumed_notes(const Job& job) {

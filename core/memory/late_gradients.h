@@ -1,6 +1,8 @@
 // Gradients that do not outlive a step. For memory_detailed.cpp.
 //   PyTorch, torch/optim/optimizer.py: zero_grad sets gradients to None; each comes back in the backward pass, while that frees
 //     activations. So most is held where the pass begins, with all activations, or where it ends, with all gradients.
+//   PyTorch, torch/csrc/autograd/input_buffer.cpp: two gradients of one tensor are added up when the second is there; in 16 bits that of a
+//     tied head is a view, so that the sum is a third one (tests/evidence/transformers.jsonl)
 //   torchtune, training/memory.py, register_optim_in_bwd_hooks, and K. Lv et al.: LOMO, arXiv 2306.09782: updated at once, none remains
 #pragma once
 #include <algorithm>
@@ -24,8 +26,11 @@ void add_late_gradients(const Plan& p, const Parameters<N>& parameters, double o
     using std::max;
     const bool comes_last = !p.freezes() && parameters.separate_head();
     const double embedding = comes_last ? (p.gradients_in_fp32 ? 4 : 2) * value_of(parameters.vocabulary()) : 0;
-    const double beginning = kept + std::max(result.at_head, result.at_backward), end = of_layer + result.at_backward - embedding;
-    const N freed = quantity<N>({"A_z", "freed_activations", "bytes"}, std::max(0.0, beginning - std::max(0.0, end)));
+    const bool tied = !p.freezes() && !parameters.separate_head() && p.zero == Zero::none && p.pipeline_parallel == 1;
+    const double both = tied ? 4 * value_of(parameters.vocabulary()) : 0;  // one of 32 bits, or two of 16, beside the sum
+    const double beginning = kept + std::max(result.at_head, result.at_backward);
+    const double end = std::max(of_layer + result.at_backward - embedding, both);
+    const N freed = quantity<N>({"A_z", "freed_activations", "bytes"}, beginning - std::max(0.0, end));
     const N rest = max(named<N>({"G_a", "late_gradients", "bytes"}, result.late_gradients) - freed, N(0.0));
     if (value_of(rest) > 0) result.items.add(Item::gradients, rest);
 }

@@ -180,16 +180,16 @@ inline constexpr double kMomentsBytes[] = {8, 4, 2 * (1 + 4.0 / 256)};
 inline double average_bytes(const Plan& p) {
     return kMomentsBytes[static_cast<std::size_t>(p.optimizer == Optimizer::adam_8bit ? Moments::bits8 : p.moments)] / 2;
 }
-// Whether a copy in fp32 stands beside the weights that learn.
-inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off; }
 // Bytes per logit, by LossKernel: at the worst moment of the loss, and kept by every further prediction of a token.
 struct LossBytes {
     double at_worst, kept;
 };
 inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}, {4, 4}, {2, 0}};
 // In chunks, logits and their log-softmax are whole: both in 32 bits where the model hands its logits over so.
-inline LossBytes loss_bytes(const Plan& p, LossKernel loss) {
+inline LossBytes loss_bytes(const Model& m, const Plan& p, LossKernel loss) {
     const bool wide = loss == LossKernel::chunked && row_of(p.framework).logits_in_fp32;
+    // log-softmax, its gradient, and the gradient of the logits, in 32 bits
+    if (loss == LossKernel::gathered && row_of(p.framework).frees_logits) return {4 + 4 + 4 + (m.capped_logits ? 2.0 : 0), 4};
     return wide ? LossBytes{4 + 4, 4 + 4} : kLossBytes[static_cast<std::size_t>(loss)];
 }
 
@@ -207,6 +207,8 @@ struct StageMemory {
     double static_bytes = 0;               // between steps
     double peak_bytes = 0;                 // the items' sum
     double at_head = 0, at_backward = 0;   // of the items' sum, what exists only while the head or the first layer of a backward pass works
+    double cast_weights = 0;               // among the items: copies of weights that the backward pass frees
+    N forward_casts = 0.0;                 // not among the items: such copies that are gone when the backward pass begins
     N late_gradients = 0.0;                // not among the items yet (late_gradients.h)
     N host_bytes = 0.0, nvme_bytes = 0.0;  // in the node's own memory and on its drives, for this GPU (host.h)
     double pcie_bytes = 0;                 // between host and GPU, per step

@@ -13,10 +13,12 @@
 
 #include "base/bytes.h"
 #include "memory/gathered.h"
+#include "memory/head_moment.h"
 #include "memory/inputs_before.h"
 #include "memory/kept.h"
 #include "memory/late_gradients.h"
 #include "memory/memory.h"
+#include "memory/single_operations.h"
 #include "memory/slice_keys.h"
 #include "memory/states.h"
 #include "memory/waiting.h"
@@ -33,6 +35,7 @@ constexpr double kRouterBytes = 14;  // per token and expert
 constexpr double kScoreBytes = 2, kScoreDropoutBytes = 3, kScoreCopiesBytes = 6, kScoreCopiesDropoutBytes = 1;
 constexpr double kOffloadBuffers = 2;                                    // layers
 constexpr double kTensorsOnTheWay = 2, kTensorsOnTheWayInterleaved = 3;  // between two stages
+constexpr double kCastLogits = 2 + 4 + 4;                                // in 16 bits, in 32, and their log-softmax
 
 template <class N>
 class Estimate : Symbols<N> {
@@ -61,7 +64,8 @@ class Estimate : Symbols<N> {
         const double kept = items_.total() - without;
         temporaries();
         if (value_of(result_.late_gradients) > 0)
-            add_late_gradients(p_, parameters_, value_of(stage_.unit > 0 ? flowing() : layer_bytes(stage_.last_is_expert)), kept, result_);
+            add_late_gradients(p_, parameters_, value_of(stage_.unit > 0 ? flowing() : layer_bytes(stage_.last_is_expert)),
+                               kept + result_.cast_weights, result_);
         // with few activations the moment between two steps can be the fuller one
         if (result_.static_bytes > items_.total())
             items_.add(Item::between_steps, number("M", "between_steps", "bytes", result_.static_bytes - items_.total()));
@@ -81,7 +85,7 @@ class Estimate : Symbols<N> {
     double matrix_input() const { return fp8() && fw_.stores_fp8 ? 1 : 2; }  // bytes per value
 
     // ---- workspaces and buffers
-    N flowing() const { return 2 * split_tokens() * h(); }  // the tensor between two layers or stages
+    N flowing() const { return (casts_weights(p_) ? 4 : 2) * split_tokens() * h(); }  // the tensor between two layers or stages
     N scores() const { return b() * a() / t() * squared(s()) / c(); }
 
     void buffers() {
@@ -128,16 +132,18 @@ class Estimate : Symbols<N> {
         // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
         const N outputs = (fp8() ? 1 : 2) * std::min(m_.norms_per_layer, 2) * split_tokens() * h();
         const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
-        if (p_.freezes() && !p_.fused_norms)  // one by one, and frozen, they keep their input in fp32 alone
+        if (in_single_ && fw_.plain_norms)
+            add(Item::norm_copies, single_.norm_copies() + statistics, p_.recomputes(layernorm));
+        else if (p_.freezes() && fw_.plain_norms)  // one by one, and frozen, they keep their input in fp32 alone
             add(Item::norm_copies, 4 * m_.norms_per_layer * split_tokens() * h() + statistics, p_.recomputes(layernorm));
         else
             add(Item::norm_activations, (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + statistics);
         if (p_.freezes())
             adapter_inputs();
         else
-            norm_outputs(outputs);
+            norm_outputs(in_single_ ? single_.norm_outputs() : outputs);
         // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
-        if (!p_.fused_norms && !p_.freezes())
+        if (fw_.plain_norms && !in_single_ && !p_.freezes())
             add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
         N out_width = d();
         if (latent()) {
@@ -149,7 +155,9 @@ class Estimate : Symbols<N> {
                 p_.recomputes(mla_up_proj));
         } else {
             add(Item::qkv_activations, 2 * tokens() * kept_heads() * d() / t());
-            if (m_.qk_norm)
+            if (m_.qk_norm && in_single_)
+                add(Item::qk_norm_activations, single_.query_and_key_norms());
+            else if (m_.qk_norm)
                 add(Item::qk_norm_activations,
                     2 * tokens() * (a() + 2 * number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t() +
                         8 * norm_parameters() * tokens() * a() / t());
@@ -159,11 +167,13 @@ class Estimate : Symbols<N> {
         // it
         const bool projects = keeps_input(p_, lora_output);
         if (projects || !keeps_scores()) add(Item::attention_output, !fp8() || !projects ? output : (fw_.stores_fp8 ? 0.75 : 1.5) * output);
-        const bool copied = fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects && !keeps_unpacked_inputs(p_);
+        const bool copied = in_single_
+                                ? single_.copies_output()
+                                : fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects && !keeps_unpacked_inputs(p_);
         const double copies = (p_.context_parallel > 1 ? 1 : 0) + (copied ? 1 : 0);
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
-            const bool in_copies = fw_.attention == AttentionKernel::local && !fw_.softmax_fusion;
+            const bool in_copies = in_single_ || (fw_.attention == AttentionKernel::local && !fw_.softmax_fusion);
             const double kept = in_copies ? kScoreCopiesBytes : kScoreBytes;
             const double dropped = in_copies ? kScoreCopiesDropoutBytes : kScoreDropoutBytes;
             add(Item::attention_scores, (kept + (p_.attention_dropout ? dropped : 0)) * scores(), p_.recomputes(core_attn));
@@ -174,6 +184,7 @@ class Estimate : Symbols<N> {
 
     // LitGPT (model.py) rotates and repeats into new tensors; values that are not repeated keep the whole joint output alive.
     N kept_heads() const {
+        if (in_single_) return single_.heads(keeps_scores());
         if (!row_of(p_.framework).copies_heads) return a() + 2 * kept_kv_heads();
         return (m_.kv_heads == m_.heads ? 5 : 3) * a();
     }
@@ -197,17 +208,22 @@ class Estimate : Symbols<N> {
     N gated_product(const N& width) const {
         N read = matrix_input() * tokens() * width * fan() / t();
         if (m_.gated && !fw_.activation_fusion) read = read + 2 * tokens() * width / t();
+        if (in_single_ && m_.gelu_steps) read = read + single_.gelu_steps(width);
         return (fp8() && fw_.stores_fp8) || !keeps_input(p_, lora_down) ? read : read + (fp8() ? 1 : 2) * tokens() * width / t();
     }
     // What adapters read, and keep for their own weight gradients: their norm's output, gathered where the sequence is split (Megatron-
     // Bridge, peft/utils.py: sequence_parallel_input_regather is off), once for all that read it.
     [[gnu::noinline]] void adapter_inputs() {
         const auto keep_inputs = [&](Kept kept, bool feeds_forward) {
-            const double inputs = (keeps_input(p_, kLoraQkv) ? 1 : 0) + (feeds_forward && keeps_input(p_, kLoraIn) ? 1 : 0);
+            const double inputs = inputs_of(kLoraQkv) + (feeds_forward ? inputs_of(kLoraIn) : 0);
             if (inputs > 0) keep(Item::adapter_inputs, kept, (fp8() ? 1 : 2) * inputs * tokens() * h());
         };
         keep_inputs(Kept::dense, true);
         if (!is_dense()) keep_inputs(Kept::experts, m_.experts.shared_ffn > 0);
+    }
+    double inputs_of(std::uint32_t matrices) const {
+        if (in_single_) return SingleOperations<N>::adapter_inputs(m_, p_, matrices);
+        return keeps_input(p_, matrices) ? 1 : 0;
     }
     [[gnu::noinline]] void adapters_kept() {
         const Adapters<N> adapters(m_, p_);
@@ -297,23 +313,6 @@ class Estimate : Symbols<N> {
             items_.add(Item::embedding_dropout_mask, split_tokens() * h() * alive_.first_chunk());
     }
     // ---- the worst moment
-    N head_bytes() const {
-        const auto [worst, kept] = loss_bytes(p_, fw_.loss);
-        const double extra = m_.multi_token_layers;
-        // in tiles of v/h-th parts of the tokens there are as many logits at a time as values of hidden states (Hsu et al., arXiv
-        // 2410.10989)
-        const N logits = fw_.loss == LossKernel::gathered ? tokens() * v()
-                         : fw_.loss == LossKernel::tiled  ? tokens() * h() / t()
-                                                          : tokens() * v() / t();
-        N loss = 4 * split_tokens() * h() + (worst + extra * kept) * logits;
-        N backward = 4 * split_tokens() * h() + (2 + extra * kept) * logits + 2 * tokens() * h();
-        if (!fw_.gradient_fusion && !p_.freezes()) backward = backward + 2 * v() / t() * h();
-        N head = value_of(loss) >= value_of(backward) ? loss : backward;
-        if (extra > 0) head = head + extra * (12 * split_tokens() * h() + layer_bytes(this->multi_token_is_expert()));
-        if (fw_.deferred_embedding_gradient) head = head + 2 * (2 * logits + 2 * tokens() * h());
-        return head;
-    }
-
     // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
     N first_backward_bytes() const {
         N feed_forward =
@@ -339,7 +338,14 @@ class Estimate : Symbols<N> {
 
     N largest_matrix() const { return parameters_.largest_matrix(row_of(p_.framework).joins_adapters); }
     // A recomputed unit is alive as a whole before its backward pass; its input is the checkpoint, counted already.
-    N recomputed_bytes() const { return stage_.unit * layer_bytes(stage_.last_is_expert) - flowing(); }
+    N recomputed_bytes() {
+        const N unit = stage_.unit * layer_bytes(stage_.last_is_expert) - flowing();
+        return casts_weights(p_) && p_.recompute == Recompute::full
+                   ? unit + 2 * stage_.unit * named<N>({"G", "largest_layer", ""}, parameters_.largest_layer())
+                   : unit;
+    }
+
+    N further_layer_bytes() const { return m_.multi_token_layers > 0 ? layer_bytes(this->multi_token_is_expert()) : N(0.0); }
 
     void temporaries() {
         if (p_.pipeline_parallel > 1)
@@ -353,7 +359,7 @@ class Estimate : Symbols<N> {
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
         if (has_layers) result_.at_backward = value_of(first) + value_of(again);
         if (stage_.has_head && stage_.head_works) {
-            N head = head_bytes();
+            N head = HeadMoment<N>(m_, p_, fw_, stage_).bytes(further_layer_bytes(), result_.forward_casts);
             Item what = Item::head;
             if (keeps_unpacked_inputs(p_) && has_layers) {
                 const N before = InputsBefore<N>(m_, p_, stage_, alive_).bytes();
@@ -375,6 +381,8 @@ class Estimate : Symbols<N> {
     const Framework& fw_;
     const Stage& stage_;
     const Alive<N> alive_{m_, p_, stage_};
+    const SingleOperations<N> single_{m_, p_, stage_};
+    const bool in_single_ = row_of(p_.framework).single_operations;
     Parameters<N> parameters_;
     StageMemory<N>& result_;
     Items<N>& items_;

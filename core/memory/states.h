@@ -61,7 +61,10 @@ class States : Symbols<N> {
     bool shares_gradients() const { return p_.zero == Zero::weights || p_.zero == Zero::gradients; }
 
     void learning(const Both& all) {
-        weights(Item::weights, 2 * held(all));
+        if (casts_weights(p_))
+            copies_of_weights(all);
+        else
+            weights(Item::weights, 2 * held(all));
         if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices, where one does not serve for both;
                                                // embedding and head stay in bf16
             const N matrices = whole(all) - parameters_.vocabularies() * parameters_.vocabulary();
@@ -70,6 +73,20 @@ class States : Symbols<N> {
         updated(all, p_.optimizer == Optimizer::muon ? share({parameters_.matrices(), parameters_.expert_matrices()}) : N(0.0));
     }
 
+    // In 16 bits, from each matrix's forward to its backward pass; of layers that are computed again, only that long. (memory.h)
+    [[gnu::noinline]] void copies_of_weights(const Both& all) {
+        const bool of_head = p_.recompute == Recompute::full;
+        if (of_head && !stage_.has_head) return;
+        N bytes = 2 * whole(all);
+        if (stage_.has_embedding && parameters_.separate_head()) bytes = bytes - 2 * parameters_.vocabulary();  // a look-up casts none
+        if (of_head) {
+            result_.forward_casts = named<N>({"W_c", "forward_casts", "bytes"}, bytes - 2 * parameters_.vocabulary());
+            bytes = 2 * parameters_.vocabulary();
+        }
+        result_.cast_weights = value_of(bytes);
+        between_steps_ -= value_of(bytes);
+        items_.add(Item::weights, bytes);
+    }
     // Frozen weights as they are stored, and adapters, which learn.
     [[gnu::noinline]] void frozen(const Both& all) {
         const Both matrices = {parameters_.matrices(), has_experts_ ? parameters_.expert_matrices() : N(0.0)};
@@ -96,6 +113,8 @@ class States : Symbols<N> {
         learn.dense = named<N>({"P_a", "adapter_parameters", ""}, learn.dense);
         if (has_experts_) learn.experts = named<N>({"X_a", "expert_adapter_parameters", ""}, learn.experts);
         weights(Item::adapters, 2 * held(learn));
+        if (row_of(p_.framework).single_operations && keeps_master(p_) && p_.zero == Zero::none)  // made in each pass
+            between_steps_ -= value_of(2 * held(learn));
         updated(learn, p_.optimizer == Optimizer::muon ? share(learn) : N(0.0));
     }
 
@@ -126,6 +145,8 @@ class States : Symbols<N> {
             result_.late_gradients = bytes;
         else
             items_.add(Item::gradients, bytes);
+        if (row_of(p_.framework).frees_gradients && p_.adds_up() && p_.data_parallel() * p_.context_parallel == 1)
+            between_steps_ -= value_of(bytes);
     }
     N on_gpu(const N& states) const {
         if (p_.optimizer_offload == 0) return states;

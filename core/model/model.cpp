@@ -149,6 +149,9 @@ void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.limited_gate = family.has(limited_gate);
     model.attention_sinks = family.has(attention_sinks);
     model.embedding_norm = family.has(embedding_norm);
+    model.joined_qkv = family.has(joined_qkv);
+    model.gelu_steps = family.has(gelu_steps);
+    model.capped_logits = family.has(capped_logits);
     const std::string name = read.text("_name_or_path");
     const std::string last = name.substr(name.rfind('/') + 1);
     if (name.size() <= 120) model.label = last;

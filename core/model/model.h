@@ -64,7 +64,11 @@ struct Model {
     bool qk_norm_whole = false;      // it reads all heads at once: a*d and k*d values (OLMo 2)
     bool attention_sinks = false;    // a learned logit per head beside the scores (gpt-oss)
     bool embedding_norm = false;     // a norm behind the embedding (BLOOM)
-    int norms_per_layer = 2;         // 1: attention and feed-forward part read one and the same (Falcon)
+    // As transformers computes it; other frameworks differ (memory/single_operations.h).
+    bool joined_qkv = false;     // queries, keys and values come from one matrix
+    bool gelu_steps = false;     // GELU in single steps
+    bool capped_logits = false;  // by a hyperbolic tangent
+    int norms_per_layer = 2;     // 1: attention and feed-forward part read one and the same (Falcon)
     Experts experts;
     ExpertLayers expert_layers;  // those with experts in the place of the dense feed-forward part
     LatentAttention latent;

@@ -34,10 +34,13 @@ enum Trait : std::uint32_t {
     whole_qk_norm = 1,  // the norms of queries and keys read all heads at once
     attention_sinks = 2,
     embedding_norm = 4,
-    glm_keys = 8,      // attention_bias is of queries, keys and values alone, and use_qk_norm says whether these are normed
-    falcon_keys = 16,  // keys of its own for heads, norms and biases
-    gelu_gate = 32,    // the feed-forward part's gate is GELU, not SiLU
-    limited_gate = 64  // what the gate reads and what it multiplies are limited to a range first
+    glm_keys = 8,       // attention_bias is of queries, keys and values alone, and use_qk_norm says whether these are normed
+    falcon_keys = 16,   // keys of its own for heads, norms and biases
+    gelu_gate = 32,     // the feed-forward part's gate is GELU, not SiLU
+    limited_gate = 64,  // what the gate reads and what it multiplies are limited to a range first
+    joined_qkv = 128,   // queries, keys and values come from one matrix
+    gelu_steps = 256,   // GELU by its approximation, step by step (transformers: gelu_new)
+    capped_logits = 512
 };
 
 struct Family {

@@ -14,6 +14,9 @@ namespace fourfold {
 static constexpr Residual kMegatronResidual{0.90, 0.03, 229, "megatron"}, kPyTorchResidual{0.87, 0.13, 309, "pytorch"};
 // nanotron: 1,247 runs of tests/evidence/ultrascale2024.jsonl that ran or ran out of memory (tests/evidence/run.cpp).
 static constexpr Residual kNanotronResidual{0.82, 0.16, 1247, "nanotron"};
+// transformers: chosen with nine runs in view that hold 0.8 to 1.14 of an H200 (tests/evidence/transformers.jsonl): of those up to 0.9 all
+// ran, of those from 1 on none; in between large logits ran out earlier than layers did.
+static constexpr Residual kTransformersResidual{0.95, 0.035, 80, "transformers"};
 // DeepSeek's: no run with its memory was published; as wide as the widest of the others.
 static constexpr Residual kReportedResidual{0.87, 0.16, 0, "hai_llm"};
 
@@ -83,6 +86,22 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .frees_gradients = true,
      .residual = kPyTorchResidual,
      .band = Band{0.9, 1.16, "pytorch", 254}},
+    {.id = "transformers",
+     .habits = {.loss = LossKernel::gathered,
+                .transformer_engine = false,
+                .gradient_fusion = false,
+                .activation_fusion = false,
+                .plain_norms = true},
+     .plain_attention = AttentionKernel::unfused,
+     .library = kPyTorch,
+     .deepest_zero = Zero::weights,
+     .joins_adapters = false,
+     .frees_logits = true,
+     .single_operations = true,
+     .scaled_dot_product = true,
+     .frees_gradients = true,
+     .residual = kTransformersResidual,
+     .band = Band{0.9, 1.16, "transformers", 75}},
 }};
 
 // The habits that a plan may set, each a field of the same name there.
@@ -117,8 +136,11 @@ bool sets_habits(const Plan& plan) {
     return std::any_of(std::begin(kHabits), std::end(kHabits), [&](const HabitRow& row) { return plan.*row.asked != Habit::automatic; });
 }
 
-// "auto" is the framework's kernel, but flash-attn on Ampere and in layers of Megatron's own.
-static AttentionKernel attention_of(const Plan& plan, const FrameworkRow& row, bool transformer_engine, bool ampere) {
+// "auto" is the framework's kernel, but flash-attn on Ampere and in layers of Megatron's own. PyTorch's scaled_dot_product_attention takes
+// cuDNN's on Hopper and Blackwell (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
+static AttentionKernel attention_of(const Plan& plan, const FrameworkRow& row, bool transformer_engine, Architecture card) {
+    const bool ampere = card == Architecture::ampere;
+    const bool hopper_or_later = card == Architecture::hopper || card == Architecture::blackwell || card == Architecture::blackwell_ultra;
     switch (plan.attention) {
         case Attention::flash:
             return AttentionKernel::flash;
@@ -129,6 +151,7 @@ static AttentionKernel attention_of(const Plan& plan, const FrameworkRow& row, b
         case Attention::automatic:
             break;
     }
+    if (row.scaled_dot_product) return hopper_or_later ? AttentionKernel::cudnn : AttentionKernel::flash;
     return ampere || !transformer_engine ? AttentionKernel::flash : row.habits.attention;
 }
 
@@ -142,7 +165,8 @@ Framework framework_of(const Plan& plan, const Gpu& gpu) {
     for (const auto& [asked, habit] : kHabits)
         if (plan.*asked != Habit::automatic) f.*habit = plan.*asked == Habit::on;
     f.caches_dummy_gradients = f.caches_dummy_gradients && f.transformer_engine && f.gradient_fusion;
-    f.attention = attention_of(plan, row, f.transformer_engine, ampere);
+    f.plain_norms = !plan.fused_norms || (f.plain_norms && !f.activation_fusion);  // Liger's kernels fuse both
+    f.attention = attention_of(plan, row, f.transformer_engine, gpu.architecture);
     // Megatron Core takes DeepEP on Ampere, Hopper and Blackwell (core/transformer/moe/token_dispatcher.py).
     if (plan.expert_dispatch != ExpertDispatch::automatic)
         f.sends_once = plan.expert_dispatch == ExpertDispatch::deepep;
@@ -153,7 +177,7 @@ Framework framework_of(const Plan& plan, const Gpu& gpu) {
 }
 
 int norms_recomputed(const Model& model, const Plan& plan, const Framework& framework, bool expert_layer) {
-    const bool named = plan.recomputes(layernorm), joined = framework.transformer_engine && plan.fused_norms;
+    const bool named = plan.recomputes(layernorm), joined = framework.transformer_engine && !framework.plain_norms;
     if (!joined) return named ? 2 : 0;
     const bool before_attention = named && model.latent.kv_rank > 0;
     const bool before_feed_forward = expert_layer ? named : plan.recomputes(mlp);

@@ -36,6 +36,7 @@ struct Framework {
     bool caches_dummy_gradients = false;  // Transformer Engine >= 2, with gradient fusion: a bf16 dummy gradient per weight shape
     bool softmax_fusion = true;           // otherwise the scores are kept in more copies
     bool activation_fusion = true;        // of gated experts: otherwise the product is kept before it is scaled
+    bool plain_norms = false;             // single operations, which keep copies in fp32
     bool attention_mask = false;          // b*s*s bytes at the peak
     bool deferred_embedding_gradient = false;
     bool grouped_gemm = false;  // of experts: more workspaces
@@ -85,17 +86,28 @@ struct FrameworkRow {
     bool keeps_unpacked_inputs = false;                        // of matrices in 4 bits (plan/adapters.h)
     bool stable_embedding = false;                             // beside matrices in 4 bits (memory/states.h)
     bool logits_in_fp32 = false;                               // the model hands them over so
+    bool frees_logits = false;                                 // before the loss's backward pass begins
+    bool single_operations = false;                            // make up its layers (memory/single_operations.h)
+    bool scaled_dot_product = false;                           // PyTorch chooses the kernel of attention (framework.cpp)
     bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory_detailed.cpp)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };
-inline constexpr std::size_t kFrameworkKinds = 7;
+inline constexpr std::size_t kFrameworkKinds = 8;
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
 inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 
 // What the plan's framework, attention and loss, and what it sets of the framework's habits, mean on that card.
 Framework framework_of(const Plan& plan, const Gpu& gpu);
+
+// Whether a copy in fp32 stands beside the weights that learn.
+inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off; }
+// torch.autocast: weights that learn and what flows between layers are in 32 bits, multiplications in 16; the weights' copies are made in
+// each forward pass. Where FSDP or DeepSpeed shares something out, it makes them itself.
+inline bool casts_weights(const Plan& p) {
+    return row_of(p.framework).single_operations && keeps_master(p) && !p.freezes() && p.zero == Zero::none;
+}
 
 // The plan with what the framework decides by itself written out.
 Plan with_habits(Plan plan);

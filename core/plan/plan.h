@@ -15,7 +15,7 @@
 namespace fourfold {
 
 // ---- choices. Their texts are in plan.cpp; order as in the enum.
-enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm, litgpt };
+enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm, litgpt, transformers };
 enum class Attention { automatic, flash, cudnn, plain };
 enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked, tiled };
 enum class Zero { none, optimizer, gradients, weights };

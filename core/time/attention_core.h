@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 
+#include "memory/single_operations.h"
 #include "time/layer_time.h"
 #include "time/time_symbols.h"
 
@@ -22,6 +23,8 @@ class AttentionCore : TimeSymbols<N> {
             L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : L::d();
         const N s = L::s(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
+            if (row_of(p_.framework).single_operations && gives_mask(m_, p_))
+                return masked(layer, 4 * b * s * queries * heads * head_width / c);
             const N rate =
                 started(named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16()), queries / c);
             const N flop = has_window()
@@ -44,7 +47,9 @@ class AttentionCore : TimeSymbols<N> {
         const N scores = named<N>({"s_a", "attention_scores", ""}, b * heads * s * s);
         const N memory = on_.stream();
         const std::size_t dropout = p_.attention_dropout ? 1 : 0;
-        const N bytes_forward = on_.of(kScoreForward[dropout]) * scores, bytes_backward = on_.of(kScoreBackward[dropout]) * scores;
+        const bool single = row_of(p_.framework).single_operations;
+        const N bytes_forward = on_.of(single ? kSingleScores[0] : kScoreForward[dropout]) * scores,
+                bytes_backward = on_.of(single ? kSingleScores[1] : kScoreBackward[dropout]) * scores;
         layer.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
         layer.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) layer.recomputed = flop / rate / 2 + bytes_forward / memory;
@@ -56,6 +61,15 @@ class AttentionCore : TimeSymbols<N> {
     using L::as_double, L::m_, L::p_, L::number;
     using T::on_, T::t_, T::nope, T::rope, T::value_width;
 
+    // PyTorch takes another kernel where it is given a mask, which computes every score.
+    [[gnu::noinline]] void masked(LayerTimeOf<N>& layer, const N& operations) const {
+        const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(kMaskedRate) * on_.peak_16());
+        const N flop = named<N>({"O", "all_operations", "flop"}, operations);
+        layer.attention_forward = attention("A_f", "attention_forward", flop / rate);
+        layer.attention_backward =
+            attention("A_b", "attention_backward", on_.of(kAttentionBackward) * flop / (on_.of(kMaskedBackward) * rate));
+        if (p_.recomputes(core_attn)) layer.recomputed = cited(layer.attention_forward);
+    }
     N gpu_heads() const {
         const N share = L::a() / t_;
         return named<N>({"a_t", "gpu_heads", ""}, value_of(share) >= 1 ? share : N(1.0));

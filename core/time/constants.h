@@ -39,15 +39,35 @@ inline constexpr Constant kAttentionBackwardTail{{"j_b", "attention_backward_tai
 inline constexpr Constant kScoreForward[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 8}, {{"i_sf", "score_bytes_forward", "bytes"}, 11}};
 inline constexpr Constant kScoreBackward[] = {{{"i_sb", "score_bytes_backward", "bytes"}, 11},
                                               {{"i_sb", "score_bytes_backward", "bytes"}, 14}};
+// The same in single operations. (measured: H200, transformers 5.17, tests/evidence/made/operations.py)
+inline constexpr Constant kSingleScores[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 42},
+                                             {{"i_sb", "score_bytes_backward", "bytes"}, 47}};
+// Attention of PyTorch's with a mask: its rate over the peak, and its backward over its forward pass's. (measured as above, heads 128 wide)
+inline constexpr Constant kMaskedRate{{"e_a", "attention_share", ""}, 0.33};
+inline constexpr Constant kMaskedBackward{{"e_b", "attention_backward_share", ""}, 0.9};
 // Ring attention: bytes moved to rescale a value of a partial result, four numbers of 32 bits. (counted)
 inline constexpr Constant kRescale{{"i_c", "rescale_bytes", "bytes"}, 16};
 
+// GELU in single steps, beside torch.autocast. (counted)
+inline constexpr Constant kGeluSteps[] = {{{"i_af", "activation_values_forward", "values"}, 25},
+                                          {{"i_ab", "activation_values_backward", "values"}, 45}};
 // Element-wise work: values of 16 bits read and written per hidden value by the two norms, fused or not (2.5 times as much), by residuals
 // and by dropout; and per feed-forward value by the activation function, without and with a gate. (counted)
 inline constexpr Constant kNormForward[] = {{{"i_nf", "norm_values_forward", "values"}, 10},
                                             {{"i_nf", "norm_values_forward", "values"}, 4}};
 inline constexpr Constant kNormBackward[] = {{{"i_nb", "norm_values_backward", "values"}, 15},
                                              {{"i_nb", "norm_values_backward", "values"}, 6}};
+// Of single operations (memory/single_operations.h): values per gate of the activation function and its product, and per value of queries
+// and keys of rotary positions, forward and backward. (measured: H200, transformers 5.17, tests/evidence/made/operations.py)
+inline constexpr Constant kSingleGate[] = {{{"i_af", "activation_values_forward", "values"}, 5},
+                                           {{"i_ab", "activation_values_backward", "values"}, 8.5}};
+inline constexpr Constant kSingleRotary[] = {{{"i_hf", "rotary_values_forward", "values"}, 28},
+                                             {{"i_hb", "rotary_values_backward", "values"}, 35}};
+// torch.autocast: LayerNorm, which works in 32 bits, per hidden value and two of them; and, where 32 bits flow between layers, what that
+// takes more per hidden value: residuals, and a copy for each matrix. (counted)
+inline constexpr Constant kCastLayerNorm[] = {{{"i_nf", "norm_values_forward", "values"}, 20},
+                                              {{"i_nb", "norm_values_backward", "values"}, 32}};
+inline constexpr Constant kCastFlow[] = {{{"i_cf", "cast_values_forward", "values"}, 8}, {{"i_cb", "cast_values_backward", "values"}, 30}};
 inline constexpr Constant kResidual{{"i_r", "residual_values", "values"}, 6};
 inline constexpr Constant kDropout{{"i_d", "dropout_values", "values"}, 2};
 inline constexpr Constant kActivationForward[] = {{{"i_af", "activation_values_forward", "values"}, 2},
@@ -74,6 +94,8 @@ inline constexpr Constant kFusedLoss{{"j_f", "fused_loss_share", ""}, 0.5};
 // with the forward pass once more. (assumed)
 inline constexpr Constant kOverlapLatency{{"l_o", "overlap_latency", "seconds"}, 8e-6};
 inline constexpr Constant kHostBackward[] = {{{"c_b", "host_backward", ""}, 1.3}, {{"c_b", "host_backward", ""}, 2.3}};
+// Beside torch.utils.checkpoint, whose own work is included: in times of a forward pass without it. (measured: as above)
+inline constexpr Constant kHostCheckpoint{{"c_b", "host_backward", ""}, 3.5};
 
 // Tokens between experts. The share of a collective's rate: of NCCL's all-to-all and of DeepEP's kernels, and the part of the time that
 // the work of another micro-batch hides. (fitted: tests/time/exchange_test.cpp)
@@ -126,6 +148,7 @@ struct Timing {
     double ring_network_exposed;      // of rings between nodes, overlapped: the part that attention does not hide
     double host_layer;                // seconds of CPU per layer
     double host_experts;              // seconds of CPU more per layer with experts: routing, sorting, counting tokens
+    double host_adapter;              // seconds of CPU more per adapter of a layer
     double graphed_host;              // part of both that is left where parts of layers are launched from CUDA graphs
     double fixed;                     // seconds per step
     double straggler;                 // per doubling of nodes

@@ -12,6 +12,12 @@ namespace fourfold {
 inline constexpr Constant kAdapterForward[] = {{{"i_lf", "adapter_in_forward", "bytes"}, 2}, {{"i_of", "adapter_out_forward", "bytes"}, 8}};
 inline constexpr Constant kAdapterBackward[] = {{{"i_lb", "adapter_in_backward", "bytes"}, 10},
                                                 {{"i_ob", "adapter_out_backward", "bytes"}, 4}};
+// Of PEFT's: x is cast to 32 bits and back to 16, and so is its gradient; B A x is scaled by itself. 14 and 12, 22 and 8 bytes by count;
+// these are measured (H200, PEFT 0.21, tests/evidence/made/operations.py).
+inline constexpr Constant kCastAdapterForward[] = {{{"i_lf", "adapter_in_forward", "bytes"}, 20},
+                                                   {{"i_of", "adapter_out_forward", "bytes"}, 14}};
+inline constexpr Constant kCastAdapterBackward[] = {{{"i_lb", "adapter_in_backward", "bytes"}, 29},
+                                                    {{"i_ob", "adapter_out_backward", "bytes"}, 8}};
 
 template <class N>
 class FrozenCost : TimeSymbols<N> {
@@ -38,6 +44,9 @@ class FrozenCost : TimeSymbols<N> {
         Passes all;
         add(all, adapters_.of_feed_forward(L::expert_ffn()), copies, L::e(), adapters_.adapted_experts());
         return all;
+    }
+    double adapters_of_layer(bool expert) const {
+        return adapters_.of_attention().count + (expert ? 0 : adapters_.of_feed_forward(L::f()).count);
     }
     // Seconds to unpack so many values to 16 bits.
     [[gnu::noinline]] N unpacking(const N& values) const {
@@ -74,8 +83,9 @@ class FrozenCost : TimeSymbols<N> {
             return max(products * tokens * each / T::on_.rate_16(),
                        tokens * (T::on_.of(bytes[0]) * widths.in + T::on_.of(bytes[1]) * widths.out) / ranks / T::on_.memory());
         };
-        plus(all.forward, pass(kAdapterForward, 2));
-        plus(all.backward, pass(kAdapterBackward, 4));
+        const bool casts = row_of(p_.framework).single_operations;
+        plus(all.forward, pass(casts ? kCastAdapterForward : kAdapterForward, 2));
+        plus(all.backward, pass(casts ? kCastAdapterBackward : kAdapterBackward, 4));
         plus(all.parameters, times == 1 ? each : times * each);
     }
 

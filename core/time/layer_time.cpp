@@ -185,6 +185,13 @@ class LayerCost : TimeSymbols<N> {
     }
     N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
 
+    // Weights to 16 bits, and their gradients to 32: 6 bytes each.
+    [[gnu::noinline]] void cast_weights() {
+        const N one = 6 * named<N>({"P_l", "layer_parameters", "", kind_}, parameters_) / on_.memory();
+        add(now_.element_forward, one);
+        add(now_.element_backward, one);
+    }
+
     // ---- selective recomputation
     // What modules computed again cost: their forward pass, as it is counted above. (Recomputing "moe" takes its parts along.)
     N of_modules(bool expert) const {
@@ -294,6 +301,7 @@ class LayerCost : TimeSymbols<N> {
         if (p_.freezes()) adapters(frozen_cost_.of_layer(expert));
         attention_core_.add_to(now_);
         element_wise_.add_to(now_, expert, kind_);
+        if (casts_weights(p_)) cast_weights();
         tensor_traffic();
         if (p_.tensor_columns > 1) column_traffic();
         context_traffic_.add_to(now_);
@@ -311,8 +319,11 @@ class LayerCost : TimeSymbols<N> {
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
         N host = on_.of(&Timing::host_layer);
         if (expert) host = host + on_.of(&Timing::host_experts);
+        if (p_.freezes() && value_of(on_.of(&Timing::host_adapter)) > 0)
+            host = host + frozen_cost_.adapters_of_layer(expert) * on_.of(&Timing::host_adapter);
         if (p_.cuda_graphs == CudaGraphs::layers) host = on_.of(&Timing::graphed_host) * host;
-        launched(forward, backward, host, on_.of(kHostBackward[p_.recompute == Recompute::full ? 1 : 0]) * host);
+        const bool again = p_.recompute == Recompute::full, checkpoint = again && row_of(p_.framework).single_operations;
+        launched(forward, backward, host, on_.of(checkpoint ? kHostCheckpoint : kHostBackward[again ? 1 : 0]) * host);
         if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "computed_again", cited(now_.forward));
         return now_;
     }

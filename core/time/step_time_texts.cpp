@@ -29,11 +29,13 @@ static constexpr std::array<TimeText, static_cast<std::size_t>(TimeItem::count)>
 const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(item)]; }
 
 static Band band_on_gpus(const Model& model, const Plan& plan, const Machine& machine) {
+    const FrameworkRow& row = row_of(plan.framework);
+    if (row.single_operations && machine.architecture <= Architecture::blackwell_ultra) return row.band.value();
     if (plan.freezes()) return {0.65, 1.4, "adapters", 0};  // assumed
     if (machine.architecture > Architecture::blackwell_ultra) return {0.7, 1.5, "no_run", 0};
     if (model.experts.count > 0 && model.attention_sinks) return {0.78, 2.05, "gpt_oss", 15};
     if (model.experts.count > 0) return {0.7, 1.4, "experts", 75};
-    if (const auto& band = row_of(plan.framework).band) return *band;
+    if (row.band) return *row.band;
     if (machine.architecture == Architecture::blackwell_ultra) return {0.92, 1.08, "blackwell_ultra", 11};
     if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 34};
     if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 26};

@@ -77,6 +77,7 @@ Timing paper_fit(const char* gpu) {
             .ring_network_exposed = get("ring_network_exposed"),
             .host_layer = get("host_layer"),
             .host_experts = 0,
+            .host_adapter = 0,
             .graphed_host = 1,
             .fixed = get("fixed"),
             .straggler = get("straggler"),

@@ -1,0 +1,71 @@
+// What layers keep that are made up of PyTorch's single operations. For memory_detailed.cpp. Based on
+//   transformers 5.17, models/llama/modeling_llama.py: LlamaRMSNorm works in 32 bits and keeps its input so, and the normalised values
+//   before
+//     they are scaled; modeling_qwen3.py has the same norm for queries and keys
+//   PyTorch, torch.autocast: what is cast for a multiplication is cast for each by itself; layer_norm works in 32 bits
+//   PEFT 0.18, tuners/lora/layer.py, Linear.forward: every adapter casts what it reads to its own type first, so that each keeps a copy
+// and on measured runs (tests/evidence/transformers.jsonl).
+#pragma once
+#include <bit>
+
+#include "memory/memory.h"
+#include "plan/adapters.h"
+#include "plan/stage.h"
+
+namespace fourfold {
+
+// Attention with a window gets a mask, unless all of a sequence lies in it.
+inline bool gives_mask(const Model& m, const Plan& p) { return windowed_share(m) > 0 && m.window.tokens <= p.sequence_length; }
+
+template <class N>
+class SingleOperations : Symbols<N> {
+ public:
+    SingleOperations(const Model& model, const Plan& plan, const Stage& stage) : Symbols<N>(model, plan, stage.longest_slice) {}
+
+    // Of all norms of a layer, bytes. Their input is a copy of 32 bits, or what flows where that has 32.
+    N norm_copies() const {
+        const double scaled = p_.freezes() || m_.layer_norm ? 0 : flow();
+        return (4 + scaled) * m_.norms_per_layer * split_tokens() * h();
+    }
+    // What the matrices behind the two norms read: once, or cast for each.
+    N norm_outputs() const {
+        const bool each = flow() == 4 || m_.layer_norm;
+        return 2 * (each ? attention_matrices() + (m_.gated && !m_.joined_qkv ? 2 : 1) : 2) * split_tokens() * h();
+    }
+    // Behind the last layer: the same, for the one matrix of the head.
+    N last_norm() const {
+        const double scaled = p_.freezes() || m_.layer_norm ? 0 : flow();
+        return (4 + scaled + (p_.freezes() ? 0 : 2)) * split_tokens() * h();
+    }
+    // Heads that attention keeps of queries, keys and values. Rotary positions give new queries and keys; values of a joined matrix keep
+    // its whole output alive. Where there are scores or a mask, keys and values are repeated for every query head.
+    N heads(bool scores) const {
+        const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads));
+        if (scores || gives_mask(m_, p_)) return 3 * a();
+        return m_.joined_qkv && !m_.learned_positions ? 2 * a() + 3 * k : a() + 2 * k;
+    }
+    // Copies of attention's output: an adapter's own; or, where rotary positions are put together with values that have none, one in the
+    // order that the projection reads.
+    bool copies_output() const { return p_.freezes() ? (p_.lora_targets & lora_output) != 0 : m_.joined_qkv && !m_.learned_positions; }
+    // GELU in steps keeps its input and three values in between, two of them and the input in 32 bits, beside its output.
+    N gelu_steps(const N& width) const { return m_.gelu_steps ? (4 + 4 + 2 + 4 - 2) * tokens() * width / t() : N(0.0); }
+    // Norms of queries and keys, each over a head.
+    N query_and_key_norms() const {
+        return (p_.freezes() ? 4 : 6) * tokens() * (a() + number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t();
+    }
+    // Copies that adapters of some matrices make of what they read.
+    static double adapter_inputs(const Model& model, const Plan& plan, std::uint32_t matrices) {
+        const std::uint32_t adapted = plan.lora_targets & matrices & (model.gated ? lora_all : lora_all & ~std::uint32_t{lora_gate});
+        if (plan.lora_dropout || adapted == 0) return 0;
+        return model.joined_qkv ? 1 : std::popcount(adapted);
+    }
+
+ private:
+    using L = Symbols<N>;
+    using L::as_double, L::m_, L::p_, L::number, L::tokens, L::split_tokens, L::h, L::a, L::d, L::t;
+
+    double attention_matrices() const { return m_.joined_qkv ? 1 : 3; }
+    double flow() const { return casts_weights(p_) ? 4 : 2; }  // bytes of a value between layers
+};
+
+}  // namespace fourfold
