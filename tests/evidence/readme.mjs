@@ -32,7 +32,7 @@ function timeLines({ sources, time }) {
     const families = Object.values(time);
     const inside = families.reduce((total, one) => total + one.rows * one.inside_band, 0) / sum(families, 'rows');
     return [
-        `- Step times of ${count(sum(families, 'rows'))} published runs in ${families.length} families, the worst first: the mean error of the middle family is ` +
+        `- Step times of ${count(sum(families, 'rows'))} measured runs in ${families.length} families, the worst first: the mean error of the middle family is ` +
             `${percent(middle(families.map(({ mean }) => mean)))}, and ${percent(inside, 0)} of the runs lie in the band that is told. "Choice" is the time lost by taking the ` +
             'first plan in the page’s order instead of the fastest one measured; in brackets, by a rule of thumb.',
         '',

@@ -1031,6 +1031,10 @@ export interface Words {
     'measured.family.litgpt-qlora': null;
     'measured.family.litgpt-qlora-2023': null;
     'measured.family.litgpt-full': null;
+    'measured.family.transformers-full': null;
+    'measured.family.transformers-lora': null;
+    'measured.family.transformers-later': null;
+    'measured.family.transformers-blind': null;
     'measured.family.torchtune-lora': null;
     'measured.family.torchtune-full': null;
     'measured.family.automodel-full': null;

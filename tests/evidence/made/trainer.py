@@ -1,0 +1,229 @@
+"""Measures training steps of Hugging Face's Trainer on one GPU, with random weights and random tokens, and prints a JSON line per run:
+bytes that PyTorch had allocated and reserved at most, and seconds per optimizer step.
+
+    python3 tests/evidence/made/trainer.py [SECONDS] [NAME ...] >rows.jsonl     (torch, transformers, accelerate, peft)
+
+Nothing is downloaded: shapes are those of core/data. SECONDS: no run starts later than this. NAME: only the runs that begin so.
+"""
+
+import gc
+import json
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+import torch
+import transformers
+from transformers import AutoConfig, AutoModelForCausalLM, Trainer, TrainerCallback, TrainingArguments
+
+DATA = pathlib.Path(__file__).resolve().parents[3] / "core" / "data"
+STEPS = 6
+
+# name: model, how weights are held, sequences at once, tokens each, and what differs from the Trainer's own settings.
+# bf16: weights, gradients and Adam's moments in bf16. fp32: all in fp32, products in bf16 (autocast). lora: frozen weights in bf16.
+RUNS = {
+    "1b-bf16": ("llama-3.2-1b", "bf16", 4, 2048, {}),
+    "1b-fp32": ("llama-3.2-1b", "fp32", 4, 2048, {}),
+    "8b-lora-rc": ("llama-3.1-8b", "lora", 4, 2048, {"recompute": True}),
+    "8b-bf16-rc": ("llama-3.1-8b", "bf16", 1, 4096, {"recompute": True}),
+    "1b-fp32-rc": ("llama-3.2-1b", "fp32", 8, 2048, {"recompute": True}),
+    "3b-bf16": ("llama-3.2-3b", "bf16", 2, 4096, {}),
+    "3b-bf16-rc": ("llama-3.2-3b", "bf16", 4, 4096, {"recompute": True}),
+    "3b-fp32-rc": ("llama-3.2-3b", "fp32", 2, 4096, {"recompute": True}),
+    "1b-bf16-short": ("llama-3.2-1b", "bf16", 1, 256, {}),
+    "1b-bf16-8k": ("llama-3.2-1b", "bf16", 1, 8192, {}),
+    "8b-lora": ("llama-3.1-8b", "lora", 1, 2048, {}),
+    "8b-lora-8k-rc": ("llama-3.1-8b", "lora", 1, 8192, {"recompute": True}),
+    "olmoe-bf16-rc": ("olmoe-1b-7b", "bf16", 2, 2048, {"recompute": True}),
+    "qwen3-4b-bf16-rc": ("qwen3-4b", "bf16", 4, 2048, {"recompute": True}),
+    "mistral-bf16-rc": ("mistral-7b", "bf16", 2, 4096, {"recompute": True}),
+    "gemma2-2b-bf16-rc": ("gemma-2-2b", "bf16", 2, 2048, {"recompute": True}),
+    "1b-bf16-sum4": ("llama-3.2-1b", "bf16", 2, 2048, {"sum": 4}),
+    "1b-bf16-eager": ("llama-3.2-1b", "bf16", 2, 2048, {"attention": "eager"}),
+    "qwen3-14b-lora-rc": ("qwen3-14b", "lora", 2, 2048, {"recompute": True}),
+    "1b-lora": ("llama-3.2-1b", "lora", 8, 2048, {}),
+    "qwen2.5-7b-bf16-rc": ("qwen2.5-7b", "bf16", 1, 2048, {"recompute": True}),
+    "phi3-bf16-rc": ("phi-3-mini", "bf16", 4, 2048, {"recompute": True}),
+    "tinyllama-fp32": ("tinyllama-1.1b", "fp32", 4, 2048, {}),
+    "1b-fp32-4k": ("llama-3.2-1b", "fp32", 1, 4096, {}),
+    "gpt2-fp32": ("gpt2-355m", "fp32", 8, 1024, {}),
+    "pythia-bf16": ("pythia-1.4b", "bf16", 4, 2048, {}),
+    "smollm2-fp32": ("smollm2-1.7b", "fp32", 2, 2048, {}),
+    "3b-lora-qv-rc": ("llama-3.2-3b", "lora", 8, 2048, {"recompute": True, "targets": ["q_proj", "v_proj"]}),
+    "8b-bf16-rc-8k": ("llama-3.1-8b", "bf16", 1, 8192, {"recompute": True}),
+    "8b-lora-16k-rc": ("llama-3.1-8b", "lora", 1, 16384, {"recompute": True}),
+    "8b-lora-mb4": ("llama-3.1-8b", "lora", 4, 2048, {}),
+    "qwen3-4b-fp32-rc": ("qwen3-4b", "fp32", 1, 2048, {"recompute": True}),
+    "olmoe-lora-rc": ("olmoe-1b-7b", "lora", 4, 2048, {"recompute": True, "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "1b-bf16-32": ("llama-3.2-1b", "bf16", 32, 2048, {"recompute": True}),
+    # looked at after the estimate of all of these was written down
+    "later-llama2-7b-bf16-rc": ("llama-2-7b", "bf16", 2, 4096, {"recompute": True}),
+    "later-8b-bf16-rc-sum": ("llama-3.1-8b", "bf16", 2, 2048, {"recompute": True, "sum": 2}),
+    "later-qwen2.5-3b-fp32-rc": ("qwen2.5-3b", "fp32", 4, 2048, {"recompute": True}),
+    "later-qwen3-1.7b-bf16": ("qwen3-1.7b", "bf16", 2, 4096, {}),
+    "later-qwen3-8b-lora-rc": ("qwen3-8b", "lora", 4, 4096, {"recompute": True}),
+    "later-qwen2.5-14b-lora-rc": ("qwen2.5-14b", "lora", 1, 4096, {"recompute": True}),
+    "later-nemo-12b-lora-rc": ("mistral-nemo-12b", "lora", 2, 2048, {"recompute": True}),
+    "later-smollm3-bf16-rc": ("smollm3-3b", "bf16", 2, 8192, {"recompute": True}),
+    "later-olmo2-7b-bf16-rc": ("olmo-2-7b", "bf16", 1, 4096, {"recompute": True}),
+    "later-yi-6b-bf16": ("yi-6b", "bf16", 1, 2048, {}),
+    "later-13b-lora": ("codellama-13b", "lora", 1, 2048, {}),
+    "later-3b-lora": ("llama-3.2-3b", "lora", 2, 2048, {}),
+    "later-1b-fp32-8k": ("llama-3.2-1b", "fp32", 2, 8192, {}),
+    "later-qwen3-0.6b-fp32": ("qwen3-0.6b", "fp32", 8, 2048, {}),
+    "later-gemma-2b-bf16-rc": ("gemma-2b", "bf16", 4, 2048, {"recompute": True}),
+    "later-starcoder2-3b-bf16": ("starcoder2-3b", "bf16", 2, 2048, {}),
+    "later-phi4-mini-bf16-rc": ("phi-4-mini", "bf16", 2, 4096, {"recompute": True}),
+    "later-qwen3-30b-lora-rc": ("qwen3-30b-a3b", "lora", 1, 2048, {"recompute": True, "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "later-tinyllama-bf16-rc": ("tinyllama-1.1b", "bf16", 16, 2048, {"recompute": True}),
+    "later-qwen2.5-32b-lora-rc": ("qwen2.5-32b", "lora", 1, 4096, {"recompute": True}),
+    "later-8b-lora-32k-rc": ("llama-3.1-8b", "lora", 1, 32768, {"recompute": True}),
+    "later-8b-fp32-rc": ("llama-3.1-8b", "fp32", 1, 2048, {"recompute": True}),
+    "later-14b-bf16-rc": ("qwen3-14b", "bf16", 4, 8192, {"recompute": True}),
+    "later-14b-bf16-rc-small": ("qwen3-14b", "bf16", 1, 2048, {"recompute": True}),
+    # looked at when nothing was changed any more
+    "blind-1b-bf16-39": ("llama-3.2-1b", "bf16", 39, 2048, {"recompute": True}),
+    "blind-1b-bf16-41": ("llama-3.2-1b", "bf16", 41, 2048, {"recompute": True}),
+    "blind-8b-lora-7": ("llama-3.1-8b", "lora", 7, 2048, {}),
+    "blind-8b-lora-15": ("llama-3.1-8b", "lora", 15, 1024, {}),
+    "blind-qwen3-4b-bf16": ("qwen3-4b", "bf16", 1, 4096, {}),
+    "blind-deepseek-7b-bf16-rc": ("deepseek-llm-7b", "bf16", 2, 2048, {"recompute": True}),
+    "blind-llama-7b-lora": ("llama-7b", "lora", 2, 2048, {}),
+    "blind-3b-fp32": ("llama-3.2-3b", "fp32", 1, 2048, {}),
+    "blind-gpt2-1.5b-bf16": ("gpt2-1.5b", "bf16", 4, 1024, {}),
+    "blind-opt-1.3b-fp32-rc": ("opt-1.3b", "fp32", 8, 2048, {"recompute": True}),
+    "blind-pythia-2.8b-lora": ("pythia-2.8b", "lora", 4, 2048, {}),
+    "blind-smollm2-bf16-8k": ("smollm2-1.7b", "bf16", 1, 8192, {}),
+    "blind-mistral-v0.3-lora-rc": ("mistral-7b-v0.3", "lora", 8, 2048, {"recompute": True}),
+    "blind-qwen2.5-1.5b-fp32-rc": ("qwen2.5-1.5b", "fp32", 16, 1024, {"recompute": True}),
+    "blind-gemma-7b-bf16-rc": ("gemma-7b", "bf16", 1, 4096, {"recompute": True}),
+    "blind-olmo2-13b-lora-rc": ("olmo-2-13b", "lora", 2, 4096, {"recompute": True}),
+    "blind-qwen2.5-0.5b-bf16": ("qwen2.5-0.5b", "bf16", 16, 1024, {}),
+    "blind-starcoder2-7b-bf16-rc": ("starcoder2-7b", "bf16", 2, 4096, {"recompute": True}),
+    "blind-qwen3-30b-lora-rc": ("qwen3-30b-a3b", "lora", 4, 2048, {"recompute": True, "targets": ["q_proj", "v_proj"]}),
+    "blind-yi-34b-lora-rc": ("yi-34b", "lora", 1, 4096, {"recompute": True}),
+    "blind-1b-bf16-42": ("llama-3.2-1b", "bf16", 42, 2048, {"recompute": True}),
+    "blind-8b-bf16-rc-13k": ("llama-3.1-8b", "bf16", 3, 13312, {"recompute": True}),
+}
+
+
+class Tokens(torch.utils.data.Dataset):
+    def __init__(self, vocabulary, length):
+        self.vocabulary, self.length = vocabulary, length
+
+    def __len__(self):
+        return 4096
+
+    def __getitem__(self, i):
+        ids = torch.randint(0, self.vocabulary, (self.length,), generator=torch.Generator().manual_seed(i))
+        return {"input_ids": ids, "labels": ids.clone()}
+
+
+class Watch(TrainerCallback):
+    def __init__(self):
+        self.ends, self.states, self.first = [], 0, 0
+
+    def on_step_end(self, args, state, control, **kwargs):
+        torch.cuda.synchronize()
+        self.ends.append(time.perf_counter())
+        if len(self.ends) == 1:
+            self.states = torch.cuda.memory_allocated()  # weights and the optimizer's state; gradients are gone
+            self.first = torch.cuda.max_memory_allocated()
+            torch.cuda.reset_peak_memory_stats()
+
+
+def shape(name):
+    for folder in ("models", "named_models"):
+        path = DATA / folder / (name + ".json")
+        if path.exists():
+            config = json.loads(path.read_text())["config"]
+            return AutoConfig.for_model(config.pop("model_type"), **config)
+    raise SystemExit("no model " + name)
+
+
+def model_of(name, held, how):
+    config = shape(name)
+    config._attn_implementation = how.get("attention", "sdpa")
+    for special in ("bos_token_id", "eos_token_id", "pad_token_id"):
+        setattr(config, special, None)
+    torch.manual_seed(0)
+    with torch.device("cuda"):
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.float32 if held == "fp32" else torch.bfloat16)
+    if held == "lora":
+        import peft
+
+        targets = how.get("targets", "all-linear")
+        model = peft.get_peft_model(model, peft.LoraConfig(r=16, lora_alpha=32, lora_dropout=0.0, target_modules=targets, task_type="CAUSAL_LM"))
+    return model, config
+
+
+def measure(name, held, micro_batch, length, how):
+    model, config = model_of(name, held, how)
+    arguments = TrainingArguments(
+        output_dir="/tmp/trainer",
+        per_device_train_batch_size=micro_batch,
+        gradient_accumulation_steps=how.get("sum", 1),
+        gradient_checkpointing=how.get("recompute", False),
+        bf16=True,
+        max_steps=STEPS,
+        save_strategy="no",
+        logging_strategy="no",
+        report_to=[],
+        disable_tqdm=True,
+    )
+    watch = Watch()
+    trainer = Trainer(model=model, args=arguments, train_dataset=Tokens(config.vocab_size, length), callbacks=[watch])
+    trainer.remove_callback(transformers.trainer_callback.PrinterCallback)
+    weights = torch.cuda.memory_allocated()
+    trainer.train()
+    seconds = [b - a for a, b in zip(watch.ends, watch.ends[1:])][1:]
+    return {
+        "outcome": "ran",
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "trainable": sum(p.numel() for p in model.parameters() if p.requires_grad),
+        "optimizer": str(arguments.optim),
+        "attention": config._attn_implementation,
+        "weights_bytes": weights,
+        "states_bytes": watch.states,
+        "first_peak_bytes": watch.first,
+        "peak_bytes": torch.cuda.max_memory_allocated(),
+        "reserved_bytes": torch.cuda.max_memory_reserved(),
+        "step_seconds": round(statistics.median(seconds), 5),
+        "all_seconds": [round(s, 5) for s in seconds],
+    }
+
+
+def clear():
+    gc.collect()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+
+
+def main():
+    limit = float(sys.argv[1]) if len(sys.argv) > 1 else 1e9
+    wanted, start = sys.argv[2:], time.time()
+    print(json.dumps({"gpu": torch.cuda.get_device_name(), "bytes": torch.cuda.get_device_properties(0).total_memory, "torch": torch.__version__,
+                      "transformers": transformers.__version__}), flush=True)
+    transformers.logging.set_verbosity_error()
+    for key, (name, held, micro_batch, length, how) in RUNS.items():
+        if (wanted and not any(key.startswith(w) for w in wanted)) or time.time() - start > limit:
+            continue
+        clear()
+        row = {"run": key, "model": name, "held": held, "micro_batch": micro_batch, "sequence_length": length, **how,
+               "before_bytes": torch.cuda.memory_allocated()}
+        began = time.time()
+        try:
+            row |= measure(name, held, micro_batch, length, how)
+        except torch.OutOfMemoryError as error:
+            row |= {"outcome": "out of memory", "said": str(error)[:300], "peak_bytes": torch.cuda.max_memory_allocated()}
+        except Exception as error:  # told in its row; the other runs go on
+            row |= {"outcome": "failed", "said": repr(error)[:600]}
+        row["took"] = round(time.time() - began, 1)
+        print(json.dumps(row), flush=True)
+
+
+main()
