@@ -289,7 +289,7 @@ void read_accelerate(Import& in) {
     drop_auto(in);
     read_processes(in);
     read_degrees(in);
-    fill_pytorch(in);
+    fill_transformers(in);
     const std::string type = lower_case(in.text("distributed_type", "zero").value_or(""));
     const auto reduced = in.text("fsdp_config.fsdp_mixed_precision_policy.reduce_dtype", "gradients_in_fp32");
     if (reduced) in.job["gradients_in_fp32"] = *reduced == "fp32" || reduced->ends_with("float32");

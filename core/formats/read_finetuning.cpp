@@ -108,7 +108,7 @@ void read_axolotl(Import& in) {
     in.set("shard_replicas", in.whole("dp_replicate_size", "shard_replicas"));
     in.set("expert_parallel", in.whole("expert_parallel_size", "expert_parallel"));
     const auto shards = in.whole("dp_shard_size", "zero");
-    fill_pytorch(in);
+    fill_transformers(in);
     read_mesh(in);
     in.ask("gpus");
     const auto batch = in.whole("batch_size", "global_batch"), micro = in.whole("micro_batch_size", "micro_batch");
@@ -145,6 +145,8 @@ void read_axolotl(Import& in) {
         if (adapter == "qlora" && eight) refuse_both(in, "qlora", "load_in_8bit");
     } else
         refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir", "reward_model"});
+    read_liger(in);
+    train_in_16_bits(in);  // it loads weights in the type of its multiplications
     if (says_any(in, {"unfrozen_parameters*"})) refuse_mode(in, "unfrozen_parameters");
     refuse_without(in, "Axolotl", "learning_rate");  // the one number that its schema has no value for (schemas/training.py)
     ask_rest(in);
@@ -174,7 +176,7 @@ void read_llama_factory(Import& in) {
     in.set("expert_parallel", in.whole("expert_model_parallel_size", "expert_parallel"));
     in.set("virtual_stages", in.whole("virtual_pipeline_model_parallel_size", "virtual_stages"));
     in.set("context_parallel", in.whole({"context_parallel_size", "sequence_parallel_size"}, "context_parallel"));
-    fill_pytorch(in);
+    fill_transformers(in);
     if (in.on("use_mca", "framework")) in.job.erase("framework");  // Megatron Core, which the page takes unless it is told
     in.ask("gpus");
     read_copies_batch(in, {"per_device_train_batch_size", "gradient_accumulation_steps", "train_batch_size"});
@@ -204,6 +206,8 @@ void read_llama_factory(Import& in) {
         refuse_mode(in, *type);
     if (stage && *stage != "pt" && *stage != "sft") refuse_mode(in, *stage);
     if (!lora) refuse_adapters(in, {"quantization_bit"});
+    read_liger(in);
+    if (in.on("pure_bf16", "precision")) train_in_16_bits(in);
     refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora", "adapter_name_or_path"});
     if (in.has("settings_file")) {  // it says the rest
         note_file(in, "settings_file");

@@ -180,7 +180,7 @@ void read_transformers(Import& in) {
                                        "sequence_length"));
     in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp"}, "tensor_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
-    fill_pytorch(in);
+    fill_transformers(in);
     in.ask("gpus");
     const bool own = !in.has("per_device_train_batch_size");
     const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
@@ -196,6 +196,8 @@ void read_transformers(Import& in) {
     read_weight_type(in);
     read_trainer_optimizer(in, "optim");
     read_part(in);
+    read_liger(in);
+    if (in.text("torch_dtype", "") == "bfloat16" || in.text("dtype", "") == "bfloat16") train_in_16_bits(in);
     ask_rest(in);
 }
 

@@ -165,7 +165,6 @@ void read_trainer_types(Import& in) {
         in.job["precision"] = fp8 ? "fp8" : bf16 || pure ? "bf16" : "fp16";
     else if (says)
         in.notes.emplace_back("import_plan.note.fp32_named");
-    if (pure) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pure_bf16"));
     if (in.text("bf16", "") != "auto" && bf16 && fp16) refuse_both(in, "bf16", "fp16");
 }
 
@@ -210,6 +209,27 @@ void fill_pytorch(Import& in) {
     for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel"})
         if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;
     in.job["framework"] = "pytorch";
+}
+
+void fill_transformers(Import& in) {
+    fill_pytorch(in);
+    in.job["framework"] = "transformers";
+}
+
+void train_in_16_bits(Import& in) {
+    if (in.job.value("zero", "") != "none" || in.job.value("trained", "") == "lora" || in.job.value("precision", "") != "bf16") return;
+    if (!in.job.contains("moments")) in.job["moments"] = "16-bit";
+    in.job["master_weights"] = "off";
+    in.job["gradients_in_fp32"] = false;
+}
+
+void read_liger(Import& in) {
+    if (in.job.value("framework", "") != "transformers") return;
+    const bool all = in.on("use_liger_kernel", "activation_fusion") || in.on("enable_liger_kernel", "activation_fusion");
+    const bool norms = in.on("liger_rms_norm", "activation_fusion"),
+               gates = in.on("liger_glu_activation", "activation_fusion") || in.on("liger_swiglu", "activation_fusion");
+    if (all || (norms && gates)) in.job["activation_fusion"] = "on";
+    if (all || in.on("liger_fused_linear_cross_entropy", "loss") || in.on("cut_cross_entropy", "loss")) in.job["loss"] = "tiled";
 }
 
 void ask_rest(Import& in) {

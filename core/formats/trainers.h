@@ -63,6 +63,12 @@ void refuse_both(Import& import, std::string_view one, std::string_view other);
 
 // Degrees that the format cannot say, or that are absent, are 1; the stack is PyTorch.
 void fill_pytorch(Import& import);
+// The same, and the stack is the Trainer of Hugging Face's transformers.
+void fill_transformers(Import& import);
+// Where nothing is shared out and all learns: weights of 16 bits are updated as they are, and so are their averages.
+void train_in_16_bits(Import& import);
+// Liger's kernels, all of them or one by one.
+void read_liger(Import& import);
 // Asks for what every training needs.
 void ask_rest(Import& import);
 

@@ -20,6 +20,7 @@ void leave_sequence(To& to, Name field) {
     if (to.plan.tensor_parallel > 1 && to.plan.sequence_parallel) to.leave_field(field);
 }
 void leave_pytorch(To& to, Name) { leave_framework(to, FrameworkKind::pytorch); }
+void leave_transformers(To& to, Name) { leave_framework(to, FrameworkKind::transformers); }
 
 // ---- DeepSpeed
 void write_batch(To& to, Name) {
@@ -166,7 +167,7 @@ constexpr SettingRow kAccelerateRows[] = {
     {"pipeline_parallel", leave_above_one},
     {"virtual_stages", leave_above_one},
     {"sequence_parallel", leave_sequence},
-    {"framework", leave_pytorch},
+    {"framework", leave_transformers},
 };
 
 }  // namespace

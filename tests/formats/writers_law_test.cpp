@@ -130,6 +130,7 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
             job.plan.gpus /= job.plan.tensor_columns;  // no format says them: export_problems()
             job.plan.tensor_columns = 1;
             if (job.plan.recompute == Recompute::selective && job.plan.recompute_modules == 0) job.plan.recompute = Recompute::none;
+            if (law.format == std::string("accelerate")) job.plan.framework = FrameworkKind::transformers;
             const Export made = law.write(job);
             const Json answer = read_back(made);
             CHECK(answer["format"] == law.format);

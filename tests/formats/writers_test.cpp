@@ -152,7 +152,7 @@ TEST_CASE("DeepSpeed: the whole file") {
 
 TEST_CASE("accelerate: FSDP, DeepSpeed for the optimizer's state alone, DDP") {
     const auto of = [](const char* changes) { return exported("accelerate", changes); };
-    const Json fsdp = of(R"({"pipeline_parallel": 1, "tensor_parallel": 2, "sequence_parallel": false, "framework": "pytorch",
+    const Json fsdp = of(R"({"pipeline_parallel": 1, "tensor_parallel": 2, "sequence_parallel": false, "framework": "transformers",
                              "shard_replicas": 2})");
     CHECK(text_of(fsdp) == R"(compute_environment: LOCAL_MACHINE
 num_processes: 64
