@@ -35,7 +35,6 @@ constexpr double kRouterBytes = 14;  // per token and expert
 constexpr double kScoreBytes = 2, kScoreDropoutBytes = 3, kScoreCopiesBytes = 6, kScoreCopiesDropoutBytes = 1;
 constexpr double kOffloadBuffers = 2;                                    // layers
 constexpr double kTensorsOnTheWay = 2, kTensorsOnTheWayInterleaved = 3;  // between two stages
-constexpr double kCastLogits = 2 + 4 + 4;                                // in 16 bits, in 32, and their log-softmax
 
 template <class N>
 class Estimate : Symbols<N> {
