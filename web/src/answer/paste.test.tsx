@@ -9,9 +9,10 @@ afterEach(() => vi.unstubAllGlobals());
 const imported = goodOf('import_config', 'import-llama');
 const script = goodOf('import_plan', 'import-script');
 const printed = goodOf('read_run', 'run-steps');
+const unknown: Answers['find_models'] = { ok: true, version: 2, match: 'none', models: [] };
 const noRun = refusalOf('run-unknown') as Extract<Answers['read_run'], { ok: false }>;
 
-function shown(answer: Imported, start = '') {
+function shown(answer: Imported, start = '', found = unknown) {
     const use = vi.fn();
     const close = vi.fn();
     const importConfig = vi.fn(async (_: string) => answer);
@@ -19,9 +20,10 @@ function shown(answer: Imported, start = '') {
     const run = vi.fn();
     const measure = vi.fn();
     const readRun = vi.fn(async (text: string) => (text.includes('iteration') ? printed : noRun));
-    const others = { use, run, measure, close, faster: () => 'is there a faster one', builtIn: () => null };
-    const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun }} {...others} />;
-    return { use, run, measure, close, readRun, importConfig, importPlan, ...show(dialog) };
+    const findModels = vi.fn(async (_: unknown) => found);
+    const others = { use, run, measure, close, faster: () => 'is there a faster one', useKnown: vi.fn() };
+    const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun, findModels }} {...others} />;
+    return { ...others, readRun, importConfig, importPlan, ...show(dialog) };
 }
 
 test('it waits for a config, reads what is typed, and hands the model on', async () => {
@@ -91,8 +93,9 @@ test('a launch script that asks nothing more is handed on', async () => {
         importConfig: async () => imported,
         importPlan: async () => ({ ...script, jobs: [ready] }),
         readRun: async () => noRun,
+        findModels: async () => unknown,
     };
-    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, builtIn: () => null, close: vi.fn() };
+    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, useKnown: vi.fn(), close: vi.fn() };
     const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} run={run} {...others} />);
     await settle();
     find('button', 'Use this run')
@@ -119,13 +122,11 @@ test('the id of a repository: its config comes after a click and is read as if i
     vi.stubGlobal('fetch', fetch);
     const own = { ...imported, label: 'Its own name' };
     const { all, find, importConfig, importPlan, readRun, text, use } = shown(own, 'https://huggingface.co/Qwen/Qwen3-8B');
-    await settle();
+    const ask = await vi.waitFor(() => find('button', /^Send “Qwen.Qwen3-8B” to huggingface.co/));
     for (const one of [fetch, importConfig, importPlan, readRun]) expect(one).not.toHaveBeenCalled();
     expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
-    tap(find('button', /^Send “Qwen.Qwen3-8B” to huggingface.co/));
-    await settle();
-    await settle();
-    expect(importConfig).toHaveBeenCalledWith('{"hidden_size": 4096}');
+    tap(ask);
+    await vi.waitFor(() => expect(importConfig).toHaveBeenCalledWith('{"hidden_size": 4096}'));
     expect(find<HTMLTextAreaElement>('textbox').value).toBe('{"hidden_size": 4096}');
     expect(document.activeElement).toBe(find('textbox'));
     expect(text()).toContain('This is config.json of Qwen/Qwen3-8B, from huggingface.co.');
@@ -135,19 +136,29 @@ test('the id of a repository: its config comes after a click and is read as if i
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
     expect(use).toHaveBeenCalledWith(own);
     write(find('textbox'), '{"hidden_size": 1}');
-    await settle();
-    expect(text()).not.toContain('from huggingface.co');
+    await vi.waitFor(() => expect(text()).not.toContain('from huggingface.co'));
 });
 
 test('a config from the hub without a name is called as its repository', async () => {
     vi.stubGlobal('fetch', async () => new Response('{}'));
     const { find, text, use } = shown({ ...imported, label: '' }, 'Qwen/Qwen3-8B');
-    tap(find('button', /^Send/));
-    await settle();
-    await settle();
-    expect(text()).toContain('Qwen3-8B: ');
+    tap(await vi.waitFor(() => find('button', /^Send/)));
+    await vi.waitFor(() => expect(text()).toContain('Qwen3-8B: '));
     find('button', 'Use this model')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
     expect(use.mock.calls[0]?.[0]).toMatchObject({ label: 'Qwen3-8B', model: { ...imported.model, _name_or_path: 'Qwen3-8B' } });
+});
+
+test('a repository that the core knows need not be asked for; one that is called alike must be', async () => {
+    const found = goodOf('find_models', 'find-models');
+    const { all, find, text, useKnown } = shown(imported, 'google/gemma-2-2b', found);
+    expect(text()).toContain('One moment…');
+    const use = await vi.waitFor(() => find('button', 'Use Gemma 2 2B'));
+    expect(text()).toContain('google/gemma-2-2b is built in: Gemma 2 2B');
+    expect(all('button', /^Send/)).toEqual([]);
+    tap(use);
+    expect(useKnown.mock.calls).toEqual([[found.models[1]?.model]]);
+    write(find('textbox', 'The text of the file'), 'unsloth/gemma-2-2b');
+    await vi.waitFor(() => find('button', /^Send/));
 });

@@ -282,6 +282,8 @@ export interface Words {
     'formats.left_out_help': { label: string };
     'formats.copy': null;
     'formats.save': { ending: string };
+    'formats.models.also': null;
+    'formats.models.near': null;
     'formats.close': null;
     'copy.table': null;
     'copy.done': null;

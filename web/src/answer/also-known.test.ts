@@ -1,0 +1,28 @@
+import { expect, test, vi } from 'vitest';
+import { goodOf } from '../shared/test-data';
+import { alsoKnown } from './also-known';
+
+const asked = vi.hoisted(() => vi.fn());
+vi.mock('../formats/reader', () => ({ findModels: asked }));
+
+test('the core is asked with what was typed, and its models have a title', async () => {
+    const found = goodOf('find_models', 'find-models');
+    asked.mockResolvedValue(found);
+    expect(await alsoKnown(' ｇｅｍｍａ ２ｂ ')).toEqual({
+        title: 'More models:',
+        said: 'More models: Gemma 2B, Gemma 2 2B',
+        near: false,
+        models: found.models,
+    });
+    expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
+});
+
+test('one that is spelled alike says so; none, and a refusal, say nothing', async () => {
+    const { models, version } = goodOf('find_models', 'find-models');
+    asked.mockResolvedValue({ ok: true, version, match: 'near', models: models.slice(0, 1) });
+    expect(await alsoKnown('gema')).toMatchObject({ title: 'Did you mean:', said: 'Did you mean: Gemma 2B', near: true });
+    asked.mockResolvedValue({ ok: true, version, match: 'none', models: [] });
+    expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
+    asked.mockResolvedValue({ ok: false, version, problems: [] });
+    expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
+});
