@@ -1153,6 +1153,7 @@ export interface Words {
     'cli.range': { from: string; to: string };
     'cli.notation': null;
     'cli.default': { value: string };
+    'cli.other_models': { ids: string };
     'cli.lists': { command: string };
     'cli.option.json': null;
     'cli.option.help': null;
