@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answers, Imported } from '../core/api';
 import { goodOf, refusalOf } from '../shared/test-data';
-import { settle, show, tap, write } from '../shared/test-view';
+import { show, tap, write } from '../shared/test-view';
 import { PasteDialog } from './paste';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -31,10 +31,9 @@ test('it waits for a config, reads what is typed, and hands the model on', async
     expect(text()).toContain('Waiting for a text.');
     expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
     write(find('textbox', 'The text of the file'), '{}');
-    await settle();
+    await vi.waitFor(() => expect(text()).toContain(imported.used.join('')));
     expect(importConfig).toHaveBeenCalledWith('{}');
     expect(text()).toContain(`${imported.label}: `);
-    expect(text()).toContain(imported.used.join(''));
     find('button', 'Use this model')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
@@ -44,8 +43,7 @@ test('it waits for a config, reads what is typed, and hands the model on', async
 test('a config that is none says why, and cannot be used', async () => {
     const refused = refusalOf('import-unsupported') as Extract<Imported, { ok: false }>;
     const { find, text, use } = shown(refused, '{"model_type": "x"}');
-    await settle();
-    expect(text()).toContain(`It cannot be used because of ${refused.problems.length} problems`);
+    await vi.waitFor(() => expect(text()).toContain(`It cannot be used because of ${refused.problems.length} problems`));
     expect(find('textbox').getAttribute('aria-invalid')).toBe('true');
     find('button', 'Use this model')
         .closest('form')
@@ -56,8 +54,9 @@ test('a config that is none says why, and cannot be used', async () => {
 test('what was assumed for a key is said with its reason', async () => {
     const latent = goodOf('import_config', 'import-latent');
     const { text } = shown(latent, '{}');
-    await settle();
-    for (const { key } of latent.assumed) expect(text()).toContain(`${key}: `);
+    await vi.waitFor(() => {
+        for (const { key } of latent.assumed) expect(text()).toContain(`${key}: `);
+    });
 });
 
 test('closing it is told', () => {
@@ -70,14 +69,14 @@ test('closing it is told', () => {
 test('a launch script is read as a run; what it leaves open is asked, and the answer is read with it', async () => {
     const { find, importPlan, run, text } = shown(imported);
     write(find('textbox', 'The text of the file'), 'torchrun pretrain_gpt.py');
-    await settle();
+    await vi.waitFor(() => expect(text()).toContain('This starts pretrain_gpt.py'));
     expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: {} });
-    expect(text()).toContain('This starts pretrain_gpt.py');
     expect(text()).toContain('The text does not say it. What is it?');
     write(find('textbox', 'Words in the vocabulary'), '128256');
     find('textbox', 'Words in the vocabulary').dispatchEvent(new Event('change', { bubbles: true }));
-    await settle();
-    expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: { vocab_size: '128256' } });
+    await vi.waitFor(() =>
+        expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: { vocab_size: '128256' } }),
+    );
     find('button', 'Use this run')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
@@ -97,7 +96,7 @@ test('a launch script that asks nothing more is handed on', async () => {
     };
     const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, useKnown: vi.fn(), close: vi.fn() };
     const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} run={run} {...others} />);
-    await settle();
+    await vi.waitFor(() => expect(find('button', 'Use this run').getAttribute('aria-disabled')).toBe('false'));
     find('button', 'Use this run')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
@@ -107,9 +106,8 @@ test('a launch script that asks nothing more is handed on', async () => {
 test('what a run printed is told in place, and becomes measured runs', async () => {
     const { find, measure, importPlan, text, use } = shown(imported);
     write(find('textbox', 'The text of the file'), '[Rank 0] iteration 1');
-    await settle();
-    expect(importPlan).not.toHaveBeenCalled();
     await vi.waitFor(() => expect(text()).toContain('What the run printed'));
+    expect(importPlan).not.toHaveBeenCalled();
     expect(text()).toContain('Fourfold estimates');
     expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
     tap(find('button', 'Use as measured runs'));
