@@ -16,7 +16,7 @@ import type { Placing } from './placement/search';
 import { titleOf } from './shared/answer-words';
 import { speakTo } from './shared/speak-to';
 import { type Depth, openingDepth, rememberDepth } from './state/depth';
-import { formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
+import { CUSTOM_MODEL, formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
 import { DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
@@ -236,6 +236,16 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
     return draw;
 }
 
+// A link may name a model that the catalogue lacks. Without what knows it, the core says that there is none.
+async function withKnownModel(job: Job, { models }: Example['catalog']): Promise<Job> {
+    if (job.model === CUSTOM_MODEL || models.some(({ id }) => id === job.model)) return job;
+    try {
+        return await (await import('./answer/also-known')).withKnown(job);
+    } catch {
+        return job;
+    }
+}
+
 async function start(): Promise<void> {
     holdSection();
     await boot.wanted;
@@ -246,6 +256,7 @@ async function start(): Promise<void> {
     // A link's comes from the module, for which nobody waits who knows that it cannot be had.
     const catalog = example?.catalog ?? (await Promise.all([cores.estimates.catalog(), boot.module()]))[0];
     const link = parseLink(location.search, catalog);
+    const job = await withKnownModel(link.job, catalog);
     const address = createAddress(catalog);
     let drawn = (): void => {};
     const stands = new Promise<void>((resolve) => {
@@ -253,7 +264,7 @@ async function start(): Promise<void> {
     });
     const draw = createDrawing(cores, words, () => store, drawn);
     const { answer, alternatives } = example ?? { answer: null, alternatives: null };
-    const initial: Page = { ...emptyPage(catalog, link.job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
+    const initial: Page = { ...emptyPage(catalog, job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
     const change = async (language: Language): Promise<void> => {
         await speakTo(language);
         rememberLanguage(language);
@@ -267,7 +278,8 @@ async function start(): Promise<void> {
         speak: change,
         deepened: address.deepened,
     });
-    store.restore(link.job);
+    store.restore(job);
+    if (job !== link.job) address.changed(job, 'type', link.pins);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
     if (link.newer) store.actions.notify('newer');

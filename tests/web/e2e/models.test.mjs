@@ -73,3 +73,14 @@ pageTest('what no model is called says so, and offers the one that is spelled al
     await listHas(page, /^Gemma 2B, Paste/);
     await page.getByText(say('formats.models.near'), { exact: true }).waitFor();
 });
+
+pageTest('a link that names such a model', async () => {
+    const page = await open('?model=gemma-2b&gpus=16', { depth: 'plain' });
+    assert.equal(await field(page, 'model').inputValue(), 'google/gemma-2b');
+    await addressHas(page, 'model._name_or_path=google%2Fgemma-2b');
+    await addressHas(page, 'gpus=16');
+    await headlineIs(page, /fits/);
+    await follow(page, '?model=gemma');
+    await headlineIs(page, /“gemma”/);
+    assert.equal(await field(page, 'model').inputValue(), 'gemma');
+});

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { goodOf } from '../shared/test-data';
-import { alsoKnown } from './also-known';
+import { catalog, goodOf } from '../shared/test-data';
+import { defaults, withConfig } from '../state/state';
+import { alsoKnown, withKnown } from './also-known';
 
 const asked = vi.hoisted(() => vi.fn());
 vi.mock('../formats/reader', () => ({ findModels: asked }));
@@ -25,4 +26,18 @@ test('one that is spelled alike says so; none, and a refusal, say nothing', asyn
     expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
     asked.mockResolvedValue({ ok: false, version, problems: [] });
     expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
+});
+
+test('a job with a model by another name gets that model; any other stays as it is', async () => {
+    const job = defaults(catalog);
+    const found = goodOf('find_models', 'find-models');
+    const [gemma] = found.models;
+    if (typeof gemma?.model !== 'object') throw new Error('a config was expected');
+    asked.mockResolvedValue(found);
+    expect(await withKnown({ ...job, model: 'gemma-2b' })).toEqual(withConfig(job, gemma.model));
+    asked.mockResolvedValue(goodOf('find_models', 'find-models-mirror'));
+    expect(await withKnown({ ...job, model: 'unsloth/x' })).toEqual({ ...job, model: 'llama-3.1-8b' });
+    asked.mockResolvedValue({ ...found, match: 'words' });
+    const vague = { ...job, model: 'gemma' };
+    expect(await withKnown(vague)).toBe(vague);
 });
