@@ -120,6 +120,7 @@ export interface Words {
     'next.see': null;
     'next.longer': null;
     'next.tokens': { tokens: number };
+    'next.no_length': null;
     'next.on_these': { gpus: number };
     'next.cards': null;
     'next.cards_answer': null;
