@@ -1,5 +1,6 @@
 import './page/index.css';
 import { render } from 'preact';
+import { withKnownModel } from './answer/known-model';
 import { fetchBehind } from './answer/later';
 import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
@@ -16,7 +17,7 @@ import type { Placing } from './placement/search';
 import { titleOf } from './shared/answer-words';
 import { speakTo } from './shared/speak-to';
 import { type Depth, openingDepth, rememberDepth } from './state/depth';
-import { CUSTOM_MODEL, formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
+import { formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
 import { DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
@@ -234,16 +235,6 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         () => {}, // start() says so
     );
     return draw;
-}
-
-// A link may name a model that the catalogue lacks. Without what knows it, the core says that there is none.
-async function withKnownModel(job: Job, { models }: Example['catalog']): Promise<Job> {
-    if (job.model === CUSTOM_MODEL || models.some(({ id }) => id === job.model)) return job;
-    try {
-        return await (await import('./answer/also-known')).withKnown(job);
-    } catch {
-        return job;
-    }
 }
 
 async function start(): Promise<void> {
