@@ -10,6 +10,7 @@
 #include "answer/report.h"
 #include "answer/timeline.h"
 #include "calibration/calibration.h"
+#include "formats/find_models.h"
 #include "formats/formats.h"
 #include "formats/import_plan.h"
 #include "formats/printed_answer.h"
@@ -152,6 +153,14 @@ std::string import_plan(std::string_view request) {
     Problems problems;
     const auto object = parse(request, kMaxRequestBytes, problems);
     Json answer = object ? import_answer(*object, problems) : Json();
+    return problems.empty() ? dump(std::move(answer)) : failure(problems);
+}
+
+// ---- find_models
+std::string find_models(std::string_view request) {
+    Problems problems;
+    const auto object = parse(request, kMaxRequestBytes, problems);
+    Json answer = object ? found_models(*object, problems) : Json();
     return problems.empty() ? dump(std::move(answer)) : failure(problems);
 }
 

@@ -39,6 +39,9 @@ std::string export_plan(std::string_view request);
 // A launch script as the jobs that it describes, argument by argument.
 std::string import_plan(std::string_view request);
 
+// Models by words of their names: those of the catalogue, and those that only readers of configurations know.
+std::string find_models(std::string_view request);
+
 // What a run printed: its times, its memory, how it died; and what that says about its plan.
 std::string read_run(std::string_view request);
 

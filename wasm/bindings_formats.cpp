@@ -8,6 +8,8 @@ EMSCRIPTEN_BINDINGS(fourfold_formats) {
                          emscripten::optional_override([](const std::string& request) { return fourfold::api::import_plan(request); }));
     emscripten::function("export_plan",
                          emscripten::optional_override([](const std::string& request) { return fourfold::api::export_plan(request); }));
+    emscripten::function("find_models",
+                         emscripten::optional_override([](const std::string& request) { return fourfold::api::find_models(request); }));
     emscripten::function("read_run",
                          emscripten::optional_override([](const std::string& request) { return fourfold::api::read_run(request); }));
     emscripten::function("read_links",

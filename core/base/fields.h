@@ -97,6 +97,9 @@ struct Named {
     std::string names;
 };
 Json meant(std::string_view word, std::span<const Named> list);
+// Whether all words are found in that thing's id or names, and each of them begins a word there.
+enum class Meant { no, has, begins };
+Meant meant(std::string_view words, const Named& one);
 
 // What to suggest for a mistyped word; nothing when `near` is "".
 Text did_you_mean(std::string_view near);

@@ -56,33 +56,40 @@ static bool begins_word(std::string_view text, std::string_view word) {
     return word[0] >= '0' && word[0] <= '9';
 }
 
-Json meant(std::string_view word, std::span<const Named> list) {
-    constexpr std::size_t kMost = 6, kLongest = 64;
-    constexpr std::string_view kBetween = " -_/,;:()";
-    if (word.size() < 2 || word.size() > kLongest) return nullptr;
-    const std::string given = lower_case(word);
-    std::vector<std::string_view> words, ids;
+constexpr std::string_view kBetween = " -_/,;:()";
+
+Meant meant(std::string_view words, const Named& one) {
+    const std::string given = lower_case(words);
+    std::string text = lower_case(joined({one.id, " ", one.names}));
+    std::string squeezed = text;  // "llama3" for "Llama 3"
+    squeezed.erase(std::remove_if(squeezed.begin(), squeezed.end(), [](char c) { return kBetween.find(c) != kBetween.npos; }),
+                   squeezed.end());
+    text += " " + squeezed;
+    Meant all = Meant::begins;
     for (std::size_t from = given.find_first_not_of(kBetween); from < given.size();) {
         const std::size_t to = std::min(given.find_first_of(kBetween, from), given.size());
-        words.push_back(std::string_view(given).substr(from, to - from));
+        const std::string_view word = std::string_view(given).substr(from, to - from);
+        if (!has_word(text, word)) return Meant::no;
+        if (!begins_word(text, word)) all = Meant::has;
         from = given.find_first_not_of(kBetween, to);
     }
+    return all;
+}
+
+Json meant(std::string_view word, std::span<const Named> list) {
+    constexpr std::size_t kMost = 6, kLongest = 64;
+    if (word.size() < 2 || word.size() > kLongest) return nullptr;
+    const bool has_words = word.find_first_not_of(kBetween) != word.npos;
+    std::vector<std::string_view> ids;
     Json found = Json::array(), begun = Json::array();
-    for (const auto& [id, names] : list) {
-        std::string text = lower_case(joined({id, " ", names}));
-        std::string squeezed = text;  // "llama3" for "Llama 3"
-        squeezed.erase(std::remove_if(squeezed.begin(), squeezed.end(), [&](char c) { return kBetween.find(c) != kBetween.npos; }),
-                       squeezed.end());
-        text += " " + squeezed;
-        const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view one) { return has_word(text, one); });
-        ids.push_back(id);
-        if (!all || words.empty()) continue;
-        const bool begins = std::all_of(words.begin(), words.end(), [&](std::string_view one) { return begins_word(text, one); });
-        if (begins && begun.size() < kMost) begun.push_back(id);
-        if (found.size() < kMost) found.push_back(id);
+    for (const Named& one : list) {
+        const Meant is = has_words ? meant(word, one) : Meant::no;
+        ids.push_back(one.id);
+        if (is == Meant::begins && begun.size() < kMost) begun.push_back(one.id);
+        if (is != Meant::no && found.size() < kMost) found.push_back(one.id);
     }
     if (!begun.empty()) return begun;
-    const std::string_view near = found.empty() ? closest(given, ids) : "";
+    const std::string_view near = found.empty() ? closest(lower_case(word), ids) : "";
     if (!near.empty()) found.push_back(near);
     return found.empty() ? Json() : found;
 }

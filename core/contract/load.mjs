@@ -7,7 +7,7 @@ const json = (path) => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
 
 // In the order of the reference page.
 export const FUNCTIONS = [
-    'catalog', 'import_config', 'estimate', 'alternatives', 'timeline', 'import_plan', 'read_run', 'export_plan', 'search', 'rank', 'versus', 'limits', 'phases', 'pools', 'calibrate', 'read_links', 'place',
+    'catalog', 'import_config', 'estimate', 'alternatives', 'timeline', 'import_plan', 'find_models', 'read_run', 'export_plan', 'search', 'rank', 'versus', 'limits', 'phases', 'pools', 'calibrate', 'read_links', 'place',
 ];
 
 // "common.json#/$defs/Text" -> "Text": names are unique over all files.

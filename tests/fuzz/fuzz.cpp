@@ -225,6 +225,7 @@ constexpr Target kTargets[] = {
     {"import_plan", answer_to<import_plan>, "import_plan", true},
     {"import_script", import_script, "import_plan"},
     {"import_settings", import_settings, "import_plan"},
+    {"find_models", answer_to<find_models>, "find_models", true},
     {"read_run", answer_to<read_run>, "read_run", true},
     {"read_log", read_log, "read_run"},
     {"limits", answer_to<limits>, "limits", true},

@@ -22,6 +22,7 @@ inline Json golden_answer(const Json& golden) {
     if (function == "versus") response = api::versus(request);
     if (function == "timeline") response = api::timeline(request);
     if (function == "import_plan") response = api::import_plan(request);
+    if (function == "find_models") response = api::find_models(request);
     if (function == "read_run") response = api::read_run(request);
     if (function == "export_plan") response = api::export_plan(request);
     if (function == "phases") response = api::phases(request);

@@ -201,11 +201,11 @@ describe('a link', () => {
     touchTest('to what is not known keeps its words, and they can be changed at once', { query: '?v=1&model=nobody-s-model&gpu=h900&gpus=8e3' }, async (one) => {
         const { page, release } = one;
         const texts = () => page.locator('.sentence [id^="field-"]').evaluateAll((all) => all.slice(0, 3).map((field) => field.selectedOptions?.[0].text ?? field.value));
-        assert.deepEqual(await texts(), ['nobody-s-model', '8e3', 'h900 (unknown)']);
+        assert.deepEqual(await texts(), ['nobody-s-model', '8e3', 'h900?']);
         await page.locator('#field-gpus').fill('24');
         release();
         await page.locator('.problems').waitFor();
-        assert.deepEqual(await texts(), ['nobody-s-model', '24', 'h900 (unknown)']);
+        assert.deepEqual(await texts(), ['nobody-s-model', '24', 'h900?']);
     });
 
     touchTest('whose module cannot be had says so, and shows no other answer', { query: LINK, slow: false, hold: /nothing/, faults: /404|Failed to load/ }, async ({ page }) => {

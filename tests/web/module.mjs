@@ -30,6 +30,6 @@ export const loadFirst = () => load('fourfold', first);
 
 // With the functions of the other module, so that a test finds all of api.h in one place.
 export async function loadModule() {
-    const [core, { import_plan, export_plan, read_run, read_links }] = await Promise.all([load('fourfold', first, more), load('fourfold_formats', formats)]);
-    return Object.assign(core, { import_plan, export_plan, read_run, read_links });
+    const [core, { import_plan, export_plan, find_models, read_run, read_links }] = await Promise.all([load('fourfold', first, more), load('fourfold_formats', formats)]);
+    return Object.assign(core, { import_plan, export_plan, find_models, read_run, read_links });
 }

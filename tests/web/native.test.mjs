@@ -76,7 +76,7 @@ test('every command answers the same, in every language', async () => {
     const long = [`fit ${TOO_LARGE}`, `best ${OPEN} --top 3`, `limits ${JOB} --days 30`, MIXED, PHASES];
     const spoken = ['en', 'ja', 'zh'].flatMap((language) => long.map((line) => `${line} --lang ${language}`));
     const formats = ['megatron', 'sbatch', 'torchtitan', 'deepspeed'].map((format) => `export --to ${format} ${OPEN}`);
-    const others = [`fit ${JOB}`, 'models', 'gpus', 'clusters', `best --csv ${JOB}`, PLACE, `${PLACE} --file hostfile`];
+    const others = [`fit ${JOB}`, 'fit --model google/gemma-2-2b', 'models', 'gpus', 'clusters', `best --csv ${JOB}`, PLACE, `${PLACE} --file hostfile`];
     await each([...spoken, ...formats, ...others], async (line) => {
         const { out } = await same(line);
         assert.ok(out.length > 20, line);
@@ -88,7 +88,7 @@ test('help and what is wrong are the same', async () => {
     const helps = ['', 'help', '--version', 'fti', 'fit --help', 'place --help --lang zh', 'help export --lang ja'];
     const bad = ['best --top many', 'export --to other', 'place', 'why', 'phases --phases x', 'gpus job.json'];
     await each([...helps, ...bad], (line) => same(line));
-    const wrong = ['--gpus 0 --tensor-paralel 8 --attention flsh --micro-batch', '--jsn', '--tp 3', '--lang xx'];
+    const wrong = ['--gpus 0 --tensor-paralel 8 --attention flsh --micro-batch', '--jsn', '--tp 3', '--lang xx', '--model gemma'];
     await each([...wrong, 'missing.json', 'broken.json', 'deepspeed.json', 'bytes.json'], async (words) => {
         assert.equal((await same(`fit ${words}`)).status, 2);
     });
@@ -109,7 +109,7 @@ test('what is read comes to the same: jobs, links, scripts, recipes, logs', asyn
 
 test('answers for programs are the same but for the last bits of a number', async () => {
     const jobs = [`fit ${JOB}`, `fit ${TOO_LARGE}`, `best ${OPEN}`, `limits ${JOB} --days 30`, `export ${OPEN}`];
-    const lines = [...jobs, 'models', MIXED, PHASES, 'fit --tp 3.5'];
+    const lines = [...jobs, 'fit --model mistral-nemo', 'models', MIXED, PHASES, 'fit --tp 3.5'];
     await each(lines, async (line) => {
         const [wanted, got] = await both(`${line} --json`);
         assert.deepEqual(differences(JSON.parse(wanted.out), JSON.parse(got.out)), [], line);

@@ -1,5 +1,6 @@
 import './page/index.css';
 import { render } from 'preact';
+import { withKnownModel } from './answer/known-model';
 import { fetchBehind } from './answer/later';
 import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
@@ -246,6 +247,7 @@ async function start(): Promise<void> {
     // A link's comes from the module, for which nobody waits who knows that it cannot be had.
     const catalog = example?.catalog ?? (await Promise.all([cores.estimates.catalog(), boot.module()]))[0];
     const link = parseLink(location.search, catalog);
+    const job = await withKnownModel(link.job, catalog);
     const address = createAddress(catalog);
     let drawn = (): void => {};
     const stands = new Promise<void>((resolve) => {
@@ -253,7 +255,7 @@ async function start(): Promise<void> {
     });
     const draw = createDrawing(cores, words, () => store, drawn);
     const { answer, alternatives } = example ?? { answer: null, alternatives: null };
-    const initial: Page = { ...emptyPage(catalog, link.job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
+    const initial: Page = { ...emptyPage(catalog, job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
     const change = async (language: Language): Promise<void> => {
         await speakTo(language);
         rememberLanguage(language);
@@ -267,7 +269,8 @@ async function start(): Promise<void> {
         speak: change,
         deepened: address.deepened,
     });
-    store.restore(link.job);
+    store.restore(job);
+    if (job !== link.job) address.changed(job, 'type', link.pins);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
     if (link.newer) store.actions.notify('newer');

@@ -167,3 +167,9 @@ pageTest('a frame stays within its budget, and ?embed leads to it without a step
         assert.ok(sizes.length >= 6);
     }),
 );
+
+pageTest('a frame shows a model that the page’s list lacks, by its name', () =>
+    inHost({ one: 'model="gemma-2b" gpu="h100-sxm-80gb" gpus="8"' }, async ({ frames: [frame] }) => {
+        assert.match(await plain(frame.locator('.embedded')), /gemma-2b on 8 × H100/);
+    }),
+);

@@ -102,7 +102,7 @@ pageTest('the golden cases hold in the browser, through the page’s own worker'
     const [wasm, second] = ['fourfold', 'fourfold_more'].map((name) => responses.map((one) => one.url()).find((url) => url.includes(`/${name}-`) && url.endsWith('.wasm')));
     const cases = goldenCases().filter(({ function: name }) => !/(fields|formats)$/.test(name)); // what the module's test asks the catalogue
     // What reads and writes configurations is a module of its own, in a thread of its own, which come when somebody brings or wants one.
-    const written = ['import_plan', 'export_plan', 'read_run'];
+    const written = ['import_plan', 'export_plan', 'find_models', 'read_run'];
     const assets = readdirSync(`${dist}assets`);
     const reader = (file) => new URL(assets.find((name) => file.test(name)), worker).href;
     const readers = { worker: reader(/^reader-worker-/), wasm: reader(/^fourfold_formats-.*\.wasm$/) };

@@ -14,6 +14,15 @@ pageTest('a link holds the phases; each has a plan, and the days are summed', as
     await room.locator('.days-bar').waitFor();
     assert.equal(await room.locator('[role=status] tbody tr').count(), 2);
     assert.match(await plain(room.locator('.takes')), /\d/);
+    const touching = await room.locator('[role=status] tbody tr > *').evaluateAll((cells) =>
+        cells.filter((cell, i) => {
+            const text = document.createRange();
+            text.selectNodeContents(cell);
+            const next = cells[i + 1]?.getBoundingClientRect();
+            return next && next.top === cell.getBoundingClientRect().top && next.left - text.getBoundingClientRect().right < 8;
+        }).length,
+    );
+    assert.equal(touching, 0, 'cells keep apart');
     await room.locator('#phase-2-gpus').fill('24');
     await addressHas(page, '_131072_4194304_24;keep_degrees=true');
     await eventually('the old answer', () => room.locator('.days-bar').count(), 0);

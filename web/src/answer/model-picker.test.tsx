@@ -1,9 +1,13 @@
+import { act } from 'preact/test-utils';
 import { expect, test, vi } from 'vitest';
-import { catalog } from '../shared/test-data';
+import { catalog, goodOf } from '../shared/test-data';
 import { press, show, tap, textOf, write } from '../shared/test-view';
+import type { AlsoKnown } from './also-known';
 import { ModelPicker } from './model-picker';
 
-function shown(invalid = false) {
+const nothing: AlsoKnown = { title: '', said: '', near: false, models: [] };
+
+function shown(invalid = false, ask: (typed: string) => Promise<AlsoKnown> = async () => nothing) {
     const onChoose = vi.fn();
     const onPaste = vi.fn();
     const view = show(
@@ -15,6 +19,7 @@ function shown(invalid = false) {
             describedBy={invalid ? 'problem-0' : undefined}
             onChoose={onChoose}
             onPaste={onPaste}
+            ask={ask}
         />,
     );
     return { onChoose, onPaste, field: view.find<HTMLInputElement>('combobox', 'Model'), ...view };
@@ -53,10 +58,11 @@ test('words in any order and the name of the repository find a model', () => {
     }
 });
 
-test('what no model is called leads to the paste dialog', () => {
+test('what no model is called leads to the paste dialog', async () => {
     const { field, onPaste, text } = shown();
     tap(field);
     write(field, 'oracle of delphi');
+    await vi.waitFor(() => expect(text()).toContain('No such model here.'));
     expect(text()).toContain('No such model here.');
     press(field, 'ArrowUp');
     press(field, 'Enter');
@@ -96,7 +102,7 @@ test('a config that is put where a model is asked for goes to the dialog that re
     expect(onChoose).not.toHaveBeenCalled();
 });
 
-test('the id of a repository that is not here leads to the dialog that asks; one that is here is found, also by its link', () => {
+test('the id of a repository that is not here leads to the dialog that asks; one that is here is found, also by its link', async () => {
     const { all, field, onPaste, text } = shown();
     tap(field);
     write(field, 'https://huggingface.co/meta-llama/Llama-3.1-70B');
@@ -105,5 +111,104 @@ test('the id of a repository that is not here leads to the dialog that asks; one
     expect(all('option')).toHaveLength(2);
     expect(text()).toContain('owner/model-7b from the Hugging Face hub… you are asked before anything is sent');
     press(field, 'Enter');
-    expect(onPaste.mock.calls).toEqual([['owner/model-7b']]);
+    await vi.waitFor(() => expect(onPaste.mock.calls).toEqual([['owner/model-7b']]));
+});
+
+// What knows more models than the catalogue: answers when the test says so.
+function asking() {
+    const waiting = new Map<string, (also: AlsoKnown) => void>();
+    const ask = vi.fn((typed: string) => new Promise<AlsoKnown>((resolve) => void waiting.set(typed, resolve)));
+    const answer = (typed: string, also: Partial<AlsoKnown>) => act(async () => waiting.get(typed)?.({ ...nothing, ...also }));
+    return { ask, answer };
+}
+const { models: gemmas } = goodOf('find_models', 'find-models');
+const known = { title: 'More models:', said: 'More models: Gemma 2B, Gemma 2 2B', models: gemmas };
+
+test('where the list is short, models that the catalogue lacks stand below it, and one is taken with its config', async () => {
+    const { ask, answer } = asking();
+    const { all, field, find, onChoose, text } = shown(false, ask);
+    tap(field);
+    expect(ask).not.toHaveBeenCalled();
+    write(field, 'llama');
+    expect(ask).not.toHaveBeenCalled(); // there are many
+    write(field, 'gemma 2b');
+    expect(ask.mock.calls).toEqual([['gemma 2b']]);
+    expect(text()).toContain('One moment…');
+    expect(text()).not.toContain('No such model here.');
+    await answer('gemma 2b', known);
+    expect(text()).toContain('More models: Gemma 2B 2.51 billion parameters');
+    expect(textOf(find('status'))).toBe('More models: Gemma 2B, Gemma 2 2B');
+    expect(all('option').map((one) => textOf(one).split(' ').slice(0, 3).join(' '))).toEqual([
+        'Gemma 2B 2.51',
+        'Gemma 2 2B',
+        'Paste a config.json…',
+    ]);
+    press(field, 'ArrowDown');
+    expect(field.getAttribute('aria-activedescendant')).toBe('model-1');
+    press(field, 'Enter');
+    expect(onChoose.mock.calls).toEqual([[gemmas[1]?.model]]);
+    expect(field.getAttribute('aria-expanded')).toBe('false');
+});
+
+test('Enter before the list is whole takes its first model when it is', async () => {
+    const { ask, answer } = asking();
+    const { field, onChoose, onPaste } = shown(false, ask);
+    tap(field);
+    write(field, 'gemma 2b');
+    press(field, 'Enter');
+    expect(onPaste).not.toHaveBeenCalled();
+    await answer('gemma 2b', known);
+    expect(onChoose.mock.calls).toEqual([[gemmas[0]?.model]]);
+});
+
+test('Enter is forgotten when more is typed, or the list is closed', async () => {
+    const { ask, answer } = asking();
+    const { field, onChoose, onPaste } = shown(false, ask);
+    tap(field);
+    write(field, 'gemma 2');
+    write(field, 'gemma 2b');
+    press(field, 'Enter');
+    write(field, 'gemma 2b i');
+    await answer('gemma 2b', known);
+    await answer('gemma 2b i', known);
+    expect(onChoose).not.toHaveBeenCalled();
+    press(field, 'Escape');
+    await answer('gemma 2b i', known);
+    expect([onChoose.mock.calls, onPaste.mock.calls]).toEqual([[], []]);
+});
+
+test('a model that the catalogue has by another name stands once; a repository that is known need not be asked for', async () => {
+    const { ask, answer } = asking();
+    const { all, field, onChoose, text } = shown(false, ask);
+    const [mirrored] = goodOf('find_models', 'find-models-mirror').models;
+    tap(field);
+    write(field, 'unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit');
+    await answer('unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit', { title: 'More models:', models: mirrored ? [mirrored] : [] });
+    expect(all('option')).toHaveLength(3); // it is no built-in model's own repository: the hub may have it
+    write(field, 'google/gemma-2-2b');
+    await answer('google/gemma-2-2b', known);
+    expect(text()).not.toContain('Hugging Face hub…');
+    write(field, 'Llama 3.1 8B');
+    await answer('Llama 3.1 8B', { title: 'More models:', models: mirrored ? [mirrored] : [] });
+    expect(all('option')).toHaveLength(2);
+    press(field, 'Enter');
+    expect(onChoose.mock.calls).toEqual([['llama-3.1-8b']]);
+});
+
+test('of a name that no model has, the one spelled alike is offered', async () => {
+    const { ask, answer } = asking();
+    const { all, field, text } = shown(false, ask);
+    tap(field);
+    write(field, 'gema 2b');
+    await answer('gema 2b', { title: 'Did you mean:', near: true, models: gemmas.slice(0, 1) });
+    expect(text()).toContain('No such model here. Paste its config.json instead. Did you mean: Gemma 2B');
+    expect(all('option')).toHaveLength(2);
+});
+
+test('where more cannot be had, the list is as it was', async () => {
+    const { all, field, text } = shown(false, () => Promise.reject(new Error('offline')));
+    tap(field);
+    write(field, 'gemma 2b');
+    await vi.waitFor(() => expect(text()).toContain('No such model here.'));
+    expect(all('option')).toHaveLength(1);
 });

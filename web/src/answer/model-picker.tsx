@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CatalogModel } from '../core/api';
+import type { CatalogModel, FoundModel } from '../core/api';
 import { format } from '../format/format';
 import { say } from '../words/words';
+import type { AlsoKnown } from './also-known';
 import { repositoryOf, sameRepository } from './hub-id';
 import { search } from './model-search';
 
@@ -11,8 +12,9 @@ interface Props {
     label: string; // of the model in use
     describedBy?: string | undefined;
     invalid: boolean;
-    onChoose(id: string): void;
+    onChoose(model: FoundModel['model']): void; // the id of one in the list, or the config of another one
     onPaste(text?: string): void; // of a config.json or a script, which people paste where a model is asked for; or the id of a repository
+    ask?: typeof askAlso;
 }
 
 const PASTE = '';
@@ -24,18 +26,94 @@ const isFile = (text: string): boolean => {
     return whole.startsWith('{') || whole.includes('\n') || whole.length > LONGEST_NAME;
 };
 
+// The list is short: another model may be meant.
+const FEW = 5;
+const askAlso = async (typed: string): Promise<AlsoKnown> => (await import('./also-known')).alsoKnown(typed);
+
+interface Asked extends AlsoKnown {
+    of: string; // what was typed
+}
+const NONE: Asked = { of: '', title: '', said: '', near: false, models: [] };
+
+// Models that the catalogue lacks. `coming`: what knows them is on its way, or works.
+function useAlso(typed: string, wanted: boolean, ask: typeof askAlso) {
+    const [also, set] = useState(NONE);
+    useEffect(() => {
+        if (!wanted) return;
+        let stale = false;
+        const take = (one?: AlsoKnown): void => void (stale || set({ ...NONE, ...one, of: typed }));
+        ask(typed).then(take, () => take());
+        return () => {
+            stale = true;
+        };
+    }, [typed, wanted]);
+    const coming = wanted && also.of !== typed;
+    return { coming, also: wanted && !coming ? also : NONE };
+}
+
+interface Row {
+    id: string;
+    name: string;
+    detail: string;
+    leads?: boolean; // elsewhere
+}
+const rowOf = ({ id, label, parameters }: CatalogModel | FoundModel): Row => ({
+    id,
+    name: label,
+    detail: say('form.parameters', { count: format.short(parameters) }),
+});
+
+// What is listed for what was typed, from top to bottom: options, and what is said between them.
+function rowsOf(found: CatalogModel[], { coming, also }: ReturnType<typeof useAlso>, repository: string | null): (Row | string)[] {
+    const others = also.models.filter(({ id }) => !found.some((model) => model.id === id));
+    const elsewhere = repository !== null && ![...found, ...others].some((model) => sameRepository(model.repository, repository));
+    const none = found.length === 0 && !coming && !elsewhere && (others.length === 0 || also.near);
+    return [
+        ...found.map(rowOf),
+        ...(coming ? [say('later.coming')] : none ? [say('form.no_match')] : []),
+        ...(others.length > 0 ? [also.title] : []),
+        ...others.map(rowOf),
+        ...(elsewhere ? [{ id: FROM_HUB, name: say('form.hub', { repository }), detail: say('form.hub_help'), leads: true }] : []),
+        { id: PASTE, name: say('form.paste'), detail: say('form.paste_help'), leads: true },
+    ];
+}
+
+interface OptionProps extends Row {
+    index: number;
+    active: number;
+    point(index: number): void;
+    take(id: string): void;
+}
+const Option = ({ id, name, detail, leads, index, active, point, take }: OptionProps) => (
+    // biome-ignore lint/a11y/useFocusableInteractive: an option is pointed at by aria-activedescendant, never focused
+    <li
+        id={`model-${index}`}
+        role="option"
+        aria-selected={index === active}
+        class={leads ? 'paste' : undefined}
+        onPointerDown={(event) => event.preventDefault()}
+        onPointerMove={() => index !== active && point(index)}
+        onClick={() => take(id)}
+    >
+        {name} <small>{detail}</small>
+    </li>
+);
+
 // A list with search (the combobox pattern of the ARIA practices): the field shows the model in use, typing narrows the list, and the
 // last entry always leads to the paste dialog. So does the id of a repository that is not here; nothing is sent before a click there.
-export function ModelPicker({ models, value, label, describedBy, invalid, onChoose, onPaste }: Props) {
+export function ModelPicker({ models, value, label, describedBy, invalid, onChoose, onPaste, ask = askAlso }: Props) {
     const [query, setQuery] = useState<string | null>(null); // null: closed
     const [active, setActive] = useState(0);
     const input = useRef<HTMLInputElement>(null);
     const list = useRef<HTMLUListElement>(null);
+    const entered = useRef(false); // before the list was whole
     const open = query !== null;
-    const repository = repositoryOf(query ?? '');
-    const found = search(models, repository ?? query ?? '');
-    const elsewhere = repository !== null && !found.some((model) => sameRepository(model.repository, repository));
-    const ids = [...found.map((model) => model.id), ...(elsewhere ? [FROM_HUB] : []), PASTE];
+    const typed = query ?? '';
+    const repository = repositoryOf(typed);
+    const found = search(models, repository ?? typed);
+    const { also, coming } = useAlso(typed, found.length <= FEW && typed.trim().length > 1, ask);
+    const rows = rowsOf(found, { coming, also }, repository);
+    const ids = rows.flatMap((row) => (typeof row === 'string' ? [] : [row.id]));
     const show = () => {
         if (open) return;
         setQuery('');
@@ -47,7 +125,11 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         );
         input.current?.select();
     };
-    const close = () => setQuery(null);
+    const type = (text: string | null) => {
+        entered.current = false;
+        setQuery(text);
+    };
+    const close = () => type(null);
     const pasted = (text: string) => {
         close();
         onPaste(text);
@@ -57,7 +139,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         if (id === undefined) return;
         if (id === PASTE) onPaste();
         else if (id === FROM_HUB) onPaste(repository ?? '');
-        else onChoose(id);
+        else onChoose(also.models.find((one) => one.id === id)?.model ?? id);
     };
     const onKeyDown = (event: KeyboardEvent) => {
         if (event.key === 'Escape' || event.key === 'Tab') return close();
@@ -67,27 +149,22 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         }
         const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
         if (move) setActive((active + move + ids.length) % ids.length);
-        else if (event.key === 'Enter') take(ids[active]);
-        else return;
+        else if (event.key !== 'Enter') return;
+        else if (coming && found.length + active === 0) entered.current = true;
+        else take(ids[active]);
         event.preventDefault();
     };
     useEffect(() => {
         list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
     }, [active, open]);
+    useEffect(() => {
+        if (entered.current && !coming) take(ids[0]);
+    }, [coming]);
 
-    const option = (id: string, index: number, name: string, detail: string) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: an option is pointed at by aria-activedescendant, never focused
-        <li
-            key={id}
-            id={`model-${index}`}
-            role="option"
-            aria-selected={index === active}
-            class={id === PASTE || id === FROM_HUB ? 'paste' : undefined}
-            onPointerDown={(event) => event.preventDefault()}
-            onPointerMove={() => index !== active && setActive(index)}
-            onClick={() => take(id)}
-        >
-            {name} <small>{detail}</small>
+    const option = (row: Row) => <Option key={row.id} {...row} index={ids.indexOf(row.id)} active={active} point={setActive} take={take} />;
+    const note = (text: string) => (
+        <li key={text} class="none" role="presentation">
+            {text}
         </li>
     );
     return (
@@ -112,7 +189,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 onInput={(event) => {
                     const { value } = event.currentTarget;
                     if (isFile(value)) return pasted(value);
-                    setQuery(value);
+                    type(value);
                     setActive(0);
                 }}
                 onPaste={(event) => {
@@ -124,14 +201,11 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 onBlur={close}
                 onKeyDown={onKeyDown}
             />
+            <span class="sr" role="status">
+                {open && (coming ? say('later.coming') : also.said)}
+            </span>
             <ul ref={list} id="model-list" role="listbox" aria-label={say('form.model')} hidden={!open}>
-                {open &&
-                    found.map((model, index) =>
-                        option(model.id, index, model.label, say('form.parameters', { count: format.short(model.parameters) })),
-                    )}
-                {open && found.length === 0 && !elsewhere && <li class="none">{say('form.no_match')}</li>}
-                {open && elsewhere && option(FROM_HUB, found.length, say('form.hub', { repository }), say('form.hub_help'))}
-                {open && option(PASTE, ids.length - 1, say('form.paste'), say('form.paste_help'))}
+                {open && rows.map((row) => (typeof row === 'string' ? note(row) : option(row)))}
             </ul>
         </span>
     );

@@ -4,6 +4,7 @@ import { search } from './model-search';
 
 const ids = (typed: string): string[] => search(catalog.models, typed).map(({ id }) => id);
 
+// The core finds the same by the same words: tests/formats/find_models_test.cpp.
 test.each([
     ['llama 3.1 70b', ['llama-3.1-70b']],
     ['70b 3.1 llama', ['llama-3.1-70b']],

@@ -30,6 +30,18 @@ test('the answers come with the limits and the map', () => {
     expect(text()).toContain(plain(`Up to ${limits.largest_sequence?.value.toLocaleString('en')} tokens`));
 });
 
+test('one GPU has no fewer and is no “these”; where nothing fits no length does', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const { page, answer } = answeredOf('default', {
+        limits: { ...limits, fewest_gpus: limits.fewest_gpus && { ...limits.fewest_gpus, gpus: 1 } },
+    });
+    const one = show(<Next page={page} answer={{ ...answer, job: { ...answer.job, gpus: 1 } }} act={spies()} />).text();
+    expect(one).toContain('1 GPU is enough Faster?');
+    expect(one).toContain('On this GPU.');
+    const none = shown('does-not-fit', { limits: { ...limits, largest_sequence: null } }).text();
+    expect(none).toContain('Longer sequences? No length fits On these');
+});
+
 test('how long it takes there is told by a number above one', () => {
     const limits = goodOf('limits', 'limits-70b');
     const { answer } = shown();

@@ -28,8 +28,9 @@ function Fewer({ page, answer }: Props) {
     if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming(page)} />;
     const found = limits.fewest_gpus;
     if (!found) return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} />;
-    const note = found.gpus === Number(answer.job.gpus) ? say('next.no_fewer') : beside(found.step_seconds, answer.time.step_seconds);
-    return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus: found.gpus })} note={note} />;
+    const now = Number(answer.job.gpus);
+    const note = found.gpus !== now ? beside(found.step_seconds, answer.time.step_seconds) : now > 1 && say('next.no_fewer');
+    return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus: found.gpus })} {...(note && { note })} />;
 }
 
 // The largest number of GPUs of the map, up to so many times the run's own, on which some plan fits.
@@ -61,7 +62,7 @@ function Longer({ page, answer }: Props) {
         <Card
             href="#limits"
             question={question}
-            answer={found ? say('next.tokens', { tokens: found.value }) : say('next.see')}
+            answer={found ? say('next.tokens', { tokens: found.value }) : say('next.no_length')}
             note={say('next.on_these', { gpus: Number(answer.job.gpus) })}
         />
     );

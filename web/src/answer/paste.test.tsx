@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answers, Imported } from '../core/api';
 import { goodOf, refusalOf } from '../shared/test-data';
-import { settle, show, tap, write } from '../shared/test-view';
+import { show, tap, write } from '../shared/test-view';
 import { PasteDialog } from './paste';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -9,9 +9,10 @@ afterEach(() => vi.unstubAllGlobals());
 const imported = goodOf('import_config', 'import-llama');
 const script = goodOf('import_plan', 'import-script');
 const printed = goodOf('read_run', 'run-steps');
+const unknown: Answers['find_models'] = { ok: true, version: 2, match: 'none', models: [] };
 const noRun = refusalOf('run-unknown') as Extract<Answers['read_run'], { ok: false }>;
 
-function shown(answer: Imported, start = '') {
+function shown(answer: Imported, start = '', found = unknown) {
     const use = vi.fn();
     const close = vi.fn();
     const importConfig = vi.fn(async (_: string) => answer);
@@ -19,9 +20,10 @@ function shown(answer: Imported, start = '') {
     const run = vi.fn();
     const measure = vi.fn();
     const readRun = vi.fn(async (text: string) => (text.includes('iteration') ? printed : noRun));
-    const others = { use, run, measure, close, faster: () => 'is there a faster one', builtIn: () => null };
-    const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun }} {...others} />;
-    return { use, run, measure, close, readRun, importConfig, importPlan, ...show(dialog) };
+    const findModels = vi.fn(async (_: unknown) => found);
+    const others = { use, run, measure, close, faster: () => 'is there a faster one', useKnown: vi.fn() };
+    const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun, findModels }} {...others} />;
+    return { ...others, readRun, importConfig, importPlan, ...show(dialog) };
 }
 
 test('it waits for a config, reads what is typed, and hands the model on', async () => {
@@ -29,10 +31,9 @@ test('it waits for a config, reads what is typed, and hands the model on', async
     expect(text()).toContain('Waiting for a text.');
     expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
     write(find('textbox', 'The text of the file'), '{}');
-    await settle();
+    await vi.waitFor(() => expect(text()).toContain(imported.used.join('')));
     expect(importConfig).toHaveBeenCalledWith('{}');
     expect(text()).toContain(`${imported.label}: `);
-    expect(text()).toContain(imported.used.join(''));
     find('button', 'Use this model')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
@@ -42,8 +43,7 @@ test('it waits for a config, reads what is typed, and hands the model on', async
 test('a config that is none says why, and cannot be used', async () => {
     const refused = refusalOf('import-unsupported') as Extract<Imported, { ok: false }>;
     const { find, text, use } = shown(refused, '{"model_type": "x"}');
-    await settle();
-    expect(text()).toContain(`It cannot be used because of ${refused.problems.length} problems`);
+    await vi.waitFor(() => expect(text()).toContain(`It cannot be used because of ${refused.problems.length} problems`));
     expect(find('textbox').getAttribute('aria-invalid')).toBe('true');
     find('button', 'Use this model')
         .closest('form')
@@ -54,8 +54,9 @@ test('a config that is none says why, and cannot be used', async () => {
 test('what was assumed for a key is said with its reason', async () => {
     const latent = goodOf('import_config', 'import-latent');
     const { text } = shown(latent, '{}');
-    await settle();
-    for (const { key } of latent.assumed) expect(text()).toContain(`${key}: `);
+    await vi.waitFor(() => {
+        for (const { key } of latent.assumed) expect(text()).toContain(`${key}: `);
+    });
 });
 
 test('closing it is told', () => {
@@ -68,14 +69,14 @@ test('closing it is told', () => {
 test('a launch script is read as a run; what it leaves open is asked, and the answer is read with it', async () => {
     const { find, importPlan, run, text } = shown(imported);
     write(find('textbox', 'The text of the file'), 'torchrun pretrain_gpt.py');
-    await settle();
+    await vi.waitFor(() => expect(text()).toContain('This starts pretrain_gpt.py'));
     expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: {} });
-    expect(text()).toContain('This starts pretrain_gpt.py');
     expect(text()).toContain('The text does not say it. What is it?');
     write(find('textbox', 'Words in the vocabulary'), '128256');
     find('textbox', 'Words in the vocabulary').dispatchEvent(new Event('change', { bubbles: true }));
-    await settle();
-    expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: { vocab_size: '128256' } });
+    await vi.waitFor(() =>
+        expect(importPlan).toHaveBeenLastCalledWith({ text: 'torchrun pretrain_gpt.py', set: { vocab_size: '128256' } }),
+    );
     find('button', 'Use this run')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
@@ -91,10 +92,11 @@ test('a launch script that asks nothing more is handed on', async () => {
         importConfig: async () => imported,
         importPlan: async () => ({ ...script, jobs: [ready] }),
         readRun: async () => noRun,
+        findModels: async () => unknown,
     };
-    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, builtIn: () => null, close: vi.fn() };
+    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, useKnown: vi.fn(), close: vi.fn() };
     const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} run={run} {...others} />);
-    await settle();
+    await vi.waitFor(() => expect(find('button', 'Use this run').getAttribute('aria-disabled')).toBe('false'));
     find('button', 'Use this run')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
@@ -104,9 +106,8 @@ test('a launch script that asks nothing more is handed on', async () => {
 test('what a run printed is told in place, and becomes measured runs', async () => {
     const { find, measure, importPlan, text, use } = shown(imported);
     write(find('textbox', 'The text of the file'), '[Rank 0] iteration 1');
-    await settle();
-    expect(importPlan).not.toHaveBeenCalled();
     await vi.waitFor(() => expect(text()).toContain('What the run printed'));
+    expect(importPlan).not.toHaveBeenCalled();
     expect(text()).toContain('Fourfold estimates');
     expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
     tap(find('button', 'Use as measured runs'));
@@ -119,13 +120,11 @@ test('the id of a repository: its config comes after a click and is read as if i
     vi.stubGlobal('fetch', fetch);
     const own = { ...imported, label: 'Its own name' };
     const { all, find, importConfig, importPlan, readRun, text, use } = shown(own, 'https://huggingface.co/Qwen/Qwen3-8B');
-    await settle();
+    const ask = await vi.waitFor(() => find('button', /^Send “Qwen.Qwen3-8B” to huggingface.co/));
     for (const one of [fetch, importConfig, importPlan, readRun]) expect(one).not.toHaveBeenCalled();
     expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
-    tap(find('button', /^Send “Qwen.Qwen3-8B” to huggingface.co/));
-    await settle();
-    await settle();
-    expect(importConfig).toHaveBeenCalledWith('{"hidden_size": 4096}');
+    tap(ask);
+    await vi.waitFor(() => expect(importConfig).toHaveBeenCalledWith('{"hidden_size": 4096}'));
     expect(find<HTMLTextAreaElement>('textbox').value).toBe('{"hidden_size": 4096}');
     expect(document.activeElement).toBe(find('textbox'));
     expect(text()).toContain('This is config.json of Qwen/Qwen3-8B, from huggingface.co.');
@@ -135,19 +134,29 @@ test('the id of a repository: its config comes after a click and is read as if i
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
     expect(use).toHaveBeenCalledWith(own);
     write(find('textbox'), '{"hidden_size": 1}');
-    await settle();
-    expect(text()).not.toContain('from huggingface.co');
+    await vi.waitFor(() => expect(text()).not.toContain('from huggingface.co'));
 });
 
 test('a config from the hub without a name is called as its repository', async () => {
     vi.stubGlobal('fetch', async () => new Response('{}'));
     const { find, text, use } = shown({ ...imported, label: '' }, 'Qwen/Qwen3-8B');
-    tap(find('button', /^Send/));
-    await settle();
-    await settle();
-    expect(text()).toContain('Qwen3-8B: ');
+    tap(await vi.waitFor(() => find('button', /^Send/)));
+    await vi.waitFor(() => expect(text()).toContain('Qwen3-8B: '));
     find('button', 'Use this model')
         .closest('form')
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
     expect(use.mock.calls[0]?.[0]).toMatchObject({ label: 'Qwen3-8B', model: { ...imported.model, _name_or_path: 'Qwen3-8B' } });
+});
+
+test('a repository that the core knows need not be asked for; one that is called alike must be', async () => {
+    const found = goodOf('find_models', 'find-models');
+    const { all, find, text, useKnown } = shown(imported, 'google/gemma-2-2b', found);
+    expect(text()).toContain('One moment…');
+    const use = await vi.waitFor(() => find('button', 'Use Gemma 2 2B'));
+    expect(text()).toContain('google/gemma-2-2b is built in: Gemma 2 2B');
+    expect(all('button', /^Send/)).toEqual([]);
+    tap(use);
+    expect(useKnown.mock.calls).toEqual([[found.models[1]?.model]]);
+    write(find('textbox', 'The text of the file'), 'unsloth/gemma-2-2b');
+    await vi.waitFor(() => find('button', /^Send/));
 });

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answers, Imported, ImportedPlan, RunRead } from '../core/api';
+import type { Answers, FoundModel, Imported, ImportedPlan, RunRead } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
 import { RunFound } from '../formats/run-door';
@@ -8,10 +8,10 @@ import { type Script, ScriptReport } from '../formats/script';
 import { problemText } from '../shared/names';
 import { MAX_CONFIG, MAX_LOG } from '../state/state';
 import { say, tell } from '../words/words';
-import { type BuiltIn, FromHub } from './hub';
-import { repositoryOf } from './hub-id';
+import { FromHub } from './hub';
+import { repositoryOf, sameRepository } from './hub-id';
 
-export type Importing = Pick<Core, 'importConfig' | 'importPlan'> & { readRun(text: string): Promise<Answers['read_run']> };
+export type Importing = Pick<Core, 'importConfig' | 'importPlan' | 'findModels'> & { readRun(text: string): Promise<Answers['read_run']> };
 type Config = Extract<Imported, { ok: true }>;
 
 interface Props {
@@ -21,7 +21,7 @@ interface Props {
     run(plan: ImportedPlan): void;
     faster(plan: ImportedPlan, script: Script): ComponentChildren; // what is said of a run that is whole
     measure(runs: string): void;
-    builtIn(repository: string): BuiltIn | null; // the catalogue's model of that repository
+    useKnown(model: FoundModel['model']): void; // of a repository that the core knows
     close(): void;
 }
 
@@ -106,7 +106,25 @@ function Report({ result }: { result: Exclude<Found, Script | RunRead> }) {
     );
 }
 
-export function PasteDialog({ start, importing, use, run, measure, faster, builtIn, close }: Props) {
+// The core's own model of that repository; null: it has none, undefined: it is being asked.
+function useKnownModel(repository: string | null, findModels: Core['findModels']): FoundModel | null | undefined {
+    const [known, know] = useState<{ of: string; model: FoundModel | null }>({ of: '', model: null });
+    useEffect(() => {
+        if (repository === null) return;
+        let stale = false;
+        const take = (model: FoundModel | null): void => void (stale || know({ of: repository, model }));
+        findModels({ words: repository }).then(
+            (answer) => take((answer.ok && answer.models.find((one) => sameRepository(one.repository, repository))) || null),
+            () => take(null),
+        );
+        return () => {
+            stale = true;
+        };
+    }, [repository]);
+    return known.of === repository ? known.model : undefined;
+}
+
+export function PasteDialog({ start, importing, use, run, measure, faster, useKnown, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     const field = useRef<HTMLTextAreaElement>(null);
     const [text, setText] = useState(start);
@@ -115,6 +133,7 @@ export function PasteDialog({ start, importing, use, run, measure, faster, built
     const [chosen, choose] = useState(0);
     const [came, setCame] = useState(''); // the repository that the text is from
     const repository = repositoryOf(text);
+    const known = useKnownModel(repository, importing.findModels);
     const [result, setResult] = useState<Found | null>(null);
     useEffect(() => dialog.current?.showModal(), []);
     useEffect(() => {
@@ -196,7 +215,15 @@ export function PasteDialog({ start, importing, use, run, measure, faster, built
                 </label>
                 <div id="paste-result" class="report" role="status">
                     {message && <p class={refused ? 'wrong' : 'note'}>{message}</p>}
-                    {repository !== null && <FromHub key={repository} repository={repository} builtIn={builtIn(repository)} take={take} />}
+                    {repository !== null && known === undefined && <p class="note">{say('later.coming')}</p>}
+                    {repository !== null && known !== undefined && (
+                        <FromHub
+                            key={repository}
+                            repository={repository}
+                            builtIn={known && { label: known.label, use: () => useKnown(known.model) }}
+                            take={take}
+                        />
+                    )}
                     {came !== '' && <p class="note">{say('hub.came', { repository: came })}</p>}
                     {result && isRun(result) && <RunFound run={result} measure={measure} />}
                     {result && !isScript(result) && !isRun(result) && <Report result={result.ok ? named(result, came) : result} />}

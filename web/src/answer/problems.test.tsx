@@ -37,10 +37,11 @@ test('a problem without a nearest value leads to its field; an unknown key has n
 test('an id that may mean several things offers each of them', () => {
     const [problem] = pageOf('bad-request').problems.filter(({ field }) => field === 'gpu');
     const candidates = ['h100-pcie-80gb', 'h100-sxm-80gb'];
-    const page = pageOf('bad-request', { problems: problem ? [{ ...problem, candidates }] : [] });
+    const page = pageOf('bad-request', { problems: problem ? [{ ...problem, candidates, suggestion: { id: 'suggestion.one_of' } }] : [] });
     const act = spies();
-    const { names, find } = show(<Problems page={page} act={act} />);
+    const { names, find, text } = show(<Problems page={page} act={act} />);
     expect(names('button')).toEqual(['H100 PCIe 80 GB', 'H100 SXM 80 GB']);
+    expect(text().indexOf('Choose one of these.')).toBeLessThan(text().indexOf('H100 PCIe 80 GB')); // before what it speaks of
     tap(find('button', 'H100 SXM 80 GB'));
     expect(act.change).toHaveBeenCalledWith({ gpu: 'h100-sxm-80gb' }, 'choose');
 });

@@ -50,11 +50,13 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
 export function Problems({ page, act }: { page: Page; act: Actions }) {
     const [first, ...others] = page.problems;
     if (!first) return null;
+    const suggestion = <span>{tell(first.suggestion)}</span>;
     return (
         <div class="problems">
             <p class="remedy">
+                {first.candidates && suggestion}
                 <Remedy page={page} index={0} act={act} />
-                <span>{tell(first.suggestion)}</span>
+                {!first.candidates && suggestion}
             </p>
             {others.length > 0 && (
                 <>

@@ -5,7 +5,7 @@ import { FIELDS_OF, type FieldsOf, problemAttributes } from '../shared/field-pro
 import { NumberField } from '../shared/number-field';
 import { settledOn } from '../shared/settled';
 import { Words } from '../shared/words';
-import { CUSTOM_GPU, CUSTOM_MODEL, configOf, defaults, type Job, MAX_CONFIG } from '../state/state';
+import { CUSTOM_GPU, CUSTOM_MODEL, configOf, defaults, type Job, MAX_CONFIG, withConfig } from '../state/state';
 import { withGpu } from '../state/with-gpu';
 import type { Actions } from '../store/page';
 import { say } from '../words/words';
@@ -55,7 +55,9 @@ export const Sentence = settledOn(FIELDS_OF, ({ page, act }: { page: FieldsOf; a
             value={String(job.model)}
             label={modelLabel(page)}
             {...problemAttributes(page, 'model')}
-            onChoose={(id) => act.change({ model: id }, 'choose')}
+            onChoose={(given) =>
+                typeof given === 'string' ? act.change({ model: given }, 'choose') : act.replaceJob(withConfig(job, given), 'choose')
+            }
             onPaste={(text = pasteText) =>
                 text.length > MAX_CONFIG ? act.notify('too_large', format.megabytes(text.length)) : act.paste(text)
             }

@@ -35,3 +35,15 @@ test('a part that is chosen is told to the table; once more lets it go', () => {
     press(find('button', /^Computing/), ' ');
     expect(one('.chosen').textContent).toBe('-');
 });
+
+test('a time too long for half a part is marked', () => {
+    const { page, answer } = answeredOf('llama-405b-512-h100');
+    const timed = (times: number) => {
+        const items = answer.time.items.map((one) => ({ ...one, seconds: one.seconds * times }));
+        const view = show(<TimeBar page={page} answer={{ ...answer, time: { ...answer.time, items } }} act={spies()} Table={Table} />);
+        return view.all('button').map((part) => [plain(part.querySelector('.size')?.textContent ?? ''), part.classList.contains('long')]);
+    };
+    for (const times of [0.1, 1, 100]) {
+        for (const [time, long] of timed(times)) expect(long, String(time)).toBe(/ min /.test(String(time)));
+    }
+});

@@ -16,6 +16,11 @@ interface Props {
     Table: FunctionComponent<TimeTableProps>;
 }
 
+// "804 ms" fits where a size of memory does, "4 min 55 s" needs more. A letter of Chinese or Japanese is as wide as two others.
+const USUAL = 7;
+const widthOf = (text: string): number => [...text].reduce((sum, letter) => sum + (letter > '\u2e80' ? 2 : 1), 0);
+const isLong = (text: string): boolean => widthOf(text) > USUAL;
+
 export function TimeBar({ page, answer, act, Table }: Props) {
     const [chosen, choose] = useState<TimeKind | null>(null);
     const kinds = kindsOf(answer.time.items);
@@ -37,7 +42,7 @@ export function TimeBar({ page, answer, act, Table }: Props) {
                             tabindex={0}
                             aria-label={say('step.part', { label: say(`step.short.${kind}`), time: seconds, share: share })}
                             aria-pressed={chosen === kind}
-                            class={`part t-${kind} ${room(share)}`}
+                            class={`part t-${kind} ${room(share)}${isLong(format.duration(seconds)) ? ' long' : ''}`}
                             onClick={toggle}
                             onKeyDown={(event) => {
                                 if (event.key !== 'Enter' && event.key !== ' ') return;

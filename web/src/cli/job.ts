@@ -1,5 +1,5 @@
 // Options as the fields of a job: by their names, or by the short ones of a link; numbers as people write them.
-import type { Catalog, Estimate, FieldKey, ImportFormat, JobRefusal, JobRequest } from '../core/api';
+import type { Answers, Catalog, Estimate, FieldKey, ImportFormat, JobRefusal, JobRequest } from '../core/api';
 import { typedFormat } from '../format/typed';
 import { kindOf } from '../state/kind';
 import { readField, type Value } from '../state/state';
@@ -28,6 +28,25 @@ export const isBooleanField = (key: string, { fields }: Catalog): boolean =>
 
 const typed = typedFormat(() => '.');
 
+type Found = Extract<Answers['find_models'], { ok: true }>;
+function found(words: string, core: TextCore): Found | null {
+    const answer = JSON.parse(core.find_models(JSON.stringify({ words }))) as Answers['find_models'];
+    return answer.ok ? answer : null;
+}
+
+// A model by another name than its id, or one that the catalogue lacks, as a job takes it.
+function modelOf(name: string, catalog: Catalog, core: TextCore): JobRequest['model'] {
+    if (catalog.models.some(({ id }) => id === name)) return name;
+    const { match, models: [first] = [] } = found(name, core) ?? {};
+    return (match === 'name' && first?.model) || name;
+}
+
+// The ids of those that the catalogue lacks, by words of their names.
+export function otherModels(words: string, catalog: Catalog, core: TextCore): Found['models'] {
+    const listed = new Set(catalog.models.map(({ id }) => id));
+    return (found(words, core)?.models ?? []).filter(({ id }) => !listed.has(id));
+}
+
 // An option that no field has goes to the core under its name: it says so, and which field may have been meant.
 export function withOptions(base: JobRequest, given: readonly Given[], catalog: Catalog, core: TextCore): JobRequest {
     const job: Record<string, unknown> = { ...base };
@@ -36,6 +55,7 @@ export function withOptions(base: JobRequest, given: readonly Given[], catalog: 
         const field = catalog.fields.find((one) => one.key === name);
         job[name] = field ? readField(field, text ?? '') : (text ?? '');
     }
+    if (typeof job.model === 'string') job.model = modelOf(job.model, catalog, core);
     readNumbers(job as Record<string, Value>, given, catalog, core);
     return job as JobRequest;
 }

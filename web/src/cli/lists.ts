@@ -1,8 +1,8 @@
 // What there is to choose from.
-import type { Catalog } from '../core/api';
 import { format } from '../format/format';
 import { say } from '../words/words';
 import { type Asked, type Done, FITS } from './asked';
+import { otherModels } from './job';
 import { table } from './table';
 
 const done = ({ core }: Asked, rows: string[][], right: readonly number[] = []): Done => ({
@@ -13,7 +13,7 @@ const done = ({ core }: Asked, rows: string[][], right: readonly number[] = []):
 });
 
 export function models(asked: Asked): Done {
-    const { models: all }: Catalog = asked.catalog;
+    const all = [...asked.catalog.models, ...otherModels('', asked.catalog, asked.core)];
     const rows = all.map(({ id, label, parameters }) => [id, label, format.short(parameters)]);
     return done(asked, [[say('cli.head.id'), say('form.model'), say('limits.parameters')], ...rows], [2]);
 }

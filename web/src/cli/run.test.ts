@@ -29,6 +29,7 @@ beforeEach(() => {
         estimate: goodOf('estimate', 'default'),
         rank: goodOf('rank', 'rank-70b'),
         export_plan: goodOf('export_plan', 'export-70b'),
+        find_models: { ok: true, version: 2, match: 'none', models: [] },
     };
 });
 
@@ -101,6 +102,29 @@ test('problems stand under the option as it was typed', async () => {
     ]);
     expect(err).toContain('\n--mb: ');
     expect(err).toContain('\n--tensor-paralel: “tensor_paralel” is not a field that Fourfold knows. Did you mean tensor_parallel?\n');
+});
+
+test('a model that the catalogue lacks is taken by its name; of words that several have, each is named', async () => {
+    answers.find_models = goodOf('find_models', 'find-models');
+    await call('fit --model gemma-2b --gpus 8');
+    const [gemma] = goodOf('find_models', 'find-models').models;
+    expect(asked.at(-1)).toEqual(['estimate', JSON.stringify({ model: gemma?.model, gpus: 8 })]);
+    asked = [];
+    await call('fit --model llama-3.1-8b');
+    expect(asked.map(([name]) => name)).toEqual(['estimate']); // the catalogue has it
+    answers.find_models = { ...goodOf('find_models', 'find-models'), match: 'words' };
+    answers.estimate = refusalOf('bad-request');
+    const { status, err } = await call('fit --model gemma');
+    expect(status).toBe(2);
+    expect(asked.findLast(([name]) => name === 'estimate')).toEqual(['estimate', '{"model":"gemma"}']);
+    expect(err).toContain('\nOther models with such a name: gemma-2b, gemma-2-2b.\n');
+});
+
+test('the list of models has those too that the catalogue lacks', async () => {
+    answers.find_models = goodOf('find_models', 'find-models');
+    const { out } = await call('models');
+    expect(out).toMatch(/^llama-3.1-8b +Llama 3.1 8B/m);
+    expect(out).toMatch(/^gemma-2-2b +Gemma 2 2B +2.61 billion$/m);
 });
 
 test('a flag takes no value, an option needs one', async () => {

@@ -13,7 +13,7 @@ import { withFaster } from './faster';
 import { fit } from './fit';
 import { helpOf, overview } from './help';
 import { isLink, readInput } from './input';
-import { isBooleanField, jobKey, type Read, withOptions } from './job';
+import { isBooleanField, jobKey, otherModels, type Read, withOptions } from './job';
 import { limits } from './limits';
 import { clusters, gpus, models } from './lists';
 import { nearestName } from './nearest';
@@ -44,6 +44,7 @@ const ANSWERS: Record<Command, Answering> = {
     gpus,
     clusters,
 };
+const MOST_OTHERS = 6; // models by a similar name, as the core lists its own
 const LISTED = ['model', 'gpu', 'cluster'];
 
 const didYouMean = (near: string | null): string => (near === null ? '' : ` ${tell({ id: 'suggestion.did_you_mean', args: { near } })}`);
@@ -149,13 +150,21 @@ function show({ command, typed, io }: Call, { own }: Sorted, { answer, text, not
 }
 
 // All that is wrong, at once: with the command line, with a file, with the job that they come to.
-function refuse({ command, typed, io, catalog }: Call, { job }: Sorted, answers: readonly string[], complaints: readonly string[]): number {
+function refuse(
+    { command, typed, io, core, catalog }: Call,
+    { job }: Sorted,
+    answers: readonly string[],
+    complaints: readonly string[],
+): number {
     const problems = answers.flatMap((answer) => (JSON.parse(answer) as Partial<Refusal>).problems ?? []);
     const [only] = answers;
     if (typed.flags.has('json') && complaints.length === 0 && only !== undefined) io.out(`${only}\n`);
     else {
         const lines = problems.map((one) => problemLine(one, optionFor(fieldOf(one), job, command, catalog)));
-        for (const text of [...complaints, ...lines]) io.err(line(text));
+        const model = problems.find(({ field, rule }) => field === 'model' && rule === 'range');
+        const others = model ? otherModels(String(model.value), catalog, core).slice(0, MOST_OTHERS) : [];
+        const also = others.length > 0 ? [say('cli.other_models', { ids: listed(others.map(({ id }) => id)) })] : [];
+        for (const text of [...complaints, ...lines, ...also]) io.err(line(text));
     }
     return WRONG;
 }

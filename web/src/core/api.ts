@@ -899,6 +899,32 @@ export type ImportQuestion = {
     choices: string[];
 };
 
+// What was typed.
+export type FindModelsRequest = {
+    words?: string;
+};
+
+// "name": the first model has that name, as readers of configurations understand it, in the others all words are found; "words": all words are found in each; "near": in none, and one id is spelled alike; "none": there is no model.
+export type ModelMatch = 'name' | 'words' | 'near' | 'none';
+
+// The models, the likeliest first.
+export type FoundModels = {
+    ok: true;
+    version: Version;
+    match: ModelMatch;
+    models: FoundModel[];
+};
+
+// A model that may be meant.
+export type FoundModel = {
+    id: string;
+    label: string;
+    repository: string;
+    parameters: number;
+    names: string[];
+    model: string | Config;
+};
+
 // A log, at most 32 MB, and what was counted for its plan.
 export type ReadRunRequest = {
     text: string;
@@ -1860,6 +1886,7 @@ export interface Requests {
     alternatives: EstimateRequest;
     timeline: EstimateRequest;
     import_plan: ImportPlanRequest;
+    find_models: FindModelsRequest;
     read_run: ReadRunRequest;
     export_plan: ExportRequest;
     search: SearchRequest;
@@ -1881,6 +1908,7 @@ export interface Answers {
     alternatives: Alternatives | JobRefusal;
     timeline: TimelineAnswer | JobRefusal;
     import_plan: ImportedPlans | Refusal;
+    find_models: FoundModels | Refusal;
     read_run: RunRead | Refusal;
     export_plan: Exported | JobRefusal;
     search: SearchSummary | Refusal;
@@ -1902,6 +1930,7 @@ export interface Fourfold {
     alternatives(request: string): string;
     timeline(request: string): string;
     import_plan(request: string): string;
+    find_models(request: string): string;
     read_run(request: string): string;
     export_plan(request: string): string;
     search(request: string): { summary: string; columns: SearchColumns };

@@ -69,6 +69,7 @@ export class Core {
     catalog = (sources = false): Promise<Answers['catalog']> => this.read('catalog', sources ? 'sources' : '', sources);
     importConfig = (text: string): Promise<Answers['import_config']> => this.read('import_config', text);
     importPlan = (request: Requests['import_plan']): Promise<Answers['import_plan']> => this.read('import_plan', JSON.stringify(request));
+    findModels = (request: Requests['find_models']): Promise<Answers['find_models']> => this.read('find_models', JSON.stringify(request));
     readRun = (request: Requests['read_run']): Promise<Answers['read_run']> => this.read('read_run', JSON.stringify(request));
     // What explains its numbers has the module's second file.
     estimate = (job: Requests['estimate']): Promise<Answers['estimate']> =>

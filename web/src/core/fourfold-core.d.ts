@@ -3,7 +3,7 @@ declare module 'fourfold-core' {
     export default function create(options: import('./instantiate').Options): Promise<import('./api').Fourfold>;
 }
 declare module 'fourfold-formats' {
-    type Functions = Pick<import('./api').Fourfold, 'import_plan' | 'export_plan' | 'read_run' | 'read_links'>;
+    type Functions = Pick<import('./api').Fourfold, 'import_plan' | 'export_plan' | 'find_models' | 'read_run' | 'read_links'>;
     export default function create(options: import('./instantiate').Options): Promise<Functions>;
 }
 declare module 'fourfold-more.wasm?url' {

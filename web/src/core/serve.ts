@@ -11,6 +11,7 @@ export type Call =
     | 'estimate'
     | 'timeline'
     | 'import_plan'
+    | 'find_models'
     | 'read_run'
     | 'export_plan'
     | 'search'

@@ -1,6 +1,7 @@
 // The page in a frame: one run worked out, and the height that it takes told to the page around it. It never touches the history.
 import './embed.css';
 import { render } from 'preact';
+import { withKnownModel } from '../answer/known-model';
 import { compileModule } from '../boot/load';
 import { Core } from '../core/client';
 import { createThread, secondCode } from '../core/thread';
@@ -22,7 +23,7 @@ async function start(): Promise<void> {
     const core = new Core(createThread, () => module, secondCode);
     const speaks = Promise.all([speakTo(language), fetchWords('share')]);
     const [catalog] = await Promise.all([core.catalog(), module]);
-    const { job } = parseLink(linkIn(location.search, catalog), catalog);
+    const job = await withKnownModel(parseLink(linkIn(location.search, catalog), catalog).job, catalog);
     const answer = await core.estimate(figures(job));
     await Promise.all([speaks, !answer.ok && fetchWords('wrong')]);
     const page = { ...emptyPage(catalog, job), language, ...(answer.ok ? { answer } : { problems: answer.problems }) };

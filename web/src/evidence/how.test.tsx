@@ -26,7 +26,6 @@ test('the citation is copied as it stands there', async () => {
     const shown = box.querySelector('pre')?.textContent ?? '';
     expect(shown).toContain('2405.18093');
     tap(find('button', 'Copy BibTeX'));
-    await settle();
-    expect(copied).toHaveBeenCalledWith(shown);
+    await vi.waitFor(() => expect(copied).toHaveBeenCalledWith(shown));
     vi.restoreAllMocks();
 });

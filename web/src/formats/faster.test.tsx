@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { goodOf, pageOf, refusalOf } from '../shared/test-data';
-import { settle, show } from '../shared/test-view';
+import { show } from '../shared/test-view';
 import { Faster } from './faster';
 
 const pasted = goodOf('import_plan', 'import-script');
@@ -23,8 +23,7 @@ const shown = (seconds: number, text: string) => {
 test('a slower script: both times, and the arguments that change', async () => {
     const { find, text } = shown(2 * fastest, `${script.text}    --recompute-granularity full\n`);
     expect(text()).toContain('Looking for a faster plan');
-    await settle();
-    expect(text()).toContain('As it stands, it');
+    await vi.waitFor(() => expect(text()).toContain('As it stands, it'));
     expect(text()).toContain('On the same GPUs,');
     expect(text()).toContain('+ --recompute-granularity full');
     expect(find('button', 'Copy the changes')).toBeTruthy();
@@ -39,8 +38,9 @@ test('what the format cannot say is listed, and the fastest plan that it can say
     exportPlan.mockResolvedValueOnce({ ...script, text: 'pp: 1' }).mockResolvedValueOnce({ ...script, text: 'tp: 2', left_out: [] });
     const asks = { estimate: async () => ({ ...own, step_seconds: 2 * fastest }), rank, exportPlan };
     const { text } = show(<Faster page={pageOf()} plan={plan} script={{ ...pasted, format: 'deepspeed' }} asks={asks as never} />);
-    await settle();
-    expect(text()).toContain('DeepSpeed has no key for this part of it, or it is set elsewhere: Pipeline parallel (PP): 4');
+    await vi.waitFor(() =>
+        expect(text()).toContain('DeepSpeed has no key for this part of it, or it is set elsewhere: Pipeline parallel (PP): 4'),
+    );
     expect(text()).toContain('The fastest plan of which DeepSpeed can say all:');
     expect(text()).toContain('What to change, as DeepSpeed writes it: - pp: 1 + tp: 2');
 });
@@ -48,16 +48,14 @@ test('what the format cannot say is listed, and the fastest plan that it can say
 test('a format that is only read: the plan, and that it is set by hand', async () => {
     const asks = { estimate: async () => ({ ...own, step_seconds: 2 * fastest }), rank: async () => ranked, exportPlan: vi.fn() };
     const { all, text } = show(<Faster page={pageOf()} plan={plan} script={{ ...pasted, format: 'axolotl' }} asks={asks as never} />);
-    await settle();
-    expect(text()).toContain('Fourfold reads this format and does not write it');
+    await vi.waitFor(() => expect(text()).toContain('Fourfold reads this format and does not write it'));
     expect(all('button')).toEqual([]);
     expect(asks.exportPlan).not.toHaveBeenCalled();
 });
 
 test('as fast as the fastest, within what the estimate can tell: nothing to change', async () => {
     const { all, text } = shown(fastest * (1 + ranked.tie_width / 2), '');
-    await settle();
-    expect(text()).toContain('No other plan on the same GPUs is clearly faster.');
+    await vi.waitFor(() => expect(text()).toContain('No other plan on the same GPUs is clearly faster.'));
     expect(all('button')).toEqual([]);
 });
 
@@ -65,7 +63,6 @@ test('a plan that cannot be says why, and which can', async () => {
     const refused = refusalOf('broken-rules');
     const asks = { estimate: async () => refused, rank: async () => ranked, exportPlan: vi.fn(async () => script) };
     const { text } = show(<Faster page={pageOf()} plan={plan} script={pasted} asks={asks as never} />);
-    await settle();
-    expect(text()).toContain('On the same GPUs,');
+    await vi.waitFor(() => expect(text()).toContain('On the same GPUs,'));
     expect(text()).not.toContain('As it stands');
 });

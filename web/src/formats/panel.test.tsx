@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Core } from '../core/client';
 import { goodOf, pageOf, refusalOf } from '../shared/test-data';
-import { choose, settle, show, tap } from '../shared/test-view';
+import { choose, show, tap } from '../shared/test-view';
 import { ScriptPanel } from './panel';
 
 const script = goodOf('export_plan', 'export-70b');
@@ -41,8 +41,7 @@ test('it is copied and saved whole', async () => {
     });
     const { close, find } = shown();
     tap(find('button', 'Copy'));
-    await settle();
-    expect(copied).toHaveBeenCalledWith(script.text);
+    await vi.waitFor(() => expect(copied).toHaveBeenCalledWith(script.text));
     tap(find('button', 'Download (.sh)'));
     expect(saved).toEqual(['fourfold-llama-3.1-70b-64-h100-sxm-80gb.sh']);
     tap(find('button', 'Close'));
@@ -59,17 +58,14 @@ test('another format, an older release and Slurm are asked for, and their file t
     const { all, find, text } = shown({}, exportPlan);
     expect(all('option').map(({ textContent }) => textContent)).toContain('NeMo 2');
     choose(find('combobox', 'Release'), '0.10');
-    await settle();
-    expect(exportPlan).toHaveBeenLastCalledWith({ ...job, format: 'megatron-lm', release: '0.10' });
+    await vi.waitFor(() => expect(exportPlan).toHaveBeenLastCalledWith({ ...job, format: 'megatron-lm', release: '0.10' }));
     tap(find('checkbox', 'As a Slurm job'));
-    await settle();
+    await vi.waitFor(() => expect(find('region', 'The file').textContent).toContain('#SBATCH --nodes=8'));
     expect(exportPlan).toHaveBeenLastCalledWith({ ...job, format: 'megatron-lm-slurm', release: '0.10' });
-    expect(find('region', 'The file').textContent).toContain('#SBATCH --nodes=8');
     expect(find('combobox', 'Format')).toHaveProperty('value', 'megatron-lm');
     choose(find('combobox', 'Format'), 'torchtitan');
-    await settle();
+    await vi.waitFor(() => find('heading', 'Launch flags for torchtitan'));
     expect(exportPlan).toHaveBeenLastCalledWith({ ...job, format: 'torchtitan' });
-    expect(find('heading', 'Launch flags for torchtitan')).toBeTruthy();
     expect(text()).not.toContain('Fill in before you start');
     expect(all('checkbox')).toEqual([]);
     expect(text()).toContain('torchtitan has no key for these');
@@ -80,7 +76,6 @@ test('another format, an older release and Slurm are asked for, and their file t
 test('a file that cannot be had is said, and the one before stays', async () => {
     const { all, find } = shown({}, async () => ({ ...refusalOf('bad-request'), job: null }));
     choose(find('combobox', 'Format'), 'nanotron');
-    await settle();
-    expect(all('alert')).toHaveLength(1);
+    await vi.waitFor(() => expect(all('alert')).toHaveLength(1));
     expect(find('region', 'The file').textContent).toBe(script.text);
 });

@@ -27,5 +27,5 @@ function measure({ read_links }: Pick<Fourfold, 'read_links'>, text: string, sai
 
 serve(createModule, (functions, { call, text, said }) => {
     if (call === 'measure') return measure(functions, text, said);
-    return functions[call === 'export_plan' || call === 'read_run' ? call : 'import_plan'](text);
+    return functions[call === 'export_plan' || call === 'find_models' || call === 'read_run' ? call : 'import_plan'](text);
 });

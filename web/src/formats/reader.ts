@@ -27,4 +27,6 @@ export async function importPlan({ text = '', set = {} }: Requests['import_plan'
     return readerNow().importPlan(read.request);
 }
 
+export const findModels = (request: Requests['find_models']): Promise<Answers['find_models']> => readerNow().findModels(request);
+
 export const exportPlan = (job: Requests['export_plan']): Promise<Answers['export_plan']> => readerNow().exportPlan(job);

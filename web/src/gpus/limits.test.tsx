@@ -75,3 +75,11 @@ test('nothing fits: it says so, without a number', () => {
             .every((name) => limits.models.some(({ label }) => name.includes(label))),
     ).toBe(true);
 });
+
+test('one GPU is not “1 GPUs”', () => {
+    const one = { ...limits, job: { ...limits.job, gpus: 1 }, fewest_gpus: limits.fewest_gpus && { ...limits.fewest_gpus, gpus: 1 } };
+    const { text } = shown({ limits: one });
+    expect(text()).toContain('The fewest GPUs on which it fits: 1 GPU ');
+    expect(text()).toContain('The longest sequence on 1 GPU:');
+    expect(text()).not.toMatch(/\b1 GPUs/);
+});

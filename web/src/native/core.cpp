@@ -54,6 +54,7 @@ JSObjectRef core_of(JSContextRef context) {
     set(context, core, "timeline", &text<api::timeline>);
     set(context, core, "import_plan", &text<api::import_plan>);
     set(context, core, "export_plan", &text<api::export_plan>);
+    set(context, core, "find_models", &text<api::find_models>);
     set(context, core, "read_run", &text<api::read_run>);
     set(context, core, "rank", &text<api::rank>);
     set(context, core, "versus", &text<api::versus>);

@@ -10,8 +10,8 @@ async function load(): Promise<Fourfold> {
     const [code, more, formats] = await Promise.all([compiled(), compiledMore(), compiledFormats()]);
     const [core, { functions }] = await Promise.all([instantiate(createModule, code), instantiate(createFormats, formats)]);
     await core.add(more);
-    const { import_plan, export_plan, read_run, read_links } = functions;
-    return Object.assign(core.functions, { import_plan, export_plan, read_run, read_links });
+    const { import_plan, export_plan, find_models, read_run, read_links } = functions;
+    return Object.assign(core.functions, { import_plan, export_plan, find_models, read_run, read_links });
 }
 
 // The modules themselves, JSON text in and out. They are loaded with the first question, once.

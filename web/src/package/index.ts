@@ -29,6 +29,7 @@ type Asked =
     | 'alternatives'
     | 'timeline'
     | 'import_plan'
+    | 'find_models'
     | 'read_run'
     | 'rank'
     | 'versus'
@@ -51,6 +52,7 @@ export const estimate: (request: Requests['estimate']) => Promise<Answers['estim
 export const alternatives: (request: Requests['alternatives']) => Promise<Answers['alternatives']> = ask('alternatives');
 export const timeline: (request: Requests['timeline']) => Promise<Answers['timeline']> = ask('timeline');
 export const importPlan: (request: Requests['import_plan']) => Promise<Answers['import_plan']> = ask('import_plan');
+export const findModels: (request: Requests['find_models']) => Promise<Answers['find_models']> = ask('find_models');
 export const readRun: (request: Requests['read_run']) => Promise<Answers['read_run']> = ask('read_run');
 // What the job leaves open is chosen first, as by estimate().
 export async function exportPlan({ format, release, hosts, ...job }: Requests['export_plan']): Promise<Answers['export_plan']> {

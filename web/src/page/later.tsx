@@ -62,17 +62,18 @@ export function LaterPaste({ page, act, asks }: PasteProps) {
     return (
         <more.PasteDialog
             start={page.pasting.text}
-            importing={{ importConfig: asks.importConfig, importPlan: more.importPlan, readRun: (text) => more.readRun({ text, counted }) }}
+            importing={{
+                importConfig: asks.importConfig,
+                importPlan: more.importPlan,
+                findModels: more.findModels,
+                readRun: (text) => more.readRun({ text, counted }),
+            }}
             faster={(plan, script) => <more.Faster page={page} plan={plan} script={script} asks={asks} />}
             measure={act.measure}
-            builtIn={(repository) => {
-                const model = page.catalog.models.find((one) => more.sameRepository(one.repository, repository));
-                if (!model) return null;
-                const use = (): void => {
-                    act.paste(null);
-                    act.change({ model: model.id }, 'choose');
-                };
-                return { label: model.label, use };
+            useKnown={(model) => {
+                act.paste(null);
+                if (typeof model === 'string') act.change({ model }, 'choose');
+                else act.replaceJob(withConfig(page.job, model), 'choose');
             }}
             run={(plan) => {
                 act.paste(null);

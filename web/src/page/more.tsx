@@ -15,11 +15,10 @@ import '../gpus/own-gpu.css';
 import '../evidence/calibrate.css';
 
 export { Card } from '../answer/card';
-export { sameRepository } from '../answer/hub-id';
 export { PasteDialog } from '../answer/paste';
 export { countedOf } from '../formats/counted';
 export { Faster } from '../formats/faster';
-export { importPlan, readRun } from '../formats/reader';
+export { findModels, importPlan, readRun } from '../formats/reader';
 export { jobOfScript } from '../formats/script-job';
 export { OwnGpu } from '../gpus/own-gpu';
 export { Detail } from './detail';

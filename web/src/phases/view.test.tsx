@@ -33,8 +33,7 @@ test('what is wrong is named, and the calculation can be stopped', async () => {
     const phaser = { phases: vi.fn(async () => refusalOf('phases-bad')), pools: vi.fn(), stop: vi.fn() };
     const { find, text } = show(<PhasesView page={page} phaser={phaser} />);
     tap(find('button', 'Calculate the phases'));
-    await settle();
-    expect(text()).toContain('phases[0].tokens');
+    await vi.waitFor(() => expect(text()).toContain('phases[0].tokens'));
     phaser.phases.mockImplementation(() => new Promise<never>(() => {}));
     tap(find('button', 'Llama 3.1 405B'));
     tap(find('button', 'Calculate the phases'));

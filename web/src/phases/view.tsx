@@ -58,7 +58,7 @@ function PhaseRow({ rows, at, set }: RowsProps & { at: number }) {
 function PhaseRows({ rows, set }: RowsProps) {
     return (
         <section class="scroll" aria-label={say('section.phases')}>
-            <table aria-label={say('phases.table')}>
+            <table class="rows" aria-label={say('phases.table')}>
                 <thead>
                     <tr>
                         <th scope="col">{say('phases.phase')}</th>

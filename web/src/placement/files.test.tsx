@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { goodOf, refusalOf } from '../shared/test-data';
-import { settle, show, tap, textOf, unfold } from '../shared/test-view';
+import { show, tap, textOf, unfold } from '../shared/test-view';
 import { Files, JobScript } from './files';
 
 const { files } = goodOf('place', 'place-step-time');
@@ -14,8 +14,7 @@ test('every launcher has its file, how to use it, and two ways to take it', asyn
         expect(find<HTMLAnchorElement>('link', `Download ${name}`).download).toBe(name);
         tap(find('button', `Copy ${name}`));
     }
-    await settle();
-    expect(copied.mock.calls.slice(-files.length).map(([text]) => text)).toEqual(files.map(({ text }) => text));
+    await vi.waitFor(() => expect(copied.mock.calls.slice(-files.length).map(([text]) => text)).toEqual(files.map(({ text }) => text)));
     expect(all('link').every((one) => (one as HTMLAnchorElement).href.startsWith('blob:'))).toBe(true);
 });
 
@@ -34,9 +33,8 @@ test('the run on these nodes is saved as a job, with what is the reader’s to f
     const { all, box, find } = show(<JobScript job={{ gpus: 16 }} hosts={['b', 'a']} exportPlan={exportPlan} />);
     tap(find('button', 'Download the run as a Slurm job on these nodes (Megatron-LM)'));
     await expect.poll(() => saved).toEqual(['fourfold-job.sh']);
-    await settle();
+    await vi.waitFor(() => expect(find('status').textContent).toContain('DATA_ARGS'));
     expect(exportPlan).toHaveBeenCalledWith({ gpus: 16, format: 'megatron-lm-slurm', hosts: ['b', 'a'] });
-    expect(find('status').textContent).toContain('DATA_ARGS');
     unfold(box, 'Not in the file');
     expect(all('listitem')).toHaveLength(script.left_out.length);
     click.mockRestore();

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
-import { settle, show, tap, write } from '../shared/test-view';
+import { show, tap, write } from '../shared/test-view';
 import { formatPools, parsePools } from './link';
 import { PoolsView } from './view';
 
@@ -15,9 +15,8 @@ test('further GPUs are added, changed, calculated, and kept in the link', async 
     expect(new URLSearchParams(location.search).get('pools')).toMatch(/_32$/);
     tap(find('button', 'Remove further pool 1'));
     tap(find('button', 'Calculate together'));
-    await settle();
+    await vi.waitFor(() => expect(all('table')).toHaveLength(2));
     expect(mixer.pools).toHaveBeenLastCalledWith(expect.objectContaining({ more_pools: [expect.objectContaining({ gpus: 32 })] }));
-    expect(all('table')).toHaveLength(2);
     expect(text()).toContain('together take');
 });
 
@@ -25,16 +24,14 @@ test('what is wrong is named, and the calculation can be stopped', async () => {
     const mixer = { pools: vi.fn(async () => refusalOf('pools-bad')), stop: vi.fn() };
     const { find, text } = show(<PoolsView page={page} mixer={mixer} />);
     tap(find('button', 'Calculate together'));
-    await settle();
-    expect(text()).toContain('more_pools[1]');
+    await vi.waitFor(() => expect(text()).toContain('more_pools[1]'));
     mixer.pools.mockImplementation(() => new Promise<never>(() => {}));
     tap(find('button', 'Calculate together'));
     tap(find('button', 'Stop'));
     expect(mixer.stop).toHaveBeenCalledTimes(1);
     mixer.pools.mockImplementation(() => Promise.reject(new Error('gone')));
     tap(find('button', 'Calculate together'));
-    await settle();
-    expect(text()).toContain('Press the button again.');
+    await vi.waitFor(() => expect(text()).toContain('Press the button again.'));
 });
 
 test('a link holds the further pools', () => {

@@ -37,8 +37,7 @@ test('the HTML to embed stands there and is copied', async () => {
     const code = embedCode(page, linkOf(page, HERE));
     expect((find('textbox', 'The HTML to embed') as HTMLTextAreaElement).value).toBe(code);
     tap(find('button', 'Copy the HTML'));
-    await settle();
-    expect(copied).toHaveBeenCalledWith(code);
+    await vi.waitFor(() => expect(copied).toHaveBeenCalledWith(code));
 });
 
 test('the drawing is saved as a file; a browser that cannot make pixels of it is told', async () => {
@@ -56,8 +55,7 @@ test('the drawing is saved as a file; a browser that cannot make pixels of it is
         },
     );
     tap(find('button', 'Save as a picture (PNG)'));
-    await settle();
-    expect(find('alert').textContent).toMatch(/could not be made/);
+    await vi.waitFor(() => expect(find('alert').textContent).toMatch(/could not be made/));
 });
 
 test('closing tells who opened it', () => {

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { DialogDoor } from './dialog-door';
-import { settle, show, tap } from './test-view';
+import { show, tap } from './test-view';
 
 const door = (fetch: () => Promise<string>) => (
     <DialogDoor
@@ -22,8 +22,7 @@ test('what was fetched is drawn; closing it gives the focus back', async () => {
     const button = find('button', 'Open');
     tap(button);
     expect(button.getAttribute('aria-busy')).toBe('true');
-    await settle();
-    expect(text()).toContain('Here it is');
+    await vi.waitFor(() => expect(text()).toContain('Here it is'));
     expect(button.getAttribute('aria-expanded')).toBe('true');
     tap(find('button', 'Leave'));
     expect(text()).not.toContain('Here it is');
@@ -34,10 +33,8 @@ test('what cannot be fetched is said, and the next press tries again', async () 
     let reachable = false;
     const { find, text } = show(door(() => (reachable ? Promise.resolve('Here it is') : Promise.reject(new Error('no network')))));
     tap(find('button', 'Open'));
-    await settle();
-    expect(find('alert').textContent).toBeTruthy();
+    await vi.waitFor(() => expect(find('alert').textContent).toBeTruthy());
     reachable = true;
     tap(find('button', 'Open'));
-    await settle();
-    expect(text()).toContain('Here it is');
+    await vi.waitFor(() => expect(text()).toContain('Here it is'));
 });

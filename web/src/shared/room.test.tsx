@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Room } from './room';
-import { settle, show, tap } from './test-view';
+import { show, tap } from './test-view';
 
 const room = (id: string) => (
     <Room id={id} title="What is here" class="plans">
@@ -42,6 +42,5 @@ test('a link to it opens it', async () => {
     expect(text()).not.toContain('All of it');
     location.hash = '#linked';
     dispatchEvent(new Event('hashchange'));
-    await settle();
-    expect(text()).toContain('All of it');
+    await vi.waitFor(() => expect(text()).toContain('All of it'));
 });

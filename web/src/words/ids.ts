@@ -120,6 +120,7 @@ export interface Words {
     'next.see': null;
     'next.longer': null;
     'next.tokens': { tokens: number };
+    'next.no_length': null;
     'next.on_these': { gpus: number };
     'next.cards': null;
     'next.cards_answer': null;
@@ -282,6 +283,8 @@ export interface Words {
     'formats.left_out_help': { label: string };
     'formats.copy': null;
     'formats.save': { ending: string };
+    'formats.models.also': null;
+    'formats.models.near': null;
     'formats.close': null;
     'copy.table': null;
     'copy.done': null;
@@ -1155,6 +1158,7 @@ export interface Words {
     'cli.range': { from: string; to: string };
     'cli.notation': null;
     'cli.default': { value: string };
+    'cli.other_models': { ids: string };
     'cli.lists': { command: string };
     'cli.option.json': null;
     'cli.option.help': null;

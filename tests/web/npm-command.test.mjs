@@ -1,0 +1,258 @@
+// The package's command line: npx fourfold.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { core, folder, fourfold, JOB, options, TOO_LARGE, top } from './npm.mjs';
+
+const chosen = (job) => JSON.parse(core.estimate(JSON.stringify(job))).job;
+
+test('fit: exit status 0 and the numbers of the answer', () => {
+    const { status, stdout, stderr } = fourfold(['fit', ...options(JOB)]);
+    assert.equal(status, 0, stderr);
+    assert.equal(stderr, '');
+    const answer = JSON.parse(core.estimate(JSON.stringify(JOB)));
+    const gib = (bytes) => (bytes / 2 ** 30).toFixed(1);
+    assert.ok(stdout.startsWith('Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences fits: '), stdout);
+    assert.ok(stdout.includes(`${gib(answer.whole_bytes)} of 80 GB on the fullest GPU; up to ${gib(answer.line_share * answer.card_bytes)} GB fit\n`), stdout);
+    for (const head of ['Memory ', 'Step ', 'Training ', 'Cost ', 'Energy ', 'Plan ', 'Link ']) assert.ok(stdout.includes(`\n${head}`), head);
+    assert.ok(!/\u001b|\u00a0|\u202f| $/m.test(stdout), 'plain text');
+});
+
+test('fit: exit status 1 where it does not fit, and what would help', () => {
+    const { status, stdout } = fourfold(['fit', ...options(TOO_LARGE)]);
+    assert.equal(status, 1);
+    assert.match(stdout, /^Llama 3\.1 70B on 8 × H100 SXM 80 GB with 8,192-token sequences does not fit: /);
+    assert.match(stdout, /\nChange this first\n {2}\S/);
+});
+
+test('why a run died, from standard input', () => {
+    const log = 'CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.15 GiB total capacity; 76.00 GiB already allocated; 1.00 GiB free; 76.50 GiB reserved in total by PyTorch)';
+    const { status, stdout } = fourfold(['why', '-', ...options(TOO_LARGE)], { input: log });
+    assert.equal(status, 0);
+    assert.match(stdout, /^Why the run died\n[^]*with 76\.0 GB allocated[^]*this plan was bound to fail[^]*The largest parts/);
+    assert.equal(fourfold(['why', ...options(JOB)]).status, 2);
+});
+
+test('a run in phases: as in a link', () => {
+    const phases = '1e11_8192_4194304_64,1e10_32768_4194304_64';
+    const { status, stdout } = fourfold(['phases', ...options(JOB), '--phases', phases]);
+    assert.equal(status, 0);
+    assert.match(stdout, /^[^\n]*days[^]*\n +1 {2}[^\n]*\n +2 {2}/);
+    const rows = [
+        { tokens: 1e11, sequence_length: 8192, tokens_per_step: 4194304, gpus: 64 },
+        { tokens: 1e10, sequence_length: 32768, tokens_per_step: 4194304, gpus: 64 },
+    ];
+    const auto = Object.fromEntries(['storage_gbyte_per_s', 'failure_hours_per_gpu', 'checkpoint_seconds'].map((key) => [key, 'auto']));
+    const request = { ...JOB, ...auto, restart_seconds: 600, keep_degrees: false, phases: rows };
+    const json = fourfold(['phases', ...options(JOB), '--phases', phases, '--json']).stdout;
+    assert.deepEqual(JSON.parse(json), JSON.parse(core.phases(JSON.stringify(request))));
+    assert.equal(fourfold(['phases', ...options(JOB)]).status, 2);
+    assert.equal(fourfold(['phases', ...options(JOB), '--phases', 'many_8192_4194304_64']).status, 2);
+});
+
+test('a run on GPUs of several kinds: as in a link', () => {
+    const job = [...options({ model: 'llama-3.1-8b', gpu: 'a100-sxm-80gb', gpus: 8, global_batch: 512 })];
+    const { status, stdout, stderr } = fourfold(['pools', ...job, '--pools', 'h100-sxm-80gb_8']);
+    assert.equal(status, 0);
+    assert.match(stdout, /8 × A100 SXM 80 GB and 8 × H100 SXM 80 GB together take/);
+    assert.match(stderr, /No published run covers this/);
+    const answer = JSON.parse(fourfold(['pools', ...job, '--pools', 'h100-sxm-80gb_8', '--json']).stdout);
+    assert.ok(answer.ways.length > 2 && answer.ways[0].step_seconds < answer.ways.at(-1).step_seconds);
+    assert.equal(fourfold(['pools', ...job]).status, 2);
+    assert.equal(fourfold(['pools', ...job, '--pools', 'nobody_8']).status, 2);
+});
+
+test('--json is what the module answers, byte by byte', () => {
+    const cases = [
+        ['fit', 'estimate', JOB, []],
+        ['fit', 'estimate', TOO_LARGE, []],
+        ['best', 'rank', TOO_LARGE, []],
+        ['limits', 'limits', { ...JOB, days: 30 }, []],
+        ['fit', 'estimate', { ...JOB, tensor_parallel: 3.5 }, []],
+    ];
+    for (const [command, name, request, more] of cases) {
+        const { format: _, ...job } = request;
+        const { stdout } = fourfold([command, ...options(job), ...more, '--json']);
+        assert.equal(stdout, `${core[name](JSON.stringify(request))}\n`, `${command} ${JSON.stringify(request)}`);
+    }
+    for (const [more, ...args] of [[{}], [{ format: 'megatron' }, '--to', 'megatron'], [{ format: 'nemo2' }, '--to', 'nemo2']]) {
+        const { stdout } = fourfold(['export', ...options(JOB), ...args, '--json']);
+        assert.equal(stdout, `${core.export_plan(JSON.stringify({ ...chosen(JOB), ...more }))}\n`);
+    }
+    assert.equal(fourfold(['gpus', '--json']).stdout, `${core.catalog()}\n`);
+});
+
+test('a job, a link and a config come as a file, on stdin or as they are', () => {
+    const config = JSON.parse(readFileSync(join(top, 'core/data/models/llama-3.1-8b.json'), 'utf8')).config;
+    writeFileSync(join(folder, 'job.json'), JSON.stringify(JOB));
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+    const json = (args, more) => JSON.parse(fourfold([...args, '--json'], more).stdout);
+    const wanted = json(['fit', ...options(JOB)]);
+    const link = '?v=2&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8';
+    assert.deepEqual(json(['fit', 'job.json']), wanted);
+    assert.deepEqual(json(['fit', '-'], { input: JSON.stringify(JOB) }), wanted);
+    assert.deepEqual(json(['fit', `https://example.org/${link}#best`]), wanted);
+    assert.deepEqual(json(['fit', '-'], { input: `${link}\n` }), wanted);
+    assert.equal(json(['fit', 'config.json', '--gpus', '8']).whole_bytes, wanted.whole_bytes);
+    assert.equal(json(['fit', 'job.json', '--gpus', '16']).job.gpus, 16);
+    assert.equal(json(['fit', 'job.json', '--gpus', '2 nodes', '--batch', '4M tokens']).job.global_batch, 512);
+    assert.equal(json(['fit', 'job.json', '--gpus', '2 nodes']).job.gpus, 16);
+});
+
+test('a model that the list of the page lacks is taken by its name, and as a job’s', () => {
+    const gemma = JSON.parse(core.find_models('{"words": "gemma-2b"}')).models[0];
+    const wanted = `${core.estimate(JSON.stringify({ ...JOB, model: gemma.model }))}\n`;
+    for (const model of ['gemma-2b', 'google/gemma-2b', 'Gemma 2B']) assert.equal(fourfold(['fit', ...options({ ...JOB, model }), '--json']).stdout, wanted);
+    assert.equal(fourfold(['fit', '-', '--json'], { input: JSON.stringify({ ...JOB, model: 'gemma-2b' }) }).stdout, wanted);
+    assert.match(fourfold(['fit', '--model', 'mistral nemo']).stdout, /^Mistral-Nemo-Base-2407 on /);
+    assert.match(fourfold(['fit', '--model', 'gemma']).stderr, /\nOther models with such a name: gemma-2b, /);
+    const { models } = JSON.parse(core.find_models('{}'));
+    const { stdout } = fourfold(['models']);
+    for (const { id } of models) assert.ok(stdout.includes(`\n${id} `), id);
+});
+
+test('wrong input: all that is wrong at once, what was meant, exit status 2', () => {
+    const wrong = (args, more) => {
+        const { status, stdout, stderr } = fourfold(args, more);
+        assert.equal(status, 2, stderr);
+        assert.equal(stdout, '');
+        return stderr;
+    };
+    assert.equal(
+        wrong(['fit', '--model', 'lama-3.1-8b', '--gpus', '0', '--tensor-paralel', '8', '--attention', 'flsh', '--micro-batch']),
+        [
+            '--micro-batch: a value is missing. Write it behind the option.',
+            '--model: There is no model “lama-3.1-8b” here. Did you mean llama-3.1-8b?',
+            '--gpus: GPUs must be a whole number from 1 to 1,048,576. 0 is too small.',
+            '--attention: Attention must be one of: auto, flash, cudnn, and plain. Did you mean flash?',
+            '--tensor-paralel: “tensor_paralel” is not a field that Fourfold knows. Did you mean tensor_parallel?',
+            '',
+        ].join('\n'),
+    );
+    assert.equal(wrong(['fit', '--jsn']), '“fourfold fit” has no option --jsn. Did you mean --json?\n');
+    assert.equal(wrong(['fit', '--top', '3']), '“fourfold fit” has no option --top.\n');
+    assert.equal(wrong(['fit', 'missing.json']), 'The file “missing.json” cannot be read. Check its name.\n');
+    assert.equal(wrong(['gpus', 'job.json']), '“fourfold gpus” reads no file: leave out “job.json”.\n');
+    assert.match(wrong(['fit', '-'], { input: '{"gpus": 8' }), /^This is not valid JSON: /);
+    assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page, no config\.json, no launch script and no recipe\./);
+    assert.match(wrong(['fit', '--tp', '3']), /^--tp: /);
+    assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron-lm, .* and accelerate\.\n$/);
+    assert.match(wrong(['best', '--top', 'many']), /^--top: Give a whole number from 1 to 200\.\n$/);
+    assert.match(wrong(['fti']), /^There is no command “fti”\. Did you mean fit\?\n/);
+    assert.match(wrong([]), /\nUsage: fourfold COMMAND /);
+});
+
+test('best lists the first plans of the ranking', () => {
+    const { status, stdout } = fourfold(['best', ...options({ ...TOO_LARGE, gpus: 64 }), '--top', '3']);
+    const { plans } = JSON.parse(core.rank(JSON.stringify({ ...TOO_LARGE, gpus: 64 })));
+    assert.equal(status, 0);
+    const rows = stdout.split('\n').filter((line) => /^[1-9] /.test(line));
+    assert.equal(rows.length, 3);
+    rows.forEach((row, i) => {
+        const [rank, tensor, pipeline] = row.split(/ +/).map(Number);
+        assert.deepEqual([rank, tensor, pipeline], [i + 1, plans.tensor_parallel[i], plans.pipeline_parallel[i]]);
+    });
+    assert.equal(fourfold(['best', ...options(TOO_LARGE)]).status, 1);
+});
+
+test('export writes the script to stdout, what it lacks to stderr', () => {
+    const { status, stdout, stderr } = fourfold(['export', '--to', 'megatron', ...options(JOB)]);
+    assert.equal(status, 0);
+    assert.equal(stdout.trimEnd(), JSON.parse(core.export_plan(JSON.stringify(chosen(JOB)))).text.trimEnd());
+    assert.match(stderr, /^Fill in before you start: .*\n[\s\S]*Not in the file:\n/);
+});
+
+test('a file in every format is read as the plan that it was written for', () => {
+    const job = { ...TOO_LARGE, gpus: 64, sequence_length: 8192, tensor_parallel: 8, pipeline_parallel: 1, micro_batch: 1, zero: 'weights', recompute: 'full' };
+    const formats = JSON.parse(core.catalog()).config_formats;
+    assert.ok(formats.length >= 8);
+    for (const { name, ending } of formats) {
+        const { status, stdout } = fourfold(['export', '--to', name, ...options(job)]);
+        assert.equal(status, 0, name);
+        writeFileSync(join(folder, `plan.${ending}`), stdout);
+        // what is not the plan's, or not said by every format
+        const said = ['MASTER_ADDR=a', 'NODE_RANK=0', 'DATA_ARGS=', 'TRAINING_ARGS=', 'model=llama-3.1-70b', 'gpus=64', 'sequence_length=8192', 'micro_batch=1', 'global_batch=1024'];
+        const set = said.flatMap((one) => ['--set', one]);
+        const { stdout: read, stderr } = fourfold(['fit', `plan.${ending}`, ...set, '--json']);
+        const answer = read === '' ? {} : JSON.parse(read).job;
+        assert.equal(answer?.tensor_parallel, 8, `${name}: ${stderr}`);
+    }
+});
+
+test('export for an older release, and as a Slurm job on hosts in an order', () => {
+    const old = fourfold(['export', '--release', '0.10', '--vp', '2', '--pp', '4', '--ovpp', 'true', '--layout', 'equal', ...options({ ...TOO_LARGE, gpus: 64 })]);
+    assert.match(old.stdout, /--num-layers-per-virtual-pipeline-stage 10\n/, old.stderr);
+    const slurm = fourfold(['export', '--to', 'sbatch', '--hosts', 'b,a', ...options({ ...JOB, gpus: 16 })]);
+    assert.match(slurm.stdout, /#SBATCH --nodelist=b,a\n/, slurm.stderr);
+    const one = fourfold(['export', '--to', 'sbatch', '--hosts', 'b', ...options({ ...JOB, gpus: 16 })]);
+    assert.equal(one.status, 2);
+    assert.match(one.stderr, /^--hosts: /);
+});
+
+test('best --csv is the whole list for programs', () => {
+    const { status, stdout } = fourfold(['best', '--csv', ...options(JOB)]);
+    const { plans } = JSON.parse(core.rank(JSON.stringify(JOB)));
+    assert.equal(status, 0);
+    const lines = stdout.split('\r\n');
+    assert.equal(lines.length, plans.step_seconds.length + 2);
+    assert.ok(lines[0].startsWith('rank,'), lines[0]);
+    assert.equal(fourfold(['fit', '--csv']).stderr, '“fourfold fit” has no option --csv.\n');
+});
+
+test('place orders nodes by their links, as a table or as the file of a launcher', () => {
+    const names = ['a', 'b', 'c', 'd'];
+    // a and c are near each other, as b and d are.
+    const rates = names.map((_, i) => names.map((__, j) => (i === j ? null : i % 2 === j % 2 ? 100 : 1)));
+    writeFileSync(join(folder, 'links.json'), JSON.stringify({ nodes: names, gbyte_per_s: rates }));
+    const job = { ...TOO_LARGE, gpus: 32, tensor_parallel: 8, pipeline_parallel: 2, context_parallel: 1 };
+    const table = fourfold(['place', '--links', 'links.json', '--seconds', '1', ...options(job)]);
+    assert.equal(table.status, 0, table.stderr);
+    assert.match(table.stdout, /shorter steps/);
+    const file = fourfold(['place', '--links', 'links.json', '--seconds', '1', '--file', 'hostfile', ...options(job)]);
+    assert.equal(file.status, 0, file.stderr);
+    assert.deepEqual(file.stdout.match(/\b[a-d]\b/g).sort(), names);
+    assert.equal(fourfold(['place', ...options(job)]).stderr, 'Give the measured links: --links FILE.\n');
+});
+
+test('what there is to choose from, and help from the fields of the catalogue', () => {
+    const { models, gpus, clusters, fields } = JSON.parse(core.catalog());
+    for (const [name, list] of Object.entries({ models, gpus, clusters })) {
+        const { stdout } = fourfold([name]);
+        for (const { id } of list) assert.ok(stdout.includes(`\n${id} `), id);
+    }
+    const { stdout, status } = fourfold(['fit', '--help']);
+    assert.equal(status, 0);
+    for (const { key, link } of fields) {
+        assert.ok(stdout.includes(`  --${key.replaceAll('_', '-')}`), key);
+        assert.ok(stdout.includes(`--${link}`), link);
+    }
+    assert.ok(!/undefined|NaN|\bfield\.|choice\./.test(stdout));
+});
+
+test('the language of the option, else of the system', () => {
+    assert.match(fourfold(['fit', ...options(JOB), '--lang', 'ja']).stdout, /メモリ/);
+    assert.match(fourfold(['fit', ...options(JOB)], { env: { LC_ALL: 'zh_CN.UTF-8' } }).stdout, /显存/);
+    assert.match(fourfold(['fit', ...options(JOB), '--lang', 'xx']).stderr, /en, ja, and zh/);
+});
+
+const LAUNCH = `TP=\${TP:-8}
+torchrun --nproc_per_node 8 --nnodes 8 pretrain_gpt.py --num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 --num-attention-heads 64 \\
+    --group-query-attention --num-query-groups 8 --swiglu --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights \\
+    --position-embedding-type rope --vocab-size 128256 --seq-length 8192 --micro-batch-size 1 --global-batch-size 512 --bf16 --hidden-dropout 0 \\
+    --attention-dropout 0 --use-distributed-optimizer --tensor-model-parallel-size $TP --sequence-parallel --pipeline-model-parallel-size $PP
+`.replaceAll('\\$', '$');
+
+test('a launch script: a gate for what it starts, as the same plan by options', () => {
+    const job = { model: 'llama-3-70b', gpus: 64, seq: 8192, batch: 512, mb: 1, tp: 8, cp: 1, vp: 1, zero: 'optimizer', rc: 'none', adam: 'fp32', node: 8 };
+    const { status, stdout } = fourfold(['fit', '-', '--set', 'PP=4', '--json'], { input: LAUNCH });
+    assert.equal(status, 0, stdout);
+    const plan = { ...job, pp: 4, ovg: false, ovp: false };
+    const same = JSON.parse(fourfold(['fit', ...options(plan), '--json']).stdout);
+    const { whole_bytes, time } = JSON.parse(stdout);
+    assert.deepEqual([whole_bytes, time.step_seconds], [same.whole_bytes, same.time.step_seconds]);
+    assert.equal(fourfold(['fit', '-', '--set', 'PP=1', '--set', 'TP=1'], { input: LAUNCH }).status, 1);
+    const idle = fourfold(['fit', '-'], { input: LAUNCH.replaceAll('--nnodes 8', '').replaceAll('--nproc_per_node 8', '') });
+    assert.equal(idle.status, 2);
+    assert.match(idle.stderr, /does not say gpus\. Give it with --gpus\./);
+});

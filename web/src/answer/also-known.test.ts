@@ -1,0 +1,43 @@
+import { expect, test, vi } from 'vitest';
+import { catalog, goodOf } from '../shared/test-data';
+import { defaults, withConfig } from '../state/state';
+import { alsoKnown, withKnown } from './also-known';
+
+const asked = vi.hoisted(() => vi.fn());
+vi.mock('../formats/reader', () => ({ findModels: asked }));
+
+test('the core is asked with what was typed, and its models have a title', async () => {
+    const found = goodOf('find_models', 'find-models');
+    asked.mockResolvedValue(found);
+    expect(await alsoKnown(' ｇｅｍｍａ ２ｂ ')).toEqual({
+        title: 'More models:',
+        said: 'More models: Gemma 2B, Gemma 2 2B',
+        near: false,
+        models: found.models,
+    });
+    expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
+});
+
+test('one that is spelled alike says so; none, and a refusal, say nothing', async () => {
+    const { models, version } = goodOf('find_models', 'find-models');
+    asked.mockResolvedValue({ ok: true, version, match: 'near', models: models.slice(0, 1) });
+    expect(await alsoKnown('gema')).toMatchObject({ title: 'Did you mean:', said: 'Did you mean: Gemma 2B', near: true });
+    asked.mockResolvedValue({ ok: true, version, match: 'none', models: [] });
+    expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
+    asked.mockResolvedValue({ ok: false, version, problems: [] });
+    expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
+});
+
+test('a job with a model by another name gets that model; any other stays as it is', async () => {
+    const job = defaults(catalog);
+    const found = goodOf('find_models', 'find-models');
+    const [gemma] = found.models;
+    if (typeof gemma?.model !== 'object') throw new Error('a config was expected');
+    asked.mockResolvedValue(found);
+    expect(await withKnown({ ...job, model: 'gemma-2b' })).toEqual(withConfig(job, gemma.model));
+    asked.mockResolvedValue(goodOf('find_models', 'find-models-mirror'));
+    expect(await withKnown({ ...job, model: 'unsloth/x' })).toEqual({ ...job, model: 'llama-3.1-8b' });
+    asked.mockResolvedValue({ ...found, match: 'words' });
+    const vague = { ...job, model: 'gemma' };
+    expect(await withKnown(vague)).toBe(vague);
+});
