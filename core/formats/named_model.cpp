@@ -96,11 +96,24 @@ const CatalogModel* named_model(std::string_view name) {
     });
 }
 
+void refuse_encoder(Import& in, std::string_view name) {
+    in.refused.push_back(Text("import_plan.refused.encoder").with("model", name.substr(0, 60)));
+}
+
 Json as_requested(const CatalogModel& model) {
     if (catalog().model(model.model.id) != nullptr) return model.model.id;
     Json config = canonical_config(model.model);
     config["_name_or_path"] = model.repository;
     return config;
+}
+
+bool names_an_encoder(std::string_view name) {
+    constexpr std::string_view kEncoders[] = {"t5",   "mt5",     "byt5",    "umt5",  "flan",   "bert",       "roberta",
+                                              "bart", "deberta", "electra", "retro", "albert", "distilbert", "modernbert"};
+    const std::vector<std::string> parts = parts_of(last_of(name));
+    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+        return std::find(std::begin(kEncoders), std::end(kEncoders), part) != std::end(kEncoders);
+    });
 }
 
 bool take_named_model(Import& in, std::string_view key) {
@@ -109,6 +122,7 @@ bool take_named_model(Import& in, std::string_view key) {
     const CatalogModel* found = named_model(*name);
     if (found == nullptr) {
         in.mark(key, Fate::unknown);
+        if (names_an_encoder(*name)) refuse_encoder(in, *name);
         return false;
     }
     in.job["model"] = as_requested(*found);

@@ -186,6 +186,10 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     else
         read_fork_adapters(in);
     if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
+    if (names_an_encoder(title_of(command))) {
+        in.asked.clear();
+        refuse_encoder(in, title_of(command));
+    }
     return in;
 }
 

@@ -61,6 +61,24 @@ TEST_CASE("who trained a model further, in which numbers its file has it, and wh
              Row{"EleutherAI/pythia-1.4b-deduped", "pythia-1.4b"},
              Row{"gpt2", "gpt2-124m"},
              Row{"openai-community/gpt2-xl", "gpt2-1.5b"},
+             Row{"mosaicml/mpt-7b-instruct", "mpt-7b"},
+             Row{"databricks/dbrx-instruct", "dbrx"},
+             Row{"baichuan-inc/Baichuan2-13B-Chat", "baichuan2-13b"},
+             Row{"internlm/internlm2_5-7b-chat", "internlm2-7b"},
+             Row{"internlm/internlm2_5-1_8b-chat", "internlm2-1.8b"},
+             Row{"ibm-granite/granite-3.1-8b-instruct", "granite-3-8b"},
+             Row{"CohereForAI/c4ai-command-r-plus-08-2024", "command-r-plus"},
+             Row{"CohereForAI/c4ai-command-r-08-2024", "command-r-08-2024"},
+             Row{"THUDM/chatglm2-6b", "chatglm3-6b"},
+             Row{"THUDM/glm-4-9b-chat", "glm-4-9b"},
+             Row{"tiiuae/Falcon3-7B-Instruct", "falcon3-7b"},
+             Row{"microsoft/phi-1_5", "phi-1.5"},
+             Row{"deepseek-ai/deepseek-moe-16b-chat", "deepseek-moe-16b"},
+             Row{"EleutherAI/gpt-j-6B", "gpt-j-6b"},
+             Row{"Qwen/Qwen-1_8B-Chat", "qwen1.5-1.8b"},
+             Row{"Qwen/Qwen2-57B-A14B-Instruct", "qwen2-57b-a14b"},
+             Row{"openlm-research/open_llama_3b_v2", "open-llama-3b"},
+             Row{"mistralai/Magistral-Small-2506", "mistral-small-24b"},
          }) {
         CAPTURE(row.name);
         CHECK(named(row.name) == row.id);
@@ -98,4 +116,12 @@ TEST_CASE("a size keeps its point, and what is another model is none") {
         CAPTURE(name);
         CHECK(named(name) == "");
     }
+}
+
+TEST_CASE("a model with an encoder is named as such") {
+    for (const char* name :
+         {"google/flan-t5-xl", "t5-base", "bert-base-uncased", "pretrain_bert.py", "pretrain_t5.py", "FacebookAI/roberta-large"})
+        CHECK_MESSAGE(names_an_encoder(name), name);
+    for (const char* name : {"pretrain_gpt.py", "meta-llama/Llama-3.1-8B", "gpt2", "Qwen/Qwen2.5-7B", "/data/bert/llama-2-7b"})
+        CHECK_MESSAGE(!names_an_encoder(name), name);
 }
