@@ -113,6 +113,12 @@ Size of_scheduler(const ShellWords& words) {
         if (size.per_node == 1) size.per_node.reset();
     }
     if (!size.known() && !size.per_node) fill(size.all, option(words, {"--ntasks", "-n"}));
+    // NQSV, which has PBS's mark: "-b 2" nodes, "--gpunum-lhost=8" of each.
+    if (const std::string each = option(words, {"--gpunum-lhost"}); !each.empty()) {
+        fill(size.per_node, each);
+        fill(size.nodes, option(words, {"-b"}));
+        if (!size.nodes) size.nodes = 1;
+    }
     for (const ShellWord& word : words) {
         // PBS: "select=16:ngpus=8:…"; Age: "rt_AF=32", "rt_F=4" (nodes of 8 and of 4 GPUs)
         std::size_t at = word.text.find("select=");

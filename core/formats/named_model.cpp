@@ -103,7 +103,7 @@ void refuse_encoder(Import& in, std::string_view name) {
 Json as_requested(const CatalogModel& model) {
     if (catalog().model(model.model.id) != nullptr) return model.model.id;
     Json config = canonical_config(model.model);
-    config["_name_or_path"] = model.repository;
+    config["_name_or_path"] = model.repository.empty() ? model.model.id : model.repository;
     return config;
 }
 

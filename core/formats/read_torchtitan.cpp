@@ -38,7 +38,7 @@ void read_model_name(Import& in) {
     const auto name = in.text("model.name", "model"), flavor = in.text("model.flavor", "model");
     const auto module = in.text("module", "model"), config = in.text("config", "model");
     std::vector<std::string> names;
-    if (name && flavor && is_size(*flavor)) {
+    if (name && flavor && (is_size(*flavor) || flavor->starts_with("debugmodel"))) {
         names = {joined({*name, "-", *flavor})};
         if (name->starts_with("llama3")) names.push_back(joined({"llama-3.1-", *flavor}));
     } else if (config) {

@@ -20,7 +20,9 @@ int transformers_likeness(const std::vector<Entry>& entries) {
 }
 
 static void read_sharding(Import& in) {
-    if (in.on("deepspeed", "zero"))
+    if (in.has("zero_optimization.stage"))  // a dictionary of the program
+        in.job["zero"] = "none", read_zero_block(in);
+    else if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
     else if (says_any(in, {"fsdp", "fsdp.*"}))
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
@@ -172,7 +174,8 @@ void read_transformers(Import& in) {
                  "lr",
                  "conv_template",
                  "version",
-                 "fsdp_*"},
+                 "fsdp_*",
+                 "zero_optimization.*"},
                 Fate::no_number);
     take_model(in);
     in.set("sequence_length", in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size", "cutoff_len",

@@ -213,8 +213,27 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     }
 }
 
+// "cat $PBS_NODEFILE | uniq | wc -l", "scontrol show hostnames $SLURM_JOB_NODELIST | wc -l": as many nodes as the job asks for. A file of
+// PBS has a line for each process, unless what it asks for says none (mpiprocs).
+std::string ShellValues::counted_nodes(std::string_view inside) {
+    constexpr std::pair<std::string_view, const char*> kLists[] = {{"PBS_NODEFILE", "PBS_NUM_NODES"},
+                                                                   {"SLURM_JOB_NODELIST", "SLURM_NNODES"},
+                                                                   {"SLURM_NODELIST", "SLURM_NNODES"},
+                                                                   {"SGE_JOB_HOSTLIST", "NHOSTS"}};
+    const auto has = [&](std::string_view part) { return inside.find(part) != std::string_view::npos; };
+    if (!has("wc -l")) return "";
+    for (const auto& [list, name] : kLists) {
+        const auto known = variables_.find(name);
+        if (!has(list) || known == variables_.end() || known->second.words.size() != 1) continue;
+        const bool once = has("uniq") || has("sort -u") || variables_.find(kNodesOnce) == variables_.end();
+        if (once) return known->second.words[0].text;
+    }
+    return "";
+}
+
 // What a command inside of another one would print, for those that only calculate.
 std::string ShellValues::substitution(std::string_view inside) {
+    if (std::string nodes = counted_nodes(inside); !nodes.empty()) return nodes;
     bool complete = true;
     const ShellNodes nodes = nodes_of(tokens_of(inside).list, complete);
     if (nodes.empty() && complete) return "";  // a comment among arguments: `# sizes`
