@@ -57,6 +57,7 @@ static void read_graphs(Import& in) {
     if (in.hangs("cuda_graphs")) return;
     const auto has = [&](const char* part) { return parts.find(part) != std::string::npos; };
     const bool attention = parts.find_first_not_of("[] ") == std::string::npos || has("attn") || has("full");
+    if (any && !attention) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cuda_graph_scope: " + parts.substr(0, 60)));
     in.job["cuda_graphs"] = !any || !attention ? "none" : kind == "full_iteration" || has("full_iteration") ? "step" : "layers";
 }
 

@@ -127,3 +127,28 @@ TEST_CASE("programs of models with an encoder are recognised, and no plan is mad
     const Json named = first_of("base_model = \"google/flan-t5-xl\"\nlearning_rate = 1e-5\nmicro_batch_size = 1\nsequence_len = 512\n");
     CHECK(ids(named["refused"]) == "import_plan.refused.encoder");
 }
+
+TEST_CASE("what is in force but not counted is said, and what another setting decides is not unknown") {
+    const std::string foundry =
+        "model.name = \"mpt_causal_lm\"\nmodel.d_model = 768\nmodel.n_heads = 12\nmodel.n_layers = 12\nmodel.expansion_ratio = 4\n"
+        "model.max_seq_len = 2048\nmodel.vocab_size = 50368\nmax_seq_len = 2048\nglobal_train_batch_size = 256\n"
+        "device_train_microbatch_size = 8\nprecision = \"amp_bf16\"\nfsdp_config.sharding_strategy = \"FULL_SHARD\"\n";
+    const Json full = first_of(foundry + "fsdp_config.mixed_precision = \"FULL\"\n");
+    CHECK(full["job"]["gradients_in_fp32"] == true);
+    CHECK(full["notes"].dump().find("mixed_precision: FULL") != std::string::npos);
+    const Json usual = first_of(foundry + "fsdp_config.mixed_precision = \"DEFAULT\"\n");
+    CHECK(usual["notes"].dump().find("mixed_precision") == std::string::npos);
+
+    const std::string flags =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 "
+        "--max-position-embeddings 2048 --micro-batch-size 4 --bf16 ";
+    const Json parts = first_of_script(flags + "--cuda-graph-impl transformer_engine --cuda-graph-scope moe_router moe_preprocess\n");
+    CHECK(some(parts, {"cuda_graphs"}) == "cuda_graphs=\"none\"");
+    CHECK(parts["notes"].dump().find("cuda_graph_scope") != std::string::npos);
+
+    const Json neox = first_of(
+        "num_layers = 12\nhidden_size = 768\nnum_attention_heads = 12\nseq_length = 2048\nmax_position_embeddings = 2048\n"
+        "pos_emb = \"rotary\"\npipe_parallel_size = 1\nmodel_parallel_size = 1\ntrain_micro_batch_size_per_gpu = 4\n"
+        "use_bias_in_mlp = false\nuse_bias_in_attn_linear = false\nzero_optimization.stage = 1\n");
+    CHECK(fate(neox, "use_bias_in_attn_linear") == "used 11");
+}
