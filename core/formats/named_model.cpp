@@ -65,6 +65,17 @@ std::string_view name_in(std::string_view path) {
     return last;
 }
 
+// The same with the folder before it where it is a size alone: "gpt3/20b", "llama-2/7B-hf".
+std::string with_folder(std::string_view path) {
+    const std::string_view last = name_in(path);
+    const std::string size = squeezed(last);
+    const bool alone = size.size() > 1 && (size.back() == 'b' || size.back() == 'm') &&
+                       std::all_of(size.begin(), size.end() - 1, [](char c) { return is_digit(c) || c == '.'; });
+    const std::size_t at = alone ? path.rfind(last) : 0;
+    if (at < 2 || at == std::string_view::npos) return std::string(last);
+    return std::string(last_of(path.substr(0, at - 1))) + "-" + std::string(last);
+}
+
 // What else the model is called.
 template <class Is>
 bool has_name(const CatalogModel& model, Is&& is) {
@@ -83,7 +94,7 @@ const CatalogModel* named_model(std::string_view name) {
         return nullptr;
     };
     if (const CatalogModel* exact = first([&](const CatalogModel& m) { return m.model.id == name; })) return exact;
-    const std::string lower = lower_case(name), last = lower_case(name_in(name)), wanted = squeezed(last);
+    const std::string lower = lower_case(name), last = lower_case(name_in(name)), wanted = squeezed(with_folder(name));
     if (const CatalogModel* one = first([&](const CatalogModel& m) { return !m.repository.empty() && lower_case(m.repository) == lower; }))
         return one;
     if (const CatalogModel* one =

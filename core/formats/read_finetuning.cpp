@@ -204,7 +204,11 @@ void read_llama_factory(Import& in) {
         refuse_mode(in, *type);
     if (stage && *stage != "pt" && *stage != "sft") refuse_mode(in, *stage);
     if (!lora) refuse_adapters(in, {"quantization_bit"});
-    refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora", "adapter_name_or_path"});
+    refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora"});
+    // The last one is trained on, as its own file says; those before it are in the weights.
+    const bool resumed = lora && in.on("adapter_name_or_path", "");
+    if (!lora) refuse_adapters(in, {"adapter_name_or_path"});
+    if (resumed && !in.on("create_new_adapter", "")) note_file(in, "adapter_name_or_path");
     if (in.has("settings_file")) {  // it says the rest
         note_file(in, "settings_file");
         in.keep_said({"gpus", "model", "framework"});

@@ -152,3 +152,29 @@ TEST_CASE("what is in force but not counted is said, and what another setting de
         "use_bias_in_mlp = false\nuse_bias_in_attn_linear = false\nzero_optimization.stage = 1\n");
     CHECK(fate(neox, "use_bias_in_attn_linear") == "used 11");
 }
+
+TEST_CASE("an adapter that is trained on is LoRA, and its own file is named") {
+    const std::string settings =
+        "model_name_or_path = \"meta-llama/Llama-3.2-3B-Instruct\"\nstage = \"sft\"\nfinetuning_type = \"lora\"\nlora_rank = 8\n"
+        "lora_target = \"all\"\ncutoff_len = 1024\nper_device_train_batch_size = 8\ngradient_accumulation_steps = 4\nbf16 = true\n"
+        "adapter_name_or_path = \"saves/first\"\n";
+    const Json job = first_of(settings);
+    CHECK(some(job, {"trained", "lora_rank", "model"}) == "trained=\"lora\" lora_rank=8 model=\"llama-3.2-3b\"");
+    CHECK(job["refused"].empty());
+    CHECK(job["notes"].dump().find("saves/first") != std::string::npos);
+    // Merged into the weights, it is of no account.
+    CHECK(first_of(settings + "create_new_adapter = true\n")["notes"].dump().find("saves/first") == std::string::npos);
+}
+
+TEST_CASE("one setting behind the file that says the rest, a recipe of a launcher, a fork's own model and state") {
+    CHECK(some(first_of_script("python3 -m MaxText.train configs/own.yml quantization=fp8\n"), {"precision"}) == "precision=\"fp8\"");
+    const Json launcher = first_of_script(
+        "python3 main.py stages=[training] training=gpt3/20b training.trainer.num_nodes=2 training.model.micro_batch_size=2 "
+        "training.model.global_batch_size=256 training.model.tensor_model_parallel_size=4\n");
+    CHECK(launcher["job"]["model"]["hidden_size"] == 6'144);
+    CHECK(launcher["notes"].dump().find("no_model") == std::string::npos);
+    const Json fork = first_of(
+        "model.name = \"deepseek_v3\"\nmodel.flavor = \"kimi_k2\"\ntraining.local_batch_size = 8\ntraining.seq_len = 4096\n"
+        "parallelism.expert_parallel_degree = 128\noptimizer.state_dtype = \"bfloat16\"\n");
+    CHECK(some(fork, {"model", "moments"}) == "model=\"kimi-k2\" moments=\"16-bit\"");
+}
