@@ -257,7 +257,11 @@ static void read_visible(const ShellScript& script, const ShellCommand& command,
 
 void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
     const ShellWords words = separate(command.words);
-    put(in, of_launcher(words));
+    // torchrun's one node on each of srun's several: which of the two is meant is not said.
+    const Size launcher = of_launcher(words);
+    const bool unclear = !words.empty() && words[0].text == "srun" && launcher.nodes == 1 && launcher.per_node &&
+                         option(words, {"--nnodes"}).empty() && last_number(option(words, {"--nodes", "-N"})).value_or(1) > 1;
+    if (!unclear) put(in, launcher);
     const std::size_t program = static_cast<std::size_t>(
         std::find_if(words.begin(), words.end(),
                      [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "python" || word.text == "torchrun"; }) -
@@ -275,9 +279,9 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         Size step = of_scheduler({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(program)});
         if (!step.known() && step.per_node && !step.nodes) step.nodes = job.nodes;
         if (!step.known() && step.nodes && !step.per_node) step.per_node = job.per_node;
-        put(in, step);
+        if (!unclear) put(in, step);
     }
-    put(in, job);
+    if (!unclear) put(in, job);
     read_names(in, [&](std::string_view name) {
         for (const auto& [key, value] : command.settings)
             if (key == name) return value;

@@ -14,13 +14,39 @@ namespace fourfold {
 int transformers_likeness(const std::vector<Entry>& entries) {
     for (const Entry& entry : entries)  // the Trainer's own: a path to DeepSpeed's file
         if (entry.key == "deepspeed" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json")) return 1;
+    if (count_like(entries, {"pretrain", "micro_train_batch_size"}) == 2) return 2;  // OpenRLHF's
     return count_like(entries, {"model_name_or_path", "model_id_or_path", "per_device_train_batch_size"}) > 0
                ? count_like(entries, {"per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "swift"})
                : 0;
 }
 
+// OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
+static void translate_rlhf(Import& in) {
+    constexpr std::pair<std::string_view, std::string_view> kRows[] = {{"pretrain", "model_name_or_path"},
+                                                                       {"micro_train_batch_size", "micro_batch_size"},
+                                                                       {"train_batch_size", "batch_size"},
+                                                                       {"max_len", "max_length"},
+                                                                       {"flash_attn", "use_flash_attn"},
+                                                                       {"ds_tensor_parallel_size", "tensor_parallel_size"},
+                                                                       {"ring_attn_size", "sequence_parallel_size"}};
+    for (Entry& entry : in.entries) {
+        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& one) { return entry.key == one.first; });
+        if (row != std::end(kRows)) entry.key = row->second;
+        if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
+    }
+    in.mark_all(
+        {"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples", "packing_samples",
+         "input_template", "load_checkpoint", "ckpt_path", "l2", "train_split", "eval_split", "beta", "init_kl_coef", "*_dataset"},
+        Fate::no_number);
+    for (const char* stage : {"dpo", "rm", "ppo", "ppo_ray", "kto", "kd", "prm"})
+        if (in.text("module", "").value_or("").ends_with(joined({"train_", stage}))) refuse_mode(in, stage);
+    if (in.on("adam_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+}
+
 static void read_sharding(Import& in) {
-    if (in.has("zero_optimization.stage"))  // a dictionary of the program
+    if (in.has("zero_stage"))  // OpenRLHF, DeepSpeed-Chat
+        read_zero_stage(in, "zero_stage");
+    else if (in.has("zero_optimization.stage"))  // a dictionary of the program
         in.job["zero"] = "none", read_zero_block(in);
     else if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
@@ -58,6 +84,7 @@ void add_megatron_swift(Import& in) {
     if (!in.job.contains("sequence_length")) in.set("sequence_length", in.whole("max_length", "sequence_length"));
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
     if (in.text("swift", "") == "rlhf") refuse_mode(in, in.text("rlhf_type", "").value_or("rlhf"));
+    in.mark_all({"lora_alpha", "split_dataset_ratio", "max_epochs", "model_author"}, Fate::no_number);
     read_swift_adapters(in, "full");
     ask_model(in);
 }
@@ -177,6 +204,7 @@ void read_transformers(Import& in) {
                  "fsdp_*",
                  "zero_optimization.*"},
                 Fate::no_number);
+    if (in.has("micro_train_batch_size")) translate_rlhf(in);
     take_model(in);
     in.set("sequence_length", in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size", "cutoff_len",
                                         "seq_length", "seq_len", "sequence_length"},

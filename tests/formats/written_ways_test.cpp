@@ -1,0 +1,79 @@
+// Ways of writing that programs in the open have: calls that fill arguments, tests of an argument, programs with words of their own.
+#include <doctest/doctest.h>
+
+#include "formats/settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+std::string recipe_of(const std::string& calls) {
+    return "import nemo_run as run\nfrom nemo.collections import llm\n"
+           "def configure(nodes: int = 1, gpus: int = 8):\n"
+           "    recipe = llm.llama3_8b.pretrain_recipe(num_nodes=nodes, num_gpus_per_node=gpus)\n"
+           "    recipe.trainer.strategy.tensor_model_parallel_size = 2\n    return recipe\n" +
+           calls;
+}
+
+std::string sft(const std::string& program) {
+    return "deepspeed --include localhost:0,1,2,3 --module openrlhf.cli." + program +
+           " --pretrain Qwen/Qwen2.5-7B-Instruct --train_batch_size 64 --micro_train_batch_size 2 --max_len 4096 --zero_stage 3 --bf16 "
+           "--flash_attn --gradient_checkpointing --packing_samples --adam_offload --learning_rate 5e-7 --apply_chat_template\n";
+}
+
+}  // namespace
+
+TEST_CASE("arguments of a function that calls give by place or by a variable; what they give unsaid is open") {
+    const Json placed = first_of_script(recipe_of("def main():\n    n = 4\n    each = 4\n    r = configure(n, each)\n"));
+    CHECK(some(placed, {"gpus", "gpus_per_node"}) == "gpus=16 gpus_per_node=4");
+    CHECK(some(first_of_script(recipe_of("n = 2\nr = configure(nodes=n)\n")), {"gpus"}) == "gpus=16");
+    CHECK(some(first_of_script(recipe_of("r = configure()\n")), {"gpus"}) == "gpus=8");
+    const Json open = first_of_script(recipe_of("def main(args):\n    r = configure(args.nodes, gpus=args.gpus)\n"));
+    CHECK(some(open, {"gpus"}) == "gpus=?");
+    CHECK(fate(open, "num_nodes") == "open 4");
+    // Variables that have two values are no value.
+    CHECK(some(first_of_script(recipe_of("n = 2\nif big:\n    n = 4\nr = configure(n)\n")), {"gpus"}) == "gpus=?");
+}
+
+TEST_CASE("OpenRLHF's fine-tuning; what it trains beside a second model is not counted") {
+    const Json job = first_of_script(sft("train_sft"));
+    CHECK(some(job, {"model", "gpus", "micro_batch", "global_batch", "sequence_length", "zero", "precision"}) ==
+          "model=\"qwen2.5-7b\" gpus=4 micro_batch=2 global_batch=64 sequence_length=4096 zero=\"weights\" precision=\"bf16\"");
+    CHECK(some(job, {"recompute", "attention", "optimizer_offload"}) == "recompute=\"full\" attention=\"flash\" optimizer_offload=1.0");
+    CHECK(job["refused"].empty());
+    for (const char* program : {"train_dpo", "train_rm", "train_ppo_ray"})
+        CHECK(ids(first_of_script(sft(program))["refused"]) == "import_plan.refused.mode");
+}
+
+TEST_CASE("an argument of the script that is compared with nothing has its default") {
+    const std::string command =
+        "deepspeed --num_gpus 4 main.py --model_name_or_path meta-llama/Llama-2-7b-hf --per_device_train_batch_size 2 --zero_stage "
+        "$STAGE\n";
+    CHECK(some(first_of_script("STAGE=$2\nif [ \"$STAGE\" == \"\" ]; then\n    STAGE=2\nfi\n" + command), {"zero"}) ==
+          "zero=\"gradients\"");
+    CHECK(some(first_of_script("STAGE=$2\nif [ \"$STAGE\" != \"\" ]; then\n    STAGE=2\nelse\n    STAGE=3\nfi\n" + command), {"zero"}) ==
+          "zero=\"weights\"");
+    CHECK(some(first_of_script("STAGE=1\nif [ \"$STAGE\" == \"\" ]; then\n    STAGE=2\nfi\n" + command), {"zero"}) == "zero=\"optimizer\"");
+}
+
+TEST_CASE("torchrun's one node on several of srun's is asked; layers of experts that older releases recompute") {
+    const std::string flags =
+        " pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024 --max-position-embeddings 1024 "
+        "--micro-batch-size 4 --bf16 --num-experts 8 --moe-layer-recompute\n";
+    CHECK(some(first_of_script("srun -N 8 -n 8 torchrun --nproc_per_node 8" + flags), {"gpus"}) == "gpus=?");
+    CHECK(some(first_of_script("srun -N 1 torchrun --nproc_per_node 8" + flags), {"gpus"}) == "gpus=8");
+    const Json job = first_of_script("srun -N 8 torchrun --nnodes 8 --nproc_per_node 8" + flags);
+    CHECK(some(job, {"gpus", "recompute", "recompute_modules"}) == "gpus=64 recompute=\"selective\" recompute_modules=\"moe\"");
+    const Json both =
+        first_of_script("torchrun --nproc_per_node 8" + flags.substr(0, flags.size() - 1) + " --recompute-granularity selective\n");
+    CHECK(some(both, {"recompute_modules"}) == "recompute_modules=\"core_attn,moe\"");
+}
+
+TEST_CASE("a file of DeepSpeed that is not here, and whose name does not tell the stage, is named") {
+    const Json job = first_of_script(
+        "deepspeed --num_gpus 8 train.py --model_name_or_path meta-llama/Llama-2-7b-hf --per_device_train_batch_size 2 --deepspeed "
+        "own.json\n");
+    CHECK(job["notes"].dump().find("own.json") != std::string::npos);
+    CHECK(some(job, {"zero"}) == "zero=?");
+}
