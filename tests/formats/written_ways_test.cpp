@@ -77,3 +77,44 @@ TEST_CASE("a file of DeepSpeed that is not here, and whose name does not tell th
     CHECK(job["notes"].dump().find("own.json") != std::string::npos);
     CHECK(some(job, {"zero"}) == "zero=?");
 }
+
+TEST_CASE("ms-swift 2's names: what is trained, its batch, bits and models") {
+    const Json full = first_of_script(
+        "NPROC_PER_NODE=4 swift sft --model_type qwen2-1_5b-instruct --sft_type full --batch_size 4 --gradient_accumulation_steps 8 "
+        "--max_length 8192 --use_flash_attn true --deepspeed default-zero3\n");
+    CHECK(full["job"]["model"]["hidden_size"] == 1536);
+    CHECK(some(full, {"gpus", "micro_batch", "global_batch", "sequence_length", "zero", "trained"}) ==
+          "gpus=4 micro_batch=4 global_batch=128 sequence_length=8192 zero=\"weights\" trained=?");
+    const std::string lora =
+        "torchrun --nproc_per_node=4 src/llm_sft.py --model_type qwen-7b-chat --sft_type lora --dtype bf16 --max_length 1024 --lora_rank "
+        "16 "
+        "--batch_size 1 --gradient_accumulation_steps 4 ";
+    CHECK(some(first_of_script(lora + "\n"), {"gpus", "trained", "lora_rank", "lora_targets", "precision", "frozen_weights"}) ==
+          "gpus=4 trained=\"lora\" lora_rank=16 lora_targets=\"query,key,value\" precision=\"bf16\" frozen_weights=?");
+    CHECK(some(first_of_script(lora + "--quantization_bit 4 --lora_target_modules ALL --lora_dropout_p 0.\n"),
+               {"lora_targets", "frozen_weights", "lora_dropout"}) ==
+          "lora_targets=\"query,key,value,output,gate,up,down\" frozen_weights=\"nf4\" lora_dropout=?");
+}
+
+TEST_CASE("DeepSpeed's file that a script writes for its own program; names of DeepSpeed's as another program's") {
+    const std::string program =
+        "deepspeed --num_gpus 4 run_clm.py --deepspeed ds.json --model_name_or_path gpt2 --fp16 --per_device_train_batch_size 8\n";
+    const auto written = [&](const char* stage) {
+        return "cat << EOF > ds.json\n{\"zero_optimization\": {\"stage\": " + std::string(stage) +
+               ", \"offload_optimizer\": {\"device\": \"cpu\"}}, \"train_micro_batch_size_per_gpu\": \"auto\"}\nEOF\n" + program;
+    };
+    const Json job = first_of_script(written("2"));
+    CHECK(some(job, {"zero", "optimizer_offload", "micro_batch"}) == "zero=\"gradients\" optimizer_offload=1.0 micro_batch=8");
+    CHECK(job["notes"].dump().find("ds.json") == std::string::npos);
+    CHECK(some(first_of_script(written("[0, 1, 2]")), {"zero"}) == "zero=?");
+    const Json own = first_of_script(
+        "accelerate launch train.py --model_name Qwen/Qwen2.5-7B-Instruct --max_length 4096 --train_batch_size 1 --accumulation_steps 6 "
+        "--use_lora --use_qlora\n");
+    CHECK(some(own, {"model", "sequence_length", "trained", "frozen_weights", "global_batch"}) ==
+          "model=\"qwen2.5-7b\" sequence_length=4096 trained=\"lora\" frozen_weights=\"nf4\" global_batch=?");
+    CHECK(fate(own, "--train_batch_size").starts_with("unknown"));
+    const Json targets = first_of_script(
+        "accelerate launch train.py --lora_r 16 --target_modules q_proj k_proj --qlora True --per_device_train_batch_size 2 "
+        "--gradient_accumulation_steps 16\n");
+    CHECK(some(targets, {"lora_targets", "frozen_weights"}) == "lora_targets=\"query,key\" frozen_weights=\"nf4\"");
+}
