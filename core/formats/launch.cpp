@@ -108,6 +108,10 @@ Size of_scheduler(const ShellWords& words) {
     fill(size.per_node, option(words, {"--gpus-per-node"}));
     fill(size.per_node, option(words, {"--gres"}));
     fill(size.all, option(words, {"--gpus", "-G"}));
+    if (!size.per_node && !size.all)  // "--ntasks-per-node=1 --gpus-per-task=4"
+        if (const auto tasks = last_number(option(words, {"--ntasks-per-node"})), each = last_number(option(words, {"--gpus-per-task"}));
+            tasks && each)
+            size.per_node = *tasks * *each;
     if (!size.per_node && !size.all) {  // a task for each GPU; a single one starts them all
         fill(size.per_node, option(words, {"--ntasks-per-node"}));
         if (size.per_node == 1) size.per_node.reset();

@@ -3,6 +3,7 @@
 // by a path.
 #include <algorithm>
 
+#include "base/text.h"
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"

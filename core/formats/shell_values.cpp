@@ -131,6 +131,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     if (at == begin && at < inside.size()) ++at;  // ${@}
     const std::string name(inside.substr(begin, at - begin));
     Found found = value_of(name);
+    bool keyed = false;  // ${args[TP]:-1}: what a script puts into such a list as it runs is not followed
     if (at < inside.size() && inside[at] == '[') {
         const std::size_t end = std::min(inside.find(']', at), inside.size());
         const std::string index = text(inside.substr(at + 1, end - at - 1));
@@ -145,6 +146,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
             const std::string number = sum(index);
             const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
             const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
+            keyed = !known && !is_open(index);
             if (!known)
                 found.words = {{is_open(number) ? number : open_mark(name + "[" + index + "]")}};
             else
@@ -163,7 +165,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     };
     const std::string value = text_of();
     const bool unset = variables_.find(name) == variables_.end();
-    const bool none = operation[0] == ':' ? unset || value.empty() : unset;
+    const bool none = !keyed && (operation[0] == ':' ? unset || value.empty() : unset);
     if (operation[0] == ':' && operation.size() > 1 && std::string_view("-=?+").find(operation[1]) != std::string_view::npos)
         operation.remove_prefix(1);
     else if (operation[0] == ':' && name != "@")

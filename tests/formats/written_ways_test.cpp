@@ -118,3 +118,26 @@ TEST_CASE("DeepSpeed's file that a script writes for its own program; names of D
         "--gradient_accumulation_steps 16\n");
     CHECK(some(targets, {"lora_targets", "frozen_weights"}) == "lora_targets=\"query,key\" frozen_weights=\"nf4\"");
 }
+
+TEST_CASE("lists that a script fills as it runs, GPUs by tasks, forks of torchtitan in Python") {
+    const Json job = first_of_script(
+        "run() {\n    declare -A args\n    while [[ \"$#\" -gt 0 ]]; do\n        key=\"${1#--}\"; args[\"$key\"]=\"$2\"; shift\n        "
+        "shift\n"
+        "    done\n    PP=${args[PP]:-1}\n"
+        "    python3 -m MaxText.train MaxText/configs/base.yml model_name=llama3-8b per_device_batch_size=1 "
+        "dcn_pipeline_parallelism=$PP\n}\n"
+        "run --PP 4\n");
+    CHECK(some(job, {"model", "pipeline_parallel"}) == "model=\"llama-3-8b\" pipeline_parallel=?");
+    const Json tasks = first_of_script(
+        "#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-task=4\n"
+        "srun bash -c \"torchrun --nnodes=\\${SLURM_NNODES} --nproc-per-node=\\${SLURM_GPUS_PER_TASK} run_train.py --config-file "
+        "x.yaml\"\n");
+    CHECK(some(tasks, {"gpus", "gpus_per_node"}) == "gpus=8 gpus_per_node=4");
+    const Json fork = first_of_script(
+        "from own.config import JobConfig\n\ndef base() -> JobConfig:\n    config = JobConfig()\n    config.training.local_batch_size = 4\n"
+        "    config.training.seq_len = 4096\n    config.parallelism.tensor_parallel_degree = 2\n"
+        "    config.parallelism.data_parallel_shard_degree = 4\n    config.parallelism.pipeline_parallel_degree = 2\n"
+        "    config.activation_checkpoint.mode = \"full\"\n    return config\n");
+    CHECK(some(fork, {"tensor_parallel", "pipeline_parallel", "gpus", "sequence_length", "recompute"}) ==
+          "tensor_parallel=2 pipeline_parallel=2 gpus=? sequence_length=4096 recompute=\"full\"");
+}
