@@ -108,11 +108,21 @@ Size of_scheduler(const ShellWords& words) {
     fill(size.per_node, option(words, {"--gpus-per-node"}));
     fill(size.per_node, option(words, {"--gres"}));
     fill(size.all, option(words, {"--gpus", "-G"}));
+    if (!size.per_node && !size.all)  // "--ntasks-per-node=1 --gpus-per-task=4"
+        if (const auto tasks = last_number(option(words, {"--ntasks-per-node"})), each = last_number(option(words, {"--gpus-per-task"}));
+            tasks && each)
+            size.per_node = *tasks * *each;
     if (!size.per_node && !size.all) {  // a task for each GPU; a single one starts them all
         fill(size.per_node, option(words, {"--ntasks-per-node"}));
         if (size.per_node == 1) size.per_node.reset();
     }
     if (!size.known() && !size.per_node) fill(size.all, option(words, {"--ntasks", "-n"}));
+    // NQSV, which has PBS's mark: "-b 2" nodes, "--gpunum-lhost=8" of each.
+    if (const std::string each = option(words, {"--gpunum-lhost"}); !each.empty()) {
+        fill(size.per_node, each);
+        fill(size.nodes, option(words, {"-b"}));
+        if (!size.nodes) size.nodes = 1;
+    }
     for (const ShellWord& word : words) {
         // PBS: "select=16:ngpus=8:…"; Age: "rt_AF=32", "rt_F=4" (nodes of 8 and of 4 GPUs)
         std::size_t at = word.text.find("select=");
@@ -251,7 +261,11 @@ static void read_visible(const ShellScript& script, const ShellCommand& command,
 
 void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
     const ShellWords words = separate(command.words);
-    put(in, of_launcher(words));
+    // torchrun's one node on each of srun's several: which of the two is meant is not said.
+    const Size launcher = of_launcher(words);
+    const bool unclear = !words.empty() && words[0].text == "srun" && launcher.nodes == 1 && launcher.per_node &&
+                         option(words, {"--nnodes"}).empty() && last_number(option(words, {"--nodes", "-N"})).value_or(1) > 1;
+    if (!unclear) put(in, launcher);
     const std::size_t program = static_cast<std::size_t>(
         std::find_if(words.begin(), words.end(),
                      [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "python" || word.text == "torchrun"; }) -
@@ -269,9 +283,9 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         Size step = of_scheduler({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(program)});
         if (!step.known() && step.per_node && !step.nodes) step.nodes = job.nodes;
         if (!step.known() && step.nodes && !step.per_node) step.per_node = job.per_node;
-        put(in, step);
+        if (!unclear) put(in, step);
     }
-    put(in, job);
+    if (!unclear) put(in, job);
     read_names(in, [&](std::string_view name) {
         for (const auto& [key, value] : command.settings)
             if (key == name) return value;

@@ -65,6 +65,17 @@ std::string_view name_in(std::string_view path) {
     return last;
 }
 
+// The same with the folder before it where it is a size alone: "gpt3/20b", "llama-2/7B-hf".
+std::string with_folder(std::string_view path) {
+    const std::string_view last = name_in(path);
+    const std::string size = squeezed(last);
+    const bool alone = size.size() > 1 && (size.back() == 'b' || size.back() == 'm') &&
+                       std::all_of(size.begin(), size.end() - 1, [](char c) { return is_digit(c) || c == '.'; });
+    const std::size_t at = alone ? path.rfind(last) : 0;
+    if (at < 2 || at == std::string_view::npos) return std::string(last);
+    return std::string(last_of(path.substr(0, at - 1))) + "-" + std::string(last);
+}
+
 // What else the model is called.
 template <class Is>
 bool has_name(const CatalogModel& model, Is&& is) {
@@ -83,7 +94,7 @@ const CatalogModel* named_model(std::string_view name) {
         return nullptr;
     };
     if (const CatalogModel* exact = first([&](const CatalogModel& m) { return m.model.id == name; })) return exact;
-    const std::string lower = lower_case(name), last = lower_case(name_in(name)), wanted = squeezed(last);
+    const std::string lower = lower_case(name), last = lower_case(name_in(name)), wanted = squeezed(with_folder(name));
     if (const CatalogModel* one = first([&](const CatalogModel& m) { return !m.repository.empty() && lower_case(m.repository) == lower; }))
         return one;
     if (const CatalogModel* one =
@@ -96,11 +107,24 @@ const CatalogModel* named_model(std::string_view name) {
     });
 }
 
+void refuse_encoder(Import& in, std::string_view name) {
+    in.refused.push_back(Text("import_plan.refused.encoder").with("model", name.substr(0, 60)));
+}
+
 Json as_requested(const CatalogModel& model) {
     if (catalog().model(model.model.id) != nullptr) return model.model.id;
     Json config = canonical_config(model.model);
-    config["_name_or_path"] = model.repository;
+    config["_name_or_path"] = model.repository.empty() ? model.model.id : model.repository;
     return config;
+}
+
+bool names_an_encoder(std::string_view name) {
+    constexpr std::string_view kEncoders[] = {"t5",   "mt5",     "byt5",    "umt5",  "flan",   "bert",       "roberta",
+                                              "bart", "deberta", "electra", "retro", "albert", "distilbert", "modernbert"};
+    const std::vector<std::string> parts = parts_of(last_of(name));
+    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+        return std::find(std::begin(kEncoders), std::end(kEncoders), part) != std::end(kEncoders);
+    });
 }
 
 bool take_named_model(Import& in, std::string_view key) {
@@ -109,6 +133,7 @@ bool take_named_model(Import& in, std::string_view key) {
     const CatalogModel* found = named_model(*name);
     if (found == nullptr) {
         in.mark(key, Fate::unknown);
+        if (names_an_encoder(*name)) refuse_encoder(in, *name);
         return false;
     }
     in.job["model"] = as_requested(*found);

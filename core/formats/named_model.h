@@ -11,6 +11,10 @@ namespace fourfold {
 // name.
 const CatalogModel* named_model(std::string_view name);
 
+// "google/flan-t5-xl", "pretrain_bert.py": a model with an encoder, or an encoder alone, which no formula here counts.
+bool names_an_encoder(std::string_view name);
+void refuse_encoder(Import& import, std::string_view name);
+
 // As a request says it: its id, or the config of one that the catalogue lacks.
 Json as_requested(const CatalogModel& model);
 // Sets the job's model from the entry of that key; false where it names none.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "formats/python_calls.h"
 #include "formats/python_tokens.h"
 #include "formats/shell.h"
 
@@ -70,6 +71,7 @@ class Reader {
             const auto value = literal(end);
             if (value && ends_value(end)) calls_[called.back()][tokens_[i].value].insert(dumped(*value));
         }
+        add_positions(tokens_, functions_, calls_);
     }
 
     // A function at the margin is a scope; a condition holds for what is further to the right.
@@ -339,7 +341,7 @@ class Reader {
         if (function == calls_.end()) return usual;
         const auto values = function->second.find(parameter);
         if (values == function->second.end()) return usual;
-        if (values->second.size() == 1) return Json::parse(*values->second.begin(), nullptr, false);
+        if (values->second.size() == 1 && *values->second.begin() != kNotSaid) return Json::parse(*values->second.begin(), nullptr, false);
         if (const auto found = set_.find(parameter); found != set_.end()) return found->second;
         return Json(open_mark(parameter));
     }
@@ -368,7 +370,7 @@ class Reader {
     std::vector<Branch> branches_;
     Branch last_{};
     std::map<std::pair<std::string, std::string>, Json> variables_;
-    std::map<std::string, std::map<std::string, std::set<std::string>>> calls_;
+    PythonCalls calls_;
     std::set<std::string> functions_;                                      // at the margin
     std::map<std::string, std::pair<std::string, std::string>> imported_;  // recipes: of which model, and which of its recipes
     std::string function_, section_next_;

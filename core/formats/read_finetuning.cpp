@@ -208,7 +208,11 @@ void read_llama_factory(Import& in) {
     if (!lora) refuse_adapters(in, {"quantization_bit"});
     read_liger(in);
     if (in.on("pure_bf16", "precision")) train_in_16_bits(in);
-    refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora", "adapter_name_or_path"});
+    refuse_adapters(in, {"use_galore", "use_badam", "use_apollo", "use_dora"});
+    // The last one is trained on, as its own file says; those before it are in the weights.
+    const bool resumed = lora && in.on("adapter_name_or_path", "");
+    if (!lora) refuse_adapters(in, {"adapter_name_or_path"});
+    if (resumed && !in.on("create_new_adapter", "")) note_file(in, "adapter_name_or_path");
     if (in.has("settings_file")) {  // it says the rest
         note_file(in, "settings_file");
         in.keep_said({"gpus", "model", "framework"});

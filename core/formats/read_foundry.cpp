@@ -150,7 +150,9 @@ void read_foundry(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", optimizer->substr(0, 40)));
     if (const auto mixed = in.text("fsdp_config.mixed_precision", "gradients_in_fp32")) {  // DEFAULT reduces in 32 bits
         if (*mixed == "PURE") in.job["gradients_in_fp32"] = precision == "fp32";
-        if (*mixed == "PURE") in.notes.push_back(Text("import_plan.note.not_counted").with("key", "mixed_precision: PURE"));
+        if (*mixed == "FULL") in.job["gradients_in_fp32"] = true;
+        if (*mixed == "PURE" || *mixed == "FULL")  // what is gathered is in 16 or in 32 bits
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "mixed_precision: " + *mixed));
     }
     if (in.has("fsdp_config.activation_checkpointing") && !in.on("fsdp_config.activation_checkpointing", "recompute"))
         in.job["recompute"] = "none";

@@ -162,6 +162,8 @@ void read_maxtext(Import& in) {
                  "data_*",
                  "max_prefill*",
                  "async*",
+                 "add_bos",
+                 "add_eos",
                  "per_device*",
                  "allow_split*"},
                 Fate::no_number);

@@ -57,6 +57,7 @@ static void read_graphs(Import& in) {
     if (in.hangs("cuda_graphs")) return;
     const auto has = [&](const char* part) { return parts.find(part) != std::string::npos; };
     const bool attention = parts.find_first_not_of("[] ") == std::string::npos || has("attn") || has("full");
+    if (any && !attention) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cuda_graph_scope: " + parts.substr(0, 60)));
     in.job["cuda_graphs"] = !any || !attention ? "none" : kind == "full_iteration" || has("full_iteration") ? "step" : "layers";
 }
 
@@ -113,7 +114,8 @@ static void read_recompute(Import& in) {
         in.whole({"recompute_num_layers", "activations_checkpoint_num_layers", "checkpoint_num_layers"}, "recompute_layers");
     if (method == "null" || method == "None") method.reset();  // as Hydra writes it
     auto modules = in.text("recompute_modules", "recompute_modules");
-    const bool selective = in.on("recompute_activations", "recompute") || granularity == "selective";  // 607
+    const bool experts = in.on("moe_layer_recompute", "recompute");                                               // of older releases
+    const bool selective = in.on("recompute_activations", "recompute") || granularity == "selective" || experts;  // 607
     in.job["recompute"] = "none";
     if (granularity == "full" || old_full || (!granularity && method && !selective)) {
         in.job["recompute"] = method == "block" ? "block" : "full";
@@ -124,7 +126,7 @@ static void read_recompute(Import& in) {
         if (method) in.refused.push_back(refusal("selective_method"));  // 1425
         std::string known;
         std::string word;
-        for (const char c : modules.value_or("core_attn") + " ") {
+        for (const char c : modules.value_or(granularity || !experts ? "core_attn" : "") + (experts ? " moe " : " ")) {
             const bool part = c != ' ' && c != ',' && c != '[' && c != ']' && c != '"' && c != '\'';
             if (part) {
                 word += c;

@@ -117,7 +117,8 @@ static void read_shape(Import& in, Json& config) {
     const bool rotary = in.on("use_rotary_position_embeddings", "model");
     config["learned_positions"] = (!positions || *positions == "learned_absolute") && !rotary && !in.on("no_position_embedding", "model");
     const bool bias = !in.on("disable_bias_linear", "model");
-    config["attention_bias"] = bias && !in.on("disable_attention_bias", "model");
+    const bool none = in.on("disable_attention_bias", "model");
+    config["attention_bias"] = bias && !none;
     config["mlp_bias"] = bias;
     config["tie_word_embeddings"] = !in.on("untie_embeddings_and_output_weights", "model") && !in.on("no_tie_embed_logits", "model");
     config["qk_layernorm"] = in.on("qk_layernorm", "model");

@@ -86,14 +86,23 @@ void read_config(Import& in) {
         const std::string name = entry.key.substr(kModel.size());
         if (name.find('.') == std::string::npos && entry.open.empty()) config[name] = entry.value;
     }
-    // Its Qwen2 has biases where it is said, and none otherwise.
+    // Its Qwen2 has biases where it is said, and none otherwise; its StarCoder2 has a head of keys and values unless it says several, and
+    // no head of its own (models/starcoder2.py).
     const auto is = [&](const char* key) { return config.contains(key) && config[key] == Json(true); };
-    config["model_type"] = is("is_qwen2_config") && is("attention_bias") ? "qwen2" : "llama";
-    if (!config.contains("tie_word_embeddings")) config["tie_word_embeddings"] = false;
+    const bool starcoder = is("is_starcoder2_config");
+    config["model_type"] = starcoder ? "starcoder2" : is("is_qwen2_config") && is("attention_bias") ? "qwen2" : "llama";
+    if (starcoder) {
+        config["num_key_value_heads"] = is("grouped_query") && config.contains("num_kv_heads") ? config["num_kv_heads"] : Json(1);
+        config["sliding_window"] = config.value("sliding_window_size", Json());
+        if (config.value("intermediate_size", Json()).is_null()) config.erase("intermediate_size");
+    }
+    if (starcoder || !config.contains("tie_word_embeddings")) config["tie_word_embeddings"] = starcoder;
     Problems problems;
     ImportReport report;
-    const auto model =
-        config.contains("hidden_size") && !experts && !is("is_starcoder2_config") ? read_model(config, "", problems, report) : std::nullopt;
+    const auto model = config.contains("hidden_size") && !experts ? read_model(config, "", problems, report) : std::nullopt;
+    if (starcoder)
+        for (const char* key : {"num_kv_heads", "grouped_query", "multi_query", "sliding_window_size"})
+            in.text(std::string(kModel) + key, "model");
     for (const std::string& key : report.used)
         if (const std::string full = std::string(kModel) + key; in.has(full)) in.text(full, "model");
     if (!model) {  // a fork's: none of its sizes is taken

@@ -269,7 +269,8 @@ void read_nemo1(Import& in) {
     read_fsdp(in);
     check(in);
     read_part(in);
-    if (!whole && in.has("training")) take_named_model(in, "training");  // "training=llama/llama3_70b", of the launcher
+    if (!whole && in.has("training") && take_named_model(in, "training"))  // "training=llama/llama3_70b", of the launcher
+        std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.no_model"; });
     if (!whole) ask_model(in);
 }
 

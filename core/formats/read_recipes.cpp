@@ -3,6 +3,7 @@
 #include <map>
 
 #include "formats/python.h"
+#include "formats/python_trainers.h"
 #include "formats/read_jobs.h"
 #include "formats/shell.h"
 
@@ -140,7 +141,7 @@ std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set)
         else if (!scope.name.empty() && says_own(scope.entries) && telling(calls.entries(scope)) >= kLikeEnough && recipes.size() < kMost)
             recipes.push_back(&scope);
     }
-    if (telling(all) < kLikeEnough) return std::nullopt;
+    if (telling(all) < kLikeEnough) return read_python_trainers(plain, all, set);
     const std::vector<const PythonScope*> jobs = recipes;
     const bool program = plain.find("__main__") != std::string::npos;
     std::erase_if(recipes, [&](const PythonScope* one) { return (program || one->name.starts_with('_')) && is_part(calls, jobs, *one); });

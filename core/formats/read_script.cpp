@@ -112,8 +112,9 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (const std::string swift = started_with(rest, "swift", {"sft", "pt", "rlhf"}); !swift.empty())
         job.in.entries.push_back({"swift", "", swift, command.line});
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
-    // Axolotl takes a file: its names as arguments are those of another program.
-    const bool own = !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides)) && runs_own_program(rest);
+    // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
+    const bool own =
+        !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed") && runs_own_program(rest);
     if (own) reader = is_own_trainer(job.in.entries) ? reader_called("transformers") : nullptr;
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
@@ -138,6 +139,9 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     } else {
         name_file(script, command, rest, reader->id, job.in);
     }
+    if (reader->id == "transformers" && count_like(job.in.entries, {"deepspeed", "deepspeed_config"}) > 0)
+        for (Entry& entry : deepspeed_documents(script))
+            if (entry.key.starts_with("zero_optimization.")) job.in.entries.push_back(std::move(entry));
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
@@ -186,6 +190,10 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     else
         read_fork_adapters(in);
     if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
+    if (names_an_encoder(title_of(command))) {
+        in.asked.clear();
+        refuse_encoder(in, title_of(command));
+    }
     return in;
 }
 

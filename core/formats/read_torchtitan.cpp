@@ -22,6 +22,7 @@ bool is_elsewhere(const Import& in) { return in.has("job.config_file") || in.has
 // Flavors that other models are known by (models/deepseek_v3/__init__.py, models/llama4/__init__.py).
 constexpr std::pair<std::string_view, const char*> kFlavors[] = {{"deepseek_v3_16b", "deepseek-v2-lite"},
                                                                  {"deepseek_v3_236b", "deepseek-v2"},
+                                                                 {"deepseek_v3_kimi_k2", "kimi-k2"},
                                                                  {"llama4_17bx16e", "llama-4-scout"},
                                                                  {"llama4_17bx128e", "llama-4-maverick"}};
 
@@ -38,7 +39,7 @@ void read_model_name(Import& in) {
     const auto name = in.text("model.name", "model"), flavor = in.text("model.flavor", "model");
     const auto module = in.text("module", "model"), config = in.text("config", "model");
     std::vector<std::string> names;
-    if (name && flavor && is_size(*flavor)) {
+    if (name && flavor && (is_size(*flavor) || flavor->starts_with("debugmodel") || *flavor == "kimi_k2")) {
         names = {joined({*name, "-", *flavor})};
         if (name->starts_with("llama3")) names.push_back(joined({"llama-3.1-", *flavor}));
     } else if (config) {
@@ -322,6 +323,8 @@ void read_torchtitan(Import& in) {
         in.job["weights_offload"] = true;
     }
     read_trainer_optimizer(in, "optimizer.name");
+    if (const auto state = in.text("optimizer.state_dtype", "moments"))
+        in.job["moments"] = *state == "bfloat16" ? "16-bit" : "fp32";  // a fork's
     if (elsewhere) in.keep_said({"gpus", "gpus_per_node", "model", "micro_batch", "global_batch", "sequence_length", "virtual_stages"});
     in.job["framework"] = "pytorch";
     in.drop_open();

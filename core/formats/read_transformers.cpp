@@ -3,6 +3,7 @@
 // by a path.
 #include <algorithm>
 
+#include "base/text.h"
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
@@ -14,13 +15,69 @@ namespace fourfold {
 int transformers_likeness(const std::vector<Entry>& entries) {
     for (const Entry& entry : entries)  // the Trainer's own: a path to DeepSpeed's file
         if (entry.key == "deepspeed" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json")) return 1;
+    if (count_like(entries, {"pretrain", "micro_train_batch_size"}) == 2) return 2;                                      // OpenRLHF's
+    if (count_like(entries, {"sft_type"}) > 0 && count_like(entries, {"model_type", "model_id_or_path"}) > 0) return 2;  // ms-swift 2's
     return count_like(entries, {"model_name_or_path", "model_id_or_path", "per_device_train_batch_size"}) > 0
                ? count_like(entries, {"per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "swift"})
                : 0;
 }
 
+// OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
+static void translate_rlhf(Import& in) {
+    constexpr std::pair<std::string_view, std::string_view> kRows[] = {{"pretrain", "model_name_or_path"},
+                                                                       {"micro_train_batch_size", "micro_batch_size"},
+                                                                       {"train_batch_size", "batch_size"},
+                                                                       {"max_len", "max_length"},
+                                                                       {"flash_attn", "use_flash_attn"},
+                                                                       {"ds_tensor_parallel_size", "tensor_parallel_size"},
+                                                                       {"ring_attn_size", "sequence_parallel_size"}};
+    for (Entry& entry : in.entries) {
+        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& one) { return entry.key == one.first; });
+        if (row != std::end(kRows)) entry.key = row->second;
+        if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
+    }
+    in.mark_all(
+        {"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples", "packing_samples",
+         "input_template", "load_checkpoint", "ckpt_path", "l2", "train_split", "eval_split", "beta", "init_kl_coef", "*_dataset"},
+        Fate::no_number);
+    for (const char* stage : {"dpo", "rm", "ppo", "ppo_ray", "kto", "kd", "prm"})
+        if (in.text("module", "").value_or("").ends_with(joined({"train_", stage}))) refuse_mode(in, stage);
+    if (in.on("adam_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+}
+
+// ms-swift 2, utils/argument.py, in the words of 3: LoRA on queries, keys and values unless it is told.
+static void translate_old_swift(Import& in) {
+    constexpr std::pair<std::string_view, std::string_view> kRows[] = {{"sft_type", "train_type"},
+                                                                       {"batch_size", "per_device_train_batch_size"},
+                                                                       {"lora_dropout_p", "lora_dropout"},
+                                                                       {"quantization_bit", "quant_bits"},
+                                                                       {"lora_target_modules", "target_modules"}};
+    for (Entry& entry : in.entries) {
+        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& one) { return entry.key == one.first; });
+        if (row != std::end(kRows)) entry.key = row->second;
+        if (entry.key == "target_modules" && entry.value == "ALL") entry.value = "all-linear";
+        if (entry.key == "target_modules" && entry.value == "DEFAULT") entry.value = Json{"q_proj", "k_proj", "v_proj"};
+        if (entry.key == "dtype" && (entry.value == "bf16" || entry.value == "fp16"))
+            in.become(entry, entry.value == "bf16" ? "bf16" : "fp16", true);
+        std::string* const type = entry.key == "model_type" ? entry.value.get_ptr<Json::string_t*>() : nullptr;
+        for (std::size_t i = 1; type != nullptr && i + 1 < type->size(); ++i)  // "qwen2-1_5b-instruct"
+            if ((*type)[i] == '_' && (*type)[i - 1] >= '0' && (*type)[i - 1] <= '9' && (*type)[i + 1] >= '0' && (*type)[i + 1] <= '9')
+                (*type)[i] = '.';
+    }
+    in.mark_all({"tuner_backend", "template_type", "bnb_4bit_comp_dtype", "train_dataset_sample", "custom_*", "dtype"}, Fate::no_number);
+    if (!in.has("swift")) in.derive(Entry(*in.last("train_type")), "swift", "sft");
+    if (!in.has("target_modules")) in.derive(Entry(*in.last("train_type")), "target_modules", Json{"q_proj", "k_proj", "v_proj"});
+}
+
 static void read_sharding(Import& in) {
-    if (in.on("deepspeed", "zero"))
+    if (in.has("zero_stage"))  // OpenRLHF, DeepSpeed-Chat
+        read_zero_stage(in, "zero_stage");
+    else if (in.has("zero_optimization.stage")) {  // a dictionary of the program, or a file that the script writes
+        for (const char* key : {"deepspeed", "deepspeed_config"}) in.text(key, "zero");
+        in.job["zero"] = "none";
+        read_zero_block(in);
+        if (!in.last("zero_optimization.stage")->value.is_number()) in.job.erase("zero");  // several are to be tried
+    } else if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
     else if (says_any(in, {"fsdp", "fsdp.*"}))
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
@@ -56,20 +113,22 @@ void add_megatron_swift(Import& in) {
     if (!in.job.contains("sequence_length")) in.set("sequence_length", in.whole("max_length", "sequence_length"));
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
     if (in.text("swift", "") == "rlhf") refuse_mode(in, in.text("rlhf_type", "").value_or("rlhf"));
+    in.mark_all({"lora_alpha", "split_dataset_ratio", "max_epochs", "model_author"}, Fate::no_number);
     read_swift_adapters(in, "full");
     ask_model(in);
 }
 
 static void read_part(Import& in) {
     if (in.has("swift")) return read_swift(in);
-    const bool four = in.on("load_in_4bit", "frozen_weights") || in.on("q_lora", "frozen_weights"),
+    const bool four = in.on("load_in_4bit", "frozen_weights") || in.on("q_lora", "frozen_weights") || in.on("qlora", "frozen_weights") ||
+                      in.on("use_qlora", "frozen_weights"),
                eight = in.on("load_in_8bit", "frozen_weights");
     const bool lora = in.on("use_peft", "trained") || in.on("use_lora", "trained") || in.on("lora", "trained") ||
                       in.on("lora_enable", "trained") || in.text("train_type", "trained") == "lora" || four || eight ||
                       in.has("lora_rank") || in.has("lora_r");
     if (!lora) return;
     const char* rank = in.has("lora_rank") ? "lora_rank" : "lora_r";
-    const char* targets = in.has("trainable") ? "trainable" : "lora_target_modules";
+    const char* targets = in.has("trainable") ? "trainable" : in.has("target_modules") ? "target_modules" : "lora_target_modules";
     const bool llava = in.on("lora_enable", "trained");  // rank 64 on every matrix (train.py, find_all_linear_names); TRL's rank is 16
     read_adapters(in, {rank, targets, "lora_dropout", "", llava ? std::uint32_t{lora_all} : lora_query | lora_value,
                        llava                          ? 64
@@ -97,7 +156,8 @@ constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_pa
 
 static void take_model(Import& in) {
     for (const std::string_view key : kModelKeys)
-        if (in.has(key)) return take_named_model(in, key), void();
+        if (in.has(key) && (take_named_model(in, key) || !in.has("swift"))) return;
+    if (in.has("swift")) take_named_model(in, "model_type");
 }
 
 // Of names that several programs have, the first that is said.
@@ -172,8 +232,11 @@ void read_transformers(Import& in) {
                  "lr",
                  "conv_template",
                  "version",
-                 "fsdp_*"},
+                 "fsdp_*",
+                 "zero_optimization.*"},
                 Fate::no_number);
+    if (in.has("micro_train_batch_size")) translate_rlhf(in);
+    if (in.has("sft_type")) translate_old_swift(in);
     take_model(in);
     in.set("sequence_length", in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size", "cutoff_len",
                                         "seq_length", "seq_len", "sequence_length"},
@@ -184,7 +247,7 @@ void read_transformers(Import& in) {
     in.ask("gpus");
     const bool own = !in.has("per_device_train_batch_size");
     const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
-    read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every"}),
+    read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every", "accumulation_steps"}),
                            micro == "micro_batch_size" ? "batch_size" : ""});
     read_sharding(in);
     const bool again = in.on("gradient_checkpointing", "recompute") || in.on("use_gradient_checkpointing", "recompute");

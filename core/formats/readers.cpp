@@ -86,7 +86,34 @@ static std::optional<ReadJobs> read_scripts_inside(const std::vector<Entry>& ent
     return all;
 }
 
+// A trial of Determined that starts gpt-neox: what it overrides stands here, the rest in files that it names.
+static bool unwrap_trial(std::vector<Entry>& entries) {
+    constexpr std::string_view kOverrides = "hyperparameters.overwrite_values.";
+    bool found = false;
+    for (Entry& entry : entries)
+        if (std::string_view(entry.key).starts_with(kOverrides)) entry.key.erase(0, kOverrides.size()), found = true;
+    return found;
+}
+static void settle_trial(Import& in) {
+    const auto gpus = in.whole("resources.slots_per_trial", "gpus");
+    if (gpus && *gpus > 0 && *gpus < 1'000'000) in.job["gpus"] = *gpus;
+}
+static void leave_files(Import& in) {
+    const Entry* const files = in.last("hyperparameters.conf_file");
+    if (files == nullptr) return;
+    in.keep_said({"gpus"});
+    in.refused.clear();
+    std::string names;
+    for (const Json& one : files->value.is_array() ? files->value : Json::array({files->value}))
+        if (one.is_string()) names += (names.empty() ? "" : ", ") + one.get<std::string>();
+    in.notes = {Text("import_plan.note.file").with("file", names.substr(0, 200))};
+    in.mark_all({"name", "debug", "profiling*", "hyperparameters.*", "environment*", "resources*", "searcher*", "entrypoint", "min_*",
+                 "bind_mounts*", "max_*", "records_*", "checkpoint_*"},
+                Fate::no_number);
+}
+
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set) {
+    const bool trial = unwrap_trial(entries);
     const FormatReader* reader = reader_of(entries);
     if (reader == nullptr) return read_scripts_inside(entries, set);
     ReadJobs read{std::string(reader->id), true, {}, {}};
@@ -96,7 +123,9 @@ std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const Name
         job.line = part.empty() ? 0 : part[0].line;
         job.in.entries = std::move(part);
         job.in.answers = set;
+        if (trial) settle_trial(job.in);
         reader->read(job.in);
+        if (trial) leave_files(job.in);
         read.jobs.push_back(std::move(job));
     }
     return read;

@@ -87,10 +87,12 @@ std::vector<Entry> overrides_of(ShellCommand& command) {
     }
     const bool paths =
         std::any_of(entries.begin(), entries.end(), [](const Entry& entry) { return entry.key.find('.') != std::string::npos; });
-    const bool beside_file = entries.size() > 1 && std::any_of(rest.begin(), rest.end(), [](const ShellWord& word) {
-                                 return word.text.ends_with(".yml") || word.text.ends_with(".yaml");
-                             });
-    if (!paths && !beside_file) return {};
+    const auto is_file = [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); };
+    const bool beside_file = entries.size() > 1 && std::any_of(rest.begin(), rest.end(), is_file);
+    // One alone counts where it follows the file at once.
+    const auto file = std::find_if(command.words.begin(), command.words.end(), is_file);
+    const bool after_file = file != command.words.end() && file + 1 != command.words.end() && override_in((file + 1)->text).has_value();
+    if (!paths && !beside_file && !after_file) return {};
     command.words = std::move(rest);
     return entries;
 }

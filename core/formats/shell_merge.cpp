@@ -139,7 +139,13 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
         } else if (i + 1 < directive.words.size()) {
             value = directive.words[i + 1].text;
         }
+        if (pbs && word == "select" && value.find('+') == std::string::npos) {
+            if (value.find("mpiprocs=") != std::string::npos) set({kNodesOnce}, "1");
+            value.resize(std::min(value.find(':'), value.size()));
+            word = "PBS_NUM_NODES";
+        }
         if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos) continue;
+        if (word == "PBS_NUM_NODES") set({"PBS_NUM_NODES"}, value);
         if (word == "--nodes" || word == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, value);
         if (word == "--ntasks-per-node") set({"SLURM_NTASKS_PER_NODE"}, value);
         if (word == "--ntasks" || word == "-n") set({"SLURM_NTASKS", "SLURM_NPROCS"}, value);

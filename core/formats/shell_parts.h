@@ -21,6 +21,9 @@ struct ShellToken {
     RawWord raw;  // a sign has its text
 };
 
+// Set where a job of PBS says how many processes a node has: its file of nodes names each so often. No name of a shell.
+inline constexpr const char* kNodesOnce = "#mpiprocs";
+
 // Begins the word that stands for a here-document, which its number follows; and ends the one of a document whose names stay names:
 // <<'EOF'.
 inline constexpr char kDocument = '\x03', kAsItIs = 'q';
@@ -119,6 +122,7 @@ class ShellValues {
     Found value_of(std::string_view name);
     Found slice(const Found& found, std::string_view operation, std::string_view inside);
     std::string substitution(std::string_view inside);
+    std::string counted_nodes(std::string_view inside);
     static std::string trimmed(const std::string& value, std::string_view operation);
     ShellVariables& variables_;
     std::map<std::string, std::vector<std::string>>& choices_;

@@ -68,6 +68,8 @@ class Test {
     }
 
     Truth compare(const std::string& left, const std::string& sign, const std::string& right) {
+        // "$2" == "": the same question as -z.
+        if (right.empty() && is_open(left) && (sign == "=" || sign == "==" || sign == "!=")) return unary(sign == "!=" ? 'n' : 'z', left);
         if (is_open(left) || is_open(right)) {
             if (sign != "!=" && sign != "=~") values_.compared(is_open(left) ? left : right, is_open(left) ? right : left);
             return Truth::unknown;

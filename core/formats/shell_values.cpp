@@ -131,6 +131,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     if (at == begin && at < inside.size()) ++at;  // ${@}
     const std::string name(inside.substr(begin, at - begin));
     Found found = value_of(name);
+    bool keyed = false;  // ${args[TP]:-1}: what a script puts into such a list as it runs is not followed
     if (at < inside.size() && inside[at] == '[') {
         const std::size_t end = std::min(inside.find(']', at), inside.size());
         const std::string index = text(inside.substr(at + 1, end - at - 1));
@@ -145,6 +146,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
             const std::string number = sum(index);
             const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
             const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
+            keyed = !known && !is_open(index);
             if (!known)
                 found.words = {{is_open(number) ? number : open_mark(name + "[" + index + "]")}};
             else
@@ -163,7 +165,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     };
     const std::string value = text_of();
     const bool unset = variables_.find(name) == variables_.end();
-    const bool none = operation[0] == ':' ? unset || value.empty() : unset;
+    const bool none = !keyed && (operation[0] == ':' ? unset || value.empty() : unset);
     if (operation[0] == ':' && operation.size() > 1 && std::string_view("-=?+").find(operation[1]) != std::string_view::npos)
         operation.remove_prefix(1);
     else if (operation[0] == ':' && name != "@")
@@ -213,8 +215,27 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     }
 }
 
+// "cat $PBS_NODEFILE | uniq | wc -l", "scontrol show hostnames $SLURM_JOB_NODELIST | wc -l": as many nodes as the job asks for. A file of
+// PBS has a line for each process, unless what it asks for says none (mpiprocs).
+std::string ShellValues::counted_nodes(std::string_view inside) {
+    constexpr std::pair<std::string_view, const char*> kLists[] = {{"PBS_NODEFILE", "PBS_NUM_NODES"},
+                                                                   {"SLURM_JOB_NODELIST", "SLURM_NNODES"},
+                                                                   {"SLURM_NODELIST", "SLURM_NNODES"},
+                                                                   {"SGE_JOB_HOSTLIST", "NHOSTS"}};
+    const auto has = [&](std::string_view part) { return inside.find(part) != std::string_view::npos; };
+    if (!has("wc -l")) return "";
+    for (const auto& [list, name] : kLists) {
+        const auto known = variables_.find(name);
+        if (!has(list) || known == variables_.end() || known->second.words.size() != 1) continue;
+        const bool once = has("uniq") || has("sort -u") || variables_.find(kNodesOnce) == variables_.end();
+        if (once) return known->second.words[0].text;
+    }
+    return "";
+}
+
 // What a command inside of another one would print, for those that only calculate.
 std::string ShellValues::substitution(std::string_view inside) {
+    if (std::string nodes = counted_nodes(inside); !nodes.empty()) return nodes;
     bool complete = true;
     const ShellNodes nodes = nodes_of(tokens_of(inside).list, complete);
     if (nodes.empty() && complete) return "";  // a comment among arguments: `# sizes`

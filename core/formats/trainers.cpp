@@ -102,6 +102,7 @@ void read_zero_path(Import& in, std::string_view key) {
     for (const std::string_view word : {"zero", "z", "stage"})  // "sft_stage2_zero3": a training's stage beside ZeRO's
         for (int i = 0; i < 4 && stage < 0; ++i)
             if (says(joined({word, std::string_view("0123").substr(static_cast<std::size_t>(i), 1)}))) stage = i;
+    if (stage < 0 && (path->ends_with(".json") || path->ends_with(".yaml"))) note_file(in, key);
     if (stage < 0) return in.mark(key, Fate::unknown);
     in.job["zero"] = kStages[stage];
     if (says("nooffload") || says("withoutoffload") || (!says("offload") && !says("cpu"))) return;

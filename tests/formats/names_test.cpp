@@ -39,6 +39,10 @@ TEST_CASE("who trained a model further, in which numbers its file has it, and wh
              Row{"unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b"},
              Row{"NousResearch/Llama-2-7b-chat-hf", "llama-2-7b"},
              Row{"/data/models/Llama-2-70b-hf/", "llama-2-70b"},
+             Row{"/data/Llama-2/7B-hf", "llama-2-7b"},
+             Row{"gpt3/20b", "gpt3-20b"},
+             Row{"gpt3/175b", "gpt-3-175b"},
+             Row{"/models/7b", ""},
              Row{"/ckpt/Qwen2.5-1.5B-Instruct/original", "qwen2.5-1.5b"},
              Row{"google/gemma-2-2b-it", "gemma-2-2b"},
              Row{"google/gemma-2b-it", "gemma-2b"},
@@ -61,6 +65,24 @@ TEST_CASE("who trained a model further, in which numbers its file has it, and wh
              Row{"EleutherAI/pythia-1.4b-deduped", "pythia-1.4b"},
              Row{"gpt2", "gpt2-124m"},
              Row{"openai-community/gpt2-xl", "gpt2-1.5b"},
+             Row{"mosaicml/mpt-7b-instruct", "mpt-7b"},
+             Row{"databricks/dbrx-instruct", "dbrx"},
+             Row{"baichuan-inc/Baichuan2-13B-Chat", "baichuan2-13b"},
+             Row{"internlm/internlm2_5-7b-chat", "internlm2-7b"},
+             Row{"internlm/internlm2_5-1_8b-chat", "internlm2-1.8b"},
+             Row{"ibm-granite/granite-3.1-8b-instruct", "granite-3-8b"},
+             Row{"CohereForAI/c4ai-command-r-plus-08-2024", "command-r-plus"},
+             Row{"CohereForAI/c4ai-command-r-08-2024", "command-r-08-2024"},
+             Row{"THUDM/chatglm2-6b", "chatglm3-6b"},
+             Row{"THUDM/glm-4-9b-chat", "glm-4-9b"},
+             Row{"tiiuae/Falcon3-7B-Instruct", "falcon3-7b"},
+             Row{"microsoft/phi-1_5", "phi-1.5"},
+             Row{"deepseek-ai/deepseek-moe-16b-chat", "deepseek-moe-16b"},
+             Row{"EleutherAI/gpt-j-6B", "gpt-j-6b"},
+             Row{"Qwen/Qwen-1_8B-Chat", "qwen1.5-1.8b"},
+             Row{"Qwen/Qwen2-57B-A14B-Instruct", "qwen2-57b-a14b"},
+             Row{"openlm-research/open_llama_3b_v2", "open-llama-3b"},
+             Row{"mistralai/Magistral-Small-2506", "mistral-small-24b"},
          }) {
         CAPTURE(row.name);
         CHECK(named(row.name) == row.id);
@@ -98,4 +120,12 @@ TEST_CASE("a size keeps its point, and what is another model is none") {
         CAPTURE(name);
         CHECK(named(name) == "");
     }
+}
+
+TEST_CASE("a model with an encoder is named as such") {
+    for (const char* name :
+         {"google/flan-t5-xl", "t5-base", "bert-base-uncased", "pretrain_bert.py", "pretrain_t5.py", "FacebookAI/roberta-large"})
+        CHECK_MESSAGE(names_an_encoder(name), name);
+    for (const char* name : {"pretrain_gpt.py", "meta-llama/Llama-3.1-8B", "gpt2", "Qwen/Qwen2.5-7B", "/data/bert/llama-2-7b"})
+        CHECK_MESSAGE(!names_an_encoder(name), name);
 }

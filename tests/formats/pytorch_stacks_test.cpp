@@ -161,7 +161,7 @@ TEST_CASE("torchtitan: its arguments after the TOML, batches in tokens") {
           "sequence_parallel=true");
     // A model that the catalogue lacks is asked for.
     const Json other =
-        first_of("model.name = \"llama3\"\nmodel.flavor = \"debugmodel\"\ntraining.seq_len = 64\ntraining.local_batch_size = 1\n");
+        first_of("model.name = \"llama3\"\nmodel.flavor = \"debug_of_a_fork\"\ntraining.seq_len = 64\ntraining.local_batch_size = 1\n");
     CHECK(other["asked"].dump() == R"(["gpus","model"])");
     CHECK(fate(other, "model.flavor") == "unknown 2");
 }

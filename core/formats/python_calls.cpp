@@ -1,0 +1,93 @@
+#include "formats/python_calls.h"
+
+#include <optional>
+
+#include "formats/settings.h"
+
+namespace fourfold {
+
+namespace {
+
+using CallTokens = std::vector<PythonToken>;
+
+bool has_sign_at(const CallTokens& tokens, std::size_t at, std::string_view text) {
+    return at < tokens.size() && tokens[at].kind == PythonToken::sign && tokens[at].value == text;
+}
+bool has_name_at(const CallTokens& tokens, std::size_t at) { return at < tokens.size() && tokens[at].kind == PythonToken::name; }
+
+// A number, a text or a constant, as JSON; nothing for any other.
+std::optional<std::string> constant_at(const CallTokens& tokens, std::size_t at) {
+    if (at >= tokens.size()) return std::nullopt;
+    const PythonToken& token = tokens[at];
+    if (token.kind == PythonToken::number) return dumped(python_number(token.value));
+    if (token.kind == PythonToken::text) return dumped(Json(token.value));
+    if (token.kind != PythonToken::name) return std::nullopt;
+    if (token.value == "True" || token.value == "False") return std::string(token.value == "True" ? "true" : "false");
+    return token.value == "None" ? std::optional<std::string>("null") : std::nullopt;
+}
+
+// Names of the arguments of functions at the margin, in their order.
+std::map<std::string, std::vector<std::string>> parameters_in(const CallTokens& tokens, const std::set<std::string>& functions) {
+    std::map<std::string, std::vector<std::string>> all;
+    for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+        if (!has_name_at(tokens, i) || tokens[i].value != "def" || tokens[i].column != 0 || !functions.contains(tokens[i + 1].value))
+            continue;
+        std::vector<std::string>& names = all[tokens[i + 1].value];
+        int depth = 0;
+        for (std::size_t at = i + 2; at < tokens.size(); ++at) {
+            if (has_sign_at(tokens, at, "(") || has_sign_at(tokens, at, "[") || has_sign_at(tokens, at, "{")) ++depth;
+            if ((has_sign_at(tokens, at, ")") || has_sign_at(tokens, at, "]") || has_sign_at(tokens, at, "}")) && --depth == 0) break;
+            const bool first = has_sign_at(tokens, at - 1, "(") || has_sign_at(tokens, at - 1, ",");
+            if (depth == 1 && first && has_name_at(tokens, at)) names.push_back(tokens[at].value);
+        }
+    }
+    return all;
+}
+
+// Variables that a line of their own gives one value, the same wherever it does.
+std::map<std::string, std::set<std::string>> variables_in(const CallTokens& tokens) {
+    std::map<std::string, std::set<std::string>> all;
+    for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+        const bool begins = i == 0 || tokens[i - 1].kind == PythonToken::line_end;
+        if (!begins || !has_name_at(tokens, i) || !has_sign_at(tokens, i + 1, "=")) continue;
+        const bool alone = i + 3 >= tokens.size() || tokens[i + 3].kind == PythonToken::line_end;
+        all[tokens[i].value].insert(alone ? constant_at(tokens, i + 2).value_or(kNotSaid) : kNotSaid);
+    }
+    return all;
+}
+
+}  // namespace
+
+void add_positions(const CallTokens& tokens, const std::set<std::string>& functions, PythonCalls& calls) {
+    const auto parameters = parameters_in(tokens, functions);
+    const auto variables = variables_in(tokens);
+    const auto known = [&](std::size_t at) {
+        const bool ends = has_sign_at(tokens, at + 1, ",") || has_sign_at(tokens, at + 1, ")");
+        if (!ends) return std::string(kNotSaid);
+        if (const auto value = constant_at(tokens, at)) return *value;
+        const auto found = has_name_at(tokens, at) ? variables.find(tokens[at].value) : variables.end();
+        return found != variables.end() && found->second.size() == 1 ? *found->second.begin() : std::string(kNotSaid);
+    };
+    for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+        const auto function = has_name_at(tokens, i) ? parameters.find(tokens[i].value) : parameters.end();
+        if (function == parameters.end() || !has_sign_at(tokens, i + 1, "(") ||
+            (has_name_at(tokens, i - 1) && tokens[i - 1].value == "def"))
+            continue;
+        int depth = 0;
+        std::size_t place = 0;
+        for (std::size_t at = i + 1; at < tokens.size(); ++at) {
+            if (has_sign_at(tokens, at, "(") || has_sign_at(tokens, at, "[") || has_sign_at(tokens, at, "{")) ++depth;
+            if ((has_sign_at(tokens, at, ")") || has_sign_at(tokens, at, "]") || has_sign_at(tokens, at, "}")) && --depth == 0) break;
+            const bool begins = depth == 1 && (at == i + 1 || has_sign_at(tokens, at, ","));
+            if (!begins || has_sign_at(tokens, at + 1, ")")) continue;
+            const bool named = has_name_at(tokens, at + 1) && has_sign_at(tokens, at + 2, "=");
+            if (named && has_name_at(tokens, at + 3) && !constant_at(tokens, at + 3))
+                calls[function->first][tokens[at + 1].value].insert(known(at + 3));
+            else if (!named && place < function->second.size())
+                calls[function->first][function->second[place]].insert(known(at + 1));
+            ++place;
+        }
+    }
+}
+
+}  // namespace fourfold

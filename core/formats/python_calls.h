@@ -1,0 +1,19 @@
+// What calls in a text in Python give to the arguments of its own functions.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/python_tokens.h"
+
+namespace fourfold {
+
+// Of a function and an argument, all values as JSON; kNotSaid where a call gives one that this text does not tell.
+using PythonCalls = std::map<std::string, std::map<std::string, std::set<std::string>>>;
+constexpr const char* kNotSaid = "?";
+
+// By place, "configure(4, gpus)", and by the name of a variable, "configure(nodes=count)".
+void add_positions(const std::vector<PythonToken>& tokens, const std::set<std::string>& functions, PythonCalls& calls);
+
+}  // namespace fourfold
