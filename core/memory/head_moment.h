@@ -11,16 +11,17 @@ template <class N>
 class HeadMoment : Symbols<N> {
  public:
     HeadMoment(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage)
-        : Symbols<N>(model, plan, stage.longest_slice), fw_(framework), single_(model, plan, stage) {}
+        : Symbols<N>(model, plan, stage.longest_slice), fw_(framework), stage_(stage) {}
 
     // `further_layer`: what a layer keeps that predicts a further token; `forward_casts`: as in StageMemory.
-    N bytes(const N& further_layer, const N& forward_casts) const {
+    [[gnu::noinline]] N bytes(const N& further_layer, const N& forward_casts) const {
         const auto [worst, kept] = loss_bytes(m_, p_, fw_.loss);
         const double extra = m_.multi_token_layers;
         const N logits = fw_.loss == LossKernel::gathered ? tokens() * v()
                          : fw_.loss == LossKernel::tiled  ? tokens() * h() / t()
                                                           : tokens() * v() / t();
-        const N norm = row_of(p_.framework).single_operations && fw_.plain_norms ? single_.last_norm() : 4 * split_tokens() * h();
+        const bool single = row_of(p_.framework).single_operations && fw_.plain_norms;
+        const N norm = single ? SingleOperations<N>(m_, p_, stage_).last_norm() : 4 * split_tokens() * h();
         N loss = norm + (worst + extra * kept) * logits;
         N backward = norm + (2 + extra * kept) * logits + 2 * tokens() * h();
         if (!fw_.gradient_fusion && !p_.freezes()) backward = backward + 2 * v() / t() * h();
@@ -40,7 +41,7 @@ class HeadMoment : Symbols<N> {
     static constexpr double kCastLogits = 2 + 4 + 4;  // in 16 bits, in 32, and their log-softmax
 
     const Framework& fw_;
-    const SingleOperations<N> single_;
+    const Stage& stage_;
 };
 
 }  // namespace fourfold

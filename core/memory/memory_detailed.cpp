@@ -125,25 +125,33 @@ class Estimate : Symbols<N> {
         again = value_of(again) > 0 ? again + bytes : bytes;
     }
 
-    void attention_kept() {
+    SingleOperations<N> single() const { return {m_, p_, stage_}; }
+    // Single operations keep copies, and what each matrix reads.
+    [[gnu::noinline]] void single_norms() {
+        const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
+        keep(Item::norm_copies, Kept::every_layer, single().norm_copies() + statistics, p_.recomputes(layernorm));
+        if (!p_.freezes()) norm_outputs(single().norm_outputs());
+    }
+    void norms_kept() {
         const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
-        const LatentAttention& l = m_.latent;
+        if (p_.freezes()) adapter_inputs();
+        if (in_single_ && fw_.plain_norms) return single_norms();
         // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
         const N outputs = (fp8() ? 1 : 2) * std::min(m_.norms_per_layer, 2) * split_tokens() * h();
         const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
-        if (in_single_ && fw_.plain_norms)
-            add(Item::norm_copies, single_.norm_copies() + statistics, p_.recomputes(layernorm));
-        else if (p_.freezes() && fw_.plain_norms)  // one by one, and frozen, they keep their input in fp32 alone
+        if (p_.freezes() && fw_.plain_norms)  // one by one, and frozen, they keep their input in fp32 alone
             add(Item::norm_copies, 4 * m_.norms_per_layer * split_tokens() * h() + statistics, p_.recomputes(layernorm));
         else
             add(Item::norm_activations, (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + statistics);
-        if (p_.freezes())
-            adapter_inputs();
-        else
-            norm_outputs(in_single_ ? single_.norm_outputs() : outputs);
+        if (p_.freezes()) return;
+        norm_outputs(outputs);
         // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
-        if (fw_.plain_norms && !in_single_ && !p_.freezes())
-            add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
+        if (fw_.plain_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
+    }
+    void attention_kept() {
+        const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
+        const LatentAttention& l = m_.latent;
+        norms_kept();
         N out_width = d();
         if (latent()) {
             out_width = N(as_double(l.value_dim));
@@ -155,7 +163,7 @@ class Estimate : Symbols<N> {
         } else {
             add(Item::qkv_activations, 2 * tokens() * kept_heads() * d() / t());
             if (m_.qk_norm && in_single_)
-                add(Item::qk_norm_activations, single_.query_and_key_norms());
+                add(Item::qk_norm_activations, single().query_and_key_norms());
             else if (m_.qk_norm)
                 add(Item::qk_norm_activations,
                     2 * tokens() * (a() + 2 * number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t() +
@@ -167,7 +175,7 @@ class Estimate : Symbols<N> {
         const bool projects = keeps_input(p_, lora_output);
         if (projects || !keeps_scores()) add(Item::attention_output, !fp8() || !projects ? output : (fw_.stores_fp8 ? 0.75 : 1.5) * output);
         const bool copied = in_single_
-                                ? single_.copies_output()
+                                ? single().copies_output()
                                 : fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects && !keeps_unpacked_inputs(p_);
         const double copies = (p_.context_parallel > 1 ? 1 : 0) + (copied ? 1 : 0);
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
@@ -183,7 +191,7 @@ class Estimate : Symbols<N> {
 
     // LitGPT (model.py) rotates and repeats into new tensors; values that are not repeated keep the whole joint output alive.
     N kept_heads() const {
-        if (in_single_) return single_.heads(keeps_scores());
+        if (in_single_) return single().heads(keeps_scores());
         if (!row_of(p_.framework).copies_heads) return a() + 2 * kept_kv_heads();
         return (m_.kv_heads == m_.heads ? 5 : 3) * a();
     }
@@ -207,7 +215,7 @@ class Estimate : Symbols<N> {
     N gated_product(const N& width) const {
         N read = matrix_input() * tokens() * width * fan() / t();
         if (m_.gated && !fw_.activation_fusion) read = read + 2 * tokens() * width / t();
-        if (in_single_ && m_.gelu_steps) read = read + single_.gelu_steps(width);
+        if (in_single_ && m_.gelu_steps) read = read + single().gelu_steps(width);
         return (fp8() && fw_.stores_fp8) || !keeps_input(p_, lora_down) ? read : read + (fp8() ? 1 : 2) * tokens() * width / t();
     }
     // What adapters read, and keep for their own weight gradients: their norm's output, gathered where the sequence is split (Megatron-
@@ -220,7 +228,7 @@ class Estimate : Symbols<N> {
         keep_inputs(Kept::dense, true);
         if (!is_dense()) keep_inputs(Kept::experts, m_.experts.shared_ffn > 0);
     }
-    double inputs_of(std::uint32_t matrices) const {
+    [[gnu::noinline]] double inputs_of(std::uint32_t matrices) const {
         if (in_single_) return SingleOperations<N>::adapter_inputs(m_, p_, matrices);
         return keeps_input(p_, matrices) ? 1 : 0;
     }
@@ -337,7 +345,7 @@ class Estimate : Symbols<N> {
 
     N largest_matrix() const { return parameters_.largest_matrix(row_of(p_.framework).joins_adapters); }
     // A recomputed unit is alive as a whole before its backward pass; its input is the checkpoint, counted already.
-    N recomputed_bytes() {
+    [[gnu::noinline]] N recomputed_bytes() {
         const N unit = stage_.unit * layer_bytes(stage_.last_is_expert) - flowing();
         return casts_weights(p_) && p_.recompute == Recompute::full
                    ? unit + 2 * stage_.unit * named<N>({"G", "largest_layer", ""}, parameters_.largest_layer())
@@ -380,7 +388,6 @@ class Estimate : Symbols<N> {
     const Framework& fw_;
     const Stage& stage_;
     const Alive<N> alive_{m_, p_, stage_};
-    const SingleOperations<N> single_{m_, p_, stage_};
     const bool in_single_ = row_of(p_.framework).single_operations;
     Parameters<N> parameters_;
     StageMemory<N>& result_;

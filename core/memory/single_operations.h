@@ -23,23 +23,23 @@ class SingleOperations : Symbols<N> {
     SingleOperations(const Model& model, const Plan& plan, const Stage& stage) : Symbols<N>(model, plan, stage.longest_slice) {}
 
     // Of all norms of a layer, bytes. Their input is a copy of 32 bits, or what flows where that has 32.
-    N norm_copies() const {
+    [[gnu::noinline]] N norm_copies() const {
         const double scaled = p_.freezes() || m_.layer_norm ? 0 : flow();
         return (4 + scaled) * m_.norms_per_layer * split_tokens() * h();
     }
     // What the matrices behind the two norms read: once, or cast for each.
-    N norm_outputs() const {
+    [[gnu::noinline]] N norm_outputs() const {
         const bool each = flow() == 4 || m_.layer_norm;
         return 2 * (each ? attention_matrices() + (m_.gated && !m_.joined_qkv ? 2 : 1) : 2) * split_tokens() * h();
     }
     // Behind the last layer: the same, for the one matrix of the head.
-    N last_norm() const {
+    [[gnu::noinline]] N last_norm() const {
         const double scaled = p_.freezes() || m_.layer_norm ? 0 : flow();
         return (4 + scaled + (p_.freezes() ? 0 : 2)) * split_tokens() * h();
     }
     // Heads that attention keeps of queries, keys and values. Rotary positions give new queries and keys; values of a joined matrix keep
     // its whole output alive. Where there are scores or a mask, keys and values are repeated for every query head.
-    N heads(bool scores) const {
+    [[gnu::noinline]] N heads(bool scores) const {
         const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads));
         if (scores || gives_mask(m_, p_)) return 3 * a();
         return m_.joined_qkv && !m_.learned_positions ? 2 * a() + 3 * k : a() + 2 * k;
@@ -48,9 +48,9 @@ class SingleOperations : Symbols<N> {
     // order that the projection reads.
     bool copies_output() const { return p_.freezes() ? (p_.lora_targets & lora_output) != 0 : m_.joined_qkv && !m_.learned_positions; }
     // GELU in steps keeps its input and three values in between, two of them and the input in 32 bits, beside its output.
-    N gelu_steps(const N& width) const { return m_.gelu_steps ? (4 + 4 + 2 + 4 - 2) * tokens() * width / t() : N(0.0); }
+    [[gnu::noinline]] N gelu_steps(const N& width) const { return m_.gelu_steps ? (4 + 4 + 2 + 4 - 2) * tokens() * width / t() : N(0.0); }
     // Norms of queries and keys, each over a head.
-    N query_and_key_norms() const {
+    [[gnu::noinline]] N query_and_key_norms() const {
         return (p_.freezes() ? 4 : 6) * tokens() * (a() + number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t();
     }
     // Copies that adapters of some matrices make of what they read.

@@ -19,17 +19,8 @@ class ElementWise : TimeSymbols<N> {
         : TimeSymbols<N>(model, plan, machine, timing), fw_(framework) {}
 
     void add_to(LayerTimeOf<N>& layer, bool expert, const Part* kind) const {
-        const auto bytes = [&](const char* letter, const char* meaning, const N& norms, const N& feed_forward) {
-            const bool backward = letter[2] == 'b';
-            const N qkv = single() ? single_head_values(backward, norms) : head_values();
-            N whole = norms * h_ + on_.of(kResidual) * h_;
-            if (casts_weights(p_)) whole = whole + on_.of(kCastFlow[backward ? 1 : 0]) * h_;
-            if (p_.hidden_dropout) whole = whole + on_.of(kDropout) * h_;
-            if (L::sequence_parallel()) whole = whole / t_;
-            return named<N>({letter, meaning, "bytes", kind}, 2 * M_ * (whole + (qkv + feed_forward) / t_));
-        };
-        const N forward = bytes("V_f", "element_bytes_forward", norm_values(kForward), feed_forward(expert, kForward));
-        N backward = bytes("V_b", "element_bytes_backward", norm_values(kBackward), feed_forward(expert, kBackward));
+        const N forward = named<N>({"V_f", "element_bytes_forward", "bytes", kind}, bytes(kForward, expert));
+        N backward = named<N>({"V_b", "element_bytes_backward", "bytes", kind}, bytes(kBackward, expert));
         if (p_.token_slices > 1) backward = backward + slice_gradients();
         if (!expert && p_.feed_forward_tiles > 1) backward = backward + 2 * M_ * activation_values() * L::f() / t_;  // computed again
         layer.element_forward = seconds(forward);
@@ -61,27 +52,40 @@ class ElementWise : TimeSymbols<N> {
     using T::hw_, T::on_, T::h_, T::t_, T::M_;
     enum Direction : std::size_t { kForward, kBackward };
 
+    [[gnu::noinline]] N bytes(Direction direction, bool expert) const {
+        const N norms = norm_values(direction), heads = single() ? single_head_values(direction, norms) : head_values();
+        N whole = norms * h_ + on_.of(kResidual) * h_;
+        if (casts_weights(p_)) whole = whole + on_.of(kCastFlow[direction]) * h_;
+        if (p_.hidden_dropout) whole = whole + on_.of(kDropout) * h_;
+        if (L::sequence_parallel()) whole = whole / t_;
+        return 2 * M_ * (whole + (heads + feed_forward(expert, direction)) / t_);
+    }
     N seconds(const N& bytes) const { return bytes * on_.of(&Timing::element_wise) / on_.memory(); }
 
     // Values that two norms read and write, per value of what they work on.
-    N norm_values(Direction direction) const {
+    [[gnu::noinline]] N norm_values(Direction direction) const {
         if (single() && m_.layer_norm) return on_.of(kCastLayerNorm[direction]);
         const Constant(&either)[2] = direction == kForward ? kNormForward : kNormBackward;
         const N values = on_.of(either[fw_.plain_norms ? 0 : 1]);
         return !fw_.plain_norms || value_of(on_.of(&Timing::plain_norms)) == 1 ? values : on_.of(&Timing::plain_norms) * values;
     }
     bool single() const { return row_of(p_.framework).single_operations; }
-    const Constant& activation_constant(bool backward) const {
-        if (single() && m_.gelu_steps) return kGeluSteps[backward ? 1 : 0];
-        if (single() && m_.gated && !fw_.activation_fusion) return kSingleGate[backward ? 1 : 0];
-        return (backward ? kActivationBackward : kActivationForward)[m_.gated ? 1 : 0];
+    [[gnu::noinline]] const Constant& single_activation(Direction direction) const {
+        if (m_.gelu_steps) return kGeluSteps[direction];
+        if (m_.gated && !fw_.activation_fusion) return kSingleGate[direction];
+        return activation(direction);
     }
-    N activation_values() const { return on_.of(activation_constant(false)); }
+    const Constant& activation(Direction direction) const {
+        return (direction == kForward ? kActivationForward : kActivationBackward)[m_.gated ? 1 : 0];
+    }
+    N activation_values(Direction direction = kForward) const {
+        return on_.of(single() ? single_activation(direction) : activation(direction));
+    }
     // Rotary positions in single operations, and norms of queries and keys like those of the layer.
-    N single_head_values(bool backward, const N& norms) const {
+    [[gnu::noinline]] N single_head_values(Direction direction, const N& norms) const {
         const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads)), heads = (L::a() + k) * L::d();
         const bool fused = fw_.activation_fusion || m_.learned_positions;
-        N values = fused ? 2 * heads : on_.of(kSingleRotary[backward ? 1 : 0]) * heads;
+        N values = fused ? 2 * heads : on_.of(kSingleRotary[direction]) * heads;
         if (m_.qk_norm) values = values + norms / 2 * heads;
         return values;
     }
@@ -96,7 +100,7 @@ class ElementWise : TimeSymbols<N> {
     N routed() const { return L::expert_ffn() * visits(); }
     // Of a token, in the feed-forward part: the activation function, and what only experts with biases and limits have.
     N feed_forward(bool expert, Direction direction) const {
-        const N activation = on_.of(activation_constant(direction == kBackward));
+        const N activation = activation_values(direction);
         if (!expert) return activation * L::f();
         N values = m_.experts.shared_ffn > 0 ? activation * (routed() + L::shared_ffn()) : activation * routed();
         if (m_.limited_gate) values = values + on_.of(kLimitedGate[direction]) * routed();
