@@ -62,12 +62,12 @@ Json describe(const CatalogModel& model) {
 }  // namespace
 
 Json found_models(const Json& request, Problems& problems) {
-    constexpr std::size_t kLongest = 200;  // bytes; no model has a longer name
+    constexpr std::size_t kLongestWords = 200;  // bytes; no model has a longer name
     FieldReader reader(request, problems);
     const std::string* const given = reader.text("words");
     reader.reject_unknown();
     if (!problems.empty()) return nullptr;
-    const std::string words = given == nullptr ? "" : given->substr(0, kLongest);
+    const std::string words = given == nullptr ? "" : given->substr(0, kLongestWords);
     const Models all = all_models();
     Models found = with_words(all, words);
     const char* match = found.empty() ? "none" : "words";
