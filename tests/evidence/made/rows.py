@@ -66,7 +66,7 @@ def main():
     source = {
         "source": "Measured for this table: Hugging Face’s Trainer on one GPU",
         "url": "https://github.com/huggingface/transformers",
-        "stack": "transformers %s, torch %s" % (head["transformers"], head["torch"]),
+        "stack": "Transformers",
         "standing": "fit",
         "families": {"transformers-later": "seen", "transformers-blind": "blind"},
         "request": {"schedule": "1f1b", "layout": "equal", "gpus": 1, "gpus_per_node": 8, "tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": 1,
@@ -74,8 +74,8 @@ def main():
                     "recompute_layers": 1, "precision": "bf16"},
         "assumed": [],
         "models": models,
-        "note": "How: tests/evidence/made/trainer.py, the Trainer's own settings but bf16=True; random weights and tokens; six steps, time is the middle of the "
-                "last four, memory the most after the first. static_bytes is between two steps, without gradients.",
+        "note": "How: tests/evidence/made/trainer.py (transformers %s, torch %s), the Trainer's own settings but bf16=True; random weights and tokens; six steps, time is the middle of the "
+                "last four, memory the most after the first. static_bytes is between two steps, without gradients." % (head["transformers"], head["torch"]),
     }
     for one in [source, *rows]:
         print(json.dumps(one, ensure_ascii=False))
