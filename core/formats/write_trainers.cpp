@@ -115,7 +115,8 @@ bool has_fsdp(const Plan& plan) { return plan.zero == Zero::gradients || plan.ze
 void write_again(To& to, Name field) {
     const Plan& p = to.plan;
     const bool can = has_fsdp(p) && p.recompute == Recompute::full;
-    if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", can);
+    // of some layers alone it cannot say: all of them need no more memory
+    if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", can || p.recompute == Recompute::block);
     if (!can && p.recompute != Recompute::none) to.leave_field(field);
 }
 

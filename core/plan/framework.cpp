@@ -94,6 +94,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
                 .plain_norms = true},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
+     .pipelines = false,
      .deepest_zero = Zero::weights,
      .joins_adapters = false,
      .frees_logits = true,

