@@ -67,6 +67,7 @@ class ElementWise : TimeSymbols<N> {
         if (single() && m_.layer_norm) return on_.of(kCastLayerNorm[direction]);
         const Constant(&either)[2] = direction == kForward ? kNormForward : kNormBackward;
         const N values = on_.of(either[fw_.plain_norms ? 0 : 1]);
+        if (single() && fw_.plain_norms) return on_.of(&Timing::plain_norms) * on_.computed(kNormsCompute) * values;
         return !fw_.plain_norms || value_of(on_.of(&Timing::plain_norms)) == 1 ? values : on_.of(&Timing::plain_norms) * values;
     }
     bool single() const { return row_of(p_.framework).single_operations; }
@@ -85,7 +86,7 @@ class ElementWise : TimeSymbols<N> {
     [[gnu::noinline]] N single_head_values(Direction direction, const N& norms) const {
         const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads)), heads = (L::a() + k) * L::d();
         const bool fused = fw_.activation_fusion || m_.learned_positions;
-        N values = fused ? 2 * heads : on_.of(kSingleRotary[direction]) * heads;
+        N values = fused ? 2 * heads : on_.of(kSingleRotary[direction]) * on_.computed(kRotaryComputes) * heads;
         if (m_.qk_norm) values = values + norms / 2 * heads;
         return values;
     }

@@ -49,6 +49,7 @@ class EndsCost : TimeSymbols<N> {
         if (fw_.loss == LossKernel::gathered) logits = logits * t_;  // every GPU works through the whole vocabulary
         const bool fused = fw_.loss == LossKernel::native_fused || fw_.loss == LossKernel::te_fused || fw_.loss == LossKernel::tiled;
         if (fused) logits = logits * on_.of(kFusedLoss);
+        if (row_of(p_.framework).single_operations && !fused) logits = logits * on_.computed(kLossComputes);
         return logits * on_.of(&Timing::cross_entropy);
     }
 

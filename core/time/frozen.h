@@ -79,11 +79,12 @@ class FrozenCost : TimeSymbols<N> {
         using std::max;
         if (!widths.any()) return;
         const N each = adapters_.parameters(widths, ranks);
-        const auto pass = [&](const Constant(&bytes)[2], double products) {
-            return max(products * tokens * each / T::on_.rate_16(),
-                       tokens * (T::on_.of(bytes[0]) * widths.in + T::on_.of(bytes[1]) * widths.out) / ranks / T::on_.memory());
-        };
         const bool casts = row_of(p_.framework).single_operations;
+        const auto pass = [&](const Constant(&bytes)[2], double products) {
+            N moved = tokens * (T::on_.of(bytes[0]) * widths.in + T::on_.of(bytes[1]) * widths.out);
+            if (casts) moved = moved * T::on_.computed(kAdaptersCompute);
+            return max(products * tokens * each / T::on_.rate_16(), moved / ranks / T::on_.memory());
+        };
         plus(all.forward, pass(casts ? kCastAdapterForward : kAdapterForward, 2));
         plus(all.backward, pass(casts ? kCastAdapterBackward : kAdapterBackward, 4));
         plus(all.parameters, times == 1 ? each : times * each);

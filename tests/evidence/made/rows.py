@@ -21,11 +21,16 @@ def request_of(run):
     request = {
         "sequence_length": run["sequence_length"],
         "micro_batch": run["micro_batch"],
-        "global_batch": run["micro_batch"] * run.get("sum", 1),
+        "global_batch": run["micro_batch"] * run.get("sum", 1) * run.get("ranks", 1),
         "recompute": "full" if run.get("recompute") else "none",
         "attention": "plain" if run.get("attention") == "eager" else "auto",
         **HELD[run["held"]],
     }
+    if "ranks" in run:
+        request |= {"gpus": run["ranks"], "zero": "none" if run["share"] == "ddp" else "gradients" if run.get("keep") else "weights"}
+    if run.get("share") == "fsdp" and run["held"] == "bf16":  # what learns is held in fp32 (accelerate, fsdp2_prepare_model)
+        del request["master_weights"]
+        request |= HELD["fp32"]
     if run["model"].startswith("gpt2"):  # its class has dropout
         request |= {"hidden_dropout": True, "attention_dropout": True}
     if "targets" in run:
@@ -39,6 +44,8 @@ def config_of(model):
 
 
 def family_of(run):
+    if "share" in run:
+        return "transformers-" + run["share"]
     for name in ("later", "blind"):
         if run["run"].startswith(name):
             return "transformers-" + name
@@ -49,7 +56,9 @@ def row_of(run, gpu, job):
     row = {"id": run["run"], "job": job, "outcome": {"ran": "ran", "out of memory": "oom"}[run["outcome"]], "model": run["model"],
            "family": family_of(run), "request": {"gpu": gpu, **request_of(run)}, "stage": 0}
     if run["outcome"] == "ran":
-        row |= {"peak_bytes": run["peak_bytes"], "static_bytes": run["states_bytes"], "reserved_bytes": run["reserved_bytes"], "step_seconds": run["step_seconds"]}
+        row |= {"peak_bytes": run["peak_bytes"], "static_bytes": run["states_bytes"], "reserved_bytes": run["reserved_bytes"]}
+        if "ranks" not in run:  # whose messages are not sent
+            row["step_seconds"] = run["step_seconds"]
     return row
 
 

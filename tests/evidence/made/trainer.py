@@ -3,9 +3,13 @@ bytes that PyTorch had allocated and reserved at most, and seconds per optimizer
 
     python3 tests/evidence/made/trainer.py [SECONDS] [NAME ...] >rows.jsonl     (torch, transformers, accelerate, peft)
 
-Nothing is downloaded: shapes are those of core/data. SECONDS: no run starts later than this. NAME: only the runs that begin so.
+Nothing is downloaded: shapes are those of core/data. SECONDS: no run starts later than this. NAME: only these runs; * stands for anything.
+
+A run that names "ranks" is the first of so many processes whose messages are not sent (PyTorch's "fake" process group): what is allocated
+is as with all of them, what is computed is not, and its time leaves the network out. Such runs need names, all of one number of ranks.
 """
 
+import fnmatch
 import gc
 import json
 import os
@@ -13,6 +17,7 @@ import pathlib
 import statistics
 import sys
 import time
+import traceback
 
 os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -108,6 +113,64 @@ RUNS = {
     "blind-yi-34b-lora-rc": ("yi-34b", "lora", 1, 4096, {"recompute": True}),
     "blind-1b-bf16-42": ("llama-3.2-1b", "bf16", 42, 2048, {"recompute": True}),
     "blind-8b-bf16-rc-13k": ("llama-3.1-8b", "bf16", 3, 13312, {"recompute": True}),
+    # one of several processes: share is "ddp" (every process holds all) or "fsdp" (version 2, the Trainer's own)
+    "ddp-1b-bf16": ("llama-3.2-1b", "bf16", 4, 2048, {"share": "ddp", "ranks": 8}),
+    "ddp-1b-fp32": ("llama-3.2-1b", "fp32", 4, 2048, {"share": "ddp", "ranks": 8}),
+    "ddp-8b-lora-rc": ("llama-3.1-8b", "lora", 4, 2048, {"share": "ddp", "ranks": 8, "recompute": True}),
+    "ddp-3b-bf16-rc": ("llama-3.2-3b", "bf16", 4, 4096, {"share": "ddp", "ranks": 8, "recompute": True}),
+    "ddp-1b-bf16-sum4": ("llama-3.2-1b", "bf16", 2, 2048, {"share": "ddp", "ranks": 8, "sum": 4}),
+    "ddp-qwen3-1.7b-fp32-rc": ("qwen3-1.7b", "fp32", 4, 2048, {"share": "ddp", "ranks": 8, "recompute": True}),
+    "fsdp-1b-fp32": ("llama-3.2-1b", "fp32", 4, 2048, {"share": "fsdp", "ranks": 8}),
+    "fsdp-1b-bf16": ("llama-3.2-1b", "bf16", 4, 2048, {"share": "fsdp", "ranks": 8}),
+    "fsdp-1b-fp32-rc": ("llama-3.2-1b", "fp32", 8, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-8b-bf16-rc": ("llama-3.1-8b", "bf16", 2, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-8b-fp32": ("llama-3.1-8b", "fp32", 1, 2048, {"share": "fsdp", "ranks": 8}),
+    "fsdp-8b-lora-rc": ("llama-3.1-8b", "lora", 4, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-qwen3-4b-bf16-rc-sum2": ("qwen3-4b", "bf16", 2, 4096, {"share": "fsdp", "ranks": 8, "recompute": True, "sum": 2}),
+    "fsdp-3b-bf16-short": ("llama-3.2-3b", "bf16", 1, 512, {"share": "fsdp", "ranks": 8}),
+    "wide-3b-bf16-rc": ("llama-3.2-3b", "bf16", 2, 4096, {"share": "fsdp", "ranks": 64, "recompute": True}),
+    "wide-8b-fp32-rc": ("llama-3.1-8b", "fp32", 2, 2048, {"share": "fsdp", "ranks": 64, "recompute": True}),
+    "ddp-1b-fp32-sum2": ("llama-3.2-1b", "fp32", 4, 2048, {"share": "ddp", "ranks": 8, "sum": 2}),
+    "ddp-yi-6b-lora-sum2": ("yi-6b", "lora", 2, 2048, {"share": "ddp", "ranks": 8, "sum": 2}),
+    "ddp-gemma2-2b-bf16-rc-sum2": ("gemma-2-2b", "bf16", 2, 2048, {"share": "ddp", "ranks": 8, "sum": 2, "recompute": True}),
+    "fsdp-3b-fp32-keep": ("llama-3.2-3b", "fp32", 2, 2048, {"share": "fsdp", "ranks": 8, "keep": True}),
+    "fsdp-8b-bf16-rc-keep": ("llama-3.1-8b", "bf16", 1, 2048, {"share": "fsdp", "ranks": 8, "keep": True, "recompute": True}),
+    "fsdp-8b-bf16-tiny": ("llama-3.1-8b", "bf16", 1, 256, {"share": "fsdp", "ranks": 8}),
+    # looked at when the estimate of the rows above was done
+    "blind-ddp-gemma-2b-bf16-rc": ("gemma-2b", "bf16", 4, 2048, {"share": "ddp", "ranks": 8, "recompute": True}),
+    "blind-ddp-qwen2.5-1.5b-fp32": ("qwen2.5-1.5b", "fp32", 4, 1024, {"share": "ddp", "ranks": 8}),
+    "blind-ddp-3b-lora-sum4": ("llama-3.2-3b", "lora", 2, 2048, {"share": "ddp", "ranks": 8, "sum": 4}),
+    "blind-ddp-smollm2-fp32-rc-sum4": ("smollm2-1.7b", "fp32", 4, 2048, {"share": "ddp", "ranks": 8, "sum": 4, "recompute": True}),
+    "blind-fsdp-mistral-bf16-rc": ("mistral-7b", "bf16", 1, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "blind-fsdp-qwen3-8b-bf16-rc": ("qwen3-8b", "bf16", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "blind-fsdp-3b-fp32": ("llama-3.2-3b", "fp32", 2, 2048, {"share": "fsdp", "ranks": 8}),
+    "blind-fsdp-olmoe-bf16-rc": ("olmoe-1b-7b", "bf16", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "blind-fsdp-14b-lora-rc": ("qwen2.5-14b", "lora", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "blind-fsdp-qwen3-1.7b-bf16-short": ("qwen3-1.7b", "bf16", 1, 512, {"share": "fsdp", "ranks": 8}),
+    "blind-fsdp-yi-6b-bf16": ("yi-6b", "bf16", 1, 2048, {"share": "fsdp", "ranks": 8}),
+    "blind-fsdp-phi3-bf16-rc-sum4": ("phi-3-mini", "bf16", 2, 2048, {"share": "fsdp", "ranks": 8, "sum": 4, "recompute": True}),
+    "blind-fsdp-gemma2-2b-bf16-rc": ("gemma-2-2b", "bf16", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "blind-fsdp-13b-bf16-rc": ("codellama-13b", "bf16", 1, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "blind-fsdp-gpt2-1.5b-fp32": ("gpt2-1.5b", "fp32", 4, 1024, {"share": "fsdp", "ranks": 8}),
+    "blind-fsdp-7b-lora-sum2": ("llama-2-7b", "lora", 1, 4096, {"share": "fsdp", "ranks": 8, "sum": 2, "recompute": True}),
+    "blind-wide-qwen2.5-7b-bf16-rc": ("qwen2.5-7b", "bf16", 4, 4096, {"share": "fsdp", "ranks": 64, "recompute": True}),
+    "blind-wide-1b-fp32": ("llama-3.2-1b", "fp32", 2, 2048, {"share": "fsdp", "ranks": 64}),
+    # on another card, as the runs of a single process above that were done on both
+    "card-qwen2.5-1.5b-bf16": ("qwen2.5-1.5b", "bf16", 4, 2048, {}),
+    "card-3b-lora-rc": ("llama-3.2-3b", "lora", 4, 4096, {"recompute": True}),
+    "card-qwen3-8b-lora-rc": ("qwen3-8b", "lora", 2, 4096, {"recompute": True}),
+    "card-tinyllama-fp32-rc": ("tinyllama-1.1b", "fp32", 8, 2048, {"recompute": True}),
+    "card-gemma-2b-bf16": ("gemma-2b", "bf16", 1, 4096, {}),
+    "card-nemo-12b-lora-rc": ("mistral-nemo-12b", "lora", 4, 2048, {"recompute": True}),
+    "card-opt-1.3b-bf16": ("opt-1.3b", "bf16", 4, 2048, {}),
+    "card-starcoder2-7b-bf16-rc": ("starcoder2-7b", "bf16", 1, 4096, {"recompute": True}),
+    "card-yi-6b-bf16-rc": ("yi-6b", "bf16", 2, 2048, {"recompute": True}),
+    "card-pythia-fp32": ("pythia-1.4b", "fp32", 2, 2048, {}),
+    "card-smollm2-bf16": ("smollm2-1.7b", "bf16", 4, 2048, {}),
+    "card-phi4-mini-lora": ("phi-4-mini", "lora", 2, 2048, {}),
+    "card-olmoe-lora-rc": ("olmoe-1b-7b", "lora", 2, 4096, {"recompute": True, "targets": ["q_proj", "v_proj"]}),
+    "card-13b-lora": ("codellama-13b", "lora", 2, 2048, {}),
+    "card-8b-lora-12k-rc": ("llama-3.1-8b", "lora", 1, 12288, {"recompute": True}),
 }
 
 
@@ -134,6 +197,28 @@ class Watch(TrainerCallback):
             self.states = torch.cuda.memory_allocated()  # weights and the optimizer's state; gradients are gone
             self.first = torch.cuda.max_memory_allocated()
             torch.cuda.reset_peak_memory_stats()
+
+
+def join(ranks):
+    """Makes this process the first of so many, whose messages are not sent."""
+    import torch.distributed as dist
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=ranks)
+    first = torch.nn.parallel.DistributedDataParallel.__init__
+
+    def init(self, *given, **named):  # the fake group answers with nothing, where a bucket is asked for
+        first(self, *given, **named)
+
+        def same(state, bucket):
+            done = torch.futures.Future()
+            done.set_result(bucket.buffer())
+            return done
+
+        self.register_comm_hook(None, same)
+
+    torch.nn.parallel.DistributedDataParallel.__init__ = init
 
 
 def shape(name):
@@ -174,6 +259,7 @@ def measure(name, held, micro_batch, length, how):
         logging_strategy="no",
         report_to=[],
         disable_tqdm=True,
+        **({"fsdp": True, "fsdp_config": {"reshard_after_forward": not how.get("keep", False)}} if how.get("share") == "fsdp" else {}),
     )
     watch = Watch()
     trainer = Trainer(model=model, args=arguments, train_dataset=Tokens(config.vocab_size, length), callbacks=[watch])
@@ -209,8 +295,13 @@ def main():
     print(json.dumps({"gpu": torch.cuda.get_device_name(), "bytes": torch.cuda.get_device_properties(0).total_memory, "torch": torch.__version__,
                       "transformers": transformers.__version__}), flush=True)
     transformers.logging.set_verbosity_error()
+    ranks = {how.get("ranks", 1) for key, (*_, how) in RUNS.items() if any(fnmatch.fnmatch(key, w) for w in wanted)} or {1}
+    if len(ranks) > 1:
+        raise SystemExit("name runs of one number of ranks")
+    if max(ranks) > 1:
+        join(*ranks)
     for key, (name, held, micro_batch, length, how) in RUNS.items():
-        if (wanted and not any(key.startswith(w) for w in wanted)) or time.time() - start > limit:
+        if {how.get("ranks", 1)} != ranks or (wanted and not any(fnmatch.fnmatch(key, w) for w in wanted)) or time.time() - start > limit:
             continue
         clear()
         row = {"run": key, "model": name, "held": held, "micro_batch": micro_batch, "sequence_length": length, **how,
@@ -221,6 +312,7 @@ def main():
         except torch.OutOfMemoryError as error:
             row |= {"outcome": "out of memory", "said": str(error)[:300], "peak_bytes": torch.cuda.max_memory_allocated()}
         except Exception as error:  # told in its row; the other runs go on
+            traceback.print_exc()
             row |= {"outcome": "failed", "said": repr(error)[:600]}
         row["took"] = round(time.time() - began, 1)
         print(json.dumps(row), flush=True)
