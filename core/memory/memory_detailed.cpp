@@ -135,7 +135,7 @@ class Estimate : Symbols<N> {
     void norms_kept() {
         const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
         if (p_.freezes()) adapter_inputs();
-        if (in_single_ && fw_.plain_norms) return single_norms();
+        if (row_.single_operations && fw_.plain_norms) return single_norms();
         // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
         const N outputs = (fp8() ? 1 : 2) * std::min(m_.norms_per_layer, 2) * split_tokens() * h();
         const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
@@ -162,7 +162,7 @@ class Estimate : Symbols<N> {
                 p_.recomputes(mla_up_proj));
         } else {
             add(Item::qkv_activations, 2 * tokens() * kept_heads() * d() / t());
-            if (m_.qk_norm && in_single_)
+            if (m_.qk_norm && row_.single_operations)
                 add(Item::qk_norm_activations, single().query_and_key_norms());
             else if (m_.qk_norm)
                 add(Item::qk_norm_activations,
@@ -174,13 +174,10 @@ class Estimate : Symbols<N> {
         // it
         const bool projects = keeps_input(p_, lora_output);
         if (projects || !keeps_scores()) add(Item::attention_output, !fp8() || !projects ? output : (fw_.stores_fp8 ? 0.75 : 1.5) * output);
-        const bool copied = in_single_
-                                ? single().copies_output()
-                                : fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects && !keeps_unpacked_inputs(p_);
-        const double copies = (p_.context_parallel > 1 ? 1 : 0) + (copied ? 1 : 0);
+        const double copies = (p_.context_parallel > 1 ? 1 : 0) + (copies_output(projects) ? 1 : 0);
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
-            const bool in_copies = in_single_ || (fw_.attention == AttentionKernel::local && !fw_.softmax_fusion);
+            const bool in_copies = row_.single_operations || (fw_.attention == AttentionKernel::local && !fw_.softmax_fusion);
             const double kept = in_copies ? kScoreCopiesBytes : kScoreBytes;
             const double dropped = in_copies ? kScoreCopiesDropoutBytes : kScoreDropoutBytes;
             add(Item::attention_scores, (kept + (p_.attention_dropout ? dropped : 0)) * scores(), p_.recomputes(core_attn));
@@ -189,9 +186,16 @@ class Estimate : Symbols<N> {
         if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
     }
 
+    // A second time: an adapter's own, or in another order.
+    bool copies_output(bool projects) const {
+        if (p_.freezes() && row_.adapters_cast) return (p_.lora_targets & lora_output) != 0;
+        if (row_.single_operations) return single().copies_output();
+        return fw_.attention == AttentionKernel::flash && p_.micro_batch > 1 && projects && !keeps_unpacked_inputs(p_);
+    }
+
     // LitGPT (model.py) rotates and repeats into new tensors; values that are not repeated keep the whole joint output alive.
     N kept_heads() const {
-        if (in_single_) return single().heads(keeps_scores());
+        if (row_.single_operations) return single().heads(keeps_scores());
         if (!row_of(p_.framework).copies_heads) return a() + 2 * kept_kv_heads();
         return (m_.kv_heads == m_.heads ? 5 : 3) * a();
     }
@@ -215,22 +219,18 @@ class Estimate : Symbols<N> {
     N gated_product(const N& width) const {
         N read = matrix_input() * tokens() * width * fan() / t();
         if (m_.gated && !fw_.activation_fusion) read = read + 2 * tokens() * width / t();
-        if (in_single_ && m_.gelu_steps) read = read + single().gelu_steps(width);
+        if (row_.single_operations && m_.gelu_steps) read = read + single().gelu_steps(width);
         return (fp8() && fw_.stores_fp8) || !keeps_input(p_, lora_down) ? read : read + (fp8() ? 1 : 2) * tokens() * width / t();
     }
     // What adapters read, and keep for their own weight gradients: their norm's output, gathered where the sequence is split (Megatron-
     // Bridge, peft/utils.py: sequence_parallel_input_regather is off), once for all that read it.
     [[gnu::noinline]] void adapter_inputs() {
         const auto keep_inputs = [&](Kept kept, bool feeds_forward) {
-            const double inputs = inputs_of(kLoraQkv) + (feeds_forward ? inputs_of(kLoraIn) : 0);
+            const double inputs = kept_inputs(m_, p_, kLoraQkv) + (feeds_forward ? kept_inputs(m_, p_, kLoraIn) : 0);
             if (inputs > 0) keep(Item::adapter_inputs, kept, (fp8() ? 1 : 2) * inputs * tokens() * h());
         };
         keep_inputs(Kept::dense, true);
         if (!is_dense()) keep_inputs(Kept::experts, m_.experts.shared_ffn > 0);
-    }
-    [[gnu::noinline]] double inputs_of(std::uint32_t matrices) const {
-        if (in_single_) return SingleOperations<N>::adapter_inputs(m_, p_, matrices);
-        return keeps_input(p_, matrices) ? 1 : 0;
     }
     [[gnu::noinline]] void adapters_kept() {
         const Adapters<N> adapters(m_, p_);
@@ -388,7 +388,7 @@ class Estimate : Symbols<N> {
     const Framework& fw_;
     const Stage& stage_;
     const Alive<N> alive_{m_, p_, stage_};
-    const bool in_single_ = row_of(p_.framework).single_operations;
+    const FrameworkRow& row_ = row_of(p_.framework);
     Parameters<N> parameters_;
     StageMemory<N>& result_;
     Items<N>& items_;

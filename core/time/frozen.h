@@ -83,7 +83,7 @@ class FrozenCost : TimeSymbols<N> {
             return max(products * tokens * each / T::on_.rate_16(),
                        tokens * (T::on_.of(bytes[0]) * widths.in + T::on_.of(bytes[1]) * widths.out) / ranks / T::on_.memory());
         };
-        const bool casts = row_of(p_.framework).single_operations;
+        const bool casts = row_of(p_.framework).adapters_cast;
         plus(all.forward, pass(casts ? kCastAdapterForward : kAdapterForward, 2));
         plus(all.backward, pass(casts ? kCastAdapterBackward : kAdapterBackward, 4));
         plus(all.parameters, times == 1 ? each : times * each);
