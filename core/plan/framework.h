@@ -95,7 +95,7 @@ struct FrameworkRow {
     bool adapters_cast = false;                                // each adapter copies what it reads (plan/adapters.h)
     bool checkpoints_in_python = false;                        // torch.utils.checkpoint keeps the CPU busy (time/layer_time.cpp)
     bool scaled_dot_product = false;                           // PyTorch chooses the kernel of attention (framework.cpp)
-    bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory_detailed.cpp)
+    bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory/layer_kept.h)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
