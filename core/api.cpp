@@ -38,6 +38,14 @@ static std::string failure(const Problems& problems, Json job) {
     return dump(Object().add("ok", false).add("problems", to_json(problems)).add("job", std::move(job)));
 }
 
+// Where nothing of the request is a job.
+static std::string answered(std::string_view request, std::size_t most_bytes, Json (*answer)(const Json&, Problems&)) {
+    Problems problems;
+    const auto object = parse(request, most_bytes, problems);
+    Json whole = object ? answer(*object, problems) : Json();
+    return problems.empty() ? dump(std::move(whole)) : failure(problems);
+}
+
 // ---- catalog
 std::string catalog(bool sources) {
     const Catalog& c = fourfold::catalog();
@@ -149,28 +157,13 @@ std::string export_plan(std::string_view request) {
 }
 
 // ---- import_plan
-std::string import_plan(std::string_view request) {
-    Problems problems;
-    const auto object = parse(request, kMaxRequestBytes, problems);
-    Json answer = object ? import_answer(*object, problems) : Json();
-    return problems.empty() ? dump(std::move(answer)) : failure(problems);
-}
+std::string import_plan(std::string_view request) { return answered(request, kMaxRequestBytes, import_answer); }
 
 // ---- find_models
-std::string find_models(std::string_view request) {
-    Problems problems;
-    const auto object = parse(request, kMaxRequestBytes, problems);
-    Json answer = object ? found_models(*object, problems) : Json();
-    return problems.empty() ? dump(std::move(answer)) : failure(problems);
-}
+std::string find_models(std::string_view request) { return answered(request, kMaxRequestBytes, found_models); }
 
 // ---- read_run
-std::string read_run(std::string_view request) {
-    Problems problems;
-    const auto object = parse(request, kMaxPrintedBytes, problems);
-    Json answer = object ? printed_answer(*object, problems) : Json();
-    return problems.empty() ? dump(std::move(answer)) : failure(problems);
-}
+std::string read_run(std::string_view request) { return answered(request, kMaxPrintedBytes, printed_answer); }
 
 // ---- limits
 std::string limits(std::string_view request) {
@@ -180,20 +173,10 @@ std::string limits(std::string_view request) {
 }
 
 // ---- phases
-std::string phases(std::string_view request) {
-    Problems problems;
-    const auto object = parse(request, kMaxRequestBytes, problems);
-    Json answer = object ? phases_answer(*object, problems) : Json();
-    return problems.empty() ? dump(std::move(answer)) : failure(problems);
-}
+std::string phases(std::string_view request) { return answered(request, kMaxRequestBytes, phases_answer); }
 
 // ---- pools
-std::string pools(std::string_view request) {
-    Problems problems;
-    const auto object = parse(request, kMaxRequestBytes, problems);
-    Json answer = object ? pools_answer(*object, problems) : Json();
-    return problems.empty() ? dump(std::move(answer)) : failure(problems);
-}
+std::string pools(std::string_view request) { return answered(request, kMaxRequestBytes, pools_answer); }
 
 // ---- calibrate
 std::string calibrate(std::string_view request) {

@@ -48,7 +48,7 @@ enum class Item {
     adapter_inputs,
     adapter_activations,
     latent_activations,
-    // a layer's attention, from its projections to the scores: memory_detailed.cpp relies on the order
+    // a layer's attention, from its projections to the scores: layer_kept.h relies on the order
     qkv_activations,
     qk_norm_activations,
     attention_output,

@@ -5,29 +5,51 @@
 //   s sequence length   b micro-batch   h hidden size   f feed-forward width   a attention heads   k KV heads   d head width   L layers
 //   v padded vocabulary   t, p, c, D tensor, pipeline, context, data parallel   V chunks per GPU   m micro-batches per step
 #include <algorithm>
+#include <optional>
 
 #include "memory/memory.h"
 
 namespace fourfold {
 
 template <class N>
+static N number(const char* symbol, const char* meaning, const char* unit, std::int64_t value) {
+    return quantity<N>({symbol, meaning, unit}, static_cast<double>(value));
+}
+
+// For schedules that hold more, or steps that hold less, than p micro-batches.
+template <class N>
+static std::optional<N> relative_in_flight(const Plan& plan, const N& p) {
+    if (plan.virtual_stages > 1) {
+        const N V = number<N>("V", "virtual_stages", "", plan.virtual_stages);
+        return named<N>({"i", "relative_in_flight", ""}, 1 + (p - 1) / (p * V));
+    }
+    if (plan.token_slices > 1 && !row_of(plan.schedule).keeps_all) {
+        using std::min;
+        const N n = number<N>("n_s", "token_slices", "", plan.token_slices), m = number<N>("m", "micro_batches", "", plan.micro_batches());
+        return named<N>({"i", "relative_in_flight", ""}, min((p + n - 1) / n, m) / p);
+    }
+    if (plan.global_batch < plan.micro_batch * plan.data_parallel() * plan.pipeline_parallel) {  // m < p
+        const N m = number<N>("m", "micro_batches", "", plan.micro_batches());
+        return named<N>({"i", "relative_in_flight", ""}, m / p);
+    }
+    return std::nullopt;
+}
+
+template <class N>
 Items<N> fujii2024(const Model& model, const Plan& plan) {
-    const auto number = [](const char* symbol, const char* meaning, const char* unit, std::int64_t value) {
-        return quantity<N>({symbol, meaning, unit}, static_cast<double>(value));
-    };
-    const N L = number("L", "layers", "", model.layers);
-    const N h = number("h", "hidden_size", "values_per_token", model.hidden);
-    const N f = number("f", "feed_forward_width", "values_per_token", model.ffn);
-    const N a = number("a", "attention_heads", "", model.heads);
-    const N k = number("k", "kv_heads", "", model.kv_heads);
-    const N d = number("d", "head_width", "values", model.head_dim);
-    const N v = number("v", "padded_vocabulary", "words", padded_vocabulary(model, plan.tensor_parallel));
-    const N s = number("s", "sequence_length", "tokens", plan.sequence_length);
-    const N b = number("b", "micro_batch", "sequences", plan.micro_batch);
-    const N t = number("t", "tensor_parallel", "gpus", plan.tensor_parallel);
-    const N p = number("p", "pipeline_parallel", "stages", plan.pipeline_parallel);
-    const N c = number("c", "context_parallel", "gpus", plan.context_parallel);
-    const N D = number("D", "data_parallel", "model_copies", plan.data_parallel());
+    const N L = number<N>("L", "layers", "", model.layers);
+    const N h = number<N>("h", "hidden_size", "values_per_token", model.hidden);
+    const N f = number<N>("f", "feed_forward_width", "values_per_token", model.ffn);
+    const N a = number<N>("a", "attention_heads", "", model.heads);
+    const N k = number<N>("k", "kv_heads", "", model.kv_heads);
+    const N d = number<N>("d", "head_width", "values", model.head_dim);
+    const N v = number<N>("v", "padded_vocabulary", "words", padded_vocabulary(model, plan.tensor_parallel));
+    const N s = number<N>("s", "sequence_length", "tokens", plan.sequence_length);
+    const N b = number<N>("b", "micro_batch", "sequences", plan.micro_batch);
+    const N t = number<N>("t", "tensor_parallel", "gpus", plan.tensor_parallel);
+    const N p = number<N>("p", "pipeline_parallel", "stages", plan.pipeline_parallel);
+    const N c = number<N>("c", "context_parallel", "gpus", plan.context_parallel);
+    const N D = number<N>("D", "data_parallel", "model_copies", plan.data_parallel());
     const bool one_stage = plan.pipeline_parallel == 1;
     Items<N> items;
 
@@ -43,25 +65,10 @@ Items<N> fujii2024(const Model& model, const Plan& plan) {
     items.add(Item::gradients, (plan.gradients_in_fp32 ? 4 : 2) * P);
     items.add(Item::optimizer, plan.shards_optimizer() ? 12 / (D * c) * P : 12 * P);
 
-    // activations of the first stage; `in_flight` corrects for schedules that hold more, or steps that hold less, than p micro-batches
+    // activations of the first stage
     const N x = named<N>({"x", "sequence_tokens", "tokens"}, s / c);
-    N in_flight = 1;
-    bool corrected = false;
-    if (plan.virtual_stages > 1) {
-        const N V = number("V", "virtual_stages", "", plan.virtual_stages);
-        in_flight = named<N>({"i", "relative_in_flight", ""}, 1 + (p - 1) / (p * V));
-        corrected = true;
-    } else if (plan.token_slices > 1 && !row_of(plan.schedule).keeps_all) {
-        using std::min;
-        const N n = number("n_s", "token_slices", "", plan.token_slices), m = number("m", "micro_batches", "", plan.micro_batches());
-        in_flight = named<N>({"i", "relative_in_flight", ""}, min((p + n - 1) / n, m) / p);
-        corrected = true;
-    } else if (plan.global_batch < plan.micro_batch * plan.data_parallel() * plan.pipeline_parallel) {  // m < p
-        const N m = number("m", "micro_batches", "", plan.micro_batches());
-        in_flight = named<N>({"i", "relative_in_flight", ""}, m / p);
-        corrected = true;
-    }
-    const auto add = [&](Item item, const N& bytes) { items.add(item, corrected ? bytes * in_flight : bytes); };
+    const std::optional<N> in_flight = relative_in_flight<N>(plan, p);
+    const auto add = [&](Item item, const N& bytes) { items.add(item, in_flight ? bytes * *in_flight : bytes); };
 
     add(Item::attention_activations, L / t * (x * b * (h * (12 + 4 * k / a))));
     add(Item::feed_forward_activations, L / t * (x * b * (8 * f)));

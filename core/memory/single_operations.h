@@ -3,19 +3,18 @@
 //   before
 //     they are scaled; modeling_qwen3.py has the same norm for queries and keys
 //   PyTorch, torch.autocast: what is cast for a multiplication is cast for each by itself; layer_norm works in 32 bits
-//   PEFT 0.18, tuners/lora/layer.py, Linear.forward: every adapter casts what it reads to its own type first, so that each keeps a copy
 // and on measured runs (tests/evidence/transformers.jsonl).
 #pragma once
-#include <bit>
-
 #include "memory/memory.h"
-#include "plan/adapters.h"
 #include "plan/stage.h"
+#include "plan/symbols.h"
 
 namespace fourfold {
 
 // Attention with a window gets a mask, unless all of a sequence lies in it.
-inline bool gives_mask(const Model& m, const Plan& p) { return windowed_share(m) > 0 && m.window.tokens <= p.sequence_length; }
+inline bool gives_mask(const Model& m, const Plan& p) {
+    return row_of(p.framework).masks_windows && windowed_share(m) > 0 && m.window.tokens <= p.sequence_length;
+}
 
 template <class N>
 class SingleOperations : Symbols<N> {
@@ -44,20 +43,13 @@ class SingleOperations : Symbols<N> {
         if (scores || gives_mask(m_, p_)) return 3 * a();
         return m_.joined_qkv && !m_.learned_positions ? 2 * a() + 3 * k : a() + 2 * k;
     }
-    // Copies of attention's output: an adapter's own; or, where rotary positions are put together with values that have none, one in the
-    // order that the projection reads.
-    bool copies_output() const { return p_.freezes() ? (p_.lora_targets & lora_output) != 0 : m_.joined_qkv && !m_.learned_positions; }
+    // Of attention's output, in the order that the projection reads: where rotary positions are put together with values that have none.
+    bool copies_output() const { return m_.joined_qkv && !m_.learned_positions; }
     // GELU in steps keeps its input and three values in between, two of them and the input in 32 bits, beside its output.
     [[gnu::noinline]] N gelu_steps(const N& width) const { return m_.gelu_steps ? (4 + 4 + 2 + 4 - 2) * tokens() * width / t() : N(0.0); }
     // Norms of queries and keys, each over a head.
     [[gnu::noinline]] N query_and_key_norms() const {
         return (p_.freezes() ? 4 : 6) * tokens() * (a() + number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t();
-    }
-    // Copies that adapters of some matrices make of what they read.
-    static double adapter_inputs(const Model& model, const Plan& plan, std::uint32_t matrices) {
-        const std::uint32_t adapted = plan.lora_targets & matrices & (model.gated ? lora_all : lora_all & ~std::uint32_t{lora_gate});
-        if (plan.lora_dropout || adapted == 0) return 0;
-        return model.joined_qkv ? 1 : std::popcount(adapted);
     }
 
  private:

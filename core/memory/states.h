@@ -113,7 +113,7 @@ class States : Symbols<N> {
         learn.dense = named<N>({"P_a", "adapter_parameters", ""}, learn.dense);
         if (has_experts_) learn.experts = named<N>({"X_a", "expert_adapter_parameters", ""}, learn.experts);
         weights(Item::adapters, 2 * held(learn));
-        if (row_of(p_.framework).single_operations && keeps_master(p_) && p_.zero == Zero::none)  // made in each pass
+        if (casts_what_learns(p_))  // made in each pass
             between_steps_ -= value_of(2 * held(learn));
         updated(learn, p_.optimizer == Optimizer::muon ? share(learn) : N(0.0));
     }

@@ -3,7 +3,10 @@
 //   T. Dettmers et al.: QLoRA, arXiv 2305.14314 (2023), sections 2 and 3: 4 bits per value, a scale per 64 values, and their scales
 //   Megatron-Bridge, peft/lora.py and peft/utils.py: one adapter for matrices that are one there (linear_qkv, linear_fc1) and one for all
 //     experts of a GPU (share_expert_adapters); tensor parallelism shares out both matrices of an adapter
+//   PEFT 0.18, tuners/lora/layer.py, Linear.forward: every adapter casts what it reads to its own type first, so that each keeps a copy
 #pragma once
+#include <bit>
+
 #include "plan/framework.h"
 #include "plan/symbols.h"
 
@@ -26,6 +29,13 @@ inline bool keeps_unpacked_inputs(const Plan& p) {
 // copy of its own (Adapters::dropped).
 inline bool keeps_input(const Plan& p, std::uint32_t of) {
     return !p.freezes() || keeps_unpacked_inputs(p) || (!p.lora_dropout && (p.lora_targets & of) != 0);
+}
+// How many copies of one input are kept for some matrices that read it. Where each adapter casts what it reads, as many as are adapted.
+[[gnu::noinline]] inline double kept_inputs(const Model& m, const Plan& p, std::uint32_t matrices) {
+    if (!row_of(p.framework).adapters_cast) return keeps_input(p, matrices) ? 1 : 0;
+    const std::uint32_t adapted = p.lora_targets & matrices & (m.gated ? lora_all : lora_all & ~std::uint32_t{lora_gate});
+    if (p.lora_dropout || adapted == 0) return 0;
+    return m.joined_qkv ? 1 : std::popcount(adapted);
 }
 inline constexpr std::uint32_t kLoraQkv = lora_query | lora_key | lora_value, kLoraIn = lora_gate | lora_up;
 

@@ -99,10 +99,14 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .joins_adapters = false,
      .frees_logits = true,
      .single_operations = true,
+     .autocast = true,
+     .masks_windows = true,
+     .adapters_cast = true,
+     .checkpoints_in_python = true,
      .scaled_dot_product = true,
      .frees_gradients = true,
      .residual = kTransformersResidual,
-     .band = Band{0.9, 1.16, "transformers", 75}},
+     .band = Band{0.9, 1.16, "transformers", 75, true}},
 }};
 
 // The habits that a plan may set, each a field of the same name there.

@@ -62,6 +62,7 @@ struct Band {
     double low, high;
     std::string_view basis;  // which runs: words band.<basis>
     int runs = 0;            // how many
+    bool of_all = false;     // models with experts, and adapters, are among them
 };
 
 // One row per framework, in the order of the enum. Everything else asks the row.
@@ -88,9 +89,13 @@ struct FrameworkRow {
     bool stable_embedding = false;                             // beside matrices in 4 bits (memory/states.h)
     bool logits_in_fp32 = false;                               // the model hands them over so
     bool frees_logits = false;                                 // before the loss's backward pass begins
-    bool single_operations = false;                            // make up its layers (memory/single_operations.h)
+    bool single_operations = false;                            // norms, rotary positions, softmax and gates are each several kernels
+    bool autocast = false;                                     // torch.autocast chooses the precision of each operation (below)
+    bool masks_windows = false;                                // attention with a window reads a mask (memory/single_operations.h)
+    bool adapters_cast = false;                                // each adapter copies what it reads (plan/adapters.h)
+    bool checkpoints_in_python = false;                        // torch.utils.checkpoint keeps the CPU busy (time/layer_time.cpp)
     bool scaled_dot_product = false;                           // PyTorch chooses the kernel of attention (framework.cpp)
-    bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory_detailed.cpp)
+    bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory/layer_kept.h)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
@@ -104,11 +109,11 @@ Framework framework_of(const Plan& plan, const Gpu& gpu);
 
 // Whether a copy in fp32 stands beside the weights that learn.
 inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off; }
-// torch.autocast: weights that learn and what flows between layers are in 32 bits, multiplications in 16; the weights' copies are made in
-// each forward pass. Where FSDP or DeepSpeed shares something out, it makes them itself.
-inline bool casts_weights(const Plan& p) {
-    return row_of(p.framework).single_operations && keeps_master(p) && !p.freezes() && p.zero == Zero::none;
-}
+// torch.autocast: weights that learn are in 32 bits, multiplications in 16; the weights' copies are made in each forward pass. Where FSDP
+// or DeepSpeed shares something out, it makes them itself.
+inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autocast && keeps_master(p) && p.zero == Zero::none; }
+// Where all weights learn, what flows between layers is in 32 bits too.
+inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
 
 // The plan with what the framework decides by itself written out.
 Plan with_habits(Plan plan);

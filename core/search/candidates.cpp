@@ -111,7 +111,7 @@ Candidates candidates(const SearchSpace& space) {
     if ((p.open & open_zero) != 0) {
         all.zero = {Zero::optimizer};
         // ZeRO-1 never needs more than none (a test) but beside torch.autocast, and is never slower where the passes hide its traffic
-        if (!row_of(p.framework).hides_shards || row_of(p.framework).single_operations) all.zero.push_back(Zero::none);
+        if (!row_of(p.framework).hides_shards || row_of(p.framework).autocast) all.zero.push_back(Zero::none);
         if ((space.exploration.left_out & without_sharding) == 0)
             for (const Zero deeper : {Zero::gradients, Zero::weights})
                 if (deeper <= row_of(p.framework).deepest_zero) all.zero.push_back(deeper);

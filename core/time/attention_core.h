@@ -23,8 +23,7 @@ class AttentionCore : TimeSymbols<N> {
             L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : L::d();
         const N s = L::s(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
-            if (row_of(p_.framework).single_operations && gives_mask(m_, p_))
-                return masked(layer, 4 * b * s * queries * heads * head_width / c);
+            if (gives_mask(m_, p_)) return masked(layer, 4 * b * s * queries * heads * head_width / c);
             const N rate =
                 started(named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16()), queries / c);
             const N flop = has_window()

@@ -64,7 +64,7 @@ class ElementWise : TimeSymbols<N> {
 
     // Values that two norms read and write, per value of what they work on.
     [[gnu::noinline]] N norm_values(Direction direction) const {
-        if (single() && m_.layer_norm) return on_.of(kCastLayerNorm[direction]);
+        if (row_of(p_.framework).autocast && m_.layer_norm) return on_.of(kCastLayerNorm[direction]);
         const Constant(&either)[2] = direction == kForward ? kNormForward : kNormBackward;
         const N values = on_.of(either[fw_.plain_norms ? 0 : 1]);
         if (single() && fw_.plain_norms) return on_.of(&Timing::plain_norms) * on_.computed(kNormsCompute) * values;

@@ -79,7 +79,7 @@ class FrozenCost : TimeSymbols<N> {
         using std::max;
         if (!widths.any()) return;
         const N each = adapters_.parameters(widths, ranks);
-        const bool casts = row_of(p_.framework).single_operations;
+        const bool casts = row_of(p_.framework).adapters_cast;
         const auto pass = [&](const Constant(&bytes)[2], double products) {
             N moved = tokens * (T::on_.of(bytes[0]) * widths.in + T::on_.of(bytes[1]) * widths.out);
             if (casts) moved = moved * T::on_.computed(kAdaptersCompute);

@@ -1,5 +1,7 @@
-// The shape of the code: includes in core/ go one way, in the order of core/README.md; web/src/ has no circle of imports.
+// The shape of the code: includes in core/ go one way, in the order of core/README.md; web/src/ has no circle of imports; the top level holds
+// what belongs there alone.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import test from 'node:test';
@@ -52,4 +54,19 @@ test('web/src/ has no circle of imports', () => {
     };
     for (const file of sources) visit(file, []);
     assert.deepEqual(circles, []);
+});
+
+test('the top level of the repository holds what belongs there alone', (context) => {
+    let tracked;
+    try {
+        tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', maxBuffer: 1e8 });
+    } catch {
+        return context.skip('no checkout of git');
+    }
+    const belongs = new Set([
+        ...['.ci', '.clang-format', '.clang-tidy', '.github', '.gitignore', 'CHANGELOG.md', 'CMakeLists.txt', 'CMakePresets.json', 'LICENSE'],
+        ...['README.md', 'check', 'core', 'serve', 'tests', 'wasm', 'web'],
+    ]);
+    const found = new Set(tracked.split('\0').filter(Boolean).map((file) => file.split('/')[0]));
+    assert.deepEqual([...found].filter((name) => !belongs.has(name)), []);
 });
