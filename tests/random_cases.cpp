@@ -65,6 +65,7 @@ static void set_habits(Plan& plan) {
                                &Plan::grouped_gemm, &Plan::large_workspaces, &Plan::attention_mask, &Plan::deferred_embedding_gradient})
         plan.*habit = random.one_of({Habit::automatic, Habit::automatic, Habit::on, Habit::off});
     plan.cuda_graphs = random.one_of({CudaGraphs::none, CudaGraphs::none, CudaGraphs::layers, CudaGraphs::step});
+    plan.fully_shard = random.one_of({Habit::automatic, Habit::automatic, Habit::on, Habit::off});
 }
 
 Plan random_plan(Random& random) {

@@ -297,6 +297,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"large_workspaces", leave_changed},
     {"attention_mask", leave_changed},
     {"deferred_embedding_gradient", leave_changed},
+    {"fully_shard", leave_changed},
     {"trained", leave_changed},
     {"lora_rank", leave_changed},
     {"lora_targets", leave_changed},

@@ -1,8 +1,15 @@
-// What FSDP holds whole for a moment. For memory_detailed.cpp. Based on
+// What FSDP holds whole for a moment. For memory_detailed.cpp. Its first version (flat parameters) is based on
 //   Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277 (2023): what is gathered and when; section 3.3.4: between micro-batches that are
 //     accumulated without communication, gradients stay whole
 //   PyTorch, torch/distributed/fsdp/wrap.py, _validate_frozen_params: the gradient of a unit's flat parameter is as long as the unit,
 //     frozen weights and all, wherever something in it learns
+// Its second version (fully_shard: each parameter by itself) on
+//   accelerate, utils/fsdp_utils.py, fsdp2_prepare_model: each layer is a unit, an embedding with weights of its own, and last norm and
+//     head (with a tied embedding), which stay whole from the forward to the backward pass
+//   PyTorch, distributed/fsdp/_fully_shard/_fsdp_param_group.py: in the forward pass what was gathered last stays beside the weights that
+//     were copied out of it; in the backward pass the next unit is gathered ahead; what a unit sends of its gradients stays until the next
+//     unit sends
+// and on measured runs (tests/evidence/transformers.jsonl).
 #pragma once
 #include "memory/memory.h"
 #include "plan/adapters.h"
@@ -13,12 +20,13 @@ namespace fourfold {
 template <class N>
 class Gathered : Symbols<N> {
  public:
-    Gathered(const Model& model, const Plan& plan, const Stage& stage, Parameters<N>& parameters, Items<N>& items)
-        : Symbols<N>(model, plan), stage_(stage), parameters_(parameters), items_(items) {}
+    Gathered(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, Parameters<N>& parameters,
+             Items<N>& items)
+        : Symbols<N>(model, plan), fw_(framework), stage_(stage), parameters_(parameters), items_(items) {}
 
     // What FSDP gathers for a moment: the layer at work and the one that is fetched ahead, or head and layer; and one unit's gradients.
     void add_items() {
-        if (p_.zero != Zero::weights && p_.zero != Zero::gradients) return;
+        if ((p_.zero != Zero::weights && p_.zero != Zero::gradients) || fully_shards(p_, fw_)) return;
         const N layer = named<N>({"G", "largest_layer", ""}, parameters_.largest_layer());
         const N head = parameters_.vocabulary();
         const bool head_is_largest = stage_.has_head && value_of(head) > value_of(layer);
@@ -27,9 +35,40 @@ class Gathered : Symbols<N> {
         items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * (head_is_largest ? head : layer));
     }
 
+    // Of the second version, bytes beyond the head, while the last layer's backward pass works: its weights and the next ones, its
+    // gradients, and those of the head, on their way or, where it is tied, whole until the end.
+    [[gnu::noinline]] N at_backward() const {
+        N bytes = p_.zero == Zero::weights ? layers_at_backward() : N(0.0);
+        if (!p_.freezes()) bytes = bytes + gradients_at_backward();
+        return bytes;
+    }
+    // In the forward pass, what was gathered last, beside the weights: the head, or a layer where a tied one is there from the beginning.
+    N at_head() const { return 2 * (parameters_.separate_head() ? parameters_.vocabulary() : layer()); }
+    // What stays whole between the two passes without being gathered anew, and goes with each layer of the second.
+    double freed_by_backward() const {
+        return fully_shards(p_, fw_) && p_.zero == Zero::gradients ? value_of(all()) - 2 * value_of(parameters_.vocabulary()) : 0;
+    }
+    // At the moment of the head, or of that layer.
+    [[gnu::noinline]] void add_items_of_moment(bool backward) {
+        N weights = p_.zero == Zero::weights ? (stage_.has_head ? 2 * parameters_.vocabulary() : N(0.0)) : all();
+        if (backward && p_.zero == Zero::weights) weights = value_of(weights) > 0 ? weights + layers_at_backward() : layers_at_backward();
+        if (value_of(weights) > 0) items_.add(Item::gathered_weights, weights);
+        if (backward && !p_.freezes()) items_.add(Item::whole_gradients, gradients_at_backward());
+    }
+
  private:
     using L = Symbols<N>;
     using L::m_, L::p_;
+
+    N layer() const { return named<N>({"G", "largest_layer", ""}, parameters_.largest_layer()); }
+    N layers_at_backward() const {
+        return 2 * (p_.freezes() ? L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer() : 2 * layer());
+    }
+    N all() const { return 2 * (parameters_.expert_layers() > 0 ? parameters_.dense() + parameters_.routed() : parameters_.dense()); }
+    N gradients_at_backward() const {
+        const bool whole_head = stage_.has_head && !parameters_.separate_head();
+        return whole_head ? 2 * (layer() + parameters_.vocabulary()) : 2 * layer();
+    }
 
     // Frozen weights are gathered as they are stored; gradients are those of a layer's adapters.
     [[gnu::noinline]] void frozen(const N& layer, bool head_is_largest, const N& head) {
@@ -48,6 +87,7 @@ class Gathered : Symbols<N> {
         items_.add(Item::whole_gradients, p_.micro_batches() > 1 ? L::number("n_h", "stage_layers", "", stage_.layers()) * one : one);
     }
 
+    const Framework& fw_;
     const Stage& stage_;
     Parameters<N>& parameters_;
     Items<N>& items_;

@@ -10,6 +10,7 @@
 #include "memory/memory.h"
 #include "plan/framework.h"
 #include "plan/parameters.h"
+#include "plan/shares.h"
 
 namespace fourfold {
 
@@ -19,17 +20,30 @@ inline bool frees_gradients(const Plan& p) {
            (p.zero == Zero::gradients || p.zero == Zero::weights || p.data_parallel() * p.context_parallel == 1);
 }
 
+// Where FSDP of the second version shares them out: while the first layer works, or the embedding, whose share comes last. Whole are then
+// the embedding's gradient, or a tied one's, the head's and their sum; and what the first layer sends.
+template <class N>
+double end_of_shards(const Plan& p, Parameters<N>& parameters, double at_layer) {
+    if (p.freezes()) return at_layer;
+    const double share = (keeps_master(p) ? 4 : 2) / optimizer_sharers(p, p.tensor_grid());
+    const double embedding = value_of(parameters.vocabulary()), layer = value_of(parameters.largest_layer());
+    const double whole = 2 * ((parameters.separate_head() ? 1 : 3) * embedding + layer);
+    return std::max(at_layer - share * layer, whole) - share * embedding;
+}
+
 // Adds what gradients need beyond the room that activations leave behind. `kept`: all that layers keep on the GPU, `of_layer`: by one of
 // them. The gradient of the embedding comes last, when no layer works any more; that of a tied head comes first.
 template <class N>
-void add_late_gradients(const Plan& p, const Parameters<N>& parameters, double of_layer, double kept, StageMemory<N>& result) {
+void add_late_gradients(const Plan& p, const Framework& framework, Parameters<N>& parameters, double of_layer, double kept,
+                        StageMemory<N>& result) {
     using std::max;
     const bool comes_last = !p.freezes() && parameters.separate_head();
     const double embedding = comes_last ? (p.gradients_in_fp32 ? 4 : 2) * value_of(parameters.vocabulary()) : 0;
     const bool tied = !p.freezes() && !parameters.separate_head() && p.zero == Zero::none && p.pipeline_parallel == 1;
     const double both = tied ? 4 * value_of(parameters.vocabulary()) : 0;  // one of 32 bits, or two of 16, beside the sum
     const double beginning = kept + std::max(result.at_head, result.at_backward);
-    const double end = std::max(of_layer + result.at_backward - embedding, both);
+    const double end = fully_shards(p, framework) ? end_of_shards(p, parameters, of_layer + result.at_backward)
+                                                  : std::max(of_layer + result.at_backward - embedding, both);
     const N freed = quantity<N>({"A_z", "freed_activations", "bytes"}, beginning - std::max(0.0, end));
     const N rest = max(named<N>({"G_a", "late_gradients", "bytes"}, result.late_gradients) - freed, N(0.0));
     if (value_of(rest) > 0) result.items.add(Item::gradients, rest);

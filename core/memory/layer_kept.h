@@ -74,7 +74,7 @@ class LayerKept : Symbols<N> {
         again = value_of(again) > 0 ? again + bytes : bytes;
     }
 
-    SingleOperations<N> single() const { return {m_, p_, stage_}; }
+    SingleOperations<N> single() const { return {m_, p_, fw_, stage_}; }
     // Single operations keep copies, and what each matrix reads.
     [[gnu::noinline]] void single_norms() {
         const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
@@ -161,8 +161,9 @@ class LayerKept : Symbols<N> {
     }
 
     // What the activation function reads, and what the second matrix reads unless it is computed again or frozen. A gate that is not fused
-    // with its product keeps both factors.
+    // with its product keeps both factors. PyTorch's ReLU keeps what it writes.
     N gated_product(const N& width) const {
+        if (row_.single_operations && m_.relu) return 2 * tokens() * width / t();
         N read = matrix_input() * tokens() * width * fan() / t();
         if (m_.gated && !fw_.activation_fusion) read = read + 2 * tokens() * width / t();
         if (row_.single_operations && m_.gelu_steps) read = read + single().gelu_steps(width);

@@ -19,23 +19,23 @@ inline bool gives_mask(const Model& m, const Plan& p) {
 template <class N>
 class SingleOperations : Symbols<N> {
  public:
-    SingleOperations(const Model& model, const Plan& plan, const Stage& stage) : Symbols<N>(model, plan, stage.longest_slice) {}
+    SingleOperations(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage)
+        : Symbols<N>(model, plan, stage.longest_slice),
+          autocast_(row_of(plan.framework).autocast && !fully_shards(plan, framework)) {}  // FSDP casts by itself
 
-    // Of all norms of a layer, bytes. Their input is a copy of 32 bits, or what flows where that has 32.
+    // Of all norms of a layer, bytes. Their input is a copy of 32 bits, or what flows where that has 32: two that read the same keep it
+    // once.
     [[gnu::noinline]] N norm_copies() const {
-        const double scaled = p_.freezes() || m_.layer_norm ? 0 : flow();
-        return (4 + scaled) * m_.norms_per_layer * split_tokens() * h();
+        const bool once = m_.parallel_norms && m_.layer_norm && (flow() == 4 || !autocast_);
+        return norm_bytes() * (once ? 1 : m_.norms_per_layer) * split_tokens() * h();
     }
     // What the matrices behind the two norms read: once, or cast for each.
     [[gnu::noinline]] N norm_outputs() const {
-        const bool each = flow() == 4 || m_.layer_norm;
+        const bool each = flow() == 4 || (m_.layer_norm && autocast_);
         return 2 * (each ? attention_matrices() + (m_.gated && !m_.joined_qkv ? 2 : 1) : 2) * split_tokens() * h();
     }
     // Behind the last layer: the same, for the one matrix of the head.
-    [[gnu::noinline]] N last_norm() const {
-        const double scaled = p_.freezes() || m_.layer_norm ? 0 : flow();
-        return (4 + scaled + (p_.freezes() ? 0 : 2)) * split_tokens() * h();
-    }
+    [[gnu::noinline]] N last_norm() const { return (norm_bytes() + (p_.freezes() ? 0 : 2)) * split_tokens() * h(); }
     // Heads that attention keeps of queries, keys and values. Rotary positions give new queries and keys; values of a joined matrix keep
     // its whole output alive. Where there are scores or a mask, keys and values are repeated for every query head.
     [[gnu::noinline]] N heads(bool scores) const {
@@ -45,11 +45,13 @@ class SingleOperations : Symbols<N> {
     }
     // Of attention's output, in the order that the projection reads: where rotary positions are put together with values that have none.
     bool copies_output() const { return m_.joined_qkv && !m_.learned_positions; }
-    // GELU in steps keeps its input and three values in between, two of them and the input in 32 bits, beside its output.
-    [[gnu::noinline]] N gelu_steps(const N& width) const { return m_.gelu_steps ? (4 + 4 + 2 + 4 - 2) * tokens() * width / t() : N(0.0); }
+    // GELU in steps keeps its input and three values in between, two of them and the input in 32 bits under autocast, beside its output.
+    [[gnu::noinline]] N gelu_steps(const N& width) const {
+        return m_.gelu_steps ? (autocast_ ? 4 + 4 + 2 + 4 - 2 : 2 + 2 + 2) * tokens() * width / t() : N(0.0);
+    }
     // Norms of queries and keys, each over a head.
     [[gnu::noinline]] N query_and_key_norms() const {
-        return (p_.freezes() ? 4 : 6) * tokens() * (a() + number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t();
+        return (4 + scaled_bytes(2)) * tokens() * (a() + number("k_m", "kv_heads", "", as_double(m_.kv_heads))) * d() / t();
     }
 
  private:
@@ -57,7 +59,12 @@ class SingleOperations : Symbols<N> {
     using L::as_double, L::m_, L::p_, L::number, L::tokens, L::split_tokens, L::h, L::a, L::d, L::t;
 
     double attention_matrices() const { return m_.joined_qkv ? 1 : 3; }
+    // Of a value of a norm: what it reads, and, where its scale learns, the normalised value before that. LayerNorm is one kernel.
+    double norm_bytes() const { return m_.layer_norm ? (autocast_ ? 4 : 2) : 4 + scaled_bytes(flow()); }
+    double scaled_bytes(double of_input) const { return p_.freezes() ? 0 : m_.norms_in_32_bits ? 4 : of_input; }
     double flow() const { return casts_weights(p_) ? 4 : 2; }  // bytes of a value between layers
+
+    const bool autocast_;
 };
 
 }  // namespace fourfold

@@ -57,13 +57,16 @@ class States : Symbols<N> {
     }
     N whole(const Both& of) const { return has_experts_ ? of.dense + of.experts : of.dense; }
     [[gnu::noinline]] N share(const Both& of) const { return has_experts_ ? of.dense / S_ + of.experts / R_ : of.dense / S_; }
-    [[gnu::noinline]] N held(const Both& of) const { return p_.zero == Zero::weights ? share(of) : whole(of); }
+    [[gnu::noinline]] N held(const Both& of) const { return p_.zero == Zero::weights || fully_shards() ? share(of) : whole(of); }
+    bool fully_shards() const { return fourfold::fully_shards(p_, fw_); }
+    // Those in 32 bits are the only ones (accelerate, utils/fsdp_utils.py, fsdp2_prepare_model).
+    bool master_is_weight() const { return fully_shards() && keeps_master(p_); }
     bool shares_gradients() const { return p_.zero == Zero::weights || p_.zero == Zero::gradients; }
 
     void learning(const Both& all) {
         if (casts_weights(p_))
             copies_of_weights(all);
-        else
+        else if (!master_is_weight())
             weights(Item::weights, 2 * held(all));
         if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices, where one does not serve for both;
                                                // embedding and head stay in bf16
@@ -112,7 +115,7 @@ class States : Symbols<N> {
         }
         learn.dense = named<N>({"P_a", "adapter_parameters", ""}, learn.dense);
         if (has_experts_) learn.experts = named<N>({"X_a", "expert_adapter_parameters", ""}, learn.experts);
-        weights(Item::adapters, 2 * held(learn));
+        if (!master_is_weight()) weights(Item::adapters, 2 * held(learn));
         if (casts_what_learns(p_))  // made in each pass
             between_steps_ -= value_of(2 * held(learn));
         updated(learn, p_.optimizer == Optimizer::muon ? share(learn) : N(0.0));
@@ -130,7 +133,9 @@ class States : Symbols<N> {
         const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         const N mine = share(all);
         // those that are shared out wait where they are used (ZeRO-Offload, section 4)
-        if (!shares_gradients())
+        if (fully_shards())
+            gradients_of_shards(all);
+        else if (!shares_gradients())
             gradients(gradient * whole(all));
         else if (p_.optimizer_offload < 1)
             gradients(gradient * on_gpu(mine));
@@ -141,12 +146,34 @@ class States : Symbols<N> {
     // A weight's own gradient stands in the moment of its layer or head.
     void gradients(const N& bytes) {
         if (p_.updates_in_backward() && !fw_.gradient_fusion) return;
+        const bool alone = p_.data_parallel() * p_.context_parallel == 1;
+        if (row_of(p_.framework).averages_in_buckets && !alone) return beside_buckets(bytes);
         if (frees_gradients(p_))
             result_.late_gradients = bytes;
         else
             items_.add(Item::gradients, bytes);
-        if (row_of(p_.framework).frees_gradients && p_.adds_up() && p_.data_parallel() * p_.context_parallel == 1)
+        if (row_of(p_.framework).frees_gradients && p_.adds_up() && alone) between_steps_ -= value_of(bytes);
+    }
+    // Buckets stay; a copy's own gradients come late, or stay while micro-batches are added up (PyTorch, nn/parallel/distributed.py:
+    // gradient_as_bucket_view is off).
+    [[gnu::noinline]] void beside_buckets(const N& bytes) {
+        if (!p_.adds_up()) {
+            items_.add(Item::gradients, bytes);
+            result_.late_gradients = bytes;
+            return;
+        }
+        items_.add(Item::gradients, number("c_g", "gradient_copies", "", 2) * bytes);
+        between_steps_ -= value_of(bytes);
+    }
+    // While micro-batches are added up nothing is sent, and gradients are whole (FSDPModule.set_requires_gradient_sync). Otherwise shares
+    // of them come late, in the weights' own format.
+    [[gnu::noinline]] void gradients_of_shards(const Both& all) {
+        if (p_.adds_up()) {
+            const N bytes = 2 * whole(all);
+            items_.add(Item::gradients, bytes);
             between_steps_ -= value_of(bytes);
+        } else if (p_.optimizer_offload < 1)
+            result_.late_gradients = (keeps_master(p_) ? 4 : 2) * on_gpu(share(all));
     }
     N on_gpu(const N& states) const {
         if (p_.optimizer_offload == 0) return states;

@@ -152,6 +152,9 @@ void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.joined_qkv = family.has(joined_qkv);
     model.gelu_steps = family.has(gelu_steps);
     model.capped_logits = family.has(capped_logits);
+    model.relu = family.has(relu);
+    model.norms_in_32_bits = family.has(norms_in_32_bits);
+    model.parallel_norms = family.has(parallel_norms) && read.flag("use_parallel_residual", true);
     const std::string name = read.text("_name_or_path");
     const std::string last = name.substr(name.rfind('/') + 1);
     if (name.size() <= 120) model.label = last;

@@ -65,10 +65,13 @@ struct Model {
     bool attention_sinks = false;    // a learned logit per head beside the scores (gpt-oss)
     bool embedding_norm = false;     // a norm behind the embedding (BLOOM)
     // As transformers computes it; other frameworks differ (memory/single_operations.h).
-    bool joined_qkv = false;     // queries, keys and values come from one matrix
-    bool gelu_steps = false;     // GELU in single steps
-    bool capped_logits = false;  // by a hyperbolic tangent
-    int norms_per_layer = 2;     // 1: attention and feed-forward part read one and the same (Falcon)
+    bool joined_qkv = false;        // queries, keys and values come from one matrix
+    bool gelu_steps = false;        // GELU in single steps
+    bool capped_logits = false;     // by a hyperbolic tangent
+    bool relu = false;              // the activation function of a feed-forward part without a gate
+    bool norms_in_32_bits = false;  // multiply by their scale before they go back to 16
+    bool parallel_norms = false;    // both norms of a layer read the same
+    int norms_per_layer = 2;        // 1: attention and feed-forward part read one and the same (Falcon)
     Experts experts;
     ExpertLayers expert_layers;  // those with experts in the place of the dense feed-forward part
     LatentAttention latent;

@@ -40,7 +40,10 @@ enum Trait : std::uint32_t {
     limited_gate = 64,  // what the gate reads and what it multiplies are limited to a range first
     joined_qkv = 128,   // queries, keys and values come from one matrix
     gelu_steps = 256,   // GELU by its approximation, step by step (transformers: gelu_new)
-    capped_logits = 512
+    capped_logits = 512,
+    relu = 1024,
+    norms_in_32_bits = 2048,  // transformers: Gemma's and OLMo 2's multiply by the scale in 32 bits
+    parallel_norms = 4096     // unless use_parallel_residual says otherwise
 };
 
 struct Family {

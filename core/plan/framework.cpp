@@ -16,7 +16,7 @@ static constexpr Residual kMegatronResidual{0.90, 0.03, 229, "megatron"}, kPyTor
 static constexpr Residual kNanotronResidual{0.82, 0.16, 1247, "nanotron"};
 // transformers: chosen with nine runs in view that hold 0.8 to 1.14 of an H200 (tests/evidence/transformers.jsonl): of those up to 0.9 all
 // ran, of those from 1 on none; in between large logits ran out earlier than layers did.
-static constexpr Residual kTransformersResidual{0.95, 0.035, 80, "transformers"};
+static constexpr Residual kTransformersResidual{0.95, 0.035, 160, "transformers"};
 // DeepSeek's: no run with its memory was published; as wide as the widest of the others.
 static constexpr Residual kReportedResidual{0.87, 0.16, 0, "hai_llm"};
 
@@ -91,7 +91,8 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
                 .transformer_engine = false,
                 .gradient_fusion = false,
                 .activation_fusion = false,
-                .plain_norms = true},
+                .plain_norms = true,
+                .fully_shard = true},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
      .pipelines = false,
@@ -104,9 +105,10 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .adapters_cast = true,
      .checkpoints_in_python = true,
      .scaled_dot_product = true,
+     .averages_in_buckets = true,
      .frees_gradients = true,
      .residual = kTransformersResidual,
-     .band = Band{0.9, 1.16, "transformers", 75, true}},
+     .band = Band{0.9, 1.16, "transformers", 119, true}},
 }};
 
 // The habits that a plan may set, each a field of the same name there.
@@ -123,6 +125,7 @@ static constexpr HabitRow kHabits[] = {
     {&Plan::large_workspaces, &Framework::large_workspaces},
     {&Plan::attention_mask, &Framework::attention_mask},
     {&Plan::deferred_embedding_gradient, &Framework::deferred_embedding_gradient},
+    {&Plan::fully_shard, &Framework::fully_shard},
 };
 
 // Megatron-LM overlaps them where chunks are interleaved, unless --no-overlap-p2p-communication is given (training/arguments.py).

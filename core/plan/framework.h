@@ -39,6 +39,7 @@ struct Framework {
     bool plain_norms = false;             // single operations, which keep copies in fp32
     bool attention_mask = false;          // b*s*s bytes at the peak
     bool deferred_embedding_gradient = false;
+    bool fully_shard = false;   // PyTorch's FSDP of the second version shares out each parameter by itself (memory/gathered.h)
     bool grouped_gemm = false;  // of experts: more workspaces
     bool sends_once = false;    // a token goes once to each node with experts of its, then on inside (DeepEP); else every copy by itself
     // What DeepSeek's report tells of fp8 (arXiv 2412.19437, section 3.3.3): experts, activation functions and matrices that wait
@@ -96,6 +97,7 @@ struct FrameworkRow {
     bool checkpoints_in_python = false;                        // torch.utils.checkpoint keeps the CPU busy (time/layer_time.cpp)
     bool scaled_dot_product = false;                           // PyTorch chooses the kernel of attention (framework.cpp)
     bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory/layer_kept.h)
+    bool averages_in_buckets = false;                          // copies' gradients, beside each copy's own (DistributedDataParallel)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
@@ -114,6 +116,11 @@ inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off;
 inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autocast && keeps_master(p) && p.zero == Zero::none; }
 // Where all weights learn, what flows between layers is in 32 bits too.
 inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
+
+// Whether FSDP of the second version shares out weights and gradients.
+inline bool fully_shards(const Plan& p, const Framework& framework) {
+    return framework.fully_shard && (p.zero == Zero::gradients || p.zero == Zero::weights);
+}
 
 // The plan with what the framework decides by itself written out.
 Plan with_habits(Plan plan);

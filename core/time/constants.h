@@ -64,13 +64,20 @@ inline constexpr Constant kSingleGate[] = {{{"i_af", "activation_values_forward"
 inline constexpr Constant kSingleRotary[] = {{{"i_hf", "rotary_values_forward", "values"}, 28},
                                              {{"i_hb", "rotary_values_backward", "values"}, 35}};
 // Single operations that calculate as long as they move: the part of their time that a faster memory does not shorten, on the card whose
-// memory gives each multiprocessor so many bytes per second; norms, rotary positions, the loss, adapters. (measured: the same operations on
-// H200 and on H100, whose multiplications take equally long, tests/evidence/made)
-inline constexpr Constant kComputedPart[] = {{{"x_n", "computed_part_norms", ""}, 0.44},
-                                             {{"x_h", "computed_part_rotary", ""}, 0.82},
-                                             {{"x_l", "computed_part_loss", ""}, 0.17},
-                                             {{"x_a", "computed_part_adapters", ""}, 0.37}};
-enum ComputedPart : std::size_t { kNormsCompute, kRotaryComputes, kLossComputes, kAdaptersCompute };
+// memory gives each multiprocessor so many bytes per second: norms, rotary positions, the loss, adapters, Adam. (measured: the same
+// operations on H200 and on H100, whose multiplications take equally long, tests/evidence/made)
+inline constexpr Constant kComputedPart[] = {
+    {{"x_n", "computed_part_norms", ""}, 0.44},  {{"x_h", "computed_part_rotary", ""}, 0.82},
+    {{"x_l", "computed_part_loss", ""}, 0.17},   {{"x_a", "computed_part_adapters", ""}, 0.37},
+    {{"x_u", "computed_part_update", ""}, 0.25}, {{"x_u", "computed_part_update", ""}, 0.53}};  // averages of 32 bits, and of 16
+enum ComputedPart : std::size_t {
+    kNormsCompute,
+    kRotaryComputes,
+    kLossComputes,
+    kAdaptersCompute,
+    kUpdateComputes,
+    kUpdateComputesIn16Bits
+};
 inline constexpr Constant kComputedAt{{"H_0", "computed_at", "bytes_per_s"}, 4800e9 / 132};
 // torch.autocast: LayerNorm, which works in 32 bits, per hidden value and two of them; and, where 32 bits flow between layers, what that
 // takes more per hidden value: residuals, and a copy for each matrix. (counted)
@@ -158,6 +165,7 @@ struct Timing {
     double host_layer;                // seconds of CPU per layer
     double host_experts;              // seconds of CPU more per layer with experts: routing, sorting, counting tokens
     double host_adapter;              // seconds of CPU more per adapter of a layer
+    double host_shard;                // seconds of CPU more per layer that FSDP's second version gathers
     double graphed_host;              // part of both that is left where parts of layers are launched from CUDA graphs
     double fixed;                     // seconds per step
     double straggler;                 // per doubling of nodes

@@ -53,7 +53,8 @@ class Update : TimeSymbols<N> {
         N moved = L::number(kUpdate.symbol.letter, kUpdate.symbol.meaning, kUpdate.symbol.unit, update_bytes(p_)) * mine;
         if (p_.optimizer_offload > 0) moved = moved * (1 - L::number("o", "optimizer_on_host", "", p_.optimizer_offload));
         N update = (moved + on_.of(kClearing) * parameters) / on_.stream();
-        if (row_of(p_.framework).single_operations) update = update * on_.computed(p_.moments == Moments::fp32 ? kUpdateComputes : kUpdateComputesIn16Bits);
+        if (row_of(p_.framework).single_operations)
+            update = update * on_.computed(p_.moments == Moments::fp32 ? kUpdateComputes : kUpdateComputesIn16Bits);
         return p_.optimizer == Optimizer::muon && !p_.freezes() ? update + muon(ranks) : update;
     }
 

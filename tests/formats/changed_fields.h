@@ -66,6 +66,7 @@ inline constexpr Changed kChanged[] = {
     {"large_workspaces", "{}", R"("off")"},
     {"attention_mask", "{}", R"("on")"},
     {"deferred_embedding_gradient", "{}", R"("on")"},
+    {"fully_shard", "{}", R"("on")"},
     {"sequence_parallel", "{}", "false"},
     {"tensor_overlap", "{}", "true"},
     {"overlap_gradients", "{}", "false"},

@@ -9,9 +9,6 @@ using namespace fourfold::tests;
 
 namespace {
 
-constexpr double kOfLayer = 48 * (6 + 4) * 10 + 60 * 48 + 96 + 3 * 48 * 80;  // 19,296 parameters
-constexpr double kWords = 256 * 48;
-constexpr double kParameters = 6 * kOfLayer + 2 * kWords + 48;
 constexpr double kTokens = 60;
 
 // One GPU, one micro-batch; weights, gradients and averages in 16 bits.
@@ -127,6 +124,18 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 2 * 2 * 80);
     c.model.gelu_steps = true;
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80);
+    c = in_16_bits();
+    c.model.gated = false, c.model.relu = true;  // what it writes
+    CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 2 * 80);
+    c = in_16_bits();
+    c.model.norms_in_32_bits = true;  // the normalised value, too
+    CHECK(c(Item::norm_copies) == 6 * kTokens * (2 * (4 + 4) * 48 + 2 * 4));
+    c = in_32_bits();
+    c.model.layer_norm = c.model.parallel_norms = true;  // both read what flows, in 32 bits
+    CHECK(c(Item::norm_copies) == 6 * kTokens * (4 * 48 + 2 * 8));
+    c = in_16_bits();
+    c.model.layer_norm = c.model.parallel_norms = true;  // each casts it for itself
+    CHECK(c(Item::norm_copies) == 6 * kTokens * (2 * 4 * 48 + 2 * 8));
     c = in_16_bits();
     c.plan.activation_fusion = Habit::on;
     CHECK(c(Item::norm_copies) == -1);

@@ -62,4 +62,10 @@ inline constexpr double kVocabulary = 6'144;                                 // 
 inline constexpr double kFirst = 3 * kLayer + kVocabulary;                   // 35,232: three layers and the embedding
 inline constexpr double kLast = 3 * kLayer + kVocabulary + 48;               // 35,280: three layers, the final norm and the head
 
+// The same of a layer, of the embedding or the head, and of the whole dense model, where nothing is split and both have weights of their
+// own.
+inline constexpr double kOfLayer = 48 * (6 + 4) * 10 + 60 * 48 + 96 + 3 * 48 * 80;  // 19,296
+inline constexpr double kWords = 256 * 48;
+inline constexpr double kParameters = 6 * kOfLayer + 2 * kWords + 48;
+
 }  // namespace fourfold::tests

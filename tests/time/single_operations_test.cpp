@@ -12,6 +12,11 @@ namespace {
 // forward, or gradients of the inputs, of the four matrices; bytes, as in items_test.cpp
 constexpr double kMatrices = 16'560 + 12'240 + 23'040 + 14'400;
 
+// Of an operation of which so much does not depend on memory, on a machine whose 10 multiprocessors have 100e9 bytes per second each, not
+// the 36.4e9 of an H200's.
+constexpr double computed(double part) { return 1 - part + part * (kH / 0.85 / 10) / (4'800e9 / 132); }
+constexpr double kNorms = computed(0.44), kRotary = computed(0.82), kAdapters = computed(0.37);
+
 Case in_16_bits() {
     Case c = dense();
     c.plan.framework = FrameworkKind::transformers, c.plan.zero = Zero::none, c.plan.master_weights = Habit::off;
@@ -23,18 +28,21 @@ Case in_16_bits() {
 TEST_CASE("single operations by hand: element-wise work where 16 bits flow, and where 32 do") {
     Case c = in_16_bits();
     // 60 tokens, 2 bytes, 0.9 of them: norms 10 and residuals 6 of 48 values, rotary positions 28 of 8 heads of 10, the gate 5 of 80
-    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((480 + 288) / 2 + (28 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
-    CHECK(c.layers().dense.element_backward == Approx(0.9 * 120 * ((720 + 288) / 2 + (35 * 80 + 8.5 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_forward ==
+          Approx(0.9 * 120 * ((kNorms * 480 + 288) / 2 + (kRotary * 28 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_backward ==
+          Approx(0.9 * 120 * ((kNorms * 720 + 288) / 2 + (kRotary * 35 * 80 + 8.5 * 80) / 2) / kH).epsilon(1e-12));
     c.plan.master_weights = Habit::automatic;  // 8 and 30 of 48 more; 9,600 weights of a layer are cast, in 6 bytes each
     CHECK(c.layers().dense.element_forward ==
-          Approx((0.9 * 120 * ((480 + 288 + 384) / 2 + (28 * 80 + 5 * 80) / 2) + 6 * 9'600) / kH).epsilon(1e-12));
+          Approx((0.9 * 120 * ((kNorms * 480 + 288 + 384) / 2 + (kRotary * 28 * 80 + 5 * 80) / 2) + 6 * 9'600) / kH).epsilon(1e-12));
     CHECK(c.layers().dense.element_backward ==
-          Approx((0.9 * 120 * ((720 + 288 + 1'440) / 2 + (35 * 80 + 8.5 * 80) / 2) + 6 * 9'600) / kH).epsilon(1e-12));
+          Approx((0.9 * 120 * ((kNorms * 720 + 288 + 1'440) / 2 + (kRotary * 35 * 80 + 8.5 * 80) / 2) + 6 * 9'600) / kH).epsilon(1e-12));
     c = in_16_bits();
     c.model.layer_norm = true, c.model.gated = false;  // 20 and 32 of 48; GELU 2 of 80
-    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((960 + 288) / 2 + (28 * 80 + 2 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((960 + 288) / 2 + (kRotary * 28 * 80 + 2 * 80) / 2) / kH).epsilon(1e-12));
     c.model.gelu_steps = true;
-    CHECK(c.layers().dense.element_backward == Approx(0.9 * 120 * ((1'536 + 288) / 2 + (35 * 80 + 45 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_backward ==
+          Approx(0.9 * 120 * ((1'536 + 288) / 2 + (kRotary * 35 * 80 + 45 * 80) / 2) / kH).epsilon(1e-12));
     c = in_16_bits();
     c.plan.activation_fusion = Habit::on;  // Liger: norms 4, rotary positions 2 of 8 heads, the gate 3
     CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((192 + 288) / 2 + (160 + 240) / 2) / kH).epsilon(1e-12));
@@ -57,11 +65,17 @@ TEST_CASE("single operations by hand: adapters that cast what they read, and the
     Case c = in_16_bits();
     c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4;
     // they read 3 * 48 + 60 and 2 * 48 + 80 values, and write 60 + 20 + 20 + 48 and 80 + 80 + 48
-    CHECK(c.layers().dense.multiply_forward == Approx((kMatrices + 60 * (20 * 380 + 14 * 356) / 2.0) / kH).epsilon(1e-12));
-    CHECK(c.layers().dense.multiply_backward == Approx((kMatrices + 60 * (29 * 380 + 8 * 356) / 2.0) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_forward == Approx((kMatrices + kAdapters * 60 * (20 * 380 + 14 * 356) / 2.0) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_backward == Approx((kMatrices + kAdapters * 60 * (29 * 380 + 8 * 356) / 2.0) / kH).epsilon(1e-12));
     c.k.host_layer = 1'000, c.k.host_adapter = 10;  // seven of them
     CHECK(c.layers().dense.forward == Approx(1'070).epsilon(1e-9));
     CHECK(c.layers().dense.backward == Approx(1.3 * 1'070).epsilon(1e-9));
     c.plan.recompute = Recompute::full;
+    CHECK(c.layers().dense.backward == Approx(3.5 * 1'070).epsilon(1e-9));
+    c.k.host_shard = 100;  // where FSDP gathers it
+    CHECK(c.layers().dense.backward == Approx(3.5 * 1'070).epsilon(1e-9));
+    c.plan.zero = Zero::weights;
+    CHECK(c.layers().dense.backward == Approx(3.5 * 1'170).epsilon(1e-9));
+    c.plan.fully_shard = Habit::off;
     CHECK(c.layers().dense.backward == Approx(3.5 * 1'070).epsilon(1e-9));
 }

@@ -78,6 +78,7 @@ Timing paper_fit(const char* gpu) {
             .host_layer = get("host_layer"),
             .host_experts = 0,
             .host_adapter = 0,
+            .host_shard = 0,
             .graphed_host = 1,
             .fixed = get("fixed"),
             .straggler = get("straggler"),

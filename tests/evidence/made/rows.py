@@ -13,6 +13,7 @@ HELD = {
     "fp32": {"moments": "fp32", "gradients_in_fp32": True},
     "lora": {"trained": "lora", "lora_rank": 16, "lora_targets": "query,key,value,output,gate,up,down"},
 }
+WORKSPACES = 66 * 2**20  # of the libraries, at most: they stay from run to run
 TARGETS = {"q_proj": "query", "k_proj": "key", "v_proj": "value", "o_proj": "output"}
 GPUS = {"NVIDIA H200": "h200-sxm-141gb", "NVIDIA H100 80GB HBM3": "h100-sxm-80gb"}
 
@@ -31,8 +32,10 @@ def request_of(run):
     if run.get("share") == "fsdp" and run["held"] == "bf16":  # what learns is held in fp32 (accelerate, fsdp2_prepare_model)
         del request["master_weights"]
         request |= HELD["fp32"]
-    if run["model"].startswith("gpt2"):  # its class has dropout
-        request |= {"hidden_dropout": True, "attention_dropout": True}
+    if run["model"].startswith(("gpt2", "opt")):  # their classes have dropout
+        request["hidden_dropout"] = True
+    if run["model"].startswith("gpt2"):
+        request["attention_dropout"] = True
     if "targets" in run:
         request["lora_targets"] = ",".join(TARGETS[name] for name in run["targets"])
     return request
@@ -43,9 +46,11 @@ def config_of(model):
     return json.loads(path.read_text())["config"] if path.exists() else None
 
 
-def family_of(run):
+def family_of(run, gpu):
     if "share" in run:
         return "transformers-" + run["share"]
+    if gpu.startswith("h100"):
+        return "transformers-h100"
     for name in ("later", "blind"):
         if run["run"].startswith(name):
             return "transformers-" + name
@@ -53,10 +58,11 @@ def family_of(run):
 
 
 def row_of(run, gpu, job):
-    row = {"id": run["run"], "job": job, "outcome": {"ran": "ran", "out of memory": "oom"}[run["outcome"]], "model": run["model"],
-           "family": family_of(run), "request": {"gpu": gpu, **request_of(run)}, "stage": 0}
+    row = {"id": run["run"] + ("" if "share" in run or gpu.startswith("h200") else "@" + gpu.split("-")[0].upper()), "job": job, "outcome": {"ran": "ran", "out of memory": "oom"}[run["outcome"]], "model": run["model"],
+           "family": family_of(run, gpu), "request": {"gpu": gpu, **request_of(run)}, "stage": 0}
     if run["outcome"] == "ran":
-        row |= {"peak_bytes": run["peak_bytes"], "static_bytes": run["states_bytes"], "reserved_bytes": run["reserved_bytes"]}
+        left = max(0, run["before_bytes"] - WORKSPACES)  # by an earlier run of the same process
+        row |= {"peak_bytes": run["peak_bytes"] - left, "static_bytes": run["states_bytes"] - left, "reserved_bytes": run["reserved_bytes"] - left}
         if "ranks" not in run:  # whose messages are not sent
             row["step_seconds"] = run["step_seconds"]
     return row
@@ -77,14 +83,14 @@ def main():
         "url": "https://github.com/huggingface/transformers",
         "stack": "Transformers",
         "standing": "fit",
-        "families": {"transformers-later": "seen", "transformers-blind": "blind"},
+        "families": {"transformers-later": "seen", "transformers-blind": "blind", "transformers-h100": "seen", "transformers-ddp": "seen", "transformers-fsdp": "seen"},
         "request": {"schedule": "1f1b", "layout": "equal", "gpus": 1, "gpus_per_node": 8, "tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": 1,
                     "virtual_stages": 1, "expert_parallel": 1, "expert_tensor_parallel": 1, "sequence_parallel": False, "framework": "transformers", "zero": "none",
                     "recompute_layers": 1, "precision": "bf16"},
         "assumed": [],
         "models": models,
         "note": "How: tests/evidence/made/trainer.py (transformers %s, torch %s), the Trainer's own settings but bf16=True; random weights and tokens; six steps, time is the middle of the "
-                "last four, memory the most after the first. static_bytes is between two steps, without gradients." % (head["transformers"], head["torch"]),
+                "last four, memory the most after the first. static_bytes is between two steps, without gradients. ddp and fsdp: one of several processes whose messages are not sent, so that there is no time." % (head["transformers"], head["torch"]),
     }
     for one in [source, *rows]:
         print(json.dumps(one, ensure_ascii=False))

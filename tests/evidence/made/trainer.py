@@ -6,7 +6,7 @@ bytes that PyTorch had allocated and reserved at most, and seconds per optimizer
 Nothing is downloaded: shapes are those of core/data. SECONDS: no run starts later than this. NAME: only these runs; * stands for anything.
 
 A run that names "ranks" is the first of so many processes whose messages are not sent (PyTorch's "fake" process group): what is allocated
-is as with all of them, what is computed is not, and its time leaves the network out. Such runs need names, all of one number of ranks.
+is as with all of them, what is computed is not, and its time leaves the network out. Such runs need names, all of one number and share.
 """
 
 import fnmatch
@@ -283,6 +283,10 @@ def measure(name, held, micro_batch, length, how):
     }
 
 
+def kind(how):
+    return how.get("ranks", 1), how.get("share", "")
+
+
 def clear():
     gc.collect()
     torch.cuda.empty_cache()
@@ -295,13 +299,13 @@ def main():
     print(json.dumps({"gpu": torch.cuda.get_device_name(), "bytes": torch.cuda.get_device_properties(0).total_memory, "torch": torch.__version__,
                       "transformers": transformers.__version__}), flush=True)
     transformers.logging.set_verbosity_error()
-    ranks = {how.get("ranks", 1) for key, (*_, how) in RUNS.items() if any(fnmatch.fnmatch(key, w) for w in wanted)} or {1}
-    if len(ranks) > 1:
-        raise SystemExit("name runs of one number of ranks")
-    if max(ranks) > 1:
-        join(*ranks)
+    kinds = {kind(how) for key, (*_, how) in RUNS.items() if any(fnmatch.fnmatch(key, w) for w in wanted)} or {kind({})}
+    if len(kinds) > 1:
+        raise SystemExit("name runs that are all of one process, or of one number of ranks and one share: the process stays what it became")
+    if kinds != {kind({})}:
+        join(min(kinds)[0])
     for key, (name, held, micro_batch, length, how) in RUNS.items():
-        if {how.get("ranks", 1)} != ranks or (wanted and not any(fnmatch.fnmatch(key, w) for w in wanted)) or time.time() - start > limit:
+        if kind(how) not in kinds or (wanted and not any(fnmatch.fnmatch(key, w) for w in wanted)) or time.time() - start > limit:
             continue
         clear()
         row = {"run": key, "model": name, "held": held, "micro_batch": micro_batch, "sequence_length": length, **how,

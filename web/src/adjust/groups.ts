@@ -80,6 +80,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'large_workspaces',
             'attention_mask',
             'deferred_embedding_gradient',
+            'fully_shard',
         ],
     ],
 ];
