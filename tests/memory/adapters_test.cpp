@@ -65,6 +65,10 @@ TEST_CASE("LoRA by hand: only what an adapter reads is kept for it, and the valu
     CHECK(c(Item::adapter_activations) == K * 2 * 60 * 4);
     CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);  // the second matrix is frozen: not its input
     c = adapted();
+    c.plan.fused_norms = false;  // two norms keep their input in 32 bits, and 4 bytes of a token
+    CHECK(c(Item::norm_copies) == K * (4 * 2 * 30 * 48 + 4 * 2 * 30));
+    CHECK(c(Item::norm_activations) == -1);
+    c = adapted();
     c.plan.lora_dropout = true;  // each keeps what is left of its input, and a byte per value
     CHECK(c(Item::adapter_inputs) == -1);
     CHECK(c(Item::adapter_activations) == K * (2 * 4 * 60 * 4 + 3 * 60 * (48 + 60 + 48 + 80) / 2.0));

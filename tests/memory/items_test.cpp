@@ -165,7 +165,9 @@ TEST_CASE("by hand: dropout, unfused norms, norms of queries and keys, fp8") {
     CHECK(c(Item::qk_norm_activations) == 6 * (2 * 60 * (6 + 2 * 2) * 10 / 2 + 8 * 60 * 6 / 2));
     c.model.norms_per_layer = 4;
     CHECK(c(Item::norm_activations) == 6 * ((4 + 2 * 2) * 30 * 48 + 4 * 4 * 30));
-    c.model.layer_norm = true;  // mean and variance
+    CHECK(c(Item::norm_outputs) == 6 * 2 * 2 * 30 * 48);  // matrices read two of the four
+    c.model.layer_norm = true;                            // mean and variance
+    CHECK(c(Item::qk_norm_activations) == 6 * (2 * 60 * (6 + 2 * 2) * 10 / 2 + 8 * 2 * 60 * 6 / 2));
     CHECK(c(Item::norm_activations) == 6 * ((4 + 2 * 2) * 30 * 48 + 4 * 4 * 2 * 30));
     c = dense();
     c.plan.precision = Precision::fp8;
@@ -183,6 +185,10 @@ TEST_CASE("by hand: latent attention") {
     CHECK(c(Item::latent_activations) == 6 * 2 * 30 * (14 + 18 + 4));
     CHECK(c(Item::qkv_activations) == 6 * 2 * 60 * 6 * (2 * 11 + 16) / 2);
     CHECK(c(Item::attention_output) == 6 * 2 * 60 * 6 * 9 / 2);
+    c.plan.recompute = Recompute::selective, c.plan.recompute_modules = mla_up_proj;  // once, beside 4*30*48 of attention's
+    CHECK(c(Item::qkv_activations) == -1);
+    CHECK(c(Item::first_backward) == 5'760 + 2 * 60 * 6 * (2 * 11 + 16) / 2);
+    c.plan.recompute = Recompute::none;
     c.model.qk_norm = true;  // the latents' norms keep what they write
     CHECK(c(Item::latent_activations) == 6 * 2 * 30 * (2 * 32 + 4));
     CHECK(c(Item::weights) == 2 * (3 * (attention + 32 + kNorms + 3 * kMatrix) + kVocabulary));

@@ -32,6 +32,8 @@ TEST_CASE("by hand: recomputation") {
     c.plan.recompute_modules = mlp;
     CHECK(c(Item::feed_forward_activations) == -1);
     CHECK(c(Item::first_backward) == 9'600 + 5'760 + 14'400);
+    c.plan.recompute_modules = mlp | layernorm;
+    CHECK(c(Item::first_backward) == 9'600 + 5'760 + 14'400 + 5'760);
     c.plan.recompute_modules = layernorm;
     CHECK(c(Item::norm_outputs) == -1);
     CHECK(c(Item::first_backward) == kAttention);  // 9,600 + 5,760 + 5,760 are less
@@ -50,11 +52,21 @@ TEST_CASE("by hand: recomputation") {
     CHECK(c(Item::qkv_activations) == 2 * 2 * 6'000);
 }
 
+TEST_CASE("by hand: recomputation where one layer of one micro-batch is alive") {
+    Case c = dense();
+    c.plan.transformer_engine = Habit::off;
+    c.plan.pipeline_parallel = 6, c.plan.gpus = 24, c.stage = 5;
+    c.plan.recompute = Recompute::selective, c.plan.recompute_modules = mlp;
+    CHECK(c.memory().at_backward == 9'600 + 5'760 + 14'400);
+}
+
 TEST_CASE("by hand: the loss, and the first layer of the backward pass") {
     Case c = dense();
     c.stage = 1;
     const double logits = 60 * 256 / 2;
     CHECK(c(Item::head) == 4 * 30 * 48 + 6 * logits);
+    c.plan.loss = Loss::tiled;  // as many logits at a time as hidden values, 60 * 48 / 2: in 16 bits, beside 2 * 60 * 48 of gradients
+    CHECK(c.memory().at_head == 4 * 30 * 48 + 2 * 1'440 + 2 * 60 * 48);
     c.plan.loss = Loss::native_fused;
     CHECK(c(Item::head) == 4 * 30 * 48 + 10 * logits);
     c.plan.loss = Loss::gathered;  // the whole vocabulary

@@ -128,6 +128,12 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     c.model.gelu_steps = true;
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80);
     c = in_16_bits();
+    c.model.qk_norm = true;  // of 6 heads and 2: input in 32 bits, normalised value in 16
+    CHECK(c(Item::qk_norm_activations) == 6 * kTokens * (4 + 2) * (6 + 2) * 10);
+    c = beside_frozen();
+    c.model.qk_norm = true;
+    CHECK(c(Item::qk_norm_activations) == 6 * kTokens * 4 * (6 + 2) * 10);
+    c = in_16_bits();
     c.plan.activation_fusion = Habit::on;
     CHECK(c(Item::norm_copies) == -1);
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 3 * 2 * 80);

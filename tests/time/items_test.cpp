@@ -171,6 +171,27 @@ TEST_CASE("by hand: attention that writes its scores, and attention to a window"
     CHECK(c.layers().dense.attention_forward == Approx(4.0 * 1'000 * 275 * 3 * 10 / 4e11 * 1.64).epsilon(1e-12));
     c.model.window.chunks = false;  // 100 - 100*100 / 2,000 + 128 = 223
     CHECK(c.layers().dense.attention_forward == Approx(4.0 * 1'000 * 361.5 * 3 * 10 / 4e11 * 1.64).epsilon(1e-12));
+    c.plan.micro_batch = 2;  // twice the work, half the tail
+    CHECK(c.layers().dense.attention_forward == Approx(4.0 * 2 * 1'000 * 361.5 * 3 * 10 / 4e11 * 1.32).epsilon(1e-12));
+}
+
+TEST_CASE("by hand: a sequence in two slices, and a feed-forward part in two tiles") {
+    Case c = dense();
+    c.plan.token_slices = 2;  // 10 queries and 20 keys: 2*3*20*10*3*10 = 36,000 operations; the longest block 1.5 * (1 + 1/2) / 2 = 1.125
+    CHECK(c.layers().dense.attention_forward == Approx(36'000 / 4e11 * (1 + 1.125 * 10 * 128 / (3 * 3 * 10))).epsilon(1e-12));
+    // 30 tokens; and gradients of keys and values of 3 * (20 - 10) / 2 earlier tokens on average, of 2*2*10/2 values, in 6 bytes
+    CHECK(c.layers().dense.element_backward ==
+          Approx(0.9 * (60 * ((6 + 6) * 48 / 2 + (360 + 5 * 80) / 2) + 6 * 15 * 20) / kH).epsilon(1e-12));
+    c = dense();
+    c.plan.feed_forward_tiles = 2;
+    // of 30 tokens: widening 2*(30*48 + 48*80) + 2*30*80 = 15,360, itself 2*(48*30 + 30*80) + 8*48*80 = 38,400; narrowing 2*(30*40 +
+    // 40*48) + 2*30*48 = 9,120, itself 2*(40*30 + 30*48) + 8*40*48 = 20,640; forward once more in the backward pass
+    const double tiles = 2 * (15'360 + 9'120);
+    CHECK(c.layers().dense.multiply_forward == Approx((16'560 + 12'240 + tiles) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_backward ==
+          Approx((16'560 + 12'240 + 30'960 + 20'880 + 2 * tiles + 2 * (38'400 + 20'640)) / kH).epsilon(1e-12));
+    // the activation function too: 3 of 80 / 2 values
+    CHECK(c.layers().dense.element_backward == Approx(0.9 * 120 * (288 + (360 + 5 * 80) / 2 + 3 * 80 / 2) / kH).epsilon(1e-12));
 }
 
 TEST_CASE("by hand: a ring of context parallelism") {

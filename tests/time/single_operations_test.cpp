@@ -40,6 +40,16 @@ TEST_CASE("single operations by hand: element-wise work where 16 bits flow, and 
     CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((192 + 288) / 2 + (160 + 240) / 2) / kH).epsilon(1e-12));
 }
 
+TEST_CASE("single operations by hand: norms at a rate of their own, and norms of queries and keys") {
+    Case c = in_16_bits();
+    c.k.plain_norms = 3;  // three times as long as 10 of 48 values
+    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((1'440 + 288) / 2 + (28 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
+    c = in_16_bits();
+    c.model.qk_norm = true;  // one norm more, not two: 5 and 7.5 of 8 heads of 10
+    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((480 + 288) / 2 + (33 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_backward == Approx(0.9 * 120 * ((720 + 288) / 2 + (42.5 * 80 + 8.5 * 80) / 2) / kH).epsilon(1e-12));
+}
+
 TEST_CASE("single operations by hand: attention with a mask computes every score, and so does plain attention") {
     Case c = in_16_bits();
     c.model.window.tokens = 20, c.model.window.layers = {1, 1, 1, 1, 1, 1};

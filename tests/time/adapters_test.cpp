@@ -1,0 +1,37 @@
+// LoRA in time, worked by hand on the small machine: adapters of rank 4 beside frozen matrices.
+#include <doctest/doctest.h>
+
+#include "time/layer_time.h"
+#include "time/small_machine.h"
+
+using namespace fourfold;
+using namespace fourfold::tests::by_hand;
+using doctest::Approx;
+
+namespace {
+
+// Bytes of the four matrices, forward or for gradients of their inputs (items_test.cpp); and their values on a GPU.
+constexpr double kFrozen = 16'560 + 12'240 + 23'040 + 14'400, kValues = 48 * 50 + 30 * 48 + 48 * 80 + 40 * 48;
+
+Case adapted() {
+    Case c = dense();
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4;
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("adapters by hand: what they read and write, and how many parameters learn") {
+    Case c = adapted();
+    // Megatron: queries, keys and values 48 -> 100, projection 60 -> 48, gate and up 48 -> 160, down 80 -> 48: 236 read, 356 written, over
+    // t
+    CHECK(c.layers().dense.multiply_forward == Approx((kFrozen + 60 * (2 * 236 + 8 * 356) / 2.0) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_backward == Approx((kFrozen + 60 * (10 * 236 + 4 * 356) / 2.0) / kH).epsilon(1e-12));
+    CHECK(c.layers().parameters_dense == 4 * (236 + 356) / 2.0);
+    CHECK(c.layers().frozen_dense == 2 * kValues);
+    CHECK(dense().layers().frozen_dense == 0);
+    c.plan.frozen_weights = FrozenWeights::nf4_single;  // 0.5625 bytes are read and 2 written to unpack a value, in both passes
+    CHECK(c.layers().dense.multiply_forward == Approx((kFrozen + 60 * (2 * 236 + 8 * 356) / 2.0 + 2.5625 * kValues) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_backward == Approx((kFrozen + 60 * (10 * 236 + 4 * 356) / 2.0 + 2.5625 * kValues) / kH).epsilon(1e-12));
+    CHECK(c.layers().frozen_dense == 0.5625 * kValues);
+}
