@@ -52,6 +52,11 @@ TEST_CASE("by hand: gradients of one micro-batch come while activations go") {
     c = alone();
     c.plan.gpus = 2, c.plan.global_batch = 6;  // buckets of DistributedDataParallel
     CHECK(c(Item::gradients) == 4 * kWhole);
+    c.plan.zero = Zero::gradients;  // shared out, they come while 60 tokens' activations leave more room
+    CHECK(c(Item::gradients) == -1);
+    c.plan.zero = Zero::weights;
+    CHECK(c(Item::gradients) == -1);
+    c.plan.zero = Zero::none;
     c.plan.gpus = 4, c.plan.context_parallel = 2;  // the same, of two copies over two GPUs each
     CHECK(c(Item::gradients) == 4 * kWhole);
 }

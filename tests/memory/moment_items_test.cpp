@@ -15,6 +15,10 @@ TEST_CASE("by hand: layers that predict further tokens") {
     c.model.multi_token_layers = 1;
     // beside the stage: a layer, its matrix 2*h*h/t, three norms, and the embedding once more
     CHECK(c(Item::weights) == 2 * (kLast + kLayer + 2 * 48 * 48 / 2 + 3 * 48 + kVocabulary));
+    c.plan.loss = Loss::te_fused;
+    // 60 * 256 / 2 = 7,680 logits in 2 bytes for each of both predictions, the norm's 5,760 and as much of gradients; of the further one
+    // 12 * 30 * 48 and what its layer keeps: norms 6,000 and 5,760; q, k, v 6,000; output 3,600; log-sum-exp 720; feed-forward 14,400
+    CHECK(c.memory().at_head == 4 * 7'680 + 2 * 5'760 + 17'280 + 36'480);
 }
 
 // The backward pass of a fused attention: two inputs 4*30*48; gradients of the output and the queries of 6 heads, of keys and values of 2,

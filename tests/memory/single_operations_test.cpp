@@ -61,6 +61,9 @@ TEST_CASE("single operations by hand: 32 bits between layers, and a copy of 16 f
     CHECK(c(Item::master_weights) == 4 * kParameters);
     CHECK(c(Item::moments) == 8 * kParameters);
     CHECK(c(Item::weights) == 2 * (kParameters - kWords));  // copies, of all that is multiplied
+    c.model.joined_qkv = true;                              // one matrix of attention's, one of the gate's
+    CHECK(c(Item::norm_outputs) == 6 * kTokens * 2 * (1 + 1) * 48);
+    c.model.joined_qkv = false;
     c.plan.recompute = Recompute::full;
     CHECK(c(Item::checkpoints) == 6 * kTokens * 4 * 48);
     CHECK(c(Item::weights) == 2 * kWords);  // the head's
@@ -99,6 +102,7 @@ TEST_CASE("single operations by hand: adapters keep a copy each of what they rea
     CHECK(c(Item::adapter_activations) == 6 * kTokens * 2 * 7 * 4);
     CHECK(c(Item::norm_outputs) == -1);
     CHECK(c(Item::checkpoints) == -1);
+    CHECK(c.memory().at_head == 60 * (4.0 * 48 + 12 * 256));  // of the last norm its input alone
     c.plan.lora_targets = lora_query | lora_value;
     CHECK(c(Item::adapter_inputs) == 6 * kTokens * 2 * 2 * 48);
     CHECK(c(Item::attention_output_copy) == -1);

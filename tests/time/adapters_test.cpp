@@ -35,3 +35,20 @@ TEST_CASE("adapters by hand: what they read and write, and how many parameters l
     CHECK(c.layers().dense.multiply_backward == Approx((kFrozen + 60 * (10 * 236 + 4 * 356) / 2.0 + 2.5625 * kValues) / kH).epsilon(1e-12));
     CHECK(c.layers().frozen_dense == 0.5625 * kValues);
 }
+
+TEST_CASE("adapters by hand: their multiplications, where memory does not set the pace; and those of experts") {
+    Case c = adapted();
+    c.hw.memory = 1e15;
+    const LayerTime four = c.layers().dense;
+    c.plan.lora_rank = 8;  // 4 * 592 / 2 parameters more: two operations a token each, and four in the backward pass, at 5e11
+    CHECK(c.layers().dense.multiply_forward - four.multiply_forward == Approx(2 * 60 * 1'184 / 5e11).epsilon(1e-6));
+    CHECK(c.layers().dense.multiply_backward - four.multiply_backward == Approx(4 * 60 * 1'184 / 5e11).epsilon(1e-6));
+    c = adapted();
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    c.plan.expert_parallel = 2;
+    // attention as above; one adapter for both experts of a GPU: 48 -> 48 and 24 -> 48
+    CHECK(c.layers().parameters_expert == 4 * (108 + 148) / 2.0 + 4 * (72 + 96));
+    c.plan.framework = FrameworkKind::pytorch;  // queries, keys and values, the projection: 48 -> 60, 20, 20 and 60 -> 48. Each expert has
+                                                // its own: 48 -> 24 twice, 24 -> 48
+    CHECK(c.layers().parameters_expert == 4 * (204 + 148) / 2.0 + 2 * 4 * (120 + 96));
+}

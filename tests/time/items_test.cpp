@@ -56,6 +56,11 @@ TEST_CASE("by hand: attention reaches its rate with the length of a GPU's sequen
     // a third of that: three quarters of it
     c.k.attention_start /= 3;
     CHECK(c.layers().dense.attention_forward == Approx(4.0 / 3 * before.attention_forward).epsilon(1e-12));
+    c = dense();
+    c.plan.context_parallel = 2, c.plan.gpus = 16;
+    const double whole = c.layers().dense.attention_forward;
+    c.k.attention_start = 10;  // of 20 tokens a GPU has 10
+    CHECK(c.layers().dense.attention_forward == Approx(2 * whole).epsilon(1e-12));
 }
 
 TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switch and without") {
@@ -163,6 +168,12 @@ TEST_CASE("by hand: attention that writes its scores, and attention to a window"
     c.plan.attention_dropout = false;
     c.model.head_dim = 16;
     CHECK(c.layers().dense.attention_forward == Approx(1.6 * 144'000 / 3.1e11 + 8 * 3'600 / memory).epsilon(1e-12));
+    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 12, .rope_dim = 4, .value_dim = 8};  // (16 + 8) / 2 values a head
+    CHECK(c.layers().dense.attention_forward == Approx(1.2 * 144'000 / 3.1e11 + 8 * 3'600 / memory).epsilon(1e-12));
+    c.model.latent.value_dim = 9;
+    CHECK(c.layers().dense.attention_forward == Approx(1.25 * 144'000 / 1.55e11 + 8 * 3'600 / memory).epsilon(1e-12));
+    c.model.latent.value_dim = 8, c.model.latent.nope_dim = 13;
+    CHECK(c.layers().dense.attention_forward == Approx(1.25 * 144'000 / 1.55e11 + 8 * 3'600 / memory).epsilon(1e-12));
     c = dense();
     c.plan.sequence_length = 1'000, c.plan.micro_batch = 1;
     c.model.window = {.tokens = 100, .chunks = true, .layers = {}};
@@ -171,6 +182,9 @@ TEST_CASE("by hand: attention that writes its scores, and attention to a window"
     CHECK(c.layers().dense.attention_forward == Approx(4.0 * 1'000 * 275 * 3 * 10 / 4e11 * 1.64).epsilon(1e-12));
     c.model.window.chunks = false;  // 100 - 100*100 / 2,000 + 128 = 223
     CHECK(c.layers().dense.attention_forward == Approx(4.0 * 1'000 * 361.5 * 3 * 10 / 4e11 * 1.64).epsilon(1e-12));
+    c.plan.sequence_length = 200;  // 100 - 100*100 / 400 + 128 = 203 are more than half of the sequence; tail 1,920 / (3 * 200)
+    CHECK(c.layers().dense.attention_forward == Approx(4.0 * 200 * 100 * 3 * 10 / 4e11 * 4.2).epsilon(1e-12));
+    c.plan.sequence_length = 1'000;
     c.plan.micro_batch = 2;  // twice the work, half the tail
     CHECK(c.layers().dense.attention_forward == Approx(4.0 * 2 * 1'000 * 361.5 * 3 * 10 / 4e11 * 1.32).epsilon(1e-12));
 }
