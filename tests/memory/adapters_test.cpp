@@ -70,6 +70,7 @@ TEST_CASE("LoRA by hand: only what an adapter reads is kept for it, and the valu
     c = adapted();
     c.plan.precision = Precision::fp8;
     CHECK(c(Item::adapter_inputs) == K * 2 * 60 * 48);
+    CHECK(c(Item::fp8_weights) == 2 * kMatrices);
     c = adapted();
     c.plan.fused_norms = false;  // two norms keep their input in 32 bits, and 4 bytes of a token
     CHECK(c(Item::norm_copies) == K * (4 * 2 * 30 * 48 + 4 * 2 * 30));

@@ -168,6 +168,9 @@ TEST_CASE("by hand: dropout, unfused norms, norms of queries and keys, fp8") {
     c.plan.hidden_dropout = true;
     CHECK(c(Item::dropout_masks) == 6 * 2 * 30 * 48);
     CHECK(c(Item::embedding_dropout_mask) == 2 * 30 * 48);  // two micro-batches alive in the first chunk
+    c.plan.global_batch = 6;                                // one
+    CHECK(c(Item::embedding_dropout_mask) == 30 * 48);
+    c.plan.global_batch = 24;
     c.plan.fused_norms = false;
     CHECK(c(Item::norm_copies) == 6 * 6 * 2 * 30 * 48);
     c.model.qk_norm = true;
@@ -185,6 +188,7 @@ TEST_CASE("by hand: dropout, unfused norms, norms of queries and keys, fp8") {
     CHECK(c(Item::feed_forward_activations) == 6 * (2 * 60 * 80 * 2 / 2 + 60 * 80 / 2));
     c.plan.framework = FrameworkKind::hai_llm;  // attention keeps its output in 12 bits
     CHECK(c(Item::attention_output) == 6 * 1.5 * 60 * 6 * 10 / 2);
+    CHECK(c(Item::feed_forward_activations) == 6 * 60 * 80 * 2 / 2);  // both gates in a byte; the product is computed again
 }
 
 TEST_CASE("by hand: latent attention") {
@@ -229,6 +233,13 @@ TEST_CASE("by hand: experts") {
     CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 * 2 + 4));
     CHECK(c(Item::expert_products) == 2 * 2 * T * 24);
     CHECK(c(Item::shared_expert_activations) == 2 * (2 * 60 * 16 * 2 / 2 + 2 * 60 * 16 / 2));
+    c.plan.recompute = Recompute::selective, c.plan.recompute_modules = moe_act;  // what the activation function writes
+    CHECK(c(Item::expert_products) == -1);
+    CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 * 2 + 4));
+    c.plan.recompute_modules = moe;  // everything of the experts
+    for (const Item item : {Item::router_activations, Item::expert_activations, Item::expert_products, Item::shared_expert_activations})
+        CHECK(c(item) == -1);
+    c.plan.recompute = Recompute::none;
     c.model.limited_gate = true;  // both matrices' outputs once more
     CHECK(c(Item::limited_activations) == 2 * 2 * T * 2 * 24);
     c.model.limited_gate = false;

@@ -5,6 +5,7 @@
 
 #include "memory/small_cases.h"
 #include "memory/verdict.h"
+#include "memory/waiting.h"
 
 using namespace fourfold;
 using namespace fourfold::tests;
@@ -69,6 +70,12 @@ TEST_CASE("by hand: the loss, and the first layer of the backward pass") {
     c.stage = 1;
     const double logits = 60 * 256 / 2;
     CHECK(c(Item::head) == 4 * 30 * 48 + 6 * logits);
+    c.plan.fused_norms = false;  // of the last norm its input and output all the same
+    CHECK(c(Item::head) == 4 * 30 * 48 + 6 * logits);
+    c.plan.fused_norms = true;
+    c.plan.framework = FrameworkKind::litgpt;  // logits and their log-softmax, both in 32 bits
+    CHECK(c(Item::head) == 4 * 30 * 48 + 8 * logits);
+    c.plan.framework = FrameworkKind::megatron_2024;
     c.plan.loss = Loss::tiled;  // as many logits at a time as hidden values, 60 * 48 / 2: in 16 bits, beside 2 * 60 * 48 of gradients
     CHECK(c.memory().at_head == 4 * 30 * 48 + 2 * 1'440 + 2 * 60 * 48);
     c.plan.loss = Loss::native_fused;
@@ -116,6 +123,15 @@ TEST_CASE("by hand: waiting for the weight gradients") {
     CHECK(waiting == std::floor(waiting));
     CHECK(waiting > 0);
     CHECK(std::fmod(waiting, 3) == 0);  // whole stages
+    c = experts();
+    Stage stage;
+    stage.dense.waiting = 1, stage.experts.waiting = 2;
+    // attention 6,000 + 3,600 and 11,520 three times, 14,400 once; twice 60 copies of tokens, of each both hidden states and three widths
+    const double beside = 3 * (6'000 + 3'600 + 11'520) + 14'400;
+    const auto bytes = [&] { return WaitingForWeights<double>(c.model, c.plan, stage, Alive<double>(c.model, c.plan, stage)).bytes(2); };
+    CHECK(bytes() == beside + 2 * 60 * 2 * (2 * 48 + 3 * 24));
+    c.plan.expert_tensor_parallel = 2;  // twice the copies, half the width
+    CHECK(bytes() == beside + 2 * 120 * 2 * (2 * 48 + 3 * 24 / 2));
 }
 
 TEST_CASE("by hand: workspaces and buffers") {

@@ -68,6 +68,12 @@ TEST_CASE("single operations by hand: 32 bits between layers, and a copy of 16 f
     CHECK(c(Item::checkpoints) == 6 * kTokens * 4 * 48);
     CHECK(c(Item::weights) == 2 * kWords);  // the head's
     CHECK(c.memory().static_bytes == 12 * kParameters + c(Item::library_workspaces));
+    // A layer that is computed again: norms 60 * (2 * 8 * 48 + 8), what five matrices read, queries, keys and values 12,000, output 7,200,
+    // log-sum-exp 1,440, feed-forward part 38,400; less its input, and with copies of its weights and their gradients
+    const double again = 46'560 + 28'800 + 12'000 + 7'200 + 1'440 + 38'400 - 60 * 4 * 48 + 2 * kOfLayer;
+    const double with = c.memory().at_backward;
+    c.plan.recompute = Recompute::none;
+    CHECK(with - c.memory().at_backward == again);
 }
 
 TEST_CASE("single operations by hand: the loss, in 12 bytes a logit or with all copies of weights") {
@@ -128,6 +134,7 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     c.model.layer_norm = true, c.model.gated = false;  // LayerNorm: input in 32 bits, two statistics; a copy for three matrices and for one
     CHECK(c(Item::norm_copies) == 6 * kTokens * (2 * 4 * 48 + 2 * 8));
     CHECK(c(Item::norm_outputs) == 6 * kTokens * 2 * (3 + 1) * 48);
+    CHECK(c.memory().at_head == 60 * ((4.0 + 2) * 48 + 12 * 256));  // of the last one its input in 32 bits and its output
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 2 * 2 * 80);
     c.model.gelu_steps = true;
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80);

@@ -48,6 +48,9 @@ TEST_CASE("adapters by hand: their multiplications, where memory does not set th
     c.plan.expert_parallel = 2;
     // attention as above; one adapter for both experts of a GPU: 48 -> 48 and 24 -> 48
     CHECK(c.layers().parameters_expert == 4 * (108 + 148) / 2.0 + 4 * (72 + 96));
+    c.model.experts.shared_ffn = 16;  // 48 -> 32 and 16 -> 48
+    CHECK(c.layers().parameters_expert == 4 * (108 + 148) / 2.0 + 4 * (72 + 96) + 4 * (64 + 80) / 2.0);
+    c.model.experts.shared_ffn = 0;
     c.plan.framework = FrameworkKind::pytorch;  // queries, keys and values, the projection: 48 -> 60, 20, 20 and 60 -> 48. Each expert has
                                                 // its own: 48 -> 24 twice, 24 -> 48
     CHECK(c.layers().parameters_expert == 4 * (204 + 148) / 2.0 + 2 * 4 * (120 + 96));

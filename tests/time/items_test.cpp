@@ -5,6 +5,7 @@
 
 #include "time/layer_time.h"
 #include "time/small_machine.h"
+#include "time/update.h"
 
 using namespace fourfold;
 using namespace fourfold::tests::by_hand;
@@ -140,6 +141,22 @@ TEST_CASE("by hand: variants of a dense layer's multiplications and element-wise
     CHECK(c.layers().dense.tensor_backward == Approx(4 * 3.88e-3).epsilon(1e-12));
 }
 
+TEST_CASE("by hand: Muon's iterations, 5 * (4 m m n + 2 m m m) for each matrix") {
+    Case c = dense();
+    // 48 x 60 twice, 48 x 20 twice, 48 x 80 three times
+    const double attention = 2 * 3'870'720 + 2 * 464'000, layer = attention + 3 * 4'792'320;
+    CHECK(muon_flop(c.model, false) == layer);
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24};  // three of 24 x 48 each
+    CHECK(muon_flop(c.model, true) == attention + 4 * 3 * 691'200);
+    c.model.experts.shared_ffn = 16;
+    CHECK(muon_flop(c.model, true) == attention + 4 * 3 * 691'200 + 3 * 286'720);
+    c = dense();
+    c.plan.optimizer = Optimizer::muon;
+    Stage stage;
+    stage.dense.held = 3;  // over 2 tensor-parallel GPUs and 2 that share the optimizer, at 5e11
+    CHECK(Update<double>(c.model, c.plan, c.hw, c.k, stage).seconds(0.0, 2.0) == Approx(3 * layer / 4 / 5e11).epsilon(1e-12));
+}
+
 TEST_CASE("by hand: tensor-parallel traffic that work cannot hide, and tp-comm-overlap") {
     Case c = dense();
     c.hw.link = 2e5;  // one = 1e-3 + 2,880 / 1e5 = 0.0298; twice that is more than the input gradients' (16,560 + 23,040) / 1e6 = 0.0396,
@@ -273,6 +290,8 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     // all to all: half of the copies cross, 11,520 * 0.5 * 4 / (0.4 * 5e6) = 11.52 ms, at 0.75 of the rate
     c.plan.expert_dispatch = ExpertDispatch::all_to_all;
     CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 11.52e-3 / 0.75)).epsilon(1e-12));
+    // all 120 for one expert: K 48, C 2*24/2: 2*(120*48 + 48*24) + 2*120*24 = 19,584; K 12, C 48: 2*(120*12 + 12*48) + 2*120*48 = 15,552
+    CHECK(c.layers().expert.routed_forward == Approx((19'584 + 15'552) / kH).epsilon(1e-12));
     c.plan.expert_dispatch = ExpertDispatch::automatic;
     c.hw.link *= 2;  // now the network is the slower part
     CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 8.64e-3 / 0.95)).epsilon(1e-12));

@@ -56,6 +56,8 @@ TEST_CASE("single operations by hand: attention with a mask computes every score
     // 4 * 3 sequences * 20 * 20 * 3 heads * 10 operations at 0.33 of 1e12
     CHECK(c.layers().dense.attention_forward == Approx(144'000 / 3.3e11).epsilon(1e-12));
     CHECK(c.layers().dense.attention_backward == Approx(2.5 * 144'000 / (0.9 * 3.3e11)).epsilon(1e-12));
+    c.plan.context_parallel = 2, c.plan.gpus = 16;
+    CHECK(c.layers().dense.attention_forward == Approx(72'000 / 3.3e11).epsilon(1e-12));
     c = in_16_bits();
     c.plan.attention = Attention::plain;  // 3,600 scores, 42 and 47 bytes
     const double rate = 1.55e11, memory = 0.8 * kH / 0.85;
