@@ -2,6 +2,7 @@
 //   P. Qi et al., arXiv 2401.10241 (2023), section 2
 #pragma once
 #include "plan/in_flight.h"
+#include "plan/symbols.h"
 
 namespace fourfold {
 

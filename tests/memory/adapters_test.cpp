@@ -64,11 +64,34 @@ TEST_CASE("LoRA by hand: only what an adapter reads is kept for it, and the valu
     CHECK(c(Item::adapter_inputs) == K * 2 * 60 * 48);
     CHECK(c(Item::adapter_activations) == K * 2 * 60 * 4);
     CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);  // the second matrix is frozen: not its input
+    CHECK(c(Item::attention_output) == K * 2 * 60 * 60 / 2);              // for its own backward pass
+    c.plan.attention = Attention::plain;                                  // that needs its scores alone
+    CHECK(c(Item::attention_output) == -1);
+    c = adapted();
+    c.plan.precision = Precision::fp8;
+    CHECK(c(Item::adapter_inputs) == K * 2 * 60 * 48);
+    CHECK(c(Item::fp8_weights) == 2 * kMatrices);
+    c = adapted();
+    c.plan.fused_norms = false;  // two norms keep their input in 32 bits, and 4 bytes of a token
+    CHECK(c(Item::norm_copies) == K * (4 * 2 * 30 * 48 + 4 * 2 * 30));
+    CHECK(c(Item::norm_activations) == -1);
     c = adapted();
     c.plan.lora_dropout = true;  // each keeps what is left of its input, and a byte per value
     CHECK(c(Item::adapter_inputs) == -1);
     CHECK(c(Item::adapter_activations) == K * (2 * 4 * 60 * 4 + 3 * 60 * (48 + 60 + 48 + 80) / 2.0));
     CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);
+}
+
+TEST_CASE("LoRA by hand: what adapters of experts keep") {
+    Case c = experts();
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4;
+    // of two micro-batches: two dense layers with inputs of attention and feed-forward part, and four adapters; one with experts, whose
+    // shared expert reads a second input: two adapters of attention, two of it, and two of 60 routed tokens
+    CHECK(c(Item::adapter_inputs) == (2 * 2 * 2 + 2 * 2) * 2 * 60 * 48);
+    CHECK(c(Item::adapter_activations) == (2 * 2 * 4 + 2 * 6) * 2 * 4 * 60);
+    c.model.experts.shared_ffn = 0, c.model.experts.shared_gate = false;
+    CHECK(c(Item::adapter_inputs) == (2 * 2 * 2 + 2) * 2 * 60 * 48);
+    CHECK(c(Item::adapter_activations) == (2 * 2 * 4 + 2 * 4) * 2 * 4 * 60);
 }
 
 TEST_CASE("LitGPT by hand: 4-bit matrices keep what they read, gradients of FSDP are as long as its units") {

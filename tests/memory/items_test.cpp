@@ -122,6 +122,8 @@ TEST_CASE("by hand: what the layers keep for their backward pass") {
     CHECK(c(Item::qkv_activations) == 3.0 * 2 * 60 * 10 * 10 / 2);
     c.model.gated = false;
     CHECK(c(Item::feed_forward_activations) == 3.0 * (2 * 60 * 80 / 2 + 2 * 60 * 80 / 2));
+    c.model.gelu_steps = true;  // one kernel here, whatever a model's config names
+    CHECK(c(Item::feed_forward_activations) == 3.0 * (2 * 60 * 80 / 2 + 2 * 60 * 80 / 2));
 }
 
 TEST_CASE("by hand: activations with context parallelism") {
@@ -135,6 +137,13 @@ TEST_CASE("by hand: activations with context parallelism") {
     CHECK(c(Item::attention_output_copy) == K * 2 * 2 * 30 * 6 * 10 / 2);
     c.plan.micro_batch = 1;  // N = 10; m = 12
     CHECK(c(Item::attention_output_copy) == K * 2 * 10 * 6 * 10 / 2);
+    c.plan.context_parallel = 1, c.plan.gpus = 8, c.plan.micro_batch = 2;  // N = 40
+    CHECK(c(Item::attention_output_copy) == K * 2 * 40 * 6 * 10 / 2);
+    c = dense();
+    c.plan.context_parallel = 3, c.plan.gpus = 24, c.plan.sequence_length = 24;  // N = 24
+    CHECK(c(Item::qkv_activations) == K * 2 * 24 * (6 + 2 * 2) * 10 / 2);
+    c.plan.context_parallel_kind = ContextKind::all_to_all;  // 3 * 2 GPUs swap heads: each needs a KV head of its own
+    CHECK(c(Item::qkv_activations) == K * 2 * 24 * (6 + 2 * 6) * 10 / 2);
 }
 
 TEST_CASE("by hand: attention that keeps its scores") {
@@ -159,19 +168,27 @@ TEST_CASE("by hand: dropout, unfused norms, norms of queries and keys, fp8") {
     c.plan.hidden_dropout = true;
     CHECK(c(Item::dropout_masks) == 6 * 2 * 30 * 48);
     CHECK(c(Item::embedding_dropout_mask) == 2 * 30 * 48);  // two micro-batches alive in the first chunk
+    c.plan.global_batch = 6;                                // one
+    CHECK(c(Item::embedding_dropout_mask) == 30 * 48);
+    c.plan.global_batch = 24;
     c.plan.fused_norms = false;
     CHECK(c(Item::norm_copies) == 6 * 6 * 2 * 30 * 48);
     c.model.qk_norm = true;
     CHECK(c(Item::qk_norm_activations) == 6 * (2 * 60 * (6 + 2 * 2) * 10 / 2 + 8 * 60 * 6 / 2));
     c.model.norms_per_layer = 4;
     CHECK(c(Item::norm_activations) == 6 * ((4 + 2 * 2) * 30 * 48 + 4 * 4 * 30));
-    c.model.layer_norm = true;  // mean and variance
+    CHECK(c(Item::norm_outputs) == 6 * 2 * 2 * 30 * 48);  // matrices read two of the four
+    c.model.layer_norm = true;                            // mean and variance
+    CHECK(c(Item::qk_norm_activations) == 6 * (2 * 60 * (6 + 2 * 2) * 10 / 2 + 8 * 2 * 60 * 6 / 2));
     CHECK(c(Item::norm_activations) == 6 * ((4 + 2 * 2) * 30 * 48 + 4 * 4 * 2 * 30));
     c = dense();
     c.plan.precision = Precision::fp8;
     CHECK(c(Item::norm_outputs) == 6 * 2 * 30 * 48);
     CHECK(c(Item::attention_output) == 6 * 3 * 60 * 6 * 10 / 2);
     CHECK(c(Item::feed_forward_activations) == 6 * (2 * 60 * 80 * 2 / 2 + 60 * 80 / 2));
+    c.plan.framework = FrameworkKind::hai_llm;  // attention keeps its output in 12 bits
+    CHECK(c(Item::attention_output) == 6 * 1.5 * 60 * 6 * 10 / 2);
+    CHECK(c(Item::feed_forward_activations) == 6 * 60 * 80 * 2 / 2);  // both gates in a byte; the product is computed again
 }
 
 TEST_CASE("by hand: latent attention") {
@@ -183,6 +200,13 @@ TEST_CASE("by hand: latent attention") {
     CHECK(c(Item::latent_activations) == 6 * 2 * 30 * (14 + 18 + 4));
     CHECK(c(Item::qkv_activations) == 6 * 2 * 60 * 6 * (2 * 11 + 16) / 2);
     CHECK(c(Item::attention_output) == 6 * 2 * 60 * 6 * 9 / 2);
+    c.plan.recompute = Recompute::selective, c.plan.recompute_modules = mla_up_proj;  // once, beside 4*30*48 of attention's
+    CHECK(c(Item::qkv_activations) == -1);
+    CHECK(c(Item::first_backward) == 5'760 + 2 * 60 * 6 * (2 * 11 + 16) / 2);
+    c.plan.recompute_modules = layernorm;  // of two norms the one in front of latent attention stands apart
+    CHECK(c(Item::norm_outputs) == 6 * 2 * 30 * 48);
+    CHECK(c(Item::first_backward) == 9'600 + 5'760 + 2 * 30 * 48);
+    c.plan.recompute = Recompute::none;
     c.model.qk_norm = true;  // the latents' norms keep what they write
     CHECK(c(Item::latent_activations) == 6 * 2 * 30 * (2 * 32 + 4));
     CHECK(c(Item::weights) == 2 * (3 * (attention + 32 + kNorms + 3 * kMatrix) + kVocabulary));
@@ -209,6 +233,13 @@ TEST_CASE("by hand: experts") {
     CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 * 2 + 4));
     CHECK(c(Item::expert_products) == 2 * 2 * T * 24);
     CHECK(c(Item::shared_expert_activations) == 2 * (2 * 60 * 16 * 2 / 2 + 2 * 60 * 16 / 2));
+    c.plan.recompute = Recompute::selective, c.plan.recompute_modules = moe_act;  // what the activation function writes
+    CHECK(c(Item::expert_products) == -1);
+    CHECK(c(Item::expert_activations) == 2 * T * (2 * 48 + 2 * 24 * 2 + 4));
+    c.plan.recompute_modules = moe;  // everything of the experts
+    for (const Item item : {Item::router_activations, Item::expert_activations, Item::expert_products, Item::shared_expert_activations})
+        CHECK(c(item) == -1);
+    c.plan.recompute = Recompute::none;
     c.model.limited_gate = true;  // both matrices' outputs once more
     CHECK(c(Item::limited_activations) == 2 * 2 * T * 2 * 24);
     c.model.limited_gate = false;
@@ -229,5 +260,9 @@ TEST_CASE("by hand: experts") {
     CHECK(c(Item::expert_products) == 2 * 2 * 1.5 * T * 24);
     c.plan.expert_tensor_parallel = 2;  // every expert over two GPUs: twice the tokens, half the width
     CHECK(c(Item::expert_products) == 2 * 2 * 1.5 * 2 * T * 24 / 2);
+    CHECK(c(Item::expert_activations) == 2 * 1.5 * 2 * T * (2 * 48 + 2 * 24 * 2 / 2 + 4 + 2 * 24 / 2));
+    c.model.limited_gate = true;
+    CHECK(c(Item::limited_activations) == 2 * 2 * 1.5 * 2 * T * 2 * 24 / 2);
+    c.model.limited_gate = false;
     CHECK(c(Item::weights) == 2 * (P + X / 2));
 }

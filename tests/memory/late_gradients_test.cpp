@@ -52,6 +52,36 @@ TEST_CASE("by hand: gradients of one micro-batch come while activations go") {
     c = alone();
     c.plan.gpus = 2, c.plan.global_batch = 6;  // buckets of DistributedDataParallel
     CHECK(c(Item::gradients) == 4 * kWhole);
+    c.plan.zero = Zero::gradients;  // shared out, they come while 60 tokens' activations leave more room
+    CHECK(c(Item::gradients) == -1);
+    c.plan.zero = Zero::weights;
+    CHECK(c(Item::gradients) == -1);
+    c.plan.zero = Zero::none;
+    c.plan.gpus = 4, c.plan.context_parallel = 2;  // the same, of two copies over two GPUs each
+    CHECK(c(Item::gradients) == 4 * kWhole);
+}
+
+TEST_CASE("by hand: late gradients in 16 bits, of a tied embedding, and beside hardly any activations") {
+    const auto beginning = [](const StageMemory<double>& all) {
+        return in_group(all, Group::activations) + std::max(all.at_head, all.at_backward);
+    };
+    Case c = alone();
+    c.plan.gradients_in_fp32 = false, c.plan.micro_batch = c.plan.global_batch = 1;
+    StageMemory<double> all = c.memory();
+    double end = in_group(all, Group::activations) / 6 + all.at_backward - 2 * 12'288;  // the embedding's gradient comes later
+    CHECK(end > 0);
+    CHECK(c(Item::gradients) == doctest::Approx(2 * kWhole - beginning(all) + end).epsilon(1e-12));
+    c = alone();
+    c.model.tied = true, c.plan.micro_batch = c.plan.global_batch = 2;
+    all = c.memory();
+    end = in_group(all, Group::activations) / 6 + all.at_backward;  // that of a tied one is there from the start
+    CHECK(end > 4 * 12'288);                                        // more than another one of it
+    CHECK(c(Item::gradients) == doctest::Approx(4 * (kWhole - 12'288) - beginning(all) + end).epsilon(1e-12));
+    c = alone();
+    c.plan.micro_batch = c.plan.global_batch = c.plan.sequence_length = 1;  // one token: the embedding's gradient is larger than all else
+    all = c.memory();
+    CHECK(in_group(all, Group::activations) / 6 + all.at_backward < 4 * 12'288);
+    CHECK(c(Item::gradients) == 4 * kWhole - beginning(all));
 }
 
 TEST_CASE("by hand: an update in the backward pass leaves no gradients") {

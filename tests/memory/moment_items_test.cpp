@@ -5,6 +5,7 @@
 
 #include "memory/small_cases.h"
 #include "memory/verdict.h"
+#include "memory/waiting.h"
 
 using namespace fourfold;
 using namespace fourfold::tests;
@@ -15,6 +16,10 @@ TEST_CASE("by hand: layers that predict further tokens") {
     c.model.multi_token_layers = 1;
     // beside the stage: a layer, its matrix 2*h*h/t, three norms, and the embedding once more
     CHECK(c(Item::weights) == 2 * (kLast + kLayer + 2 * 48 * 48 / 2 + 3 * 48 + kVocabulary));
+    c.plan.loss = Loss::te_fused;
+    // 60 * 256 / 2 = 7,680 logits in 2 bytes for each of both predictions, the norm's 5,760 and as much of gradients; of the further one
+    // 12 * 30 * 48 and what its layer keeps: norms 6,000 and 5,760; q, k, v 6,000; output 3,600; log-sum-exp 720; feed-forward 14,400
+    CHECK(c.memory().at_head == 4 * 7'680 + 2 * 5'760 + 17'280 + 36'480);
 }
 
 // The backward pass of a fused attention: two inputs 4*30*48; gradients of the output and the queries of 6 heads, of keys and values of 2,
@@ -32,6 +37,8 @@ TEST_CASE("by hand: recomputation") {
     c.plan.recompute_modules = mlp;
     CHECK(c(Item::feed_forward_activations) == -1);
     CHECK(c(Item::first_backward) == 9'600 + 5'760 + 14'400);
+    c.plan.recompute_modules = mlp | layernorm;
+    CHECK(c(Item::first_backward) == 9'600 + 5'760 + 14'400 + 5'760);
     c.plan.recompute_modules = layernorm;
     CHECK(c(Item::norm_outputs) == -1);
     CHECK(c(Item::first_backward) == kAttention);  // 9,600 + 5,760 + 5,760 are less
@@ -50,11 +57,27 @@ TEST_CASE("by hand: recomputation") {
     CHECK(c(Item::qkv_activations) == 2 * 2 * 6'000);
 }
 
+TEST_CASE("by hand: recomputation where one layer of one micro-batch is alive") {
+    Case c = dense();
+    c.plan.transformer_engine = Habit::off;
+    c.plan.pipeline_parallel = 6, c.plan.gpus = 24, c.stage = 5;
+    c.plan.recompute = Recompute::selective, c.plan.recompute_modules = mlp;
+    CHECK(c.memory().at_backward == 9'600 + 5'760 + 14'400);
+}
+
 TEST_CASE("by hand: the loss, and the first layer of the backward pass") {
     Case c = dense();
     c.stage = 1;
     const double logits = 60 * 256 / 2;
     CHECK(c(Item::head) == 4 * 30 * 48 + 6 * logits);
+    c.plan.fused_norms = false;  // of the last norm its input and output all the same
+    CHECK(c(Item::head) == 4 * 30 * 48 + 6 * logits);
+    c.plan.fused_norms = true;
+    c.plan.framework = FrameworkKind::litgpt;  // logits and their log-softmax, both in 32 bits
+    CHECK(c(Item::head) == 4 * 30 * 48 + 8 * logits);
+    c.plan.framework = FrameworkKind::megatron_2024;
+    c.plan.loss = Loss::tiled;  // as many logits at a time as hidden values, 60 * 48 / 2: in 16 bits, beside 2 * 60 * 48 of gradients
+    CHECK(c.memory().at_head == 4 * 30 * 48 + 2 * 1'440 + 2 * 60 * 48);
     c.plan.loss = Loss::native_fused;
     CHECK(c(Item::head) == 4 * 30 * 48 + 10 * logits);
     c.plan.loss = Loss::gathered;  // the whole vocabulary
@@ -100,6 +123,15 @@ TEST_CASE("by hand: waiting for the weight gradients") {
     CHECK(waiting == std::floor(waiting));
     CHECK(waiting > 0);
     CHECK(std::fmod(waiting, 3) == 0);  // whole stages
+    c = experts();
+    Stage stage;
+    stage.dense.waiting = 1, stage.experts.waiting = 2;
+    // attention 6,000 + 3,600 and 11,520 three times, 14,400 once; twice 60 copies of tokens, of each both hidden states and three widths
+    const double beside = 3 * (6'000 + 3'600 + 11'520) + 14'400;
+    const auto bytes = [&] { return WaitingForWeights<double>(c.model, c.plan, stage, Alive<double>(c.model, c.plan, stage)).bytes(2); };
+    CHECK(bytes() == beside + 2 * 60 * 2 * (2 * 48 + 3 * 24));
+    c.plan.expert_tensor_parallel = 2;  // twice the copies, half the width
+    CHECK(bytes() == beside + 2 * 120 * 2 * (2 * 48 + 3 * 24 / 2));
 }
 
 TEST_CASE("by hand: workspaces and buffers") {

@@ -58,10 +58,19 @@ TEST_CASE("single operations by hand: 32 bits between layers, and a copy of 16 f
     CHECK(c(Item::master_weights) == 4 * kParameters);
     CHECK(c(Item::moments) == 8 * kParameters);
     CHECK(c(Item::weights) == 2 * (kParameters - kWords));  // copies, of all that is multiplied
+    c.model.joined_qkv = true;                              // one matrix of attention's, one of the gate's
+    CHECK(c(Item::norm_outputs) == 6 * kTokens * 2 * (1 + 1) * 48);
+    c.model.joined_qkv = false;
     c.plan.recompute = Recompute::full;
     CHECK(c(Item::checkpoints) == 6 * kTokens * 4 * 48);
     CHECK(c(Item::weights) == 2 * kWords);  // the head's
     CHECK(c.memory().static_bytes == 12 * kParameters + c(Item::library_workspaces));
+    // A layer that is computed again: norms 60 * (2 * 8 * 48 + 8), what five matrices read, queries, keys and values 12,000, output 7,200,
+    // log-sum-exp 1,440, feed-forward part 38,400; less its input, and with copies of its weights and their gradients
+    const double again = 46'560 + 28'800 + 12'000 + 7'200 + 1'440 + 38'400 - 60 * 4 * 48 + 2 * kOfLayer;
+    const double with = c.memory().at_backward;
+    c.plan.recompute = Recompute::none;
+    CHECK(with - c.memory().at_backward == again);
 }
 
 TEST_CASE("single operations by hand: the loss, in 12 bytes a logit or with all copies of weights") {
@@ -96,6 +105,7 @@ TEST_CASE("single operations by hand: adapters keep a copy each of what they rea
     CHECK(c(Item::adapter_activations) == 6 * kTokens * 2 * 7 * 4);
     CHECK(c(Item::norm_outputs) == -1);
     CHECK(c(Item::checkpoints) == -1);
+    CHECK(c.memory().at_head == 60 * (4.0 * 48 + 12 * 256));  // of the last norm its input alone
     c.plan.lora_targets = lora_query | lora_value;
     CHECK(c(Item::adapter_inputs) == 6 * kTokens * 2 * 2 * 48);
     CHECK(c(Item::attention_output_copy) == -1);
@@ -121,6 +131,7 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     c.model.layer_norm = true, c.model.gated = false;  // LayerNorm: input in 32 bits, two statistics; a copy for three matrices and for one
     CHECK(c(Item::norm_copies) == 6 * kTokens * (2 * 4 * 48 + 2 * 8));
     CHECK(c(Item::norm_outputs) == 6 * kTokens * 2 * (3 + 1) * 48);
+    CHECK(c.memory().at_head == 60 * ((4.0 + 2) * 48 + 12 * 256));  // of the last one its input in 32 bits and its output
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 2 * 2 * 80);
     c.model.gelu_steps = true;
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80);
@@ -136,6 +147,12 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     c = in_16_bits();
     c.model.layer_norm = c.model.parallel_norms = true;  // each casts it for itself
     CHECK(c(Item::norm_copies) == 6 * kTokens * (2 * 4 * 48 + 2 * 8));
+    c = in_16_bits();
+    c.model.qk_norm = true;  // of 6 heads and 2: input in 32 bits, normalised value in 16
+    CHECK(c(Item::qk_norm_activations) == 6 * kTokens * (4 + 2) * (6 + 2) * 10);
+    c = beside_frozen();
+    c.model.qk_norm = true;
+    CHECK(c(Item::qk_norm_activations) == 6 * kTokens * 4 * (6 + 2) * 10);
     c = in_16_bits();
     c.plan.activation_fusion = Habit::on;
     CHECK(c(Item::norm_copies) == -1);

@@ -5,6 +5,7 @@
 
 #include "time/layer_time.h"
 #include "time/small_machine.h"
+#include "time/update.h"
 
 using namespace fourfold;
 using namespace fourfold::tests::by_hand;
@@ -56,6 +57,11 @@ TEST_CASE("by hand: attention reaches its rate with the length of a GPU's sequen
     // a third of that: three quarters of it
     c.k.attention_start /= 3;
     CHECK(c.layers().dense.attention_forward == Approx(4.0 / 3 * before.attention_forward).epsilon(1e-12));
+    c = dense();
+    c.plan.context_parallel = 2, c.plan.gpus = 16;
+    const double whole = c.layers().dense.attention_forward;
+    c.k.attention_start = 10;  // of 20 tokens a GPU has 10
+    CHECK(c.layers().dense.attention_forward == Approx(2 * whole).epsilon(1e-12));
 }
 
 TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switch and without") {
@@ -135,6 +141,22 @@ TEST_CASE("by hand: variants of a dense layer's multiplications and element-wise
     CHECK(c.layers().dense.tensor_backward == Approx(4 * 3.88e-3).epsilon(1e-12));
 }
 
+TEST_CASE("by hand: Muon's iterations, 5 * (4 m m n + 2 m m m) for each matrix") {
+    Case c = dense();
+    // 48 x 60 twice, 48 x 20 twice, 48 x 80 three times
+    const double attention = 2 * 3'870'720 + 2 * 464'000, layer = attention + 3 * 4'792'320;
+    CHECK(muon_flop(c.model, false) == layer);
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24};  // three of 24 x 48 each
+    CHECK(muon_flop(c.model, true) == attention + 4 * 3 * 691'200);
+    c.model.experts.shared_ffn = 16;
+    CHECK(muon_flop(c.model, true) == attention + 4 * 3 * 691'200 + 3 * 286'720);
+    c = dense();
+    c.plan.optimizer = Optimizer::muon;
+    Stage stage;
+    stage.dense.held = 3;  // over 2 tensor-parallel GPUs and 2 that share the optimizer, at 5e11
+    CHECK(Update<double>(c.model, c.plan, c.hw, c.k, stage).seconds(0.0, 2.0) == Approx(3 * layer / 4 / 5e11).epsilon(1e-12));
+}
+
 TEST_CASE("by hand: tensor-parallel traffic that work cannot hide, and tp-comm-overlap") {
     Case c = dense();
     c.hw.link = 2e5;  // one = 1e-3 + 2,880 / 1e5 = 0.0298; twice that is more than the input gradients' (16,560 + 23,040) / 1e6 = 0.0396,
@@ -163,6 +185,12 @@ TEST_CASE("by hand: attention that writes its scores, and attention to a window"
     c.plan.attention_dropout = false;
     c.model.head_dim = 16;
     CHECK(c.layers().dense.attention_forward == Approx(1.6 * 144'000 / 3.1e11 + 8 * 3'600 / memory).epsilon(1e-12));
+    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 12, .rope_dim = 4, .value_dim = 8};  // (16 + 8) / 2 values a head
+    CHECK(c.layers().dense.attention_forward == Approx(1.2 * 144'000 / 3.1e11 + 8 * 3'600 / memory).epsilon(1e-12));
+    c.model.latent.value_dim = 9;
+    CHECK(c.layers().dense.attention_forward == Approx(1.25 * 144'000 / 1.55e11 + 8 * 3'600 / memory).epsilon(1e-12));
+    c.model.latent.value_dim = 8, c.model.latent.nope_dim = 13;
+    CHECK(c.layers().dense.attention_forward == Approx(1.25 * 144'000 / 1.55e11 + 8 * 3'600 / memory).epsilon(1e-12));
     c = dense();
     c.plan.sequence_length = 1'000, c.plan.micro_batch = 1;
     c.model.window = {.tokens = 100, .chunks = true, .layers = {}};
@@ -171,6 +199,30 @@ TEST_CASE("by hand: attention that writes its scores, and attention to a window"
     CHECK(c.layers().dense.attention_forward == Approx(4.0 * 1'000 * 275 * 3 * 10 / 4e11 * 1.64).epsilon(1e-12));
     c.model.window.chunks = false;  // 100 - 100*100 / 2,000 + 128 = 223
     CHECK(c.layers().dense.attention_forward == Approx(4.0 * 1'000 * 361.5 * 3 * 10 / 4e11 * 1.64).epsilon(1e-12));
+    c.plan.sequence_length = 200;  // 100 - 100*100 / 400 + 128 = 203 are more than half of the sequence; tail 1,920 / (3 * 200)
+    CHECK(c.layers().dense.attention_forward == Approx(4.0 * 200 * 100 * 3 * 10 / 4e11 * 4.2).epsilon(1e-12));
+    c.plan.sequence_length = 1'000;
+    c.plan.micro_batch = 2;  // twice the work, half the tail
+    CHECK(c.layers().dense.attention_forward == Approx(4.0 * 2 * 1'000 * 361.5 * 3 * 10 / 4e11 * 1.32).epsilon(1e-12));
+}
+
+TEST_CASE("by hand: a sequence in two slices, and a feed-forward part in two tiles") {
+    Case c = dense();
+    c.plan.token_slices = 2;  // 10 queries and 20 keys: 2*3*20*10*3*10 = 36,000 operations; the longest block 1.5 * (1 + 1/2) / 2 = 1.125
+    CHECK(c.layers().dense.attention_forward == Approx(36'000 / 4e11 * (1 + 1.125 * 10 * 128 / (3 * 3 * 10))).epsilon(1e-12));
+    // 30 tokens; and gradients of keys and values of 3 * (20 - 10) / 2 earlier tokens on average, of 2*2*10/2 values, in 6 bytes
+    CHECK(c.layers().dense.element_backward ==
+          Approx(0.9 * (60 * ((6 + 6) * 48 / 2 + (360 + 5 * 80) / 2) + 6 * 15 * 20) / kH).epsilon(1e-12));
+    c = dense();
+    c.plan.feed_forward_tiles = 2;
+    // of 30 tokens: widening 2*(30*48 + 48*80) + 2*30*80 = 15,360, itself 2*(48*30 + 30*80) + 8*48*80 = 38,400; narrowing 2*(30*40 +
+    // 40*48) + 2*30*48 = 9,120, itself 2*(40*30 + 30*48) + 8*40*48 = 20,640; forward once more in the backward pass
+    const double tiles = 2 * (15'360 + 9'120);
+    CHECK(c.layers().dense.multiply_forward == Approx((16'560 + 12'240 + tiles) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_backward ==
+          Approx((16'560 + 12'240 + 30'960 + 20'880 + 2 * tiles + 2 * (38'400 + 20'640)) / kH).epsilon(1e-12));
+    // the activation function too: 3 of 80 / 2 values
+    CHECK(c.layers().dense.element_backward == Approx(0.9 * 120 * (288 + (360 + 5 * 80) / 2 + 3 * 80 / 2) / kH).epsilon(1e-12));
 }
 
 TEST_CASE("by hand: a ring of context parallelism") {
@@ -238,6 +290,8 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     // all to all: half of the copies cross, 11,520 * 0.5 * 4 / (0.4 * 5e6) = 11.52 ms, at 0.75 of the rate
     c.plan.expert_dispatch = ExpertDispatch::all_to_all;
     CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 11.52e-3 / 0.75)).epsilon(1e-12));
+    // all 120 for one expert: K 48, C 2*24/2: 2*(120*48 + 48*24) + 2*120*24 = 19,584; K 12, C 48: 2*(120*12 + 12*48) + 2*120*48 = 15,552
+    CHECK(c.layers().expert.routed_forward == Approx((19'584 + 15'552) / kH).epsilon(1e-12));
     c.plan.expert_dispatch = ExpertDispatch::automatic;
     c.hw.link *= 2;  // now the network is the slower part
     CHECK(c.layers().expert.expert_forward == Approx(2 * (2e-3 * 3 + 8.64e-3 / 0.95)).epsilon(1e-12));

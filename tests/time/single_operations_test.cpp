@@ -48,12 +48,24 @@ TEST_CASE("single operations by hand: element-wise work where 16 bits flow, and 
     CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((192 + 288) / 2 + (160 + 240) / 2) / kH).epsilon(1e-12));
 }
 
+TEST_CASE("single operations by hand: norms at a rate of their own, and norms of queries and keys") {
+    Case c = in_16_bits();
+    c.k.plain_norms = 2;  // twice as long as 10 of 48 values
+    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((960 + 288) / 2 + (28 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
+    c = in_16_bits();
+    c.model.qk_norm = true;  // one norm more, not two: 5 and 7.5 of 8 heads of 10
+    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((480 + 288) / 2 + (33 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_backward == Approx(0.9 * 120 * ((720 + 288) / 2 + (42.5 * 80 + 8.5 * 80) / 2) / kH).epsilon(1e-12));
+}
+
 TEST_CASE("single operations by hand: attention with a mask computes every score, and so does plain attention") {
     Case c = in_16_bits();
     c.model.window.tokens = 20, c.model.window.layers = {1, 1, 1, 1, 1, 1};
     // 4 * 3 sequences * 20 * 20 * 3 heads * 10 operations at 0.33 of 1e12
     CHECK(c.layers().dense.attention_forward == Approx(144'000 / 3.3e11).epsilon(1e-12));
     CHECK(c.layers().dense.attention_backward == Approx(2.5 * 144'000 / (0.9 * 3.3e11)).epsilon(1e-12));
+    c.plan.context_parallel = 2, c.plan.gpus = 16;
+    CHECK(c.layers().dense.attention_forward == Approx(72'000 / 3.3e11).epsilon(1e-12));
     c = in_16_bits();
     c.plan.attention = Attention::plain;  // 3,600 scores, 42 and 47 bytes
     const double rate = 1.55e11, memory = 0.8 * kH / 0.85;
@@ -70,6 +82,8 @@ TEST_CASE("single operations by hand: adapters that cast what they read, and the
     c.k.host_layer = 1'000, c.k.host_adapter = 10;  // seven of them
     CHECK(c.layers().dense.forward == Approx(1'070).epsilon(1e-9));
     CHECK(c.layers().dense.backward == Approx(1.3 * 1'070).epsilon(1e-9));
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    CHECK(c.layers().expert.forward == Approx(1'040).epsilon(1e-9));  // the four of attention
     c.plan.recompute = Recompute::full;
     CHECK(c.layers().dense.backward == Approx(3.5 * 1'070).epsilon(1e-9));
     c.k.host_shard = 100;  // where FSDP gathers it
