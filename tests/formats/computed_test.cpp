@@ -1,0 +1,113 @@
+// Values that a text computes, and what hangs on a condition.
+#include "settings.h"
+
+namespace fourfold {
+
+namespace {
+
+using tests::fate;
+using tests::first_of;
+using tests::first_of_script;
+using tests::ids;
+using tests::read_script_of;
+using tests::some;
+
+const std::string kComputedRecipe =
+    "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+    "from megatron.bridge.training.config import ConfigContainer\n";
+
+}  // namespace
+
+TEST_CASE("Python: comparisons, sums and choices between known values are computed") {
+    const Json job = read_script_of(kComputedRecipe +
+                                    "NODES = 4\n"
+                                    "def my_config(kind: str = \"cs\") -> ConfigContainer:\n"
+                                    "    cfg = llama3_8b_pretrain_config()\n"
+                                    "    tp = 2 if NODES > 2 else 1\n"
+                                    "    cfg.model.tensor_model_parallel_size = tp\n"
+                                    "    cfg.model.pipeline_model_parallel_size = 1\n"
+                                    "    cfg.model.sequence_parallel = bool(cfg.model.tensor_model_parallel_size > 1)\n"
+                                    "    cfg.train.micro_batch_size = 2\n"
+                                    "    cfg.train.global_batch_size = NODES * 8 // tp * (2 + 2)\n"
+                                    "    if kind == \"cs\":\n"
+                                    "        cfg.model.context_parallel_size = 2\n"
+                                    "    else:\n"
+                                    "        cfg.model.context_parallel_size = 4\n"
+                                    "    return cfg\n")["jobs"][0];
+    CHECK(some(job, {"tensor_parallel", "sequence_parallel", "global_batch", "context_parallel"}) ==
+          "tensor_parallel=2 sequence_parallel=true global_batch=64 context_parallel=2");
+}
+
+TEST_CASE("Python: a variable that a branch of unknown condition sets is open behind it") {
+    const std::string text = kComputedRecipe +
+                             "def my_config() -> ConfigContainer:\n"
+                             "    cfg = llama3_8b_pretrain_config()\n"
+                             "    tp = 2\n"
+                             "    if is_large():\n"
+                             "        tp = 8\n"
+                             "    cfg.model.tensor_model_parallel_size = tp\n"
+                             "    cfg.model.pipeline_model_parallel_size = 2\n"
+                             "    cfg.train.micro_batch_size = 1\n"
+                             "    return cfg\n";
+    const Json answer = read_script_of(text);
+    CHECK(some(answer["jobs"][0], {"tensor_parallel", "pipeline_parallel"}) == "tensor_parallel=? pipeline_parallel=2");
+    REQUIRE(answer["questions"].size() == 1);
+    const std::string name = answer["questions"][0]["name"];
+    const auto answered = [&](const char* value) {
+        return some(tests::read_answer({{"text", text}, {"set", {{name, value}}}})["jobs"][0], {"tensor_parallel"});
+    };
+    CHECK(answered("True") == "tensor_parallel=8");
+    CHECK(answered("False") == "tensor_parallel=2");
+}
+
+TEST_CASE("Shell: a name that (( )) counts up has another value, or none that is known") {
+    const auto gpus = [](const std::string& change) {
+        return some(first_of_script("GPUS=3\n" + change +
+                                    "\ntorchrun --nproc_per_node $GPUS --nnodes 2 pretrain_gpt.py --num-layers 8 --hidden-size 64 "
+                                    "--num-attention-heads 4 --micro-batch-size 1 --seq-length 128 --vocab-size 1000 --bf16\n"),
+                    {"gpus"});
+    };
+    CHECK(gpus("((GPUS++))") == "gpus=8");
+    CHECK(gpus("(( ++GPUS ))") == "gpus=8");
+    CHECK(gpus("((GPUS += 5))") == "gpus=16");
+    CHECK(gpus("((GPUS = GPUS == 3 ? 4 : 2))") == "gpus=8");
+    CHECK(gpus("if ((GPUS == 4)); then GPUS=9; fi") == "gpus=6");
+    CHECK(gpus("if [ \"$1\" -eq 0 ]; then ((GPUS++)); fi") == "gpus=?");
+}
+
+TEST_CASE("Shell: GPUs of a node are known where nodes are not") {
+    const Json job = first_of_script(
+        "torchrun --nproc_per_node 4 --nnodes $NODES pretrain_gpt.py --num-layers 8 --hidden-size 64 --num-attention-heads 4 "
+        "--micro-batch-size 1 --seq-length 128 --vocab-size 1000 --bf16\n");
+    CHECK(some(job, {"gpus", "gpus_per_node"}) == "gpus=? gpus_per_node=4");
+}
+
+TEST_CASE("Megatron-LM: arguments that end in a colon are read, and named as what the program refuses") {
+    const Json job = first_of_script(
+        "ARGS=(\n  --num-layers: 8 # layers\n  --hidden-size: 64\n  --num-attention-heads: 4\n  --swiglu: true\n"
+        "  --micro-batch-size: 1\n  --seq-length: 128\n  --bf16: true\n  --vocab-size: 1000\n)\n"
+        "torchrun --nproc_per_node 2 pretrain_gpt.py ${ARGS[@]}\n");
+    CHECK(some(job, {"gpus", "micro_batch", "sequence_length", "precision"}) ==
+          R"(gpus=2 micro_batch=1 sequence_length=128 precision="bf16")");
+    CHECK(job["job"]["model"]["num_hidden_layers"] == 8);
+    CHECK(ids(job["refused"]) == "import_plan.refused.no_key");
+}
+
+TEST_CASE("Megatron-LM: BigCode's fork has one key and value head by name") {
+    const Json job = first_of_script(
+        "torchrun --nproc_per_node 2 pretrain_gpt.py --num-layers 8 --hidden-size 64 --num-attention-heads 4 --attention-head-type "
+        "multiquery --micro-batch-size 1 --seq-length 128 --vocab-size 1000 --fp16\n");
+    CHECK(job["job"]["model"]["num_key_value_heads"] == 1);
+}
+
+TEST_CASE("A slip of the pen for a truth value is not understood") {
+    const auto precision = [](const char* value) {
+        return first_of(std::string("zero_optimization.stage = 2\ntrain_micro_batch_size_per_gpu = 1\nbf16.enabled = ") + value + "\n");
+    };
+    CHECK(fate(precision(R"("yess")"), "bf16.enabled") == "unknown 3");
+    CHECK(fate(precision(R"("flase")"), "bf16.enabled") == "unknown 3");
+    CHECK(some(precision(R"("yes")"), {"precision"}) == R"(precision="bf16")");
+    CHECK(some(precision("true"), {"precision"}) == R"(precision="bf16")");
+}
+
+}  // namespace fourfold
