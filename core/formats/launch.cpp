@@ -142,8 +142,9 @@ Size of_scheduler(const ShellWords& words) {
 
 Size of_launcher(const ShellWords& words) {
     Size size;
-    fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines"}));
-    fill(size.per_node, option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node"}));
+    fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines", "--actor-num-nodes"}));
+    fill(size.per_node,
+         option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node", "--actor-num-gpus-per-node"}));
     fill(size.all, option(words, {"--num_processes", "--world_size"}));
     // deepspeed --include localhost:0,1,2,3
     if (const std::string included = option(words, {"--include", "-i"});
@@ -303,7 +304,8 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
     if (factory || in.has("swift")) read_one_node(command, in);
     if (!in.job.contains("gpus")) read_visible(script, command, words, factory, in);
-    for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include"})
+    for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include",
+                            "actor_num_nodes", "actor_num_gpus_per_node"})
         if (in.has(key)) in.text(key, "gpus");
 }
 

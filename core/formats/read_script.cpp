@@ -88,11 +88,14 @@ void add_torchtitan_names(const ShellScript& script, const ShellCommand& command
 // What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
     if (format == "torchtitan") add_torchtitan_names(script, command, in);
-    if (format != "llm-foundry" && format != "llama-factory") return;
+    if (format != "llm-foundry" && format != "llama-factory" && format != "maxtext") return;
     const auto file = std::find_if(rest.words.begin(), rest.words.end(),
                                    [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
     if (file != rest.words.end())
-        in.entries.push_back({format == "llm-foundry" ? "config_file" : "settings_file", "", file->text, file->line});
+        in.entries.push_back({format == "llm-foundry" ? "config_file"
+                              : format == "maxtext"   ? "base_config"
+                                                      : "settings_file",
+                              "", file->text, file->line, open_names(file->text)});
 }
 
 // "python finetune.py", "accelerate launch train.py": neither a module nor a program that is known.

@@ -110,4 +110,49 @@ TEST_CASE("A slip of the pen for a truth value is not understood") {
     CHECK(some(precision("true"), {"precision"}) == R"(precision="bf16")");
 }
 
+TEST_CASE("slime: its actors' GPUs, and what it sets for Megatron-LM") {
+    const Json job = first_of_script(
+        "export WORLD_SIZE=1\nray job submit -- python3 train.py --actor-num-nodes 2 --actor-num-gpus-per-node 8 "
+        "--tensor-model-parallel-size 4 --global-batch-size 64 --num-layers 8 --hidden-size 64 --num-attention-heads 4\n");
+    CHECK(some(job, {"gpus", "gpus_per_node", "zero", "precision"}) == R"(gpus=16 gpus_per_node=8 zero="optimizer" precision="bf16")");
+    CHECK(ids(job["notes"]).find("fp32") == std::string::npos);
+}
+
+TEST_CASE("gpt-neox: DeepSpeed's pipeline takes any number of layers") {
+    const Json job = first_of(
+        "pipe_parallel_size = 4\nmodel_parallel_size = 1\nnum_layers = 6\nhidden_size = 64\nnum_attention_heads = 4\n"
+        "seq_length = 128\ntrain_micro_batch_size_per_gpu = 1\n");
+    CHECK(ids(job["refused"]) == "");
+}
+
+TEST_CASE("MaxText: another base than base.yml says what is not said here") {
+    const std::string text = "per_device_batch_size = 2\nmax_target_length = 512\ndcn_fsdp_parallelism = 2\n";
+    const Json other = first_of("base_config = \"mine.yml\"\n" + text);
+    CHECK(some(other, {"sequence_length", "recompute", "precision", "zero"}) == "sequence_length=512 recompute=? precision=? zero=?");
+    CHECK(ids(other["notes"]) == "import_plan.note.file");
+    CHECK(some(first_of("base_config = \"configs/base.yml\"\n" + text), {"recompute", "precision", "zero"}) ==
+          R"(recompute="full" precision="bf16" zero="weights")");
+    const Json command = first_of_script("python3 MaxText/train.py configs/mine.yml per_device_batch_size=2 max_target_length=512\n");
+    CHECK(some(command, {"sequence_length", "recompute"}) == "sequence_length=512 recompute=?");
+}
+
+TEST_CASE("accelerate: DeepSpeed without a stage is its second one") {
+    const std::string text = "compute_environment = \"LOCAL_MACHINE\"\ndistributed_type = \"DEEPSPEED\"\nnum_processes = 4\n";
+    CHECK(some(first_of(text), {"zero"}) == R"(zero="gradients")");
+    CHECK(some(first_of(text + "deepspeed_config.zero_stage = 3\n"), {"zero"}) == R"(zero="weights")");
+    CHECK(some(first_of(text + "deepspeed_config.deepspeed_config_file = \"a.json\"\n"), {"zero"}) == "zero=?");
+}
+
+TEST_CASE("Megatron-Bridge: a recipe of the text may say its GPUs by its name") {
+    const auto gpus = [](const char* name) {
+        return some(read_script_of(kComputedRecipe + "def " + name +
+                                   "() -> ConfigContainer:\n    cfg = llama3_8b_pretrain_config()\n"
+                                   "    cfg.model.tensor_model_parallel_size = 1\n    cfg.train.micro_batch_size = 1\n"
+                                   "    return cfg\n")["jobs"][0],
+                    {"gpus"});
+    };
+    CHECK(gpus("llama3_8b_pretrain_64gpu_h100_bf16_config") == "gpus=64");
+    CHECK(gpus("llama3_8b_gpu_config") == "gpus=?");
+}
+
 }  // namespace fourfold
