@@ -77,6 +77,8 @@ static void fill_slime(Import& in) {
 void translate_forks(Import& in) {
     name_context_way(in);
     fill_slime(in);
+    // MindSpeed-LLM trains on answers that are preferred, and by rewards, too.
+    if (const auto stage = in.text("stage", ""); stage && *stage != "sft" && *stage != "pt") refuse_mode(in, *stage);
     for (Entry& entry : in.entries)
         for (const auto& [own, usual] : kForks)
             if (entry.key == own) entry.key = usual;

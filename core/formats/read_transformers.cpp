@@ -174,7 +174,7 @@ bool is_own_trainer(const std::vector<Entry>& entries) {
     });
 }
 
-void read_transformers(Import& in) {
+static void mark_quiet(Import& in) {
     in.mark_all({"do_train",
                  "do_eval",
                  "do_predict",
@@ -235,6 +235,10 @@ void read_transformers(Import& in) {
                  "fsdp_*",
                  "zero_optimization.*"},
                 Fate::no_number);
+}
+
+void read_transformers(Import& in) {
+    mark_quiet(in);
     if (in.has("micro_train_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
     take_model(in);

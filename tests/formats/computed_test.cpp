@@ -118,6 +118,16 @@ TEST_CASE("slime: its actors' GPUs, and what it sets for Megatron-LM") {
     CHECK(ids(job["notes"]).find("fp32") == std::string::npos);
 }
 
+TEST_CASE("MindSpeed-LLM: training by preferences is not counted") {
+    const auto refused = [](const char* stage) {
+        return ids(first_of_script(std::string("torchrun --nproc_per_node 2 posttrain_gpt.py --stage ") + stage +
+                                   " --num-layers 8 --hidden-size 64 --num-attention-heads 4 --micro-batch-size 1 --seq-length 128 "
+                                   "--vocab-size 1000 --bf16\n")["refused"]);
+    };
+    CHECK(refused("dpo") == "import_plan.refused.mode");
+    CHECK(refused("sft") == "");
+}
+
 TEST_CASE("gpt-neox: DeepSpeed's pipeline takes any number of layers") {
     const Json job = first_of(
         "pipe_parallel_size = 4\nmodel_parallel_size = 1\nnum_layers = 6\nhidden_size = 64\nnum_attention_heads = 4\n"
