@@ -128,6 +128,21 @@ TEST_CASE("MindSpeed-LLM: training by preferences is not counted") {
     CHECK(refused("sft") == "");
 }
 
+TEST_CASE("llm-foundry, NeMo 1: a key that no reader knows is not said to change nothing") {
+    const Json foundry = first_of(
+        "max_seq_len = 128\nglobal_train_batch_size = 8\nmodel.name = \"mpt_causal_lm\"\nmodel.attn_config.sliding_window_size = 64\n"
+        "model.attn_config.attn_pdrop = 0\nfsdp_config.cpu_offload = true\nfsdp_config.verbose = false\n");
+    CHECK(fate(foundry, "model.attn_config.sliding_window_size") == "unknown 4");
+    CHECK(fate(foundry, "model.attn_config.attn_pdrop") == "no_number 5");
+    CHECK(fate(foundry, "fsdp_config.cpu_offload") == "unknown 6");
+    CHECK(fate(foundry, "fsdp_config.verbose") == "no_number 7");
+    const Json nemo = first_of(
+        "trainer.devices = 8\ntrainer.num_nodes = 1\nmodel.micro_batch_size = 1\nmodel.encoder_seq_length = 128\n"
+        "model.peft.peft_scheme = \"lora\"\nmodel.peft.lora_tuning.r = 8\nmodel.peft.lora_tuning.alpha = 8\n");
+    CHECK(fate(nemo, "model.peft.lora_tuning.r") == "unknown 6");
+    CHECK(fate(nemo, "model.peft.lora_tuning.alpha") == "no_number 7");
+}
+
 TEST_CASE("gpt-neox: DeepSpeed's pipeline takes any number of layers") {
     const Json job = first_of(
         "pipe_parallel_size = 4\nmodel_parallel_size = 1\nnum_layers = 6\nhidden_size = 64\nnum_attention_heads = 4\n"
