@@ -164,9 +164,7 @@ static void read_factory_zero(Import& in) {
         in.job["zero"] = "optimizer";
     else if (says_any(in, {"fsdp", "fsdp.*"}))
         read_fsdp(in, "fsdp_config.", "fsdp_config.fsdp_version");
-    else if (says_any(in, {"config_file"}))  // of accelerate
-        read_zero_path(in, "config_file");
-    else if (!says_any(in, {"fsdp_config*"}))  // else a file says it that is not here
+    else if (!read_launched_sharding(in) && !says_any(in, {"fsdp_config*"}))  // else a file says it that is not here
         in.job["zero"] = "none";
 }
 
@@ -197,6 +195,7 @@ void read_llama_factory(Import& in) {
     in.job["recompute"] = in.on("disable_gradient_checkpointing", "recompute") ? "none" : "full";
     if (const auto kernel = in.text("flash_attn", "attention"))
         read_attention_kernel(in, *kernel == "fa2" ? "flash" : *kernel == "disabled" ? "eager" : *kernel);
+    read_launched_type(in);
     read_trainer_types(in);
     read_trainer_optimizer(in, "optim");
     const auto type = in.text("finetuning_type", ""), stage = in.text("stage", "");

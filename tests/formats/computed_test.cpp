@@ -180,4 +180,41 @@ TEST_CASE("Megatron-Bridge: a recipe of the text may say its GPUs by its name") 
     CHECK(gpus("llama3_8b_gpu_config") == "gpus=?");
 }
 
+TEST_CASE("accelerate launch: its own arguments divide the weights of a Trainer's program") {
+    const auto read = [](const std::string& said, const std::string& program = "train.py") {
+        return read_script_of(
+            "accelerate launch --num_processes 8 " + said + " " + program +
+            " --model_name_or_path meta-llama/Llama-2-7b-hf --per_device_train_batch_size 2 --max_seq_length 2048\n")["jobs"][0];
+    };
+    CHECK(some(read(""), {"zero", "precision"}) == R"(zero="none" precision=?)");
+    CHECK(some(read("--use_fsdp --mixed_precision bf16"), {"zero", "precision"}) == R"(zero="weights" precision="bf16")");
+    CHECK(some(read("--use_fsdp --fsdp_sharding_strategy SHARD_GRAD_OP"), {"zero", "recompute"}) == R"(zero="gradients" recompute="none")");
+    CHECK(some(read("--use_fsdp --fsdp_activation_checkpointing true"), {"recompute"}) == R"(recompute="full")");
+    CHECK(some(read("--use_deepspeed"), {"zero"}) == R"(zero="gradients")");
+    CHECK(some(read("--use_deepspeed --zero_stage 3"), {"zero"}) == R"(zero="weights")");
+    const Json elsewhere = read("--use_deepspeed --deepspeed_config_file ds.json");
+    CHECK(some(elsewhere, {"zero"}) == "zero=?");
+    CHECK(ids(elsewhere["notes"]) == "import_plan.note.file");
+    CHECK(some(read("--mixed_precision fp16", "train.py --bf16"), {"precision"}) == R"(precision="bf16")");
+}
+
+TEST_CASE("recipes and torchtitan: sizes beside a model that the catalogue lacks") {
+    const Json recipe = read_script_of(
+        "from nemo.collections import llm\n\n"
+        "def configure():\n"
+        "    recipe = llm.nemotron3_4b.pretrain_recipe(num_nodes=1, num_gpus_per_node=2)\n"
+        "    recipe.model.config.num_layers = 6\n"
+        "    recipe.trainer.strategy.tensor_model_parallel_size = 2\n"
+        "    return recipe\n")["jobs"][0];
+    CHECK(recipe["job"]["model"]["num_hidden_layers"] == 6);
+    CHECK(recipe["job"]["model"]["hidden_size"] == 3'072);
+    CHECK(some(recipe, {"gpus", "tensor_parallel"}) == "gpus=2 tensor_parallel=2");
+    // 28 + 2 over 5 layers: 6 stages, 3 on each of 2
+    const std::string text =
+        "model.name = \"qwen3\"\nmodel.flavor = \"0.6B\"\ntraining.local_batch_size = 16\ntraining.seq_len = 4096\n"
+        "parallelism.pipeline_parallel_degree = 2\nparallelism.pipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+        "parallelism.pipeline_parallel_layers_per_stage = 5\nparallelism.data_parallel_shard_degree = 4\n";
+    CHECK(some(first_of(text), {"virtual_stages"}) == "virtual_stages=3");
+}
+
 }  // namespace fourfold
