@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "base/edit_distance.h"
 #include "base/text.h"
 #include "formats/shell.h"
 
@@ -32,6 +33,23 @@ static bool is_off(const Json& value) {
     if (text == nullptr) return value == Json(0);
     const std::string lower = lower_case(*text);
     return lower == "false" || lower == "0" || lower == "no" || lower == "off" || lower == "none" || lower == "null";
+}
+
+// "yess", "flase": neither of the two, and a slip of the pen for one of them.
+static bool is_slip(const Json& value) {
+    const auto* text = value.get_ptr<const Json::string_t*>();
+    if (text == nullptr || text->size() < 3 || text->size() > 6) return false;
+    const std::string lower = lower_case(*text);
+    constexpr std::string_view kWords[] = {"true", "false", "yes"};
+    const auto letters = [](std::string_view word) {
+        std::string sorted(word);
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
+    };
+    return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+        return lower != word &&
+               (letters(lower) == letters(word) || (std::max(word.size(), lower.size()) > 3 && edit_distance(lower, word) == 1));
+    });
 }
 
 const Entry* Import::last(std::string_view key) const {
@@ -91,7 +109,11 @@ std::optional<std::string> Import::text(std::string_view key, std::string_view f
 }
 
 bool Import::on(std::string_view key, std::string_view field) {
-    const Entry* entry = take(key, field);
+    Entry* entry = take(key, field);
+    if (entry != nullptr && is_slip(entry->value)) {
+        entry->fate = Fate::unknown;
+        return false;
+    }
     return entry != nullptr && !is_off(entry->value);
 }
 

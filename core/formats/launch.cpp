@@ -142,8 +142,9 @@ Size of_scheduler(const ShellWords& words) {
 
 Size of_launcher(const ShellWords& words) {
     Size size;
-    fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines"}));
-    fill(size.per_node, option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node"}));
+    fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines", "--actor-num-nodes"}));
+    fill(size.per_node,
+         option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node", "--actor-num-gpus-per-node"}));
     fill(size.all, option(words, {"--num_processes", "--world_size"}));
     // deepspeed --include localhost:0,1,2,3
     if (const std::string included = option(words, {"--include", "-i"});
@@ -206,7 +207,7 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
             name.resize(name.find('='));
         }
         entry.shown = name;
-        entry.key = name.substr(2);
+        entry.key = name.substr(2, name.find_last_not_of(':') - 1);  // "--num-layers: 32" has the form of a line in YAML
         std::replace(entry.key.begin(), entry.key.end(), '-', '_');
         for (; i + 1 < words.size() && !is_flag(words[i + 1].text); ++i) {
             const std::string& value = words[i + 1].text;
@@ -295,11 +296,16 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         const auto found = script.variables.find(std::string(name));
         return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
     });
+    // Of how many nodes is not said; what one of them holds is.
+    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0}), each = launcher.per_node.value_or(0);
+    const bool several = gpus == 0 || (each > 0 && gpus > each && gpus % each == 0);
+    if (each > 0 && !launcher.nodes && !job.nodes && several && !in.job.contains("gpus_per_node")) in.job["gpus_per_node"] = each;
     const bool factory =
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
     if (factory || in.has("swift")) read_one_node(command, in);
     if (!in.job.contains("gpus")) read_visible(script, command, words, factory, in);
-    for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include"})
+    for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include",
+                            "actor_num_nodes", "actor_num_gpus_per_node"})
         if (in.has(key)) in.text(key, "gpus");
 }
 

@@ -208,11 +208,15 @@ std::optional<Json> with_sizes(Import& in, const Model& model) {
     return config;
 }
 
+const CatalogModel* model_of(const Import& in) {
+    const Json said = in.job.value("model", Json());
+    if (said.is_string()) return catalog().model(said.get<std::string>());
+    return said.is_object() ? named_model(said.value("_name_or_path", "")) : nullptr;
+}
+
 void resize_named_model(Import& in) {
     const Json said = in.job.value("model", Json());
-    const CatalogModel* const named = said.is_string()   ? catalog().model(said.get<std::string>())
-                                      : said.is_object() ? named_model(said.value("_name_or_path", ""))
-                                                         : nullptr;
+    const CatalogModel* const named = model_of(in);
     if (named == nullptr) return;
     const auto model = with_sizes(in, named->model);
     in.job.erase("model");

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "formats/python_calls.h"
+#include "formats/python_conditions.h"
 #include "formats/python_tokens.h"
 #include "formats/shell.h"
 
@@ -41,11 +42,6 @@ class Reader {
     }
 
  private:
-    struct Branch {
-        std::size_t column;
-        std::string condition;
-        bool inverted;
-    };
     struct Bracket {
         char kind;
         bool parameters;
@@ -77,10 +73,7 @@ class Reader {
     // A function at the margin is a scope; a condition holds for what is further to the right.
     void begin_line() {
         const Token& first = tokens_[at_];
-        while (!branches_.empty() && branches_.back().column >= first.column) {
-            last_ = branches_.back();
-            branches_.pop_back();
-        }
+        branches_.leave(first.column);
         if (first.kind != Token::name) return;
         const std::size_t def = first.value == "async" ? at_ + 1 : at_;
         if (name(def) && tokens_[def].value == "def" && name(def + 1)) {
@@ -94,9 +87,9 @@ class Reader {
         }
         if (first.column == 0) begin_preset();
         if (first.value == "from") note_import();
-        if (first.value == "if" || first.value == "elif") branches_.push_back({first.column, condition(), false});
-        if (first.value == "else" && last_.column == first.column && sign(at_ + 1, ":"))
-            branches_.push_back({first.column, last_.condition, true});
+        const bool asks = first.value == "if" || first.value == "elif";
+        if (asks || (first.value == "else" && sign(at_ + 1, ":")))
+            branches_.enter(first.value, first.column, asks ? condition() : "", asks ? truth(at_ + 1, ":") : std::nullopt);
     }
 
     // "from nemo.collections.llm.recipes.llama3_8b import finetune_recipe as base": what the name then stands for.
@@ -138,6 +131,12 @@ class Reader {
         const bool changes = called == "replace" && name(at_ + 4) && sign(at_ + 5, ",");
         if (!changes && called != "WorkloadBaseConfig") return;
         scopes_.push_back({tokens_[at_].value, tokens_[at_].line, {}, true, changes ? tokens_[at_ + 4].value : ""});
+    }
+
+    // Of what stands from there to the sign or the end of the line.
+    std::optional<bool> truth(std::size_t at, std::string_view end) const {
+        const auto found = python_truth(tokens_, at, [this](const std::string& one) { return known(one); });
+        return sign(at, end) || (end.empty() && ends_value(at)) ? found : std::nullopt;
     }
 
     std::string condition() const {
@@ -291,13 +290,13 @@ class Reader {
             note_name(tokens_[at]);
         }
         if (!value && key == "converters" && sign(at, "[")) value = called_in_list(tokens_, end);
-        if (!value && names_kind(at)) {
-            value = tokens_[at + 2].value;
-            end = at + 4;
+        if (!value) value = named_kind(at, end);
+        if (!value) {
+            end = at;
+            value = python_computed(tokens_, end, [this](const std::string& one) { return known(one); });
+            if (value && !ends_value(end)) value.reset();
         }
-        if (value && !value->is_array() && (outside || parameter))
-            variables_[{outside && function_.empty() ? "" : function_, key}] = *value;
-        if (!value && (outside || parameter)) variables_.erase({outside && function_.empty() ? "" : function_, key});
+        if ((outside || parameter) && !(value && value->is_array())) keep({outside && function_.empty() ? "" : function_, key}, value);
         at_ = value ? end : at;
         if (!value) value = open_mark(shown.empty() ? written_value(tokens_, at) : shown);
         if (!sections_) return add(key, *value, line, key);
@@ -319,13 +318,21 @@ class Reader {
                                                                                                                                 : "";
     }
 
-    // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed"), model_registry("8B")
-    bool names_kind(std::size_t at) const {
-        if (!name(at) || !sign(at + 1, "(") || !sign(at + 3, ")") || !ends_value(at + 4) || tokens_[at + 2].kind != Token::text)
-            return false;
+    // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed"), model_registry("8B"), get_precision_config("fp8", kind)
+    std::optional<std::string> named_kind(std::size_t at, std::size_t& end) const {
+        if (!name(at) || !sign(at + 1, "(") || at + 3 >= tokens_.size() || tokens_[at + 2].kind != Token::text) return std::nullopt;
         const std::string called = last_part(tokens_[at].value);
-        return called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config" ||
-               called == "model_registry";
+        const bool kinds = called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config" ||
+                           called == "model_registry";
+        std::string kind = tokens_[at + 2].value;
+        end = at + 4;
+        if (sign(at + 3, ",") && (name(end) || tokens_[end].kind == Token::text)) {
+            const auto second = name(end) ? known(tokens_[end].value) : std::optional(Json(tokens_[end].value));
+            if (!second || !second->is_string() || is_open(second->get<std::string>())) return std::nullopt;
+            kind += "_" + second->get<std::string>();
+            end += 2;
+        }
+        return kinds && sign(end - 1, ")") && ends_value(end) ? std::optional(kind) : std::nullopt;
     }
 
     std::optional<Json> known(const std::string& variable) const {
@@ -346,19 +353,24 @@ class Reader {
         return Json(open_mark(parameter));
     }
 
-    static bool is_true(const std::string& text) { return text == "True" || text == "true" || text == "1"; }
+    // What a variable is behind this place: open where it hangs on a branch.
+    void keep(const std::pair<std::string, std::string>& variable, const std::optional<Json>& value) {
+        const auto undecided = branches_.undecided(set_);
+        if (!undecided) return;
+        if (!undecided->empty())
+            variables_[variable] = open_mark(undecided->back());
+        else if (value)
+            variables_[variable] = *value;
+        else
+            variables_.erase(variable);
+    }
 
     void add(const std::string& key, Json value, std::int64_t line, const std::string& shown) {
         Entry entry{key, shown, std::move(value), line};
         if (const auto* text = entry.value.get_ptr<const Json::string_t*>()) entry.open = open_names(*text);
-        for (const Branch& branch : branches_) {
-            if (branch.condition.empty()) continue;
-            const auto answer = set_.find(branch.condition);
-            if (answer == set_.end())
-                entry.open.push_back(branch.condition);
-            else if (is_true(answer->second) == branch.inverted)
-                return;
-        }
+        const auto undecided = branches_.undecided(set_);
+        if (!undecided) return;
+        entry.open.insert(entry.open.end(), undecided->begin(), undecided->end());
         ++entries_;
         scopes_.back().entries.push_back(std::move(entry));
     }
@@ -367,8 +379,7 @@ class Reader {
     const NamesSet& set_;
     std::vector<PythonScope> scopes_;
     std::vector<Bracket> brackets_;
-    std::vector<Branch> branches_;
-    Branch last_{};
+    PythonBranches branches_;
     std::map<std::pair<std::string, std::string>, Json> variables_;
     PythonCalls calls_;
     std::set<std::string> functions_;                                      // at the margin

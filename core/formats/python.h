@@ -1,5 +1,5 @@
-// Recipes written in Python: names with literal values, as they are assigned and given to calls. Nothing is evaluated: what is computed is
-// open.
+// Recipes written in Python: names with literal values, as they are assigned and given to calls. Comparisons and sums of known values are
+// computed; anything else that is computed is open.
 #pragma once
 #include <string>
 #include <string_view>

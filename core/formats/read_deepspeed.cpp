@@ -300,6 +300,9 @@ void read_accelerate(Import& in) {
     else if (type == "deepspeed") {
         read_zero_path(in, "deepspeed_config.deepspeed_config_file");
         read_zero_stage(in, "deepspeed_config.zero_stage");
+        const bool silent = !in.has("deepspeed_config.zero_stage") && !in.has("deepspeed_config.deepspeed_config_file");
+        const bool parts = count_like(in.entries, {"deepspeed", "deepspeed_config.zero_optimization*"}) > 0;  // meant, and not taken
+        if (silent && !parts) in.job["zero"] = "gradients";  // DeepSpeedPlugin's own stage, 2
         if (const auto device = in.text("deepspeed_config.offload_optimizer_device", "optimizer_offload"); device && *device != "none") {
             in.job["optimizer_offload"] = 1.0;
             if (*device == "nvme") in.job["optimizer_offload_target"] = "nvme";

@@ -157,6 +157,17 @@ int llama_factory_likeness(const std::vector<Entry>& entries) {
     return own > 1 || count_like(entries, {"model_name_or_path"}) > 0 ? own : 0;
 }
 
+static void read_factory_zero(Import& in) {
+    if (in.on("deepspeed", "zero"))
+        read_zero_path(in, "deepspeed");
+    else if (in.on("use_distributed_optimizer", "zero"))
+        in.job["zero"] = "optimizer";
+    else if (says_any(in, {"fsdp", "fsdp.*"}))
+        read_fsdp(in, "fsdp_config.", "fsdp_config.fsdp_version");
+    else if (!read_launched_sharding(in) && !says_any(in, {"fsdp_config*"}))  // else a file says it that is not here
+        in.job["zero"] = "none";
+}
+
 void read_llama_factory(Import& in) {
     in.mark_all({"do_train",          "do_eval",        "dataset*",         "template",      "max_samples",
                  "overwrite*",        "preprocessing*", "output_dir",       "logging*",      "save_*",
@@ -180,19 +191,11 @@ void read_llama_factory(Import& in) {
     if (in.on("use_mca", "framework")) in.job.erase("framework");  // Megatron Core, which the page takes unless it is told
     in.ask("gpus");
     read_copies_batch(in, {"per_device_train_batch_size", "gradient_accumulation_steps", "train_batch_size"});
-    if (in.on("deepspeed", "zero"))
-        read_zero_path(in, "deepspeed");
-    else if (in.on("use_distributed_optimizer", "zero"))
-        in.job["zero"] = "optimizer";
-    else if (says_any(in, {"fsdp", "fsdp.*"}))
-        read_fsdp(in, "fsdp_config.", "fsdp_config.fsdp_version");
-    else if (says_any(in, {"config_file"}))  // of accelerate
-        read_zero_path(in, "config_file");
-    else if (!says_any(in, {"fsdp_config*"}))  // else a file says it that is not here
-        in.job["zero"] = "none";
+    read_factory_zero(in);
     in.job["recompute"] = in.on("disable_gradient_checkpointing", "recompute") ? "none" : "full";
     if (const auto kernel = in.text("flash_attn", "attention"))
         read_attention_kernel(in, *kernel == "fa2" ? "flash" : *kernel == "disabled" ? "eager" : *kernel);
+    read_launched_type(in);
     read_trainer_types(in);
     read_trainer_optimizer(in, "optim");
     const auto type = in.text("finetuning_type", ""), stage = in.text("stage", "");

@@ -1,5 +1,5 @@
 // Forks of Megatron-LM that have arguments of their own: MindSpeed-LLM (ModelLink), mindspeed_llm/features_manager and
-// mindspeed_llm/training/arguments.py.
+// mindspeed_llm/training/arguments.py; slime, slime/backends/megatron_utils/arguments.py.
 #include <algorithm>
 
 #include "formats/keys.h"
@@ -65,8 +65,20 @@ static void name_context_way(Import& in) {
     if (way->value == Json("megatron_cp_algo")) in.become(*way, "cp_comm_type", "p2p");
 }
 
+// slime trains in bf16 unless fp16 is said, with the distributed optimizer.
+static void fill_slime(Import& in) {
+    const Entry* const actor = in.last("actor_num_gpus_per_node");
+    if (actor == nullptr) return;
+    const std::int64_t line = actor->line;
+    for (const char* key : {"bf16", "use_distributed_optimizer"})
+        if (!in.has(key) && !(key == std::string_view("bf16") && in.has("fp16"))) in.entries.push_back({key, "", true, line});
+}
+
 void translate_forks(Import& in) {
     name_context_way(in);
+    fill_slime(in);
+    // MindSpeed-LLM trains on answers that are preferred, and by rewards, too.
+    if (const auto stage = in.text("stage", ""); stage && *stage != "sft" && *stage != "pt") refuse_mode(in, *stage);
     for (Entry& entry : in.entries)
         for (const auto& [own, usual] : kForks)
             if (entry.key == own) entry.key = usual;

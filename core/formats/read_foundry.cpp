@@ -67,6 +67,35 @@ static bool keeps_sizes(std::string_view key) {
     return std::any_of(std::begin(kOther), std::end(kOther), [&](std::string_view one) { return matches(one, key); });
 }
 
+// The named model with sizes of its own, under their names of a config.json.
+static void read_overrides(Import& in) {
+    constexpr std::string_view kSection = "model.config_overrides.";
+    constexpr std::string_view kSizes[] = {"vocab_size",          "hidden_size",         "intermediate_size",   "num_hidden_layers",
+                                           "num_attention_heads", "num_key_value_heads", "tie_word_embeddings", "sliding_window"};
+    const auto name = in.text("model.pretrained_model_name_or_path", "model");
+    const CatalogModel* const found = name ? named_model(*name) : nullptr;
+    if (found == nullptr) return in.mark("model.pretrained_model_name_or_path", Fate::unknown);
+    const Model& usual = found->model;
+    Json config = canonical_config(usual);
+    for (const std::string_view size : kSizes)
+        if (Entry* const entry = const_cast<Entry*>(in.last(std::string(kSection) + std::string(size))); entry != nullptr) {
+            config[std::string(size)] = entry->value;
+            in.text(entry->key, "model");
+        }
+    if (in.hangs("model")) return;
+    const auto count = [&](const char* key) { return config[key].is_number_integer() ? config[key].get<std::int64_t>() : 0; };
+    const std::int64_t hidden = count("hidden_size"), heads = count("num_attention_heads");
+    if (config.contains("head_dim") && usual.head_dim * usual.heads == usual.hidden && heads > 0) config["head_dim"] = hidden / heads;
+    if (const Entry* window = in.last("model.config_overrides.sliding_window"); window != nullptr && window->value.is_null())
+        config.erase("layer_types");  // which says what layers have the window
+    if (config != canonical_config(usual)) config.erase("_name_or_path");
+    Problems problems;
+    ImportReport report;
+    const auto model = read_model(config, "", problems, report);
+    if (!model) return in.mark("model.pretrained_model_name_or_path", Fate::unknown);
+    in.job["model"] = config.contains("_name_or_path") ? as_requested(*found) : canonical_config(*model);
+}
+
 void read_foundry(Import& in) {
     for (Entry& entry : in.entries)  // a run as MosaicML's platform takes it
         if (entry.key.starts_with("parameters.")) entry.key.erase(0, 11);
@@ -95,7 +124,31 @@ void read_foundry(Import& in) {
                  "model.init_device",
                  "model.init_config*",
                  "model.loss_fn",
-                 "model.*",
+                 "model.use_auth_token",
+                 "model.pretrained",
+                 "model.*drop*",
+                 "model.verbose",
+                 "model.use_cache",
+                 "model.logit_scale",
+                 "model.embedding_fraction",
+                 "model.norm_type",
+                 "model.norm_eps",
+                 "model.fc_type*",
+                 "model.ffn_config*",
+                 "model.attn_config.attn_*",
+                 "model.attn_config.softmax_scale",
+                 "model.attn_config.alibi_bias_max",
+                 "model.attn_config.rope_*",
+                 "model.attn_config.prefix_lm",
+                 "model.attn_config.clip_qkv",
+                 "model.config_overrides*",
+                 "model.tokenizer_name",
+                 "model.torch_dtype",
+                 "model.trust_remote_code",
+                 "model.load_in_*",
+                 "model.use_train_metrics",
+                 "model.additional_*_metrics",
+                 "model.should_save_peft_only",
                  "data_*",
                  "global_seed",
                  "max_split*",
@@ -104,7 +157,21 @@ void read_foundry(Import& in) {
                  "expandable*",
                  "parameters.*",
                  "compile_config*",
-                 "fsdp_config.*",
+                 "fsdp_config.activation_checkpointing*",
+                 "fsdp_config.limit_all_gathers",
+                 "fsdp_config.verbose",
+                 "fsdp_config.*state_dict*",
+                 "fsdp_config.sync_module_states",
+                 "fsdp_config.*_prefetch",
+                 "fsdp_config.use_orig_params",
+                 "fsdp_config.*ckpt*",
+                 "fsdp_config.load_*",
+                 "fsdp_config.save_*",
+                 "fsdp_config.keep_low_precision_grads",
+                 "fsdp_config.flatten_parameters",
+                 "fsdp_config.process_group",
+                 "fsdp_config.min_params",
+                 "fsdp_config.te_*",
                  "should_*",
                  "accumulate*",
                  "code_paths",
@@ -126,10 +193,11 @@ void read_foundry(Import& in) {
         read_mpt(in);
     else if (std::any_of(in.entries.begin(), in.entries.end(),
                          [](const Entry& entry) { return entry.key.starts_with("model.config_overrides") && !keeps_sizes(entry.key); }))
-        in.mark("model.pretrained_model_name_or_path", Fate::unknown);
+        read_overrides(in);
     else if (in.has("model.pretrained_model_name_or_path"))
         take_named_model(in, "model.pretrained_model_name_or_path");
-    if (in.on("model.use_flash_attention_2", "attention")) in.job["attention"] = "flash";
+    if (in.on("model.use_flash_attention_2", "attention") || in.text("model.attn_implementation", "attention") == "flash_attention_2")
+        in.job["attention"] = "flash";
     in.set("sequence_length", in.whole({"max_seq_len", "variables.max_seq_len"}, "sequence_length"));
     fill_pytorch(in);
     in.ask("gpus");

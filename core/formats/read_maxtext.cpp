@@ -118,6 +118,15 @@ static void read_kernel(Import& in) {
         in.mark("attention", Fate::unknown);
 }
 
+// What another file than base.yml says before is not here: nothing is taken for it.
+static void leave_base(Import& in) {
+    const std::string file = in.text("base_config", "").value_or("base.yml");
+    if (file.substr(file.rfind('/') + 1) == "base.yml") return in.mark_all({"base_config"}, Fate::no_number);
+    in.keep_said({"gpus", "gpus_per_node", "framework", "model"});
+    if (!in.has("ici_fsdp_parallelism")) in.job.erase("zero");  // the file says it, or leaves it to what is left
+    note_file(in, "base_config");
+}
+
 void read_maxtext(Import& in) {
     in.mark_all({"base_output_directory",
                  "run_name",
@@ -134,7 +143,6 @@ void read_maxtext(Import& in) {
                  "skip_*",
                  "profiler_*",
                  "reuse_*",
-                 "base_config",
                  "hardware",
                  "use_iota*",
                  "scan_layers",
@@ -214,6 +222,7 @@ void read_maxtext(Import& in) {
     if (in.on("parameter_memory_host_offload", ""))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "parameter_memory_host_offload"));
     refuse_adapters(in, {"use_lora", "lora_input_adapters_path", "use_dpo"});
+    leave_base(in);
     ask_rest(in);
 }
 

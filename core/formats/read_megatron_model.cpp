@@ -94,8 +94,9 @@ static void read_width(Import& in, Json& config) {
     const bool grouped = in.on("group_query_attention", "model");
     const auto groups = in.whole("num_query_groups", "model");                              // alone it has no effect
     const auto own = in.whole({"num_key_value_heads", "num_attention_heads_kv"}, "model");  // of forks, which needs no switch
-    if (own)
-        config["num_key_value_heads"] = *own;
+    const bool single = in.text("attention_head_type", "model") == "multiquery";            // of BigCode's fork
+    if (own || single)
+        config["num_key_value_heads"] = own.value_or(1);
     else if (grouped && groups)
         config["num_key_value_heads"] = *groups;
     else if (heads)

@@ -9,7 +9,6 @@
 #include "formats/read_megatron.h"
 #include "formats/readers.h"
 #include "formats/trainers.h"
-#include "model/catalog.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -192,8 +191,7 @@ static void read_primus_adapters(Import& in) {
 // Groups of experts, as far as the text and the model's name say them.
 static void check_primus_experts(Import& in) {
     constexpr std::int64_t kMost = 1'048'576;
-    const Json model = in.job.value("model", Json());
-    const CatalogModel* known = model.is_string() ? catalog().model(model.get<std::string>()) : nullptr;
+    const CatalogModel* known = model_of(in);
     const std::int64_t experts =
         in.whole({"num_experts", "num_moe_experts"}, "").value_or(known == nullptr ? 0 : known->model.experts.count);
     const std::int64_t parallel = in.job.value("expert_parallel", std::int64_t{1}), gpus = in.job.value("gpus", std::int64_t{0}),

@@ -234,7 +234,9 @@ void read_part(Import& in) {
                        lora_query | lora_key | lora_value, kRank});
     if (!in.has("peft.lora_tuning.adapter_dim")) in.job.erase("lora_rank");
     if (count_like(in.entries, {"peft.lora_tuning.target_modules*"}) == 0) in.job.erase("lora_targets");
-    in.mark_all({"peft.lora_tuning.*"}, Fate::no_number);
+    for (const char* key : {"alpha", "*_init_method", "variant", "layer_selection", "weight_tying", "position_embedding_strategy", "norm_*",
+                            "adapter_type", "a2a_experimental"})
+        in.mark_all({joined({"peft.lora_tuning.", key})}, Fate::no_number);
 }
 
 }  // namespace

@@ -130,6 +130,12 @@ void note_uncounted(Import& in, std::initializer_list<const char*> switches) {
         if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
 }
 
+// DeepSpeed's pipeline takes any number of layers.
+void take_any_layers(Import& in) {
+    if (in.job.value("pipeline_parallel", std::int64_t{1}) > 1)
+        std::erase_if(in.refused, [](const Text& one) { return one.id() == "import_plan.refused.layers"; });
+}
+
 }  // namespace
 
 int neox_likeness(const std::vector<Entry>& entries) {
@@ -194,10 +200,11 @@ void read_neox(Import& in) {
     if (in.job.value("tensor_parallel", std::int64_t{1}) > 1) note_uncounted(in, {"partition_activations"});
     in.job["framework"] = "megatron-deepspeed";
     in.job["virtual_stages"] = 1;  // DeepSpeed's pipeline has no interleaving
+    take_any_layers(in);
     in.drop_open();
 }
 
-// Its pipeline takes any number of layers; one way counts the embeddings as layers too.
+// One way to divide layers counts the embeddings as layers too.
 static void read_partition(Import& in) {
     const bool pipeline = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
     if (const auto method = in.text("pp_partition_method", "count_embedding_as_layer");
@@ -205,7 +212,7 @@ static void read_partition(Import& in) {
         in.text("pp_partition_method", "count_loss_as_layer");
         in.job["count_embedding_as_layer"] = in.job["count_loss_as_layer"] = true;
     }
-    if (pipeline) std::erase_if(in.refused, [](const Text& one) { return one.id() == "import_plan.refused.layers"; });
+    take_any_layers(in);
 }
 
 // ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.

@@ -1,5 +1,6 @@
 // Recipes in Python: a job for each function that says how to train.
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "formats/python.h"
@@ -108,6 +109,16 @@ std::vector<Entry> preset_entries(const std::string& name) {
     return entries;
 }
 
+// "gpt_oss_20b_pretrain_8gpu_vr200_nvfp4_config": GPUs that a recipe's name says, as those of Megatron-Bridge's perf_recipes do.
+void add_named_gpus(const PythonScope& recipe, std::vector<Entry>& entries) {
+    const std::size_t end = recipe.name.find("gpu_");
+    std::size_t begin = end;
+    if (end == std::string::npos || count_like(entries, {"*num_gpus*", "*num_nodes", "*gpus_per_node"}) > 0) return;
+    while (begin > 0 && std::isdigit(static_cast<unsigned char>(recipe.name[begin - 1])) != 0) --begin;
+    if (begin == end || begin == 0 || recipe.name[begin - 1] != '_' || end - begin > 6) return;
+    entries.push_back({"num_gpus", recipe.name, std::stoll(recipe.name.substr(begin, end - begin)), recipe.line});
+}
+
 void add_job(ReadJobs& read, const FormatReader& reader, const NamesSet& set, ReadJob job, std::vector<Entry> entries) {
     job.in.entries = std::move(entries);
     std::erase_if(job.in.entries, [](const Entry& entry) { return entry.key == kCall; });
@@ -153,6 +164,7 @@ std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set)
         std::vector<Entry> entries = recipe->preset ? preset_entries(recipe->name) : outside;
         if (recipe->name.starts_with("pretrain")) append(entries, trainer);
         append(entries, calls.entries(*recipe));
+        if (reader->id == "megatron-bridge") add_named_gpus(*recipe, entries);
         add_job(read, *reader, set, {recipe->name, recipe->line, {}}, std::move(entries));
     }
     if (recipes.empty()) add_job(read, *reader, set, {}, std::move(all));

@@ -88,11 +88,14 @@ void add_torchtitan_names(const ShellScript& script, const ShellCommand& command
 // What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
     if (format == "torchtitan") add_torchtitan_names(script, command, in);
-    if (format != "llm-foundry" && format != "llama-factory") return;
+    if (format != "llm-foundry" && format != "llama-factory" && format != "maxtext") return;
     const auto file = std::find_if(rest.words.begin(), rest.words.end(),
                                    [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
     if (file != rest.words.end())
-        in.entries.push_back({format == "llm-foundry" ? "config_file" : "settings_file", "", file->text, file->line});
+        in.entries.push_back({format == "llm-foundry" ? "config_file"
+                              : format == "maxtext"   ? "base_config"
+                                                      : "settings_file",
+                              "", file->text, file->line, open_names(file->text)});
 }
 
 // "python finetune.py", "accelerate launch train.py": neither a module nor a program that is known.
@@ -156,6 +159,14 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
 // Megatron-DeepSpeed has Megatron-LM's arguments, and some of its own.
 bool is_deepspeed(const std::vector<Entry>& entries) { return count_like(entries, {"deepspeed", "deepspeed_config", "zero_stage"}) > 0; }
 
+// "--num-layers: 32" as an argument: the program takes the colon for a part of the name, and stops.
+void refuse_colons(Import& in) {
+    const auto found = std::find_if(in.entries.begin(), in.entries.end(),
+                                    [](const Entry& entry) { return entry.shown.starts_with("--") && entry.shown.ends_with(':'); });
+    if (found != in.entries.end())
+        in.refused.push_back(Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", found->shown.substr(0, 80)));
+}
+
 // `alone`: what is said stands before another script, which says the rest.
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
@@ -190,6 +201,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     else
         read_fork_adapters(in);
     if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
+    refuse_colons(in);
     if (names_an_encoder(title_of(command))) {
         in.asked.clear();
         refuse_encoder(in, title_of(command));

@@ -232,7 +232,7 @@ void read_schedule(Import& in) {
     }
     if (!each || *each < 1) return;
     // The first and the last stage hold one layer less each, unless it is said otherwise.
-    const CatalogModel* model = in.job.contains("model") ? catalog().model(in.job["model"].get<std::string>()) : nullptr;
+    const CatalogModel* model = model_of(in);
     const auto less = [&](const char* key) { return std::clamp<std::int64_t>(in.whole(key, "virtual_stages").value_or(1), 0, 100); };
     const std::int64_t first = less("parallelism.pipeline_parallel_first_stage_less_layers"),
                        last = less("parallelism.pipeline_parallel_last_stage_less_layers");

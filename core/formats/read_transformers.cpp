@@ -81,9 +81,8 @@ static void read_sharding(Import& in) {
         read_zero_path(in, "deepspeed");
     else if (says_any(in, {"fsdp", "fsdp.*"}))
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
-    else if (says_any(in, {"config_file"}))  // of accelerate
-        read_zero_path(in, "config_file");
-    else if (!says_any(in, {"deepspeed_config*", "sharded_ddp*"}))  // else a file says it that is not here, or fairscale does it
+    else if (!read_launched_sharding(in) &&
+             !says_any(in, {"deepspeed_config*", "sharded_ddp*"}))  // else a file says it that is not here, or fairscale does it
         in.job["zero"] = "none";
 }
 
@@ -174,7 +173,7 @@ bool is_own_trainer(const std::vector<Entry>& entries) {
     });
 }
 
-void read_transformers(Import& in) {
+static void mark_quiet(Import& in) {
     in.mark_all({"do_train",
                  "do_eval",
                  "do_predict",
@@ -226,6 +225,10 @@ void read_transformers(Import& in) {
                  "streaming",
                  "local_rank",
                  "master_*",
+                 "main_process*",
+                 "machine_rank",
+                 "same_network",
+                 "use_deepspeed",
                  "lazy_preprocess",
                  "disable_tqdm",
                  "log_level",
@@ -235,6 +238,10 @@ void read_transformers(Import& in) {
                  "fsdp_*",
                  "zero_optimization.*"},
                 Fate::no_number);
+}
+
+void read_transformers(Import& in) {
+    mark_quiet(in);
     if (in.has("micro_train_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
     take_model(in);
@@ -249,12 +256,13 @@ void read_transformers(Import& in) {
     const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
     read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every", "accumulation_steps"}),
                            micro == "micro_batch_size" ? "batch_size" : ""});
-    read_sharding(in);
     const bool again = in.on("gradient_checkpointing", "recompute") || in.on("use_gradient_checkpointing", "recompute");
     if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
+    read_sharding(in);  // FSDP may recompute by itself
     const auto kernel = in.text("attn_implementation", "attention"), named = in.text("attn_impl", "attention");
     read_attention_kernel(in, kernel.value_or(named.value_or("")));
     if (in.on("use_flash_attn", "attention") || in.on("use_flash_attention_2", "attention")) in.job["attention"] = "flash";
+    read_launched_type(in);
     read_trainer_types(in);
     read_weight_type(in);
     read_trainer_optimizer(in, "optim");

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "formats/named_model.h"
-#include "model/catalog.h"
 
 namespace fourfold {
 
@@ -19,8 +18,7 @@ void read_model_name(Import& in) {
         }
     if (!says_sizes(in) || in.has("whole_model")) return;
     if (!in.job.contains("model")) ask_model(in);
-    const CatalogModel* named = in.job.contains("model") ? catalog().model(in.job["model"].get<std::string>()) : nullptr;
-    if (named != nullptr) return resize_named_model(in);
+    if (model_of(in) != nullptr) return resize_named_model(in);
     for (const char* key : {"num_layers", "hidden_size", "ffn_hidden_size", "num_attention_heads", "num_query_groups", "vocab_size"})
         in.whole(key, "model");
 }

@@ -120,13 +120,9 @@ class Run {
     }
 
     std::string assignment_or_sum(const std::string& text) {
-        const std::size_t begin = text.find_first_not_of(" \t"), cut = text.find('=');
-        const bool assigns = begin != std::string::npos && cut != std::string::npos && text.substr(cut, 2) != "==" &&
-                             text.find_first_of("!<>=", begin) == cut && assigned_name(text.substr(begin)) > 0;
-        if (!assigns) return values_.sum(text);
-        const std::string name = text.substr(begin, assigned_name(text.substr(begin)));
-        std::string value = values_.sum(text.substr(cut + 1));
-        set(name, {{{value}}});
+        const auto assigned = assigned_sum(text);
+        std::string value = values_.sum(assigned ? assigned->second : text);
+        if (assigned) set(assigned->first, {{{value}}});
         return value;
     }
 

@@ -39,6 +39,9 @@ ShellTokens tokens_of(std::string_view text, std::int64_t first_line = 1, std::s
 // "NAME=" or "NAME+=" at the start of a word: the length of the name, 0 where there is none.
 std::size_t assigned_name(std::string_view word);
 
+// (( a = 4 )), (( a += 4 )), (( a++ )): the name that is set, and the sum that it is set to.
+std::optional<std::pair<std::string, std::string>> assigned_sum(const std::string& text);
+
 // A command, or several of them under a condition.
 struct ShellNode;
 using ShellNodes = std::vector<ShellNode>;

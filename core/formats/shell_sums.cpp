@@ -136,6 +136,24 @@ class Sum {
 
 }  // namespace
 
+std::optional<std::pair<std::string, std::string>> assigned_sum(const std::string& text) {
+    const auto past_gap = [&](std::size_t at) { return std::min(text.find_first_not_of(" \t\n", at), text.size()); };
+    const auto counts = [&](std::size_t at) { return text.compare(at, 2, "++") == 0 || text.compare(at, 2, "--") == 0; };
+    std::size_t begin = past_gap(0);
+    const bool before = counts(begin);
+    const char sign = before ? text[begin] : ' ';
+    if (before) begin = past_gap(begin + 2);
+    const std::size_t end = name_end(text, begin), at = past_gap(end);
+    const std::string name = text.substr(begin, end - begin), rest = text.substr(at);
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) return std::nullopt;
+    if (before) return rest.empty() ? std::optional(std::pair(name, name + sign + "1")) : std::nullopt;
+    if (counts(at) && past_gap(at + 2) == text.size()) return std::pair(name, name + rest[0] + "1");
+    if (rest.size() > 1 && rest[0] == '=' && rest[1] != '=') return std::pair(name, rest.substr(1));
+    if (rest.size() > 2 && rest[1] == '=' && std::string_view("+-*/%").find(rest[0]) != std::string_view::npos)
+        return std::pair(name, name + rest[0] + "(" + rest.substr(2) + ")");
+    return std::nullopt;
+}
+
 std::string ShellValues::sum(std::string_view expression) { return Sum(text(expression), *this).result(); }
 
 }  // namespace fourfold

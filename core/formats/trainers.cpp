@@ -158,6 +158,25 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
     if (in.on(joined({prefix, "activation_checkpointing"}), "recompute")) in.job["recompute"] = "full";
 }
 
+bool read_launched_sharding(Import& in) {
+    if (in.on("use_fsdp", "zero"))
+        read_fsdp(in, "fsdp_", "fsdp_version");
+    else if (in.on("use_deepspeed", "zero") && says_any(in, {"deepspeed_config_file"}))
+        read_zero_path(in, "deepspeed_config_file");
+    else if (in.on("use_deepspeed", "zero"))
+        in.job["zero"] = "gradients";  // DeepSpeedPlugin's own stage, 2
+    else if (says_any(in, {"config_file"}))
+        read_zero_path(in, "config_file");
+    else
+        return false;
+    return true;
+}
+
+void read_launched_type(Import& in) {
+    const auto type = in.text("mixed_precision", "precision");
+    if (type == "bf16" || type == "fp16" || type == "fp8") in.job["precision"] = *type;
+}
+
 void read_trainer_types(Import& in) {
     const bool bf16 = in.on("bf16", "precision") || in.on("bfloat16", "precision"), fp16 = in.on("fp16", "precision"),
                pure = in.on("pure_bf16", "precision"), fp8 = in.on("fp8", "precision");

@@ -35,6 +35,10 @@ void read_zero_block(Import& import);
 void settle_deepspeed_types(Import& import);
 // FSDP's sharding_strategy or, from version 2 on, reshard_after_forward, below a prefix.
 void read_fsdp(Import& import, std::string_view prefix, std::string_view version_key);
+// What "accelerate launch" says in front of a Trainer's program. False where it says nothing about shards. What the program says itself
+// about its types counts before it (TrainingArguments.__post_init__).
+bool read_launched_sharding(Import& import);
+void read_launched_type(Import& import);
 
 // A mode that is recognised and not counted, such as LoRA.
 void refuse_mode(Import& import, std::string_view mode);

@@ -38,8 +38,12 @@ TEST_CASE("llm-foundry: LoRA below the model, activations on the host, changes t
     CHECK(some(longer, {"model"}) == R"(model="llama-2-7b")");
     CHECK(fate(longer, "model.config_overrides.max_position_embeddings") == "no_number 8");
     const Json smaller = first_of(text + "model.config_overrides.num_hidden_layers = 4\n");
-    CHECK(some(smaller, {"model"}) == "model=?");
-    CHECK(fate(smaller, "model.config_overrides.num_hidden_layers") == "unknown 8");
+    CHECK(smaller["job"]["model"]["num_hidden_layers"] == 4);
+    CHECK(fate(smaller, "model.config_overrides.num_hidden_layers") == "used 8");
+    const Json narrower = first_of(text + "model.config_overrides.hidden_size = 2048\nmodel.config_overrides.other = 1\n");
+    CHECK(narrower["job"]["model"]["head_dim"] == 64);
+    CHECK(fate(narrower, "model.config_overrides.other") == "unknown 9");
+    CHECK(some(first_of(text + "model.attn_implementation = \"flash_attention_2\"\n"), {"attention"}) == R"(attention="flash")");
 }
 
 TEST_CASE("MaxText: its kernels of attention, and the type that its base has") {

@@ -1,0 +1,44 @@
+// Conditions of a text in Python: what is known of them, and what hangs on them.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/python_tokens.h"
+
+namespace fourfold {
+
+using PythonNames = std::function<std::optional<Json>(const std::string&)>;
+
+// "not x", "x is None", "tp > 1", "kind == 'cs'" and bool(…) of these: nothing where a name in it is not known, or it says more. `at`
+// goes behind it.
+std::optional<bool> python_truth(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known);
+
+// "8 if big else 4", "tp > 1", "nodes * 8 // tp" of whole numbers: nothing where a name in it is not known, or it says more. `at` goes
+// behind it.
+std::optional<Json> python_computed(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known);
+
+// The branches around a line: what stands further to the right than "if" hangs on it.
+class PythonBranches {
+ public:
+    // The line begins here; what stood further to the right ends.
+    void leave(std::size_t column);
+    // "if", "elif" and "else"; `truth` is that of their own condition.
+    void enter(const std::string& word, std::size_t column, const std::string& condition, std::optional<bool> truth);
+    // Names of conditions that are not decided; nothing where one of them is known not to hold.
+    std::optional<std::vector<std::string>> undecided(const NamesSet& answers) const;
+
+ private:
+    struct Branch {
+        std::size_t column = 0;
+        std::string condition{};
+        bool inverted = false;
+        std::optional<bool> holds{};
+        std::optional<bool> taken{};  // this one, or one before it in the same chain
+    };
+    std::vector<Branch> branches_;
+    Branch last_{};
+};
+
+}  // namespace fourfold
