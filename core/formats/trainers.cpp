@@ -130,7 +130,8 @@ static std::string fsdp_words(Import& in) {
 
 void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key) {
     const std::string strategy_key = joined({prefix, "sharding_strategy"}), again_key = joined({prefix, "reshard_after_forward"});
-    const auto version = in.whole(version_key, "zero");
+    const auto version = in.whole(version_key, "fully_shard");
+    if (version == 2) in.job["fully_shard"] = "on";
     const auto strategy = in.text(strategy_key, "zero"), again = in.text(again_key, "zero");
     const std::string listed = fsdp_words(in);
     const std::string usual = listed.find("shard") != std::string::npos ? listed : "full_shard";
@@ -252,7 +253,16 @@ void read_liger(Import& in) {
     if (all || in.on("liger_fused_linear_cross_entropy", "loss") || in.on("cut_cross_entropy", "loss")) in.job["loss"] = "tiled";
 }
 
+// Transformers counts ZeRO-2 and 3 as FSDP of the second version: DeepSpeed, and FSDP where no version is said, hold more.
+static void settle_sharding(Import& in) {
+    if (in.job.value("framework", "") != "transformers") return in.job.erase("fully_shard"), void();
+    const std::string zero = in.job.value("zero", "");
+    const bool second = in.job.erase("fully_shard") > 0;
+    if (!second && (zero == "gradients" || zero == "weights")) in.job["fully_shard"] = "off";
+}
+
 void ask_rest(Import& in) {
+    settle_sharding(in);
     in.drop_open();
     for (const char* field : {"gpus", "sequence_length", "micro_batch"}) in.ask(field);
     if (in.job.contains("gpus") && in.job.contains("micro_batch")) in.ask("global_batch");

@@ -105,9 +105,13 @@ void write_kind(To& to, Name) {
         to.put("deepspeed_config.zero_stage", 1);
         return to.put("deepspeed_config.gradient_accumulation_steps", to.plan.micro_batches());
     }
-    to.put("fsdp_config.fsdp_version", 2);
+    const bool first = to.plan.fully_shard == Habit::off;
+    to.put("fsdp_config.fsdp_version", first ? 1 : 2);
     to.put("fsdp_config.fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
-    to.put("fsdp_config.fsdp_reshard_after_forward", zero == Zero::weights);
+    if (first)
+        to.put("fsdp_config.fsdp_sharding_strategy", zero == Zero::weights ? "FULL_SHARD" : "SHARD_GRAD_OP");
+    else
+        to.put("fsdp_config.fsdp_reshard_after_forward", zero == Zero::weights);
 }
 
 bool has_fsdp(const Plan& plan) { return plan.zero == Zero::gradients || plan.zero == Zero::weights; }
@@ -156,6 +160,7 @@ constexpr SettingRow kAccelerateRows[] = {
     {"gpus", write_processes},
     {"gpus_per_node", nullptr},
     {"zero", write_kind},
+    {"fully_shard", nullptr},
     {"recompute", write_again},
     {"precision", write_mixed},
     {"tensor_parallel", write_groups},

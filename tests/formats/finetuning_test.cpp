@@ -31,12 +31,15 @@ mixed_precision = "bf16"
         text +
         "fsdp_config.fsdp_version = 2\nfsdp_config.fsdp_reshard_after_forward = true\nparallelism_config.parallelism_config_tp_size = 8\n"
         "parallelism_config.parallelism_config_dp_replicate_size = 2\n");
-    CHECK(some(two, {"zero", "tensor_parallel", "shard_replicas"}) == "zero=\"weights\" tensor_parallel=8 shard_replicas=2");
+    CHECK(some(two, {"zero", "tensor_parallel", "shard_replicas", "fully_shard"}) ==
+          "zero=\"weights\" tensor_parallel=8 shard_replicas=2 fully_shard=?");
     CHECK(two["asked"].dump() == R"(["sequence_length","micro_batch","model"])");
     const Json deep = first_of(
         "distributed_type = \"DEEPSPEED\"\nnum_machines = 1\nnum_processes = 8\ncompute_environment = "
         "\"LOCAL_MACHINE\"\ndeepspeed_config.zero_stage = 2\n");
-    CHECK(some(deep, {"gpus", "gpus_per_node", "zero"}) == "gpus=8 gpus_per_node=? zero=\"gradients\"");
+    CHECK(some(deep, {"gpus", "gpus_per_node", "zero", "fully_shard"}) == "gpus=8 gpus_per_node=? zero=\"gradients\" fully_shard=\"off\"");
+    const Json first = first_of(text + "fsdp_config.fsdp_version = 1\nfsdp_config.fsdp_sharding_strategy = \"FULL_SHARD\"\n");
+    CHECK(some(first, {"zero", "fully_shard"}) == "zero=\"weights\" fully_shard=\"off\"");
 }
 
 TEST_CASE("Axolotl: full training, and LoRA") {

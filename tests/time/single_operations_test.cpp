@@ -51,11 +51,14 @@ TEST_CASE("single operations by hand: element-wise work where 16 bits flow, and 
 TEST_CASE("single operations by hand: norms at a rate of their own, and norms of queries and keys") {
     Case c = in_16_bits();
     c.k.plain_norms = 2;  // twice as long as 10 of 48 values
-    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((960 + 288) / 2 + (28 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_forward ==
+          Approx(0.9 * 120 * ((kNorms * 960 + 288) / 2 + (kRotary * 28 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
     c = in_16_bits();
     c.model.qk_norm = true;  // one norm more, not two: 5 and 7.5 of 8 heads of 10
-    CHECK(c.layers().dense.element_forward == Approx(0.9 * 120 * ((480 + 288) / 2 + (33 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
-    CHECK(c.layers().dense.element_backward == Approx(0.9 * 120 * ((720 + 288) / 2 + (42.5 * 80 + 8.5 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_forward ==
+          Approx(0.9 * 120 * ((kNorms * 480 + 288) / 2 + (kRotary * 28 * 80 + kNorms * 5 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.element_backward ==
+          Approx(0.9 * 120 * ((kNorms * 720 + 288) / 2 + (kRotary * 35 * 80 + kNorms * 7.5 * 80 + 8.5 * 80) / 2) / kH).epsilon(1e-12));
 }
 
 TEST_CASE("single operations by hand: attention with a mask computes every score, and so does plain attention") {
