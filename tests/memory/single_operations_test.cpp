@@ -138,6 +138,8 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 2 * 2 * 80);
     c.model.gelu_steps = true;
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80);
+    c.plan.gpus = c.plan.tensor_parallel = 2;
+    CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80 / 2);
     c = in_16_bits();
     c.model.qk_norm = true;  // of 6 heads and 2: input in 32 bits, normalised value in 16
     CHECK(c(Item::qk_norm_activations) == 6 * kTokens * (4 + 2) * (6 + 2) * 10);
