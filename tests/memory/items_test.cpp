@@ -186,6 +186,13 @@ TEST_CASE("by hand: dropout, unfused norms, norms of queries and keys, fp8") {
     CHECK(c(Item::norm_outputs) == 6 * 2 * 30 * 48);
     CHECK(c(Item::attention_output) == 6 * 3 * 60 * 6 * 10 / 2);
     CHECK(c(Item::feed_forward_activations) == 6 * (2 * 60 * 80 * 2 / 2 + 60 * 80 / 2));
+    c = experts();
+    c.plan.precision = Precision::fp8;  // a byte of what the second matrix reads, of 60 copies of tokens
+    CHECK(c(Item::expert_products) == 2 * 60 * 24);
+    c = dense();
+    c.plan.feed_forward_tiles = 2;  // each tile is computed again
+    CHECK(c(Item::feed_forward_activations) == -1);
+    c.plan.feed_forward_tiles = 1, c.plan.precision = Precision::fp8;
     c.plan.framework = FrameworkKind::hai_llm;  // attention keeps its output in 12 bits
     CHECK(c(Item::attention_output) == 6 * 1.5 * 60 * 6 * 10 / 2);
     CHECK(c(Item::feed_forward_activations) == 6 * 60 * 80 * 2 / 2);  // both gates in a byte; the product is computed again

@@ -135,6 +135,8 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 2 * 2 * 80);
     c.model.gelu_steps = true;
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80);
+    c.plan.gpus = c.plan.tensor_parallel = 2;
+    CHECK(c(Item::feed_forward_activations) == 6 * kTokens * (4 + 4 + 2 + 4 + 2) * 80 / 2);
     c = in_16_bits();
     c.model.gated = false, c.model.relu = true;  // what it writes
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 2 * 80);
@@ -150,6 +152,8 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     c = in_16_bits();
     c.model.qk_norm = true;  // of 6 heads and 2: input in 32 bits, normalised value in 16
     CHECK(c(Item::qk_norm_activations) == 6 * kTokens * (4 + 2) * (6 + 2) * 10);
+    c.plan.gpus = c.plan.tensor_parallel = 2;
+    CHECK(c(Item::qk_norm_activations) == 6 * kTokens * (4 + 2) * (6 + 2) * 10 / 2);
     c = beside_frozen();
     c.model.qk_norm = true;
     CHECK(c(Item::qk_norm_activations) == 6 * kTokens * 4 * (6 + 2) * 10);

@@ -41,8 +41,8 @@ TEST_CASE("adapters by hand: their multiplications, where memory does not set th
     c.hw.memory = 1e15;
     const LayerTime four = c.layers().dense;
     c.plan.lora_rank = 8;  // 4 * 592 / 2 parameters more: two operations a token each, and four in the backward pass, at 5e11
-    CHECK(c.layers().dense.multiply_forward - four.multiply_forward == Approx(2 * 60 * 1'184 / 5e11).epsilon(1e-6));
-    CHECK(c.layers().dense.multiply_backward - four.multiply_backward == Approx(4 * 60 * 1'184 / 5e11).epsilon(1e-6));
+    CHECK(5e11 * (c.layers().dense.multiply_forward - four.multiply_forward) == Approx(2 * 60 * 1'184).epsilon(1e-9));
+    CHECK(5e11 * (c.layers().dense.multiply_backward - four.multiply_backward) == Approx(4 * 60 * 1'184).epsilon(1e-9));
     c = adapted();
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
     c.plan.expert_parallel = 2;

@@ -185,11 +185,11 @@ TEST_CASE("by hand: attention that writes its scores, and attention to a window"
     c.plan.attention_dropout = false;
     c.model.head_dim = 16;
     CHECK(c.layers().dense.attention_forward == Approx(1.6 * 144'000 / 3.1e11 + 8 * 3'600 / memory).epsilon(1e-12));
-    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 12, .rope_dim = 4, .value_dim = 8};  // (16 + 8) / 2 values a head
+    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 13, .rope_dim = 3, .value_dim = 8};  // (16 + 8) / 2 values a head
     CHECK(c.layers().dense.attention_forward == Approx(1.2 * 144'000 / 3.1e11 + 8 * 3'600 / memory).epsilon(1e-12));
     c.model.latent.value_dim = 9;
     CHECK(c.layers().dense.attention_forward == Approx(1.25 * 144'000 / 1.55e11 + 8 * 3'600 / memory).epsilon(1e-12));
-    c.model.latent.value_dim = 8, c.model.latent.nope_dim = 13;
+    c.model.latent.value_dim = 8, c.model.latent.nope_dim = 14;
     CHECK(c.layers().dense.attention_forward == Approx(1.25 * 144'000 / 1.55e11 + 8 * 3'600 / memory).epsilon(1e-12));
     c = dense();
     c.plan.sequence_length = 1'000, c.plan.micro_batch = 1;
