@@ -215,6 +215,29 @@ static void read_partition(Import& in) {
     take_any_layers(in);
 }
 
+constexpr std::string_view kQuietOfDeepSpeed[] = {"deepspeed",
+                                                  "deepspeed_activation*",
+                                                  "deepspeed_mpi",
+                                                  "use_pin_memory",
+                                                  "universal*",
+                                                  "no_pipeline_parallel",
+                                                  "zero_optimization.*",
+                                                  "steps_per_print",
+                                                  "gradient_*",
+                                                  "use_flash_attn*",
+                                                  "zero_*bucket*",
+                                                  "comms_logger*",
+                                                  "fp16.*",
+                                                  "bf16.*",
+                                                  "optimizer.*",
+                                                  "scheduler.*",
+                                                  "wall_clock*",
+                                                  "prescale*",
+                                                  "zero_allow*",
+                                                  "data_types.*",
+                                                  "memory_*",
+                                                  "aio*"};
+
 // ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.
 void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     in.entries.insert(in.entries.end(), document.begin(), document.end());
@@ -255,29 +278,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
         if (in.on(key, "attention")) in.job["attention"] = "flash";
     if (!in.job.contains("attention") && !in.hangs("attention")) in.job["attention"] = "plain";
     note_uncounted(in, {"distribute_saved_activations", "memory_centric_tiled_linear"});
-    in.mark_all({"deepspeed",
-                 "deepspeed_activation*",
-                 "deepspeed_mpi",
-                 "use_pin_memory",
-                 "universal*",
-                 "no_pipeline_parallel",
-                 "zero_optimization.*",
-                 "steps_per_print",
-                 "gradient_*",
-                 "use_flash_attn*",
-                 "zero_*bucket*",
-                 "comms_logger*",
-                 "fp16.*",
-                 "bf16.*",
-                 "optimizer.*",
-                 "scheduler.*",
-                 "wall_clock*",
-                 "prescale*",
-                 "zero_allow*",
-                 "data_types.*",
-                 "memory_*",
-                 "aio*"},
-                Fate::no_number);
+    in.mark_all(kQuietOfDeepSpeed, Fate::no_number);
     in.drop_open();
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
 }
