@@ -139,7 +139,7 @@ void Import::mark(std::string_view key, Fate fate) {
     if (auto* entry = const_cast<Entry*>(last(key))) entry->fate = fate;
 }
 
-void Import::mark_all(std::initializer_list<std::string_view> patterns, Fate fate) {
+void Import::mark_all(std::span<const std::string_view> patterns, Fate fate) {
     for (Entry& entry : entries)
         if (entry.fate == Fate::unknown &&
             std::any_of(patterns.begin(), patterns.end(), [&](std::string_view one) { return matches(one, entry.key); }))

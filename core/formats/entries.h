@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,10 @@ class Import {
         if (value) job[field] = *value;
     }
     void mark(std::string_view key, Fate fate);
-    void mark_all(std::initializer_list<std::string_view> patterns, Fate fate);  // those of unknown fate whose key matches
+    void mark_all(std::span<const std::string_view> patterns, Fate fate);  // those of unknown fate whose key matches
+    void mark_all(std::initializer_list<std::string_view> patterns, Fate fate) {
+        mark_all(std::span(patterns.begin(), patterns.size()), fate);
+    }
 
     // The field of the job, or what was answered; else it is asked for, unless it hangs on an open name that is.
     bool ask(const char* field);

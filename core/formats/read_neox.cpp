@@ -145,6 +145,15 @@ int neox_likeness(const std::vector<Entry>& entries) {
            (count_like(entries, {"train_micro_batch_size_per_gpu"}) > 0 ? count_like(entries, {"num?layers", "hidden?size"}) : 0);
 }
 
+// Of the batch, its part and its steps two say the third (megatron/neox_arguments/arguments.py, calculate_batch_parameters).
+static void take_micro_batch(Import& in, std::int64_t steps) {
+    const std::int64_t batch = in.job.value("global_batch", std::int64_t{0}), copies = in.copies();
+    if (in.has("micro_batch_size") || steps < 1 || steps > 1'048'576 || copies < 1 || copies > 1'048'576) return;
+    if (batch < 1 || batch % (copies * steps) != 0) return;
+    in.job["micro_batch"] = batch / (copies * steps);
+    std::erase(in.asked, "micro_batch");
+}
+
 void read_neox(Import& in) {
     for (Entry& entry : in.entries) std::replace(entry.key.begin(), entry.key.end(), '-', '_');
     translate(in);
@@ -167,10 +176,8 @@ void read_neox(Import& in) {
                  "pipe_partition*",
                  "*_fusion",
                  "gradient_clipping",
-                 "include",
                  "use_wandb",
                  "hostfile",
-                 "num_gpus",
                  "no_ssh*",
                  "intermediate*",
                  "mlp_type",
@@ -190,6 +197,8 @@ void read_neox(Import& in) {
     const std::int64_t batch = in.job.value("global_batch", std::int64_t{0});
     if (steps && *steps > 1 && *steps <= 1'048'576 && batch > 0 && batch < 1'000'000'000 && !in.has("global_batch_size"))
         in.job["global_batch"] = batch * *steps;
+    take_micro_batch(in, steps.value_or(0));
+    for (const char* key : {"num_gpus", "include"}) in.mark(key, Fate::unknown);  // of one node, and the nodes stand elsewhere
     in.job["zero"] = "none";
     read_zero_block(in);
     if (!in.has("bf16") && !in.has("fp16")) in.job.erase("precision");  // another of its files may say it
@@ -214,6 +223,29 @@ static void read_partition(Import& in) {
     }
     take_any_layers(in);
 }
+
+constexpr std::string_view kQuietOfDeepSpeed[] = {"deepspeed",
+                                                  "deepspeed_activation*",
+                                                  "deepspeed_mpi",
+                                                  "use_pin_memory",
+                                                  "universal*",
+                                                  "no_pipeline_parallel",
+                                                  "zero_optimization.*",
+                                                  "steps_per_print",
+                                                  "gradient_*",
+                                                  "use_flash_attn*",
+                                                  "zero_*bucket*",
+                                                  "comms_logger*",
+                                                  "fp16.*",
+                                                  "bf16.*",
+                                                  "optimizer.*",
+                                                  "scheduler.*",
+                                                  "wall_clock*",
+                                                  "prescale*",
+                                                  "zero_allow*",
+                                                  "data_types.*",
+                                                  "memory_*",
+                                                  "aio*"};
 
 // ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.
 void add_deepspeed(Import& in, const std::vector<Entry>& document) {
@@ -255,29 +287,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
         if (in.on(key, "attention")) in.job["attention"] = "flash";
     if (!in.job.contains("attention") && !in.hangs("attention")) in.job["attention"] = "plain";
     note_uncounted(in, {"distribute_saved_activations", "memory_centric_tiled_linear"});
-    in.mark_all({"deepspeed",
-                 "deepspeed_activation*",
-                 "deepspeed_mpi",
-                 "use_pin_memory",
-                 "universal*",
-                 "no_pipeline_parallel",
-                 "zero_optimization.*",
-                 "steps_per_print",
-                 "gradient_*",
-                 "use_flash_attn*",
-                 "zero_*bucket*",
-                 "comms_logger*",
-                 "fp16.*",
-                 "bf16.*",
-                 "optimizer.*",
-                 "scheduler.*",
-                 "wall_clock*",
-                 "prescale*",
-                 "zero_allow*",
-                 "data_types.*",
-                 "memory_*",
-                 "aio*"},
-                Fate::no_number);
+    in.mark_all(kQuietOfDeepSpeed, Fate::no_number);
     in.drop_open();
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
 }

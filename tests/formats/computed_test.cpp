@@ -150,6 +150,17 @@ TEST_CASE("gpt-neox: DeepSpeed's pipeline takes any number of layers") {
     CHECK(ids(job["refused"]) == "");
 }
 
+TEST_CASE("gpt-neox: batch and steps say the part of a copy; GPUs of a launcher are named") {
+    const std::string text =
+        "pipe_parallel_size = 1\nmodel_parallel_size = 2\nnum_layers = 12\nhidden_size = 768\nnum_attention_heads = 12\n"
+        "seq_length = 2048\nmax_position_embeddings = 2048\nmake_vocab_size_divisible_by = 128\ntrain_batch_size = 64\n"
+        "gradient_accumulation_steps = 4\nfp16.enabled = true\n";
+    CHECK(some(first_of(text, {{"gpus", "8"}}), {"micro_batch", "global_batch"}) == "micro_batch=4 global_batch=64");
+    CHECK(some(first_of(text, {{"gpus", "6"}}), {"micro_batch"}) == "micro_batch=?");
+    CHECK(some(first_of(text), {"micro_batch"}) == "micro_batch=?");
+    CHECK(fate(first_of(text + "num_gpus = 8\n"), "num_gpus") == "unknown 12");
+}
+
 TEST_CASE("MaxText: another base than base.yml says what is not said here") {
     const std::string text = "per_device_batch_size = 2\nmax_target_length = 512\ndcn_fsdp_parallelism = 2\n";
     const Json other = first_of("base_config = \"mine.yml\"\n" + text);
