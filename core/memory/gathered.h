@@ -43,9 +43,9 @@ class Gathered : Symbols<N> {
         return bytes;
     }
     // In the forward pass, what was gathered last, beside the weights: the head, or a layer where a tied one is there from the beginning.
-    N at_head() const { return 2 * (parameters_.separate_head() ? parameters_.vocabulary() : layer()); }
+    [[gnu::noinline]] N at_head() const { return 2 * (parameters_.separate_head() ? parameters_.vocabulary() : layer()); }
     // What stays whole between the two passes without being gathered anew, and goes with each layer of the second.
-    double freed_by_backward() const {
+    [[gnu::noinline]] double freed_by_backward() const {
         return fully_shards(p_, fw_) && p_.zero == Zero::gradients ? value_of(all()) - 2 * value_of(parameters_.vocabulary()) : 0;
     }
     // At the moment of the head, or of that layer.
@@ -61,11 +61,11 @@ class Gathered : Symbols<N> {
     using L::m_, L::p_;
 
     N layer() const { return named<N>({"G", "largest_layer", ""}, parameters_.largest_layer()); }
-    N layers_at_backward() const {
+    [[gnu::noinline]] N layers_at_backward() const {
         return 2 * (p_.freezes() ? L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer() : 2 * layer());
     }
-    N all() const { return 2 * (parameters_.expert_layers() > 0 ? parameters_.dense() + parameters_.routed() : parameters_.dense()); }
-    N gradients_at_backward() const {
+    [[gnu::noinline]] N all() const { return 2 * (parameters_.expert_layers() > 0 ? parameters_.dense() + parameters_.routed() : parameters_.dense()); }
+    [[gnu::noinline]] N gradients_at_backward() const {
         const bool whole_head = stage_.has_head && !parameters_.separate_head();
         return whole_head ? 2 * (layer() + parameters_.vocabulary()) : 2 * layer();
     }

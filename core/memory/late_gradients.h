@@ -23,7 +23,7 @@ inline bool frees_gradients(const Plan& p) {
 // Where FSDP of the second version shares them out: while the first layer works, or the embedding, whose share comes last. Whole are then
 // the embedding's gradient, or a tied one's, the head's and their sum; and what the first layer sends.
 template <class N>
-double end_of_shards(const Plan& p, Parameters<N>& parameters, double at_layer) {
+[[gnu::noinline]] double end_of_shards(const Plan& p, Parameters<N>& parameters, double at_layer) {
     if (p.freezes()) return at_layer;
     const double share = (keeps_master(p) ? 4 : 2) / optimizer_sharers(p, p.tensor_grid());
     const double embedding = value_of(parameters.vocabulary()), layer = value_of(parameters.largest_layer());

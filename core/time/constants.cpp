@@ -178,9 +178,8 @@ constexpr OwnConstant kOwn[] = {
 
 // What a calibration multiplies.
 constexpr std::pair<double Timing::*, double Plan::*> kCalibrated[] = {
-    {&Timing::host_layer, &Plan::time_host}, {&Timing::host_experts, &Plan::time_host},    {&Timing::host_adapter, &Plan::time_host},
-    {&Timing::host_shard, &Plan::time_host},
-    {&Timing::link, &Plan::time_link},       {&Timing::element_wise, &Plan::time_element},
+    {&Timing::host_layer, &Plan::time_host}, {&Timing::host_experts, &Plan::time_host}, {&Timing::host_adapter, &Plan::time_host},
+    {&Timing::host_shard, &Plan::time_host}, {&Timing::link, &Plan::time_link},         {&Timing::element_wise, &Plan::time_element},
 };
 
 struct TimingSymbol {

@@ -23,7 +23,7 @@ class Cost {
     N gpus_per_node() const { return quantity<N>({"n_g", "gpus_per_node", "gpus"}, static_cast<double>(machine_.gpus_per_node)); }
     N memory() const { return named<N>({"H", "kernel_bandwidth", "bytes_per_s"}, of(kKernelBandwidth) * of(&Machine::memory)); }
     // Bytes of a single operation, over those that would take its time where it was measured.
-    N computed(ComputedPart which) const {
+    [[gnu::noinline]] N computed(ComputedPart which) const {
         const N part = of(kComputedPart[which]);
         return 1 - part + part * of(&Machine::memory) / (of(&Machine::processors) * of(kComputedAt));
     }

@@ -66,6 +66,7 @@ export type FieldKey =
     | 'large_workspaces'
     | 'attention_mask'
     | 'deferred_embedding_gradient'
+    | 'fully_shard'
     | 'sequence_parallel'
     | 'site'
     | 'time_factor'

@@ -1038,6 +1038,9 @@ export interface Words {
     'measured.family.transformers-lora': null;
     'measured.family.transformers-later': null;
     'measured.family.transformers-blind': null;
+    'measured.family.transformers-h100': null;
+    'measured.family.transformers-ddp': null;
+    'measured.family.transformers-fsdp': null;
     'measured.family.torchtune-lora': null;
     'measured.family.torchtune-full': null;
     'measured.family.automodel-full': null;
