@@ -120,6 +120,15 @@ test('a model that the catalogue lacks is taken by its name; of words that sever
     expect(err).toContain('\nOther models with such a name: gemma-2b, gemma-2-2b.\n');
 });
 
+test('without a script what --set gives is an option of that name', async () => {
+    await call('fit --set framework=transformers --gpus 8 --set tp=2');
+    expect(asked.at(-1)).toEqual(['estimate', JSON.stringify({ gpus: 8, framework: 'transformers', tensor_parallel: 2 })]);
+    answers.estimate = refusalOf('bad-request');
+    const { status, err } = await call('fit --set framework');
+    expect(status).toBe(2);
+    expect(err).toContain('--set framework');
+});
+
 test('the list of models has those too that the catalogue lacks', async () => {
     answers.find_models = goodOf('find_models', 'find-models');
     const { out } = await call('models');

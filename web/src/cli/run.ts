@@ -169,16 +169,30 @@ function refuse(
     return WRONG;
 }
 
+// Where no script asks for it, what --set gives is an option of that name.
+function setAsOptions({ own }: Sorted, files: readonly string[], from: Read): Given[] {
+    const fromScript = from.script !== undefined || (files.length > 0 && (from.refusal !== null || from.complaints.length > 0));
+    if (own.set === undefined || fromScript) return [];
+    return own.set.split('\n').flatMap((pair) => {
+        if (pair.trim() === '') return [];
+        const [name = '', ...value] = pair.split('=');
+        return [{ option: `--set ${name}`, key: keyOf(name), text: value.length > 0 ? value.join('=') : null }];
+    });
+}
+
 async function answered(call: Call): Promise<number> {
     const { command, typed, io, core, catalog } = call;
     const parts = sorted(command, typed.given, catalog);
     const files = typed.words.slice(1);
     const ofJob = takesJob(command);
     const from = await gathered(ofJob ? files : [], call, parts);
+    const set = setAsOptions(parts, files, from);
+    parts.job.push(...set.filter(({ text }) => text !== null));
+    const empty = set.filter(({ text }) => text === null).map(({ option }) => say('cli.no_value', { option }));
     const unread = ofJob ? [] : files.map((name) => say('cli.no_file_wanted', { name, command }));
     const unwanted = [...typed.flags].filter((flag) => !flagsOf(command).includes(flag));
     const unknown = unwanted.map((flag) => say('cli.unknown_option', { option: optionOf(flag), command }));
-    const complaints = [...unknown, ...parts.complaints, ...unread, ...from.complaints];
+    const complaints = [...unknown, ...parts.complaints, ...empty, ...unread, ...from.complaints];
     const request = withOptions(from.job, parts.job, catalog, core);
     if (complaints.length > 0 || from.refusal !== null) {
         const refusal = from.refusal === null ? [] : [from.refusal];
