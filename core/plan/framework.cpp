@@ -105,6 +105,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .adapters_cast = true,
      .checkpoints_in_python = true,
      .scaled_dot_product = true,
+     .recomputes_blocks = false,
      .averages_in_buckets = true,
      .frees_gradients = true,
      .residual = kTransformersResidual,

@@ -78,7 +78,9 @@ void note_recompute(const SearchSpace& space, FilterChoices& choices) {
     if ((space.plan.open & open_recompute) == 0) return note(space.plan.recompute);
     note(Recompute::none);
     if ((space.exploration.left_out & without_recompute) != 0) return;
-    for (const Recompute one : {Recompute::selective, Recompute::full, Recompute::block}) note(one);
+    note(Recompute::selective);
+    note(Recompute::full);
+    if (row_of(space.plan.framework).recomputes_blocks) note(Recompute::block);
 }
 
 Json columns_of(const std::vector<Ranked>& plans) {

@@ -25,6 +25,7 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       scorer_(scorer),
       limit_(limit),
       recomputes_(may_recompute(space)),
+      blocks_(row_of(base.framework).recomputes_blocks),
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
       is_selective_(!recomputes_ && base.recompute == Recompute::selective),
@@ -138,7 +139,7 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
 
 void Savings::consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     plan.recompute = Recompute::block;
-    if (choose_block(plan, bound_of(plan, times))) ways.consider(plan);
+    if (blocks_ && choose_block(plan, bound_of(plan, times))) ways.consider(plan);
     plan.recompute = Recompute::full;
     plan.recompute_layers = 1;
     if (bound_of(plan, scorer_.layers(plan)).seconds(plan) <= limit_.seconds()) ways.consider_moved(plan, form, times);
@@ -161,6 +162,7 @@ bool Savings::may_fit_in_parts(Plan plan) {
 }
 
 bool Savings::fits_as_block(Plan plan) {
+    if (!blocks_) return false;
     plan.recompute = Recompute::block;
     list_chunk_sizes(plan);
     return std::any_of(sizes_.begin(), sizes_.end(), [&](const ChunkSize& size) {
@@ -234,7 +236,7 @@ void Savings::consider_swapping(Ways& ways, Plan plan, const PipelineForm& form,
     Plan block = plan;
     block.recompute = Recompute::block;
     block.activation_offload = hidden_part(plan);
-    if (block.activation_offload > 0 && choose_block(block, bound_of(block, times))) ways.consider(block);
+    if (blocks_ && block.activation_offload > 0 && choose_block(block, bound_of(block, times))) ways.consider(block);
     plan.recompute = Recompute::full;
     with_least(plan);
 }
