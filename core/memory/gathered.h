@@ -64,7 +64,9 @@ class Gathered : Symbols<N> {
     [[gnu::noinline]] N layers_at_backward() const {
         return 2 * (p_.freezes() ? L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer() : 2 * layer());
     }
-    [[gnu::noinline]] N all() const { return 2 * (parameters_.expert_layers() > 0 ? parameters_.dense() + parameters_.routed() : parameters_.dense()); }
+    [[gnu::noinline]] N all() const {
+        return 2 * (parameters_.expert_layers() > 0 ? parameters_.dense() + parameters_.routed() : parameters_.dense());
+    }
     [[gnu::noinline]] N gradients_at_backward() const {
         const bool whole_head = stage_.has_head && !parameters_.separate_head();
         return whole_head ? 2 * (layer() + parameters_.vocabulary()) : 2 * layer();
