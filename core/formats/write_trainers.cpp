@@ -116,6 +116,11 @@ void write_kind(To& to, Name) {
 
 bool has_fsdp(const Plan& plan) { return plan.zero == Zero::gradients || plan.zero == Zero::weights; }
 
+// Its version is written with FSDP alone.
+void leave_without_fsdp(To& to, Name field) {
+    if (!has_fsdp(to.plan)) to.leave_changed(field);
+}
+
 void write_again(To& to, Name field) {
     const Plan& p = to.plan;
     const bool can = has_fsdp(p) && p.recompute == Recompute::full;
@@ -160,7 +165,7 @@ constexpr SettingRow kAccelerateRows[] = {
     {"gpus", write_processes},
     {"gpus_per_node", nullptr},
     {"zero", write_kind},
-    {"fully_shard", nullptr},
+    {"fully_shard", leave_without_fsdp},
     {"recompute", write_again},
     {"precision", write_mixed},
     {"tensor_parallel", write_groups},
