@@ -118,9 +118,19 @@ StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster,
 
 const LayerTimes& StepTimer::layers(const Plan& p) {
     if (known_.empty()) known_.resize(kPlaces);
-    const Key key{p.tensor_parallel,        p.context_parallel,       p.micro_batch,     p.expert_parallel,
-                  p.expert_tensor_parallel, p.token_slices,           p.recompute,       p.recompute_modules,
-                  p.sequence_parallel,      p.activation_offload > 0, p.hides_exchange()};
+    const Key key{p.tensor_parallel,
+                  p.context_parallel,
+                  p.micro_batch,
+                  p.expert_parallel,
+                  p.expert_tensor_parallel,
+                  p.token_slices,
+                  p.recompute,
+                  p.recompute_modules,
+                  p.sequence_parallel,
+                  p.activation_offload > 0,
+                  p.hides_exchange(),
+                  casts_weights(p),
+                  fully_shards(p, on_.framework)};
     const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
     const std::size_t place =
         static_cast<std::size_t>(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +

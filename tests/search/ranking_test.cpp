@@ -28,6 +28,12 @@ const Json kRequests[] = {
     {{"model", "llama-3.1-8b"}, {"gpus", 8}, {"method", "fujii2024"}},
     {{"model", "llama-2-7b"}, {"gpus", 16}, {"global_batch", 64}, {"framework", "pytorch"}, {"leave_out", ""}, {"sequence_length", 4096}},
     {{"model", "llama-3.1-405b"}, {"gpus", 8}},
+    {{"model", "llama-3.1-8b"},
+     {"gpus", 16},
+     {"global_batch", 64},
+     {"framework", "transformers"},
+     {"leave_out", ""},
+     {"sequence_length", 2048}},
 };
 
 }  // namespace
