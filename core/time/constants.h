@@ -65,10 +65,10 @@ inline constexpr Constant kSingleRotary[] = {{{"i_hf", "rotary_values_forward", 
                                              {{"i_hb", "rotary_values_backward", "values"}, 35}};
 // Single operations that calculate as long as they move: the part of their time that a faster memory does not shorten, on the card whose
 // memory gives each multiprocessor so many bytes per second: norms, rotary positions, the loss, adapters, Adam. (measured: the same
-// operations on H200 and on H100, whose multiplications take equally long, tests/evidence/made)
+// operations on H200 and on H100, whose multiplications take equally long: tests/evidence/made/computed.py)
 inline constexpr Constant kComputedPart[] = {
-    {{"x_n", "computed_part_norms", ""}, 0.44},  {{"x_h", "computed_part_rotary", ""}, 0.82},
-    {{"x_l", "computed_part_loss", ""}, 0.17},   {{"x_a", "computed_part_adapters", ""}, 0.37},
+    {{"x_n", "computed_part_norms", ""}, 0.41},  {{"x_h", "computed_part_rotary", ""}, 0.82},
+    {{"x_l", "computed_part_loss", ""}, 0.23},   {{"x_a", "computed_part_adapters", ""}, 0.38},
     {{"x_u", "computed_part_update", ""}, 0.25}, {{"x_u", "computed_part_update", ""}, 0.53}};  // averages of 32 bits, and of 16
 enum ComputedPart : std::size_t {
     kNormsCompute,

@@ -15,7 +15,7 @@ constexpr double kMatrices = 16'560 + 12'240 + 23'040 + 14'400;
 // Of an operation of which so much does not depend on memory, on a machine whose 10 multiprocessors have 100e9 bytes per second each, not
 // the 36.4e9 of an H200's.
 constexpr double computed(double part) { return 1 - part + part * (kH / 0.85 / 10) / (4'800e9 / 132); }
-constexpr double kNorms = computed(0.44), kRotary = computed(0.82), kAdapters = computed(0.37);
+constexpr double kNorms = computed(0.41), kRotary = computed(0.82), kAdapters = computed(0.38);
 
 Case in_16_bits() {
     Case c = dense();
@@ -59,6 +59,16 @@ TEST_CASE("single operations by hand: norms at a rate of their own, and norms of
           Approx(0.9 * 120 * ((kNorms * 480 + 288) / 2 + (kRotary * 28 * 80 + kNorms * 5 * 80 + 5 * 80) / 2) / kH).epsilon(1e-12));
     CHECK(c.layers().dense.element_backward ==
           Approx(0.9 * 120 * ((kNorms * 720 + 288) / 2 + (kRotary * 35 * 80 + kNorms * 7.5 * 80 + 8.5 * 80) / 2) / kH).epsilon(1e-12));
+}
+
+TEST_CASE("single operations by hand: the loss reads every logit of the whole vocabulary") {
+    Case c = in_16_bits();
+    c.k.cross_entropy = 0;
+    const double without = c.layers().head;
+    c.k.cross_entropy = 1'000;  // bytes for each of 256 words of 60 tokens, on both GPUs
+    CHECK(c.layers().head - without == Approx(computed(0.23) * 1'000 * 60 * 256 / kH).epsilon(1e-9));
+    c.plan.loss = Loss::native_fused;  // half of the bytes for half of the words, in one kernel
+    CHECK(c.layers().head - without == Approx(0.5 * 1'000 * 60 * 128 / kH).epsilon(1e-9));
 }
 
 TEST_CASE("single operations by hand: attention with a mask computes every score, and so does plain attention") {
