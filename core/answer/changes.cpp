@@ -105,7 +105,7 @@ void propose_recomputation(Proposals& propose, const Model& model, const Plan& p
         });
 }
 
-void propose_states(Proposals& propose, const Plan& plan) {
+void propose_states(Proposals& propose, const Plan& plan, const Framework& framework) {
     const auto zero = [&](Zero stage, const char* label, const char* touches) {
         if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { close(p, open_zero).zero = stage; });
     };
@@ -114,6 +114,9 @@ void propose_states(Proposals& propose, const Plan& plan) {
         zero(Zero::gradients, "change.zero_gradients", "touches.gradients_often");
         zero(Zero::weights, "change.zero_weights", "touches.weights_often");
     }
+    // FSDP sends nothing while micro-batches are added up: until then each GPU has whole gradients
+    if (fully_shards(plan, framework) && plan.adds_up())
+        propose.add("change.shard_by_deepspeed", "touches.gradients_often", [](Plan& p) { p.fully_shard = Habit::off; });
     if (plan.shard_replicas > 1) propose.add("change.one_copy_of_shards", "touches.data_traffic", [](Plan& p) { p.shard_replicas = 1; });
     if (plan.gradients_in_fp32)
         propose.add("change.gradients_16_bit", "touches.gradient_digits", [](Plan& p) { p.gradients_in_fp32 = false; });
@@ -152,7 +155,7 @@ std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& show
     propose_search(propose, space.plan);
     propose_degrees(propose, space.model, shown);
     propose_recomputation(propose, space.model, shown);
-    propose_states(propose, shown);
+    propose_states(propose, shown, framework_of(shown, space.gpu));
     propose_kernels(propose, shown);
     return std::move(propose.list);
 }
