@@ -185,6 +185,8 @@ static std::optional<Json> dense_layers(const Json& value, std::int64_t layers) 
 
 static void read_experts(Import& in, Json& config) {
     const auto count = in.whole({"num_experts", "num_moe_experts"}, "model");
+    if (!count && in.hangs("model"))  // their number is open, and what else is said of them is read then
+        for (const char* key : {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size"}) in.whole(key, "model");
     if (!count || *count <= 1) return;
     const bool latent = config.value("model_type", "") == "deepseek_v3";
     if (!latent) config["model_type"] = config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";

@@ -227,17 +227,31 @@ void add_file_jobs(const ShellScript& script, const NamesSet& set, ReadJobs& rea
         if (auto job = read_settings_file(script, command, set, read.format); job && read.jobs.size() < kMostJobs) {
             job->title = title_of(command);
             job->line = command.line;
+            if (command.ended > 0) job->in.refused.push_back(Text("import_plan.refused.ended").with("line", command.ended));
             read.jobs.push_back(std::move(*job));
         }
     if (!read.jobs.empty()) return;
     if (auto job = read_document(script, set, read.format)) read.jobs.push_back(std::move(*job));
 }
 
+// What stands behind an "exit" is never started: left out where something else is, else the job says so.
+void leave_ended(const std::vector<std::int64_t>& ends, ReadJobs& read) {
+    const bool some = std::find(ends.begin(), ends.end(), 0) != ends.end();
+    for (std::size_t i = ends.size(); i-- > 0;)
+        if (ends[i] > 0 && some)
+            read.jobs.erase(read.jobs.begin() + static_cast<std::ptrdiff_t>(i));
+        else if (ends[i] > 0)
+            read.jobs[i].in.refused.push_back(Text("import_plan.refused.ended").with("line", ends[i]));
+}
+
 ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     ReadJobs read{"megatron-lm", script.complete, {}, script.choices};
     bool evaluates = false;
+    std::vector<std::int64_t> ends;  // a line for each job, or 0
     for (const ShellCommand& command : joined_overrides(script.commands)) {
         if (read.jobs.size() == kMostJobs) break;
+        ends.resize(read.jobs.size());
+        ends.push_back(command.ended);
         std::string format;
         if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
@@ -251,6 +265,8 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }
     }
+    ends.resize(read.jobs.size());
+    leave_ended(ends, read);
     if (read.jobs.empty() && evaluates) return read;
     if (read.jobs.empty())
         if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {

@@ -182,8 +182,10 @@ void fill_in(std::vector<Entry>& entries, const NamesSet& set) {
     Filler filler(entries, set);
     for (Entry& entry : entries) {
         const auto* given = entry.value.get_ptr<const Json::string_t*>();
-        if (given == nullptr || given->find("${") == std::string::npos) continue;
-        std::string text = filler.text(*given, entry.shown);
+        const std::string place = given == nullptr ? "" : placeholder_in(*given);
+        if (given == nullptr || (place.empty() && given->find("${") == std::string::npos)) continue;
+        const auto answer = set.find(place);
+        std::string text = place.empty() ? filler.text(*given, entry.shown) : answer == set.end() ? open_mark(place) : answer->second;
         entry.open = open_names(text);
         entry.value = std::move(text);
     }

@@ -1,0 +1,134 @@
+// What never starts, or is another program's: a script that ends before its launch, Python that does not parse, places for values that
+// nobody filled in, commands inside of Python.
+#include "settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+const std::string kSmallLaunch =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+    "--max-position-embeddings 512 --bf16 --vocab-size 1000 --micro-batch-size 1\n";
+
+std::string refused(const std::string& text) { return ids(first_of_script(text)["refused"]); }
+std::string problem_of(const Json& request) {
+    const Json answer = json(api::import_plan(request.dump()));
+    REQUIRE(answer["ok"] == false);
+    const Json& message = answer["problems"][0]["message"];
+    return message["id"].get<std::string>() + " " + (message.contains("args") ? message["args"].value("program", "") : "");
+}
+
+}  // namespace
+
+TEST_CASE("a script that ends before it starts anything says so, where nothing from outside makes it go on") {
+    const std::string ended = "import_plan.refused.ended";
+    CHECK(refused("exit 0\n" + kSmallLaunch) == ended);
+    CHECK(refused("IMAGE=\"\"\nif [ -z \"$IMAGE\" ]; then\n  echo none\n  exit 1\nfi\n" + kSmallLaunch) == ended);
+    CHECK(first_of_script("A=1\n\nexit 1\n" + kSmallLaunch)["refused"][0]["args"]["line"] == 3);
+    CHECK(refused("if [ -z \"$IMAGE\" ]; then exit 1; fi\n" + kSmallLaunch) == "");
+    CHECK(refused("IMAGE=${IMAGE:-}\nif [ -z \"$IMAGE\" ]; then exit 1; fi\n" + kSmallLaunch) == "");
+    CHECK(refused("IMAGE=\"\"\nIMAGE=$1\n[ -z \"$IMAGE\" ] && exit 1\n" + kSmallLaunch) == "");
+    CHECK(refused("if [ $# -lt 2 ]; then exit 1; fi\n" + kSmallLaunch) == "");
+    CHECK(refused("usage() { exit 1; }\n(cd /code || exit 1)\ncd /data || exit 1\n" + kSmallLaunch) == "");
+    CHECK(refused("for arg in \"$@\"; do exit 0; done\n" + kSmallLaunch) == "");
+    CHECK(refused("sbatch <<EOF\n#!/bin/bash\nhostname\nexit 0\nEOF\n" + kSmallLaunch) == "");
+    // What stands behind it is left out, where something stands before it.
+    const Json two = read_script_of(kSmallLaunch + "exit\n" + kSmallLaunch);
+    CHECK(two["jobs"].size() == 1);
+    CHECK(ids(two["jobs"][0]["refused"]) == "");
+}
+
+TEST_CASE("a place for a value that nobody filled in is asked for by its name") {
+    const Json answer = read_script_of(
+        "torchrun --nproc_per_node 8 --nnodes <NUM_NODES> pretrain_gpt.py --micro-batch-size YOUR_BATCH "
+        "--global-batch-size=\"<GBS>\" --num-layers 8 --hidden-size 512 --num-attention-heads 8 --bf16 "
+        "--seq-length 512 --max-position-embeddings 512 --vocab-size 1000 --data-path <your data>\n");
+    CHECK(answer["questions"].size() == 3);
+    CHECK(some(answer["jobs"][0], {"gpus", "global_batch", "micro_batch"}) == "gpus=? global_batch=? micro_batch=?");
+    CHECK(fate(answer["jobs"][0], "--global-batch-size") == "open 1");
+    const Json set =
+        read_answer({{"text", "N=<NUM_NODES>\ntorchrun --nnodes $N " + kSmallLaunch.substr(9)}, {"set", {{"NUM_NODES", "4"}}}});
+    CHECK(some(set["jobs"][0], {"gpus"}) == "gpus=32");
+    const std::string yaml = "tensor_model_parallel_size = \"<TP>\"\nnum_layers = 8\nhidden_size = 512\nnum_attention_heads = 8\n";
+    CHECK(fate(first_of(yaml), "tensor_model_parallel_size") == "open 1");
+    CHECK(some(first_of(yaml, {{"TP", "2"}}), {"tensor_parallel"}) == "tensor_parallel=2");
+}
+
+TEST_CASE("Python that does not parse is named, with its line") {
+    const auto recipe = [](const std::string& line) {
+        return "from nemo.collections import llm\n\ndef f():\n    recipe = llm.llama3_8b.pretrain_recipe(num_nodes=1, "
+               "num_gpus_per_node=8)\n" +
+               line + "    recipe.data.global_batch_size = 128\n    return recipe\n";
+    };
+    const std::string stops = "import_plan.refused.python";
+    CHECK(refused(recipe("")) == "");
+    CHECK(refused(recipe("    if True:\n        pass\n    else:\n        pass\n")) == "");
+    CHECK(refused(recipe("    match 1:\n        case 1:\n            pass\n")) == "");
+    CHECK(refused(recipe("    x = (1 if True else 2, *[a for a in (1, 2)], f\"{1}\" \"b\", -1)  # it's (fine\n")) == "");
+    CHECK(refused(recipe("    if True\n        pass\n")) == stops);
+    CHECK(refused(recipe("    x = f(a=1 b=2)\n")) == stops);
+    CHECK(refused(recipe("    x = f(a=1]\n")) == stops);
+    CHECK(refused(recipe("    x = \"not closed\n")) == stops);
+    CHECK(refused(recipe("      x = 1\n")) == stops);
+    CHECK(refused(recipe("    if True:\n    x = 1\n")) == stops);
+    CHECK(first_of_script(recipe("    for x in y\n        pass\n"))["refused"][0]["args"]["line"] == 5);
+}
+
+TEST_CASE("a command inside of Python, as a list, as a text, or as a list of settings") {
+    const std::string fields = "gpus=16 micro_batch=2 sequence_length=4096";
+    const std::string list =
+        "import subprocess\nbatch = 2\nsubprocess.run([\"python3\", \"-m\", \"MaxText.train\", \"MaxText/configs/base.yml\", "
+        "\"model_name=llama2-7b\", "
+        "f\"per_device_batch_size={batch}\", \"ici_fsdp_parallelism=8\", \"dcn_data_parallelism=2\", \"max_target_length=4096\"])\n";
+    CHECK(some(first_of_script(list), {"gpus", "micro_batch", "sequence_length"}) == fields);
+    const std::string text =
+        "import os\nos.system(\"python3 MaxText/train.py MaxText/configs/base.yml model_name=llama2-7b \"\n          "
+        "\"per_device_batch_size=2 "
+        "ici_fsdp_parallelism=8 dcn_data_parallelism=2 max_target_length=4096\")\n";
+    CHECK(some(first_of_script(text), {"gpus", "micro_batch", "sequence_length"}) == fields);
+    const Json open = read_script_of(
+        "import subprocess\ndef go(tp):\n    subprocess.run([\"torchrun\", \"--nproc_per_node\", \"8\", \"pretrain_gpt.py\", "
+        "\"--num-layers\", \"8\",\n"
+        "        \"--hidden-size\", \"512\", \"--num-attention-heads\", \"8\", \"--tensor-model-parallel-size\", str(tp)])\n");
+    CHECK(open["format"] == "megatron-lm");
+    CHECK(open["questions"][0]["name"] == "tp");
+    const Json settings = first_of_script(
+        "from maxtext.train import main\nmain((None, config_path(), \"per_device_batch_size=4\", \"max_target_length=128\", "
+        "\"ici_fsdp_parallelism=4\", \"attention=flash\"))\n");
+    CHECK(some(settings, {"gpus", "sequence_length", "attention"}) == R"(gpus=? sequence_length=128 attention="flash")");
+    CHECK(ids(settings["notes"]) == "import_plan.note.file");
+}
+
+TEST_CASE("files of programs that are not read are named") {
+    const auto of = [](const std::string& text) { return problem_of({{"entries", tests::settings(text)}}); };
+    const std::string id = "problem.import_other ";
+    CHECK(of("model._component_ = \"torchtune.models.llama3.llama3_8b\"\nbatch_size = 2\n") == id + "torchtune");
+    CHECK(of("model.d_model = 4096\nmodel.n_layers = 32\nmodel.embedding_size = 50304\nmodel.mlp_ratio = 8\n") == id + "OLMo");
+    CHECK(of("model.type = \"llama\"\nmodel.num_layers = 32\nmodel.seq_len = 4096\ntrainer.mp = \"c=bf16\"\ntrainer.fsdp_axis = "
+             "\"embed\"\n") == id + "Levanter");
+    CHECK(of("actor_rollout_ref.model.path = \"a\"\nactor_rollout_ref.actor.lr = 1\nactor_rollout_ref.rollout.n = 5\n") == id + "verl");
+    CHECK(problem_of({{"text", "tune run --nproc_per_node 8 full_finetune_distributed --config llama3_1/8B_full\n"}}) == id + "torchtune");
+    CHECK(problem_of({{"text", "from olmo_core.train import TrainerConfig\nx = TrainerConfig(max_duration=4)\n"}}) == id + "OLMo-core");
+}
+
+TEST_CASE("Meta's params.json says the feed-forward width by a multiple") {
+    const auto width = [](const std::string& rest) {
+        const Json answer = json(api::import_config("{\"n_layers\": 32, \"n_heads\": 32, \"norm_eps\": 1e-5, " + rest + "}"));
+        return answer["ok"] == true ? answer["model"]["intermediate_size"].get<int>() : 0;
+    };
+    CHECK(width(R"("dim": 4096, "n_kv_heads": 8, "vocab_size": 128256, "multiple_of": 1024, "ffn_dim_multiplier": 1.3)") == 14'336);
+    CHECK(width(R"("dim": 4096, "vocab_size": 32000, "multiple_of": 256)") == 11'008);
+    CHECK(width(R"("dim": 4096, "vocab_size": 32000)") == 0);
+}
+
+TEST_CASE("nanotron of 2023 says what is recomputed by a granularity") {
+    const std::string text =
+        "parallelism.dp = 2\nparallelism.tp = 1\nparallelism.pp = 1\ntokens.micro_batch_size = 4\ntokens.sequence_length = 2048\n";
+    const auto again = [&](const std::string& how) {
+        return some(first_of(text + "parallelism.recompute_granularity = " + how), {"recompute"});
+    };
+    CHECK(again("\"SELECTIVE\"\n") == R"(recompute="selective")");
+    CHECK(again("\"FULL\"\n") == R"(recompute="full")");
+    CHECK(again("null\n") == R"(recompute="none")");
+}
