@@ -189,7 +189,8 @@ static void read_experts(Import& in, Json& config) {
         for (const char* key : {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size"}) in.whole(key, "model");
     if (!count || *count <= 1) return;
     const bool latent = config.value("model_type", "") == "deepseek_v3";
-    if (!latent) config["model_type"] = config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";
+    const bool bias = config.value("model_type", "") == "qwen2";  // of queries, keys and values alone
+    if (!latent) config["model_type"] = bias ? "qwen2_moe" : config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";
     config[latent ? "n_routed_experts" : "num_local_experts"] = *count;
     const bool deepspeed = in.has("moe_expert_parallel_size") || in.has("deepspeed");
     config["num_experts_per_tok"] = deepspeed ? in.whole("topk", "model").value_or(1) : in.whole("moe_router_topk", "model").value_or(2);

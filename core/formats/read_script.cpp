@@ -49,7 +49,8 @@ constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
 void add_settings(const ShellCommand& command, Import& in) {
     for (const auto& [name, key] : kSettings)
         for (const auto& [given, value] : command.settings)
-            if (given == name && !in.has(key)) {
+            // A layout counts before the number of its chunks, which is for where there is none.
+            if (given == name && !in.has(key) && (given != "VPP" || !in.has("pipeline_model_parallel_layout"))) {
                 Entry entry{key, given, value, command.line};
                 entry.open = open_names(value);
                 in.entries.push_back(std::move(entry));
@@ -64,6 +65,27 @@ bool sets_a_job(const ShellCommand& command) {
         });
     };
     return has({"TP"}) && has({"PP"}) && has({"MBS", "MICRO_BATCH_SIZE", "GBS", "GLOBAL_BATCH_SIZE"});
+}
+
+// The script that such a command starts is told the rest by what is set before: batch and length, the model by its name, the precision.
+ShellCommand with_environment(const ShellScript& script, const ShellCommand& command) {
+    ShellCommand all = command;
+    if (started_script(command) == nullptr || !sets_a_job(command)) return all;
+    for (const char* name : {"MBS", "SEQ_LEN", "MICRO_BATCH_SIZE", "SEQ_LENGTH", "MODEL", "PR"}) {
+        const bool given = std::any_of(all.settings.begin(), all.settings.end(), [&](const auto& one) { return one.first == name; });
+        const auto known = script.variables.find(name);
+        if (!given && known != script.variables.end() && known->second.size() == 1) all.settings.emplace_back(name, known->second[0].text);
+    }
+    return all;
+}
+void add_environment(const ShellCommand& command, Import& in) {
+    if (started_script(command) == nullptr || !sets_a_job(command)) return;
+    for (const auto& [name, value] : command.settings) {
+        if (name == "MODEL" && !in.has("model_name")) in.entries.push_back({"model_name", name, value, command.line, open_names(value)});
+        if (name == "PR" && (value == "bf16" || value == "fp8" || value == "mxfp8"))
+            in.entries.push_back(
+                {value == "bf16" ? "bf16" : "fp8_format", name, value == "bf16" ? Json(true) : Json("e4m3"), command.line});
+    }
 }
 
 // torchtitan's run_train.sh takes these names for arguments; the first is that of its TOML in other scripts too.
@@ -167,11 +189,25 @@ void refuse_colons(Import& in) {
         in.refused.push_back(Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", found->shown.substr(0, 80)));
 }
 
+// "-use-flash-attn" behind the program: with one dash it is no argument of Megatron-LM's, which stops.
+void refuse_single_dashes(const ShellCommand& command, Import& in) {
+    const auto is_program = [](const ShellWord& word) { return word.text.ends_with(".py"); };
+    const auto program = std::find_if(command.words.begin(), command.words.end(), is_program);
+    const auto found = std::find_if(program, command.words.end(), [](const ShellWord& word) {
+        return word.text.size() > 3 && word.text[0] == '-' && word.text[1] >= 'a' && word.text[1] <= 'z' &&
+               word.text.find_first_of("-_", 1) != std::string::npos;
+    });
+    if (found != command.words.end())
+        in.refused.push_back(Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", found->text.substr(0, 80)));
+}
+
 // `alone`: what is said stands before another script, which says the rest.
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
     in.entries = arguments_of(command);
-    add_settings(command, in);
+    const ShellCommand told = with_environment(script, command);
+    add_settings(told, in);
+    add_environment(told, in);
     for (const auto& [name, key] : kAsked)
         if (const auto answer = set.find(name); answer != set.end() && (name == std::string_view("gpus") || !in.has(key)))
             in.entries.push_back({key, key, answer->second});
@@ -202,6 +238,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
         read_fork_adapters(in);
     if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
     refuse_colons(in);
+    refuse_single_dashes(command, in);
     if (names_an_encoder(title_of(command))) {
         in.asked.clear();
         refuse_encoder(in, title_of(command));

@@ -70,7 +70,14 @@ void read_model_name(Import& in) {
 }
 
 void read_recompute(Import& in) {
-    const auto mode = in.text("activation_checkpoint.mode", "recompute");
+    auto mode = in.text("activation_checkpoint.mode", "recompute");
+    const Entry* const object = in.last("activation_checkpoint");  // FullAC.Config(), since 2026
+    if (const auto made = !mode && object != nullptr && object->open.empty() ? in.text("activation_checkpoint", "recompute") : mode;
+        made && !mode) {
+        if (made->find("FullAC") != std::string::npos) mode = "full";
+        if (made->find("SelectiveAC") != std::string::npos) mode = "selective";
+        if (!mode) in.mark("activation_checkpoint", Fate::unknown);
+    }
     const auto option = in.text("activation_checkpoint.selective_ac_option", "recompute");
     if (!mode) {  // config_manager.py: every second layer
         if (is_elsewhere(in) || in.hangs("recompute")) return;

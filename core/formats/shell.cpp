@@ -30,6 +30,7 @@ class Run {
     }
 
     void text(std::string_view text, std::int64_t line) {
+        ends_.scan(text);
         ShellTokens tokens = tokens_of(text, line, script_.documents.size());
         for (ShellCommand& directive : tokens.directives) {
             learn(directive, variables_);

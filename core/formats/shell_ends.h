@@ -13,6 +13,8 @@ class ShellEnds {
     int doubts = 0;         // such questions around what runs now
     std::int64_t line = 0;  // of the "exit" that is met on every way; 0: none
 
+    // Names that other lines of the text give a value from outside: "--config) CONFIG=$2", "read NAME"; all, where it takes in other files.
+    void scan(std::string_view text);
     bool doubtful(const ShellNode& node) const;
     bool doubtful(const ShellNodes& nodes) const;
     void meet(std::int64_t exit_line, bool on_every_way) {
@@ -22,7 +24,8 @@ class ShellEnds {
     void assigned(const RawWord& raw, std::size_t length, bool on_every_way);
 
  private:
-    std::set<std::string> said_here_;
+    std::set<std::string> said_here_, from_outside_;
+    bool takes_files_ = false;
 };
 
 // The same for the time that it lives, with one question more.

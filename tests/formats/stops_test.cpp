@@ -31,6 +31,11 @@ TEST_CASE("a script that ends before it starts anything says so, where nothing f
     CHECK(refused("IMAGE=\"\"\nIMAGE=$1\n[ -z \"$IMAGE\" ] && exit 1\n" + kSmallLaunch) == "");
     CHECK(refused("if [ $# -lt 2 ]; then exit 1; fi\n" + kSmallLaunch) == "");
     CHECK(refused("usage() { exit 1; }\n(cd /code || exit 1)\ncd /data || exit 1\n" + kSmallLaunch) == "");
+    const std::string asks = "if [ -z \"$IMAGE\" ]; then exit 1; fi\n" + kSmallLaunch;
+    CHECK(refused("IMAGE=\"\"\nwhile [[ $# -gt 0 ]]; do\n  case $1 in\n    --image) IMAGE=\"$2\"; shift 2;;\n  esac\ndone\n" + asks) == "");
+    CHECK(refused("IMAGE=\"\"\nread -r IMAGE\n" + asks) == "");
+    CHECK(refused("IMAGE=\"\"\nsource env.sh\n" + asks) == "");
+    CHECK(refused("# IMAGE=$1\nIMAGE=\"\"\n" + asks) == ended);
     CHECK(refused("for arg in \"$@\"; do exit 0; done\n" + kSmallLaunch) == "");
     CHECK(refused("sbatch <<EOF\n#!/bin/bash\nhostname\nexit 0\nEOF\n" + kSmallLaunch) == "");
     // What stands behind it is left out, where something stands before it.
@@ -131,4 +136,93 @@ TEST_CASE("nanotron of 2023 says what is recomputed by a granularity") {
     CHECK(again("\"SELECTIVE\"\n") == R"(recompute="selective")");
     CHECK(again("\"FULL\"\n") == R"(recompute="full")");
     CHECK(again("null\n") == R"(recompute="none")");
+}
+
+TEST_CASE("settings that their own programs stop at: a batch of nothing, an argument with one dash") {
+    const auto batch = [](const std::string& key) {
+        return ids(first_of("zero_optimization.stage = 2\nbf16.enabled = true\n" + key + " = 0\n")["refused"]);
+    };
+    CHECK(batch("train_batch_size") == "import_plan.refused.needs");
+    CHECK(batch("train_micro_batch_size_per_gpu") == "import_plan.refused.needs");
+    CHECK(batch("steps_per_print") == "");
+    const std::string line = kSmallLaunch.substr(0, kSmallLaunch.size() - 1);
+    CHECK(refused(line + " -use-flash-attn\n") == "import_plan.refused.no_key");
+    CHECK(refused(line + " --lr -1e-5 --split -x\n") == "");
+}
+
+TEST_CASE("MaxText: what a command leaves of the sizes is base.yml's, where no other version or file says it") {
+    const auto sizes = [](const std::string& said) {
+        const Json job = first_of("per_device_batch_size = 2\nici_fsdp_parallelism = 8\n" + said);
+        return job["job"].contains("model") ? job["job"]["model"].dump() : "?";
+    };
+    const std::string wide = "base_emb_dim = 4096\nbase_num_query_heads = 32\n";
+    CHECK(sizes("") == "?");
+    CHECK(sizes(wide) == R"({"head_dim":128,"hidden_size":4096,"intermediate_size":7168,"model_type":"llama","num_attention_heads":32,)"
+                         R"("num_hidden_layers":16,"num_key_value_heads":16,"tie_word_embeddings":false,"vocab_size":32000})");
+    CHECK(sizes(wide + "base_num_heads = 32\n") == "?");
+    CHECK(sizes(wide + "scale = 3\n") == "?");
+    CHECK(sizes(wide + "global_parameter_scale = 2\n") == "?");
+    CHECK(sizes(wide + "base_config = \"MaxText/configs/other.yml\"\n") == "?");
+}
+
+TEST_CASE("llm-foundry: the kernel of attention by itself, and LoRA that saves nothing besides") {
+    const auto kernel = [](const std::string& name) {
+        return some(
+            first_of("max_seq_len = 512\nglobal_train_batch_size = 64\ndevice_train_microbatch_size = 1\nmodel.attn_config.attn_impl = \"" +
+                     name + "\"\n"),
+            {"attention"});
+    };
+    CHECK(kernel("torch") == R"(attention="plain")");
+    CHECK(kernel("flash") == R"(attention="flash")");
+    const std::string lora =
+        "base_model = \"mistralai/Mistral-7B-v0.1\"\nsequence_len = 512\nmicro_batch_size = 1\nadapter = \"lora\"\nlora_r = 8\n";
+    CHECK(ids(first_of(lora + "lora_modules_to_save = null\n")["notes"]) == "");
+    CHECK(ids(first_of(lora + "lora_modules_to_save = [\"lm_head\"]\n")["notes"]) == "import_plan.note.not_counted");
+}
+
+TEST_CASE("what is said beside a name counts: another model, a launcher's file, an environment") {
+    const std::string recipe =
+        "from nemo.collections import llm\nimport nemo_run as run\n\ndef f():\n"
+        "    recipe = llm.llama3_8b.pretrain_recipe(num_nodes=1, num_gpus_per_node=8)\n";
+    CHECK(some(first_of_script(recipe + "    return recipe\n"), {"model", "gpus"}) == R"(model="llama-3-8b" gpus=8)");
+    const Json other = first_of_script(recipe + "    recipe.model = run.Config(llm.LlamaModel, small())\n    return recipe\n");
+    CHECK(some(other, {"model", "gpus"}) == "model=? gpus=8");
+    CHECK(other["asked"].dump().find("model") != std::string::npos);
+    const std::string named = "    recipe.model = run.Config(llm.LlamaModel, config=run.Config(llm.Llama2Config7B))\n    return recipe\n";
+    CHECK(some(first_of_script(recipe + named), {"model"}) == R"(model="llama-2-7b")");
+
+    const std::string launched =
+        "python3 main.py training=gpt3/175b training.trainer.num_nodes=16 training.trainer.devices=8 training.model.hidden_size=1024 "
+        "training.model.tensor_model_parallel_size=4 training.model.num_layers=8 training.model.num_attention_heads=8 "
+        "training.model.micro_batch_size=1\n";
+    const Json file = first_of_script(launched);  // zero and the precision stand in the launcher's own file
+    CHECK(some(file, {"gpus", "tensor_parallel", "zero", "precision"}) == "gpus=128 tensor_parallel=4 zero=? precision=?");
+    CHECK(file["job"].value("model", Json()) != "gpt-3-175b");
+
+    const std::string zoo =
+        "export MODEL=${MODEL:-DeepSeek-V3}\nexport MBS=${MBS:-1}\nexport SEQ_LEN=4096\nPR=mxfp8 TP=1 PP=4 EP=64 VPP=4 GBS=8192 bash "
+        "run.sh "
+        "--pipeline-model-parallel-layout \"Et*4|(tttt|)*14tmL\"\n";
+    const Json job = first_of_script(zoo);
+    CHECK(some(job, {"model", "micro_batch", "sequence_length", "precision", "virtual_stages"}) ==
+          R"(model="deepseek-v3" micro_batch=1 sequence_length=4096 precision="fp8" virtual_stages=4)");
+    CHECK(ids(job["refused"]) == "");
+}
+
+TEST_CASE("biases of queries, keys and values beside experts; torchtitan's full recomputation as it is made since 2026") {
+    const std::string experts = kSmallLaunch.substr(0, kSmallLaunch.size() - 1) +
+                                " --disable-bias-linear --add-qkv-bias --swiglu --normalization RMSNorm --position-embedding-type rope "
+                                "--num-experts 8 --moe-router-topk 2 --qk-layernorm\n";
+    const Json model = first_of_script(experts)["job"]["model"];
+    CHECK(model["model_type"] == "qwen2_moe");
+    CHECK(model["qk_layernorm"] == true);
+    const auto again = [](const std::string& way) {
+        return some(first_of_script("from torchtitan.trainer import Trainer\n\ndef f() -> Trainer.Config:\n    config = llama3_8b()\n"
+                                    "    config.training.seq_len = 512\n    config.training.local_batch_size = 1\n"
+                                    "    config.activation_checkpoint = " +
+                                    way + "\n    return config\n"),
+                    {"recompute"});
+    };
+    CHECK(again("FullAC.Config()") == R"(recompute="full")");
+    CHECK(again("SelectiveAC.Config()") == R"(recompute="selective")");
 }
