@@ -56,7 +56,7 @@ class Words {
     // The elements of the list whose bracket opens at `at`, which goes behind it.
     std::vector<Word> list(std::size_t& at) const {
         std::vector<Word> words;
-        for (++at; at < tokens_.size() && !closes(at);) {
+        for (++at; at < tokens_.size() && !closes(at) && left_ > 0;) {
             const std::size_t begin = at;
             auto word = text(at);
             if (word && (is_sign(tokens_, at, ",") || closes(at))) {
@@ -79,7 +79,7 @@ class Words {
         Word word{"", "", tokens_[at].line, false};
         const std::size_t begin = at;
         int depth = 0;
-        for (; at < tokens_.size() && (depth > 0 || (!is_sign(tokens_, at, ",") && !closes(at))); ++at) {
+        for (; at < tokens_.size() && left_ > 0 && (depth > 0 || (!is_sign(tokens_, at, ",") && !closes(at))); ++at, --left_) {
             if (is_sign(tokens_, at, "(") || is_sign(tokens_, at, "[") || is_sign(tokens_, at, "{")) ++depth;
             if (closes(at)) --depth;
         }
@@ -127,6 +127,7 @@ class Words {
 
     const CommandTokens& tokens_;
     std::map<std::string, Json> values_;
+    mutable int left_ = 2'000'000;  // brackets that stand in each other are read once for each
 };
 
 // "model_name=llama2-7b", … without a program: what stands beside them is the file that they change.

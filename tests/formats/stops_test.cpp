@@ -58,6 +58,9 @@ TEST_CASE("a place for a value that nobody filled in is asked for by its name") 
     const std::string yaml = "tensor_model_parallel_size = \"<TP>\"\nnum_layers = 8\nhidden_size = 512\nnum_attention_heads = 8\n";
     CHECK(fate(first_of(yaml), "tensor_model_parallel_size") == "open 1");
     CHECK(some(first_of(yaml, {{"TP", "2"}}), {"tensor_parallel"}) == "tensor_parallel=2");
+    const std::string filled = "per_device_train_batch_size = \"$batch\"\nfinetuning_type = \"full\"\ncutoff_len = 512\nstage = \"sft\"\n";
+    CHECK(fate(first_of(filled), "per_device_train_batch_size") == "open 1");
+    CHECK(some(first_of(filled, {{"batch", "4"}}), {"micro_batch"}) == "micro_batch=4");
 }
 
 TEST_CASE("Python that does not parse is named, with its line") {
@@ -125,6 +128,7 @@ TEST_CASE("Meta's params.json says the feed-forward width by a multiple") {
     CHECK(width(R"("dim": 4096, "n_kv_heads": 8, "vocab_size": 128256, "multiple_of": 1024, "ffn_dim_multiplier": 1.3)") == 14'336);
     CHECK(width(R"("dim": 4096, "vocab_size": 32000, "multiple_of": 256)") == 11'008);
     CHECK(width(R"("dim": 4096, "vocab_size": 32000)") == 0);
+    CHECK(width(R"("dim": 4096, "hidden_dim": 14336, "vocab_size": 32000)") == 14'336);  // Mistral's own params.json
 }
 
 TEST_CASE("nanotron of 2023 says what is recomputed by a granularity") {
@@ -163,6 +167,27 @@ TEST_CASE("MaxText: what a command leaves of the sizes is base.yml's, where no o
     CHECK(sizes(wide + "scale = 3\n") == "?");
     CHECK(sizes(wide + "global_parameter_scale = 2\n") == "?");
     CHECK(sizes(wide + "base_config = \"MaxText/configs/other.yml\"\n") == "?");
+}
+
+TEST_CASE("widths by a multiple in a fork of Megatron-LM; GPUs in a recipe's name; base.yml beside few keys") {
+    const auto width = [](const std::string& rest) {
+        return first_of_script(kSmallLaunch.substr(0, kSmallLaunch.size() - 1) + " --swiglu --apply-layernorm-rms " + rest +
+                               "\n")["job"]["model"]["intermediate_size"]
+            .get<int>();
+    };
+    CHECK(width("") == 1'344);  // 512 * 8 / 3 = 1,365
+    CHECK(width("--multiple-of 256") == 1'536);
+    CHECK(width("--multiple-of 256 --hidden-dim-multiplier 1.3") == 1'792);  // 1,774
+    const Json recipe =
+        first_of_script("python scripts/training/run_recipe.py --recipe qwen3_8b_sft_8gpu_h100_bf16_config model.seq_length=512\n");
+    CHECK(some(recipe, {"model"}) == R"(model="qwen3-8b")");
+    const Json few = first_of_script("python -m MaxText.train src/MaxText/configs/base.yml model_name=llama2-7b per_device_batch_size=3\n");
+    CHECK(some(few, {"model", "sequence_length", "recompute"}) == R"(model="llama-2-7b" sequence_length=2048 recompute="full")");
+    CHECK(ids(few["notes"]) == "");
+    const Json other =
+        first_of_script("python -m MaxText.train src/MaxText/configs/own.yml model_name=llama2-7b per_device_batch_size=3\n");
+    CHECK(some(other, {"model", "sequence_length", "recompute"}) == R"(model="llama-2-7b" sequence_length=? recompute=?)");
+    CHECK(ids(other["notes"]) == "import_plan.note.file");
 }
 
 TEST_CASE("llm-foundry: the kernel of attention by itself, and LoRA that saves nothing besides") {
