@@ -251,3 +251,32 @@ TEST_CASE("biases of queries, keys and values beside experts; torchtitan's full 
     CHECK(again("FullAC.Config()") == R"(recompute="full")");
     CHECK(again("SelectiveAC.Config()") == R"(recompute="selective")");
 }
+
+TEST_CASE("what a function that is not here says is not assumed; what a command's own arguments are by default counts") {
+    const std::string begin = "from torchtitan.trainer import Trainer\n\ndef f() -> Trainer.Config:\n    config = ";
+    const std::string rest =
+        "\n    config.parallelism.expert_parallel_degree = 4\n    config.training.local_batch_size = 1\n    return config\n";
+    const Json elsewhere = first_of_script(begin + "other_debugmodel(seq_len=512)" + rest);
+    CHECK(some(elsewhere, {"expert_parallel", "recompute", "precision", "micro_batch"}) ==
+          "expert_parallel=4 recompute=? precision=? micro_batch=1");
+    CHECK(some(first_of_script(begin + "llama3_8b(seq_len=512)" + rest), {"model"}) == R"(model="llama-3-8b")");
+    CHECK(some(first_of_script(begin + "Trainer.Config(training=TrainingConfig(seq_len=512))" + rest), {"recompute"}) ==
+          R"(recompute="selective")");
+
+    const auto asked = [](const std::string& argument) {
+        return some(first_of_script("from nemo.collections import llm\n\ndef f(nodes: int = 4, devices: int = 1):\n"
+                                    "    return llm.llama3_8b.pretrain_recipe(num_nodes=nodes, num_gpus_per_node=devices)\n\n"
+                                    "def run(args):\n    f(nodes=args.num_nodes, devices=8)\n\n"
+                                    "parser.add_argument(" +
+                                    argument + ")\n"),
+                    {"gpus"});
+    };
+    CHECK(asked(R"("-N", "--num_nodes", type=int, default=2, help="x")") == "gpus=16");
+    CHECK(asked(R"("--num-nodes", type=int, required=True)") == "gpus=?");
+
+    const std::string own =
+        "torchrun --nproc_per_node 8 finetune.py --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True "
+        "--per_device_train_batch_size 1 --max_length 512 ";
+    CHECK(some(first_of_script(own + "--activation_checkpointing\n"), {"recompute"}) == R"(recompute="full")");
+    CHECK(some(first_of_script(own + "\n"), {"recompute"}) == R"(recompute="none")");
+}
