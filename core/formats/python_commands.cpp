@@ -160,6 +160,12 @@ bool has_program(const std::vector<Word>& words) {
     });
 }
 
+// "bash -x examples/pretrain.sh --num-layers 8": what a script elsewhere is given.
+bool starts_script(std::string_view text) {
+    const std::size_t shell = text.find("sh "), script = text.find(".sh ", shell == std::string_view::npos ? 0 : shell);
+    return shell < script && script != std::string_view::npos && text.find(" --", script) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::optional<ReadJobs> read_python_commands(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
@@ -180,7 +186,7 @@ std::optional<ReadJobs> read_python_commands(std::string_view text, const std::v
         std::size_t end = i;
         const auto one = reader.text(end);
         if (!one) continue;
-        if (holds_command(one->plain)) {
+        if (holds_command(one->plain) || starts_script(one->plain)) {
             ++tries;
             if (auto read = read_script(one->plain, set, one->line)) return read;
         }

@@ -126,6 +126,14 @@ bool runs_own_program(const ShellCommand& command) {
            std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
 }
 
+// A program of somebody's own whose file for DeepSpeed is not here, and which is no Megatron-DeepSpeed.
+bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& entries) {
+    const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+        return entry.key == "deepspeed_config" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json");
+    });
+    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script).empty();
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     ReadJob job;
@@ -140,7 +148,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =
         !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed") && runs_own_program(rest);
-    if (own) reader = is_own_trainer(job.in.entries) ? reader_called("transformers") : nullptr;
+    if (own)
+        reader = is_own_trainer(job.in.entries) || names_deepspeed_file(script, job.in.entries) ? reader_called("transformers") : nullptr;
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
         reader = reader_called("accelerate");

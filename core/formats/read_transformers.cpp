@@ -77,6 +77,9 @@ static void read_sharding(Import& in) {
         in.job["zero"] = "none";
         read_zero_block(in);
         if (!in.last("zero_optimization.stage")->value.is_number()) in.job.erase("zero");  // several are to be tried
+    } else if (in.on("deepspeed_config", "zero")) {
+        in.mark("deepspeed", Fate::used);
+        read_zero_path(in, "deepspeed_config");
     } else if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
     else if (says_any(in, {"fsdp", "fsdp.*"}))

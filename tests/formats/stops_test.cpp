@@ -280,3 +280,30 @@ TEST_CASE("what a function that is not here says is not assumed; what a command'
     CHECK(some(first_of_script(own + "--activation_checkpointing\n"), {"recompute"}) == R"(recompute="full")");
     CHECK(some(first_of_script(own + "\n"), {"recompute"}) == R"(recompute="none")");
 }
+
+TEST_CASE("what starts elsewhere is named: DeepSpeed's file of a program of its own, a script that Python starts, a branch's recipe") {
+    const Json own = first_of_script("deepspeed --num_gpus 4 main.py --deepspeed_config ds_config.json --basepath /models/x --epochs 2\n");
+    CHECK(some(own, {"gpus", "zero", "precision", "recompute"}) == "gpus=4 zero=? precision=? recompute=?");
+    CHECK(ids(own["notes"]) == "import_plan.note.file");
+    CHECK(own["asked"].dump().find("model") != std::string::npos);
+
+    const Json python = read_script_of(
+        "def command(self):\n    cmd = f\"\"\"\ncd /code && \\\\\nbash -x examples/pretrain_gpt.sh \\\\\n    --num-layers 8 \\\\\n"
+        "    --tensor-model-parallel-size {self.tp} \\\\\n    --micro-batch-size 2 \\\\\n    --sequence-parallel\n\"\"\"\n    return "
+        "cmd\n");
+    REQUIRE(python["jobs"].size() == 1);
+    CHECK(fate(python["jobs"][0], "--tensor-model-parallel-size").substr(0, 4) == "open");
+    CHECK(some(python["jobs"][0], {"micro_batch", "tensor_parallel"}) == "micro_batch=2 tensor_parallel=?");
+
+    const std::string recipe =
+        "from nemo.collections import llm\n\ndef f(pretrain=False):\n    if pretrain:\n"
+        "        recipe = llm.llama3_8b.pretrain_recipe(num_nodes=1, num_gpus_per_node=8)\n    else:\n"
+        "        recipe = llm.llama3_8b.finetune_recipe(num_nodes=1, num_gpus_per_node=8)\n    return recipe\n\n";
+    CHECK(some(first_of_script(recipe + "f(pretrain=True)\nf(pretrain=False)\n"), {"trained"}) == "trained=?");
+    CHECK(some(first_of_script(recipe + "f()\n"), {"trained"}) == R"(trained="lora")");
+
+    const std::string titan =
+        "torchrun --nproc_per_node 4 -m torchtitan.train --module graph_trainer.llama3 --config graph_trainer_llama3_8b "
+        "--training.local_batch_size 1 --training.seq_len 512\n";
+    CHECK(some(first_of_script(titan), {"model"}) == R"(model="llama-3-8b")");
+}
