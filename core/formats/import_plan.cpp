@@ -4,6 +4,7 @@
 
 #include "formats/python.h"
 #include "formats/read_jobs.h"
+#include "formats/read_others.h"
 
 namespace fourfold {
 
@@ -39,6 +40,11 @@ std::optional<NamesSet> read_set(const Json& request, Problems& problems) {
     return set;
 }
 
+void refuse_other(std::string_view program, const char* field, Problems& problems) {
+    problems.push_back(
+        {field, "format", nullptr, Text("problem.import_other").with("program", program), "suggestion.import_other", nullptr});
+}
+
 // A script, or settings; nothing where no format is recognised.
 std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const auto entries = request.find("entries"), text = request.find("text");
@@ -48,10 +54,14 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const auto set = read_set(request, problems);
     if (is_list) {
         std::vector<Entry> settings = read_settings(*entries, set.value_or(NamesSet()), problems);
+        if (const std::string_view other = other_program(settings); problems.empty() && !other.empty())
+            refuse_other(other, "entries", problems);
         return problems.empty() ? read_setting_jobs(std::move(settings), *set) : std::nullopt;
     }
     if (!problems.empty()) return std::nullopt;
-    return is_python(*script) ? read_recipes(*script, *set) : read_script(*script, *set);
+    auto read = is_python(*script) ? read_recipes(*script, *set) : read_script(*script, *set);
+    if (const std::string_view other = read ? "" : other_program(*script); !other.empty()) refuse_other(other, "text", problems);
+    return read;
 }
 
 }  // namespace

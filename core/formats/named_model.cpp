@@ -40,8 +40,12 @@ std::vector<std::string> parts_of(std::string_view given) {
         if (known) parts.back() += point ? '.' : name[i];
         within = known;
     }
-    std::erase_if(parts,
-                  [](const std::string& part) { return std::find(std::begin(kSilent), std::end(kSilent), part) != std::end(kSilent); });
+    std::erase_if(parts, [](const std::string& part) {
+        const std::size_t digits = part.find_first_not_of("0123456789");  // "32gpu"
+        const std::string_view word = digits == std::string::npos ? "" : std::string_view(part).substr(digits);
+        return (digits > 0 && (word == "gpu" || word == "gpus")) ||
+               std::find(std::begin(kSilent), std::end(kSilent), part) != std::end(kSilent);
+    });
     return parts;
 }
 

@@ -106,22 +106,10 @@ class Reader {
         }
     }
 
-    // parser.add_argument("--num_nodes", default=4, type=int): args.num_nodes is 4 unless the command says otherwise.
     void read_argument() {
-        const bool named = at_ + 2 < tokens_.size() && tokens_[at_ + 2].kind == Token::text && tokens_[at_ + 2].value.starts_with("--");
-        std::string key = named ? tokens_[at_ + 2].value.substr(2) : "";
-        std::replace(key.begin(), key.end(), '-', '_');
-        std::optional<Json> usual;
-        int depth = 0;
-        for (++at_; at_ < tokens_.size(); ++at_) {
-            if (sign(at_, "(") || sign(at_, "[") || sign(at_, "{")) ++depth;
-            if ((sign(at_, ")") || sign(at_, "]") || sign(at_, "}")) && --depth == 0) break;
-            if (depth != 1 || !name(at_) || tokens_[at_].value != "default" || !sign(at_ + 1, "=")) continue;
-            std::size_t end = at_ + 2;
-            usual = literal(end);
-            if (usual && !ends_value(end)) usual.reset();
-        }
-        if (!key.empty() && usual && !usual->is_null() && !usual->is_array()) variables_[{"", "args." + key}] = *usual;
+        const PythonArgument one = python_argument(tokens_, at_ + 1);
+        at_ = one.end;
+        if (!one.key.empty() && one.usual != kNotSaid) variables_[{"", "args." + one.key}] = Json::parse(one.usual, nullptr, false);
     }
 
     // Megatron-Bridge's presets of a workload (scripts/performance): each is a job, with what its base says before.
@@ -289,6 +277,7 @@ class Reader {
             at_ = at;
             note_name(tokens_[at]);
         }
+        if (!value && starts_elsewhere(key, at)) value = tokens_[end = at].value;
         if (!value && key == "converters" && sign(at, "[")) value = called_in_list(tokens_, end);
         if (!value) value = named_kind(at, end);
         if (!value) {
@@ -351,6 +340,19 @@ class Reader {
         if (values->second.size() == 1 && *values->second.begin() != kNotSaid) return Json::parse(*values->second.begin(), nullptr, false);
         if (const auto found = set_.find(parameter); found != set_.end()) return found->second;
         return Json(open_mark(parameter));
+    }
+
+    // config = llama3_8b(seq_len=4096): a function that is not here says the rest of what is trained.
+    bool starts_elsewhere(const std::string& key, std::size_t at) const {
+        if (!sections_ || !brackets_.empty() || (key != "config" && key != "cfg") || !name(at) || !sign(at + 1, "(")) return false;
+        const std::string& called = tokens_[at].value;
+        if (functions_.contains(called) || last_part(called).ends_with("Config")) return false;
+        int depth = 0;
+        for (std::size_t i = at + 1; i < tokens_.size(); ++i) {
+            if (sign(i, "(")) ++depth;
+            if (sign(i, ")") && --depth == 0) return ends_value(i + 1);
+        }
+        return false;
     }
 
     // What a variable is behind this place: open where it hangs on a branch.

@@ -1,5 +1,6 @@
 #include "formats/python_calls.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "formats/settings.h"
@@ -56,11 +57,41 @@ std::map<std::string, std::set<std::string>> variables_in(const CallTokens& toke
     return all;
 }
 
+// What args.num_nodes is where the command says nothing.
+void add_defaults(const CallTokens& tokens, std::map<std::string, std::set<std::string>>& all) {
+    for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+        if (!has_name_at(tokens, i) || last_part(tokens[i].value) != "add_argument" || !has_sign_at(tokens, i + 1, "(")) continue;
+        const PythonArgument one = python_argument(tokens, i + 1);
+        if (!one.key.empty()) all["args." + one.key].insert(one.usual);
+    }
+}
+
 }  // namespace
+
+PythonArgument python_argument(const CallTokens& tokens, std::size_t at) {
+    PythonArgument read{"", kNotSaid, at};
+    int depth = 0;
+    for (; read.end < tokens.size(); ++read.end) {
+        const std::size_t i = read.end;
+        if (has_sign_at(tokens, i, "(") || has_sign_at(tokens, i, "[") || has_sign_at(tokens, i, "{")) ++depth;
+        if ((has_sign_at(tokens, i, ")") || has_sign_at(tokens, i, "]") || has_sign_at(tokens, i, "}")) && --depth == 0) break;
+        if (depth != 1) continue;
+        const bool named = tokens[i].kind == PythonToken::text && tokens[i].value.starts_with("--");
+        if (named && read.key.empty()) read.key = tokens[i].value.substr(2);
+        if (!has_name_at(tokens, i) || tokens[i].value != "default" || !has_sign_at(tokens, i + 1, "=")) continue;
+        const std::size_t minus = has_sign_at(tokens, i + 2, "-") ? 1 : 0, value_at = i + 2 + minus;
+        const bool alone = has_sign_at(tokens, value_at + 1, ",") || has_sign_at(tokens, value_at + 1, ")");
+        const auto value = alone ? constant_at(tokens, value_at) : std::nullopt;
+        if (value && *value != "null") read.usual = (minus == 1 ? "-" : "") + *value;
+    }
+    std::replace(read.key.begin(), read.key.end(), '-', '_');
+    return read;
+}
 
 void add_positions(const CallTokens& tokens, const std::set<std::string>& functions, PythonCalls& calls) {
     const auto parameters = parameters_in(tokens, functions);
-    const auto variables = variables_in(tokens);
+    auto variables = variables_in(tokens);
+    add_defaults(tokens, variables);
     const auto known = [&](std::size_t at) {
         const bool ends = has_sign_at(tokens, at + 1, ",") || has_sign_at(tokens, at + 1, ")");
         if (!ends) return std::string(kNotSaid);

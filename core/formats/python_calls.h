@@ -16,4 +16,12 @@ constexpr const char* kNotSaid = "?";
 // By place, "configure(4, gpus)", and by the name of a variable, "configure(nodes=count)".
 void add_positions(const std::vector<PythonToken>& tokens, const std::set<std::string>& functions, PythonCalls& calls);
 
+// parser.add_argument("-N", "--num_nodes", type=int, default=1): args.num_nodes is 1 unless the command says otherwise.
+struct PythonArgument {
+    std::string key, usual;  // as JSON; kNotSaid: none
+    std::size_t end;         // of the closing bracket
+};
+// Of the call whose bracket opens at `at`.
+PythonArgument python_argument(const std::vector<PythonToken>& tokens, std::size_t at);
+
 }  // namespace fourfold

@@ -10,7 +10,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostTokens = 200'000, kLongestToken = 200;
+constexpr std::size_t kMostTokens = 200'000, kLongestToken = 200, kLongestText = 20'000;  // of a text: a command
 using Token = PythonToken;
 
 class Tokens {
@@ -113,7 +113,7 @@ class Tokens {
             ++end;
         }
         end = std::min(end, text_.size());
-        add(Token::text, text_.substr(begin, std::min(end - begin, kLongestToken)));
+        add(Token::text, text_.substr(begin, std::min(end - begin, kLongestText)));
         at_ = std::min(end + (triple ? 3 : end < text_.size() && text_[end] == '\n' ? 0 : 1), text_.size());
         line_ += lines;
     }

@@ -124,8 +124,7 @@ void read_adapters(Import& in, const AdapterKeys& keys) {
     if (is_said) in.mark(keys.targets, Fate::unknown);
     if (targets == 0) targets = is_said ? std::uint32_t{lora_all} : keys.usual;
     for (const char* whole : {"lora_modules_to_save", "additional_target", "modules_to_save"})
-        if (count_like(in.entries, {whole, joined({whole, ".*"})}) > 0)
-            in.notes.push_back(Text("import_plan.note.not_counted").with("key", whole));
+        if (says_any(in, {whole, joined({whole, ".*"})})) in.notes.push_back(Text("import_plan.note.not_counted").with("key", whole));
     std::string names;
     for (std::size_t i = 0; i < kTargetChoices.size(); ++i)
         if ((targets >> i & 1U) != 0) names += joined({names.empty() ? "" : ",", kTargetChoices[i].id});

@@ -159,6 +159,9 @@ void read_deepspeed(Import& in) {
     constexpr BatchKeys kBatch{"train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "train_batch_size"};
     read_world(in, kBatch, {"tensor_parallel.autotp_size", "sequence_parallel_size"});
     in.ask("gpus");
+    for (const std::string_view key : {kBatch.micro, kBatch.steps, kBatch.batch})  // runtime/config.py, _batch_assertion
+        if (in.whole(key, "").value_or(1) <= 0)
+            in.refused.push_back(Text("import_plan.refused.needs").with("one", key).with("other", "> 0"));
     read_copies_batch(in, kBatch);
     in.job["zero"] = "none";
     read_zero_block(in);

@@ -66,9 +66,11 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         ShellCommand rest = command;
         for (Entry& entry : overrides_of(rest)) job.in.entries.push_back(std::move(entry));
         format = reader->id;
+        const bool based = !here && reader->id == std::string_view("maxtext");  // its reader knows base.yml, and says when it is another
+        if (based) job.in.entries.push_back({"base_config", "", file->text, file->line, open_names(file->text)});
         read_launch(script, command, job.in);
         reader->read(job.in);
-        if (here) return job;
+        if (here || based) return job;
         job.in.keep_said({"gpus", "gpus_per_node"});
         job.in.refused.clear();
         const std::string name = without_marks(file->text.substr(file->text.find('=') + 1));  // "--config-name=x.yaml"

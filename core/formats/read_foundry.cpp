@@ -41,7 +41,6 @@ static void read_mpt(Import& in) {
     config["tie_word_embeddings"] = !in.has("model.tie_word_embeddings") || in.on("model.tie_word_embeddings", "model");
     config["learned_positions"] = !in.on("model.attn_config.alibi", "model") && !in.on("model.attn_config.rope", "model") &&
                                   (!in.has("model.learned_pos_emb") || in.on("model.learned_pos_emb", "model"));
-    if (in.text("model.attn_config.attn_impl", "attention") == "flash") in.job["attention"] = "flash";
     if (in.has("model.ffn_config.ffn_type") || in.has("model.ffn_config.moe_num_experts")) return;  // experts, gates
     Problems problems;
     ImportReport report;
@@ -199,6 +198,8 @@ void read_foundry(Import& in) {
         take_named_model(in, "model.pretrained_model_name_or_path");
     if (in.on("model.use_flash_attention_2", "attention") || in.text("model.attn_implementation", "attention") == "flash_attention_2")
         in.job["attention"] = "flash";
+    if (const auto kernel = in.text("model.attn_config.attn_impl", "attention"); kernel == "flash" || kernel == "torch")
+        in.job["attention"] = *kernel == "flash" ? "flash" : "plain";
     in.set("sequence_length", in.whole({"max_seq_len", "variables.max_seq_len"}, "sequence_length"));
     fill_pytorch(in);
     in.ask("gpus");

@@ -87,8 +87,23 @@ static void read_parts(Import& in, Json& config) {
     if (latent) config["topk_group"] = std::max<std::int64_t>(used.value_or(1), 1);
 }
 
+// base.yml's own sizes, for those that a command leaves as they are; none where a key is of another version, or scales them all.
+static Json usual_sizes(const Import& in) {
+    const Entry *const file = in.last("base_config"), *const scale = in.last("global_parameter_scale");
+    const auto* const name = file == nullptr ? nullptr : file->value.get_ptr<const Json::string_t*>();
+    const bool base = file == nullptr || (name != nullptr && (*name == "base.yml" || name->ends_with("/base.yml")));
+    const bool scaled = scale != nullptr && scale->value != "1" && scale->value != 1;
+    const int said = count_like(in.entries, {"base_emb_dim", "base_num_query_heads", "base_num_kv_heads", "base_mlp_dim",
+                                             "base_num_decoder_layers", "base_moe_mlp_dim"});
+    const bool known = count_like(in.entries, {"base_*_dim", "base_num_*"}) == said && count_like(in.entries, {"scale"}) == 0;
+    if (!base || scaled || !known || said == 0) return Json::object();
+    return {{"hidden_size", 2'048},    {"num_attention_heads", 16}, {"num_key_value_heads", 16}, {"intermediate_size", 7'168},
+            {"num_hidden_layers", 16}, {"head_dim", 128},           {"vocab_size", 32'000}};
+}
+
 static void read_sizes(Import& in) {
-    Json config = {{"model_type", "llama"}};
+    Json config = usual_sizes(in);
+    config["model_type"] = "llama";
     constexpr std::pair<const char*, const char*> kSizes[] = {{"base_emb_dim", "hidden_size"},
                                                               {"base_num_query_heads", "num_attention_heads"},
                                                               {"base_num_kv_heads", "num_key_value_heads"},

@@ -78,6 +78,16 @@ static bool is_gated(Import& in) {
     return in.on("swiglu", "model") || (gate && *gate != "None");
 }
 
+// Two thirds of four times as wide, in steps of 64 (1320); in FlagScale's fork times a factor, up to a multiple that is said.
+static std::int64_t gated_width(Import& in, std::int64_t hidden) {
+    const std::int64_t plain = hidden * 4 * 2 / 3;
+    const auto multiple = in.whole("multiple_of", "model");
+    if (!multiple || *multiple < 1 || *multiple > 1'000'000 || hidden < 1 || hidden > 1'000'000) return plain / 64 * 64;
+    const double factor = in.number("hidden_dim_multiplier", "model").value_or(1);
+    const auto width = static_cast<std::int64_t>(static_cast<double>(plain) * std::clamp(factor, 0.0, 100.0));
+    return (width + *multiple - 1) / *multiple * *multiple;
+}
+
 static void read_width(Import& in, Json& config) {
     const auto hidden = in.whole("hidden_size", "model"), heads = in.whole("num_attention_heads", "model");
     const bool gated = is_gated(in);
@@ -90,7 +100,7 @@ static void read_width(Import& in, Json& config) {
     if (ffn)
         config["intermediate_size"] = *ffn;
     else if (hidden && !open)
-        config["intermediate_size"] = gated ? *hidden * 4 * 2 / 3 / 64 * 64 : 4 * *hidden;
+        config["intermediate_size"] = gated ? gated_width(in, *hidden) : 4 * *hidden;
     const bool grouped = in.on("group_query_attention", "model");
     const auto groups = in.whole("num_query_groups", "model");                              // alone it has no effect
     const auto own = in.whole({"num_key_value_heads", "num_attention_heads_kv"}, "model");  // of forks, which needs no switch
@@ -112,7 +122,7 @@ static void read_width(Import& in, Json& config) {
 static void read_shape(Import& in, Json& config) {
     config["gated_mlp"] = is_gated(in);
     const auto norm = in.text("normalization", "model");
-    const bool rms = in.on("use_rms_norm", "model") || in.on("RMSNorm", "model");
+    const bool rms = in.on("use_rms_norm", "model") || in.on("RMSNorm", "model") || in.on("apply_layernorm_rms", "model");
     config["layer_norm"] = !rms && (!norm || *norm == "LayerNorm" || *norm == "layernorm");
     const auto positions = in.text("position_embedding_type", "model");
     const bool rotary = in.on("use_rotary_position_embeddings", "model");
@@ -185,9 +195,12 @@ static std::optional<Json> dense_layers(const Json& value, std::int64_t layers) 
 
 static void read_experts(Import& in, Json& config) {
     const auto count = in.whole({"num_experts", "num_moe_experts"}, "model");
+    if (!count && in.hangs("model"))  // their number is open, and what else is said of them is read then
+        for (const char* key : {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size"}) in.whole(key, "model");
     if (!count || *count <= 1) return;
     const bool latent = config.value("model_type", "") == "deepseek_v3";
-    if (!latent) config["model_type"] = config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";
+    const bool bias = config.value("model_type", "") == "qwen2";  // of queries, keys and values alone
+    if (!latent) config["model_type"] = bias ? "qwen2_moe" : config.value("qk_layernorm", false) ? "qwen3_moe" : "mixtral";
     config[latent ? "n_routed_experts" : "num_local_experts"] = *count;
     const bool deepspeed = in.has("moe_expert_parallel_size") || in.has("deepspeed");
     config["num_experts_per_tok"] = deepspeed ? in.whole("topk", "model").value_or(1) : in.whole("moe_router_topk", "model").value_or(2);

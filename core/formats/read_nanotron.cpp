@@ -2,6 +2,7 @@
 // model is a config.json below model.model_config.
 #include <algorithm>
 
+#include "base/text.h"
 #include "formats/keys.h"
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
@@ -54,6 +55,14 @@ void read_rest(Import& in) {
     in.job["sequence_parallel"] = mode && mode->find("REDUCE_SCATTER") != std::string::npos;
     in.job["tensor_overlap"] = in.on("parallelism.tp_linear_async_communication", "tensor_overlap");
     in.job["recompute"] = in.on("parallelism.recompute_layer", "recompute") ? "full" : "none";
+    // Before recompute_layer (2023): the attention's core, or whole layers (config.py, RecomputeGranularity).
+    if (const auto part = in.text("parallelism.recompute_granularity", "recompute")) {
+        const std::string lower = lower_case(*part);
+        if (lower == "selective" || lower == "full")
+            in.job["recompute"] = lower;
+        else
+            in.mark("parallelism.recompute_granularity", Fate::unknown);
+    }
     const auto stage = in.whole("optimizer.zero_stage", "zero");
     if (stage && *stage >= 0 && *stage <= 1)
         in.job["zero"] = *stage == 1 ? "optimizer" : "none";

@@ -289,7 +289,8 @@ bool has_own_sizes(const Import& in) {
 // "..._peft_config" train by LoRA unless they are told otherwise.
 void read_part(Import& in) {
     constexpr std::int64_t kRank = 32;
-    std::string way = in.has("tunes_part") && in.last("peft") == nullptr ? "lora" : "";
+    const bool part = in.has("tunes_part") && in.last("peft") == nullptr && in.on("tunes_part", "trained");  // open: a branch
+    std::string way = part ? "lora" : "";
     for (Entry& entry : in.entries) {
         if (entry.key != "peft") continue;
         entry.fate = Fate::used;

@@ -265,13 +265,14 @@ void read_nemo1(Import& in) {
     // Changes of another file: NeMo's own megatron_gpt_config has the defaults of Megatron-LM.
     const auto file = in.text("config_name", "");
     const bool other = file && file->find("megatron_gpt_config") == std::string::npos;
-    const bool whole = in.has("num_layers") && !other;
+    const bool launched = in.has("training");  // "training=llama/llama3_70b", of the launcher: what is not said stands in that file
+    const bool whole = in.has("num_layers") && !other && !launched;
     read_megatron(in, {.silent = !whole, .needs_precision = whole, .sizes = !other});
     if (other) note_file(in, "config_name");
     read_fsdp(in);
     check(in);
     read_part(in);
-    if (!whole && in.has("training") && take_named_model(in, "training"))  // "training=llama/llama3_70b", of the launcher
+    if (launched && !in.has("num_layers") && !in.has("hidden_size") && take_named_model(in, "training"))
         std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.no_model"; });
     if (!whole) ask_model(in);
 }

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "formats/python.h"
+#include "formats/python_commands.h"
+#include "formats/python_syntax.h"
 #include "formats/python_trainers.h"
 #include "formats/read_jobs.h"
 #include "formats/shell.h"
@@ -18,9 +20,9 @@ constexpr std::size_t kMost = 50;
 int telling(const std::vector<Entry>& entries) {
     return count_like(
         entries, {"*_model_parallel_size", "*tensor_parallelism", "*pipeline_parallelism", "*context_parallelism", "*context_parallel_size",
-                  "*num_nodes", "*global_batch_size", "*micro_batch_size", "*seq_length", "*_parallel_degree", "training.seq_len",
-                  "training.local_batch_size", "training.max_context_length", "cfg.mixed_precision", "activation_checkpoint.mode",
-                  "parallelism.data_parallel*", "model_converters.converters"});
+                  "*num_nodes", "*num_gpus_per_node", "recipe_call", "*global_batch_size", "*micro_batch_size", "*seq_length",
+                  "*_parallel_degree", "training.seq_len", "training.local_batch_size", "training.max_context_length",
+                  "cfg.mixed_precision", "activation_checkpoint.mode", "parallelism.data_parallel*", "model_converters.converters"});
 }
 
 // Whether a function sets something itself, or has a recipe changed by other functions, and does not merely start another one.
@@ -137,9 +139,13 @@ void add_job(ReadJobs& read, const FormatReader& reader, const NamesSet& set, Re
 
 }  // namespace
 
-std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set) {
-    std::string plain(text);
-    std::erase_if(plain, [](char c) { return c == kOpen || c == kClose; });
+// Settings of a trainer, or a command of another program.
+static std::optional<ReadJobs> read_other_ways(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
+    auto read = read_python_trainers(text, all, set);
+    return read ? std::move(read) : read_python_commands(text, all, set);
+}
+
+static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesSet& set) {
     const Scopes scopes = read_python(plain, set);
     Calls calls(scopes);
     std::vector<Entry> outside, trainer, all;
@@ -152,13 +158,13 @@ std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set)
         else if (!scope.name.empty() && says_own(scope.entries) && telling(calls.entries(scope)) >= kLikeEnough && recipes.size() < kMost)
             recipes.push_back(&scope);
     }
-    if (telling(all) < kLikeEnough) return read_python_trainers(plain, all, set);
+    if (telling(all) < kLikeEnough) return read_other_ways(plain, all, set);
     const std::vector<const PythonScope*> jobs = recipes;
     const bool program = plain.find("__main__") != std::string::npos;
     std::erase_if(recipes, [&](const PythonScope* one) { return (program || one->name.starts_with('_')) && is_part(calls, jobs, *one); });
     if (recipes.empty()) recipes = jobs;
     ReadJobs read;
-    const FormatReader* reader = reader_for(text, all);
+    const FormatReader* reader = reader_for(plain, all);
     read.format = reader->id;
     for (const PythonScope* recipe : recipes) {
         std::vector<Entry> entries = recipe->preset ? preset_entries(recipe->name) : outside;
@@ -168,6 +174,15 @@ std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set)
         add_job(read, *reader, set, {recipe->name, recipe->line, {}}, std::move(entries));
     }
     if (recipes.empty()) add_job(read, *reader, set, {}, std::move(all));
+    return read;
+}
+
+std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set) {
+    std::string plain(text);
+    std::erase_if(plain, [](char c) { return c == kOpen || c == kClose; });
+    auto read = read_plain(plain, set);
+    if (const std::int64_t line = read ? python_stops_at(plain) : 0; line > 0)
+        for (ReadJob& job : read->jobs) job.in.refused.push_back(Text("import_plan.refused.python").with("line", line));
     return read;
 }
 

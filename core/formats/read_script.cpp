@@ -49,7 +49,8 @@ constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
 void add_settings(const ShellCommand& command, Import& in) {
     for (const auto& [name, key] : kSettings)
         for (const auto& [given, value] : command.settings)
-            if (given == name && !in.has(key)) {
+            // A layout counts before the number of its chunks, which is for where there is none.
+            if (given == name && !in.has(key) && (given != "VPP" || !in.has("pipeline_model_parallel_layout"))) {
                 Entry entry{key, given, value, command.line};
                 entry.open = open_names(value);
                 in.entries.push_back(std::move(entry));
@@ -64,6 +65,27 @@ bool sets_a_job(const ShellCommand& command) {
         });
     };
     return has({"TP"}) && has({"PP"}) && has({"MBS", "MICRO_BATCH_SIZE", "GBS", "GLOBAL_BATCH_SIZE"});
+}
+
+// The script that such a command starts is told the rest by what is set before: batch and length, the model by its name, the precision.
+ShellCommand with_environment(const ShellScript& script, const ShellCommand& command) {
+    ShellCommand all = command;
+    if (started_script(command) == nullptr || !sets_a_job(command)) return all;
+    for (const char* name : {"MBS", "SEQ_LEN", "MICRO_BATCH_SIZE", "SEQ_LENGTH", "MODEL", "PR"}) {
+        const bool given = std::any_of(all.settings.begin(), all.settings.end(), [&](const auto& one) { return one.first == name; });
+        const auto known = script.variables.find(name);
+        if (!given && known != script.variables.end() && known->second.size() == 1) all.settings.emplace_back(name, known->second[0].text);
+    }
+    return all;
+}
+void add_environment(const ShellCommand& command, Import& in) {
+    if (started_script(command) == nullptr || !sets_a_job(command)) return;
+    for (const auto& [name, value] : command.settings) {
+        if (name == "MODEL" && !in.has("model_name")) in.entries.push_back({"model_name", name, value, command.line, open_names(value)});
+        if (name == "PR" && (value == "bf16" || value == "fp8" || value == "mxfp8"))
+            in.entries.push_back(
+                {value == "bf16" ? "bf16" : "fp8_format", name, value == "bf16" ? Json(true) : Json("e4m3"), command.line});
+    }
 }
 
 // torchtitan's run_train.sh takes these names for arguments; the first is that of its TOML in other scripts too.
@@ -104,6 +126,14 @@ bool runs_own_program(const ShellCommand& command) {
            std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
 }
 
+// A program of somebody's own whose file for DeepSpeed is not here, and which is no Megatron-DeepSpeed.
+bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& entries) {
+    const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+        return entry.key == "deepspeed_config" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json");
+    });
+    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script).empty();
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     ReadJob job;
@@ -118,7 +148,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =
         !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed") && runs_own_program(rest);
-    if (own) reader = is_own_trainer(job.in.entries) ? reader_called("transformers") : nullptr;
+    if (own)
+        reader = is_own_trainer(job.in.entries) || names_deepspeed_file(script, job.in.entries) ? reader_called("transformers") : nullptr;
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
         reader = reader_called("accelerate");
@@ -167,11 +198,25 @@ void refuse_colons(Import& in) {
         in.refused.push_back(Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", found->shown.substr(0, 80)));
 }
 
+// "-use-flash-attn" behind the program: with one dash it is no argument of Megatron-LM's, which stops.
+void refuse_single_dashes(const ShellCommand& command, Import& in) {
+    const auto is_program = [](const ShellWord& word) { return word.text.ends_with(".py"); };
+    const auto program = std::find_if(command.words.begin(), command.words.end(), is_program);
+    const auto found = std::find_if(program, command.words.end(), [](const ShellWord& word) {
+        return word.text.size() > 3 && word.text[0] == '-' && word.text[1] >= 'a' && word.text[1] <= 'z' &&
+               word.text.find_first_of("-_", 1) != std::string::npos;
+    });
+    if (found != command.words.end())
+        in.refused.push_back(Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", found->text.substr(0, 80)));
+}
+
 // `alone`: what is said stands before another script, which says the rest.
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
     in.entries = arguments_of(command);
-    add_settings(command, in);
+    const ShellCommand told = with_environment(script, command);
+    add_settings(told, in);
+    add_environment(told, in);
     for (const auto& [name, key] : kAsked)
         if (const auto answer = set.find(name); answer != set.end() && (name == std::string_view("gpus") || !in.has(key)))
             in.entries.push_back({key, key, answer->second});
@@ -202,6 +247,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
         read_fork_adapters(in);
     if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
     refuse_colons(in);
+    refuse_single_dashes(command, in);
     if (names_an_encoder(title_of(command))) {
         in.asked.clear();
         refuse_encoder(in, title_of(command));
@@ -227,17 +273,31 @@ void add_file_jobs(const ShellScript& script, const NamesSet& set, ReadJobs& rea
         if (auto job = read_settings_file(script, command, set, read.format); job && read.jobs.size() < kMostJobs) {
             job->title = title_of(command);
             job->line = command.line;
+            if (command.ended > 0) job->in.refused.push_back(Text("import_plan.refused.ended").with("line", command.ended));
             read.jobs.push_back(std::move(*job));
         }
     if (!read.jobs.empty()) return;
     if (auto job = read_document(script, set, read.format)) read.jobs.push_back(std::move(*job));
 }
 
+// What stands behind an "exit" is never started: left out where something else is, else the job says so.
+void leave_ended(const std::vector<std::int64_t>& ends, ReadJobs& read) {
+    const bool some = std::find(ends.begin(), ends.end(), 0) != ends.end();
+    for (std::size_t i = ends.size(); i-- > 0;)
+        if (ends[i] > 0 && some)
+            read.jobs.erase(read.jobs.begin() + static_cast<std::ptrdiff_t>(i));
+        else if (ends[i] > 0)
+            read.jobs[i].in.refused.push_back(Text("import_plan.refused.ended").with("line", ends[i]));
+}
+
 ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     ReadJobs read{"megatron-lm", script.complete, {}, script.choices};
     bool evaluates = false;
+    std::vector<std::int64_t> ends;  // a line for each job, or 0
     for (const ShellCommand& command : joined_overrides(script.commands)) {
         if (read.jobs.size() == kMostJobs) break;
+        ends.resize(read.jobs.size());
+        ends.push_back(command.ended);
         std::string format;
         if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
@@ -251,6 +311,8 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }
     }
+    ends.resize(read.jobs.size());
+    leave_ended(ends, read);
     if (read.jobs.empty() && evaluates) return read;
     if (read.jobs.empty())
         if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {

@@ -43,8 +43,11 @@ void read_model_name(Import& in) {
         names = {joined({*name, "-", *flavor})};
         if (name->starts_with("llama3")) names.push_back(joined({"llama-3.1-", *flavor}));
     } else if (config) {
-        names = {*config};
-        if (config->starts_with("llama3_")) names.push_back("llama-3.1-" + config->substr(7));
+        std::string own = *config;  // graph_trainer_llama3_8b of graph_trainer.llama3
+        const std::size_t cut = module ? module->rfind('.') : std::string::npos;
+        if (cut != std::string::npos && own.starts_with(module->substr(0, cut) + "_")) own = own.substr(cut + 1);
+        names = {own};
+        if (own.starts_with("llama3_")) names.push_back("llama-3.1-" + own.substr(7));
     }
     // In Python: model_registry("8B"), and the folder of the same size.
     const auto spec = in.text("model_spec", "model"), folder = in.text("hf_assets_path", "");
@@ -70,7 +73,14 @@ void read_model_name(Import& in) {
 }
 
 void read_recompute(Import& in) {
-    const auto mode = in.text("activation_checkpoint.mode", "recompute");
+    auto mode = in.text("activation_checkpoint.mode", "recompute");
+    const Entry* const object = in.last("activation_checkpoint");  // FullAC.Config(), since 2026
+    if (const auto made = !mode && object != nullptr && object->open.empty() ? in.text("activation_checkpoint", "recompute") : mode;
+        made && !mode) {
+        if (made->find("FullAC") != std::string::npos) mode = "full";
+        if (made->find("SelectiveAC") != std::string::npos) mode = "selective";
+        if (!mode) in.mark("activation_checkpoint", Fate::unknown);
+    }
     const auto option = in.text("activation_checkpoint.selective_ac_option", "recompute");
     if (!mode) {  // config_manager.py: every second layer
         if (is_elsewhere(in) || in.hangs("recompute")) return;

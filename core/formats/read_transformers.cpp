@@ -77,6 +77,9 @@ static void read_sharding(Import& in) {
         in.job["zero"] = "none";
         read_zero_block(in);
         if (!in.last("zero_optimization.stage")->value.is_number()) in.job.erase("zero");  // several are to be tried
+    } else if (in.on("deepspeed_config", "zero")) {
+        in.mark("deepspeed", Fate::used);
+        read_zero_path(in, "deepspeed_config");
     } else if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
     else if (says_any(in, {"fsdp", "fsdp.*"}))
@@ -255,7 +258,10 @@ void read_transformers(Import& in) {
     const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
     read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every", "accumulation_steps"}),
                            micro == "micro_batch_size" ? "batch_size" : ""});
-    const bool again = in.on("gradient_checkpointing", "recompute") || in.on("use_gradient_checkpointing", "recompute");
+    bool again = false;
+    for (const char* key :
+         {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing"})
+        again = in.on(key, "recompute") || again;
     if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
     read_sharding(in);  // FSDP may recompute by itself
     const auto kernel = in.text("attn_implementation", "attention"), named = in.text("attn_impl", "attention");

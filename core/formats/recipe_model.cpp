@@ -9,6 +9,18 @@ namespace fourfold {
 
 namespace {
 
+// "recipe.model = run.Config(llm.LlamaModel, own_config())" behind the recipe's name: which model that is nobody knows.
+bool is_replaced(const Import& in) {
+    bool replaced = false;
+    for (const Entry& entry : in.entries) {
+        if (entry.key == "recipe_model" || entry.key == "hf_path" || entry.key == "whole_model") replaced = false;
+        if (!matches("*.model", entry.shown) || entry.open.empty()) continue;
+        const std::string& value = entry.open[0];
+        replaced = replaced || (value.starts_with("run.Config(") && value.find("Model") != std::string::npos);
+    }
+    return replaced;
+}
+
 // By its name, or as it was answered; sizes alone belong to a recipe that is not there, whose other sizes nobody knows.
 void read_model_name(Import& in) {
     for (const char* key : {"hf_path", "recipe_model", "recipe", "factory", "model_name", "NAME"})
@@ -43,6 +55,7 @@ void read_whole_model(Import& in) {
 }  // namespace
 
 bool read_recipe_model(Import& in) {
+    if (is_replaced(in)) return false;
     read_model_name(in);
     const bool whole = in.has("whole_model") && !in.job.contains("model");
     if (whole) read_whole_model(in);

@@ -3,6 +3,7 @@
 #include "formats/settings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 
@@ -65,6 +66,12 @@ std::size_t closing(std::string_view text, std::size_t at) {
 bool is_variable(std::string_view name) {
     return !name.empty() &&
            std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+// "$MICRO_BATCH" as a whole value: of a template that a script fills in.
+bool is_shell_name(std::string_view value) {
+    return value.size() > 1 && value[0] == '$' && std::isdigit(static_cast<unsigned char>(value[1])) == 0 &&
+           std::all_of(value.begin() + 1, value.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
 class Filler {
@@ -182,8 +189,11 @@ void fill_in(std::vector<Entry>& entries, const NamesSet& set) {
     Filler filler(entries, set);
     for (Entry& entry : entries) {
         const auto* given = entry.value.get_ptr<const Json::string_t*>();
-        if (given == nullptr || given->find("${") == std::string::npos) continue;
-        std::string text = filler.text(*given, entry.shown);
+        std::string place = given == nullptr ? "" : placeholder_in(*given);
+        if (given != nullptr && is_shell_name(*given)) place = given->substr(1);
+        if (given == nullptr || (place.empty() && given->find("${") == std::string::npos)) continue;
+        const auto answer = set.find(place);
+        std::string text = place.empty() ? filler.text(*given, entry.shown) : answer == set.end() ? open_mark(place) : answer->second;
         entry.open = open_names(text);
         entry.value = std::move(text);
     }

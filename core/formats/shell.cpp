@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/entries.h"
+#include "formats/shell_ends.h"
 #include "formats/shell_files.h"
 
 namespace fourfold {
@@ -29,6 +30,7 @@ class Run {
     }
 
     void text(std::string_view text, std::int64_t line) {
+        ends_.scan(text);
         ShellTokens tokens = tokens_of(text, line, script_.documents.size());
         for (ShellCommand& directive : tokens.directives) {
             learn(directive, variables_);
@@ -47,11 +49,15 @@ class Run {
  private:
     void run(const ShellNodes& nodes) {
         Truth last = Truth::yes;
+        const ShellDoubt doubt(ends_, false);
+        const int doubts = ends_.doubts;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             if (++steps_ > kMostSteps) return;
             const ShellNode& node = nodes[i];
             if (node.link != ShellNode::and_then && node.link != ShellNode::or_else) {
+                ends_.doubts = doubts;
                 last = run(node);
+                ends_.doubts += ends_.doubtful(node) ? 1 : 0;  // for what hangs on its answer
                 continue;
             }
             const Truth needed = node.link == ShellNode::and_then ? last : !last;
@@ -102,8 +108,8 @@ class Run {
                 functions_[node.name] = node.clauses;
                 break;
             case ShellNode::group:
+                const ShellDoubt doubt(ends_, true);  // "( … )" is a shell of its own
                 run(node.clauses[0].body);
-                break;
         }
         return Truth::yes;
     }
@@ -130,6 +136,7 @@ class Run {
         if (i >= node.clauses.size()) return;
         const ShellClause& clause = node.clauses[i];
         const Truth truth = clause.condition.empty() ? Truth::yes : answer(clause.condition);
+        const ShellDoubt doubt(ends_, ends_.doubtful(clause.condition));
         if (truth == Truth::yes) return run(clause.body);
         if (truth == Truth::no) return condition(node, i + 1);
         maybe({[&] { run(clause.body); }, [&] { condition(node, i + 1); }});
@@ -144,6 +151,7 @@ class Run {
                 if (is_open(value)) {
                     if (pattern != "*") values_.compared(value, pattern);
                 } else if (matches(pattern, value)) {
+                    const ShellDoubt doubt(ends_, true);
                     return run(clause.body);
                 }
             }
@@ -236,6 +244,7 @@ class Run {
             values_.overflowed = true;
         else
             set(name, std::move(value));
+        ends_.assigned(raw, length, reasons_.empty());
         return true;
     }
 
@@ -271,10 +280,10 @@ class Run {
 
     Truth start(ShellCommand& found, bool piped) {
         const std::string name = found.words[0].text;
-        if (name == "[" || name == "test") return asked_words(found.words, name == "[" ? 1 : 0);
+        if (name == "[" || name == "test") return asked(quoted_words(found.words, name == "["));
         if (one_of(name, {"true", ":"})) return Truth::yes;
         if (name == "false") return Truth::no;
-        exited_ = exited_ || name == "exit";
+        if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
         if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
         if (starts_nothing(name)) return Truth::yes;
         if (name == "eval") {
@@ -300,6 +309,7 @@ class Run {
         constexpr std::size_t kMostCommands = 500;
         if (script_.commands.size() < kMostCommands) {
             for (const std::string& reason : reasons_) found.settings.emplace_back("", open_mark(reason));
+            found.ended = ends_.line;
             script_.commands.push_back(std::move(found));
         }
         return Truth::unknown;
@@ -310,12 +320,14 @@ class Run {
         if (inner.options) return job(std::move(inner));
         const std::size_t before = script_.commands.size();
         const bool exited = exited_;
+        const std::int64_t ended = ends_.line;
         again(inner.script.text, inner.script.line);
         for (std::size_t k = before; k < script_.commands.size(); ++k) {
             ShellWords& words = script_.commands[k].words;
             words.insert(words.begin(), inner.launcher.begin(), inner.launcher.end());
         }
         exited_ = exited;  // the shell alone has
+        ends_.line = ended;
         return Truth::yes;
     }
 
@@ -333,16 +345,6 @@ class Run {
         if (script_.commands.size() > before) variables_ = outside;
         script_.directives = std::move(directives);
         return Truth::yes;
-    }
-
-    Truth asked_words(const ShellWords& words, std::size_t brackets) {
-        std::string expression;
-        for (std::size_t i = 1; i < words.size() - (words.back().text == "]" ? brackets : 0); ++i) {
-            const std::string& text = words[i].text;
-            const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$`&|;<>()#") == std::string::npos;
-            expression += (plain ? text : "'" + text + "'") + " ";
-        }
-        return asked(expression);
     }
 
     // What a word holds, read once more.
@@ -376,6 +378,7 @@ class Run {
     ShellFiles files_;
     std::map<std::string, std::vector<ShellClause>> functions_;
     std::vector<std::string> fixed_, reasons_;
+    ShellEnds ends_;
     std::string reason_;
     int steps_ = 0, calls_ = 0;
     bool exited_ = false;  // on the way that is followed

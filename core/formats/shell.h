@@ -21,6 +21,9 @@ std::vector<std::string> open_names(std::string_view text);
 // Without the marks: "${NAME}".
 std::string without_marks(std::string_view text);
 
+// The name of what is to be written in a value's place: "<NUM_NODES>", "YOUR_NODES"; "" where it is a value.
+std::string placeholder_in(std::string_view value);
+
 struct ShellWord {
     std::string text;
     std::int64_t line = 0;
@@ -32,7 +35,8 @@ struct ShellCommand {
     ShellWords words;                                           // the program first
     std::vector<std::pair<std::string, std::string>> settings;  // A=1 before it
     std::int64_t line = 0;
-    ShellWords asked{};  // of the scheduler, where the script hands over several jobs: those of its own job
+    ShellWords asked{};      // of the scheduler, where the script hands over several jobs: those of its own job
+    std::int64_t ended = 0;  // the line of an "exit" that the script meets before, whatever is set outside of it; 0: none
 };
 
 struct ShellScript {

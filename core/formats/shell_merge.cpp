@@ -13,6 +13,16 @@ std::string joined_words(const ShellWords& words) {
     return text;
 }
 
+std::string quoted_words(const ShellWords& words, bool brackets) {
+    std::string expression;
+    for (std::size_t i = 1; i < words.size() - (brackets && words.back().text == "]" ? 1 : 0); ++i) {
+        const std::string& text = words[i].text;
+        const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$`&|;<>()#") == std::string::npos;
+        expression += (plain ? text : "'" + text + "'") + " ";
+    }
+    return expression;
+}
+
 static ShellWords parts(const ShellVariable& variable) {
     if (variable.is_list || variable.words.empty()) return variable.words;
     ShellVariables one{{"x", variable}};

@@ -84,6 +84,8 @@ ShellVariables merged_ways(const std::vector<ShellVariables>& ways, const std::s
 // Names that a scheduler sets, from what it is told: SLURM_NNODES.
 void learn(const ShellCommand& directive, ShellVariables& variables);
 std::string joined_words(const ShellWords& words);
+// What [ … ] or test asks, without its first word.
+std::string quoted_words(const ShellWords& words, bool brackets);
 // The same of a job around it are none of an inner job's.
 void leave_job(ShellVariables& variables);
 // What the scheduler is told for a command's job, and the names in it that say how many GPUs there are.
@@ -127,6 +129,7 @@ class ShellValues {
     std::string substitution(std::string_view inside);
     std::string counted_nodes(std::string_view inside);
     static std::string trimmed(const std::string& value, std::string_view operation);
+    std::string filled(std::string word);
     ShellVariables& variables_;
     std::map<std::string, std::vector<std::string>>& choices_;
     int depth_ = 0;

@@ -12,15 +12,15 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::string_view kLayers[] = {"num_hidden_layers", "n_layer", "num_layers"};
-constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "n_embed", "d_model"};
-constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim"};
-constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head", "num_heads"};
-constexpr std::string_view kKvHeads[] = {"num_key_value_heads"};
+constexpr std::string_view kLayers[] = {"num_hidden_layers", "n_layer", "num_layers", "n_layers"};
+constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "n_embed", "d_model", "dim"};
+constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim", "hidden_dim"};
+constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head", "num_heads", "n_heads"};
+constexpr std::string_view kKvHeads[] = {"num_key_value_heads", "n_kv_heads"};
 constexpr std::string_view kFalconKvHeads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
 constexpr std::string_view kNorms[] = {"norms_per_layer"};
 constexpr std::string_view kFalconNorms[] = {"num_ln_in_parallel_attn"};
-constexpr std::string_view kHeadDim[] = {"head_dim"};
+constexpr std::string_view kHeadDim[] = {"head_dim"}, kDim[] = {"dim"}, kMultiple[] = {"multiple_of"};
 constexpr std::string_view kVocabulary[] = {"vocab_size"};
 constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positions", "seq_length"};
 constexpr std::string_view kMultiToken[] = {"num_nextn_predict_layers"};
@@ -33,8 +33,7 @@ constexpr std::string_view kSharedCount[] = {"n_shared_experts", "num_shared_exp
 constexpr std::string_view kLeadingDense[] = {"first_k_dense_replace", "num_dense_layers"};
 constexpr std::string_view kFrequency[] = {"moe_layer_freq"};
 constexpr std::string_view kSparseStep[] = {"decoder_sparse_step", "interleave_moe_layer_step"};
-constexpr std::string_view kDenseLayers[] = {"mlp_only_layers"};
-constexpr std::string_view kExpertLayers[] = {"moe_layers"};
+constexpr std::string_view kDenseLayers[] = {"mlp_only_layers"}, kExpertLayers[] = {"moe_layers"};
 constexpr std::string_view kDenseFfn[] = {"intermediate_size_mlp"};
 constexpr std::string_view kQueryRank[] = {"q_lora_rank"};
 
@@ -108,7 +107,17 @@ std::int64_t usual_norms(ConfigReader& read, const Family& family) {
     return read.flag("parallel_attn", true) ? read.optional(kFalconNorms, {1, 2}, newer ? 2 : 1) : 2;
 }
 
-void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) {
+// Meta's own params.json says the width by a multiple (llama3, llama/model.py, TransformerBlock and FeedForward).
+std::int64_t width_of_multiple(ConfigReader& read, const Json& config, std::int64_t hidden) {
+    const std::int64_t multiple = std::max<std::int64_t>(read.required(kMultiple, kFfnRange), 1);
+    const auto given = config.find("ffn_dim_multiplier");
+    if (given != config.end()) read.used("ffn_dim_multiplier");
+    const double factor = given != config.end() && given->is_number() ? std::clamp(given->get<double>(), 0.0, 100.0) : 1;
+    const auto width = static_cast<std::int64_t>(static_cast<double>(8 * hidden / 3) * factor);
+    return std::clamp((width + multiple - 1) / multiple * multiple, kFfnRange.min, kFfnRange.max);
+}
+
+void read_sizes(ConfigReader& read, const Json& config, const Recognised& recognised, Model& model) {
     const Family& family = *recognised.family;
     model.layers = read.required(kLayers, kLayersRange);
     model.hidden = read.required(kHidden, kHiddenRange);
@@ -117,7 +126,9 @@ void read_sizes(ConfigReader& read, const Recognised& recognised, Model& model) 
     model.vocabulary = family.vocabulary_default > 0
                            ? read.optional(kVocabulary, kVocabularyRange, family.vocabulary_default, class_default(model))
                            : read.required(kVocabulary, kVocabularyRange);
-    if (!model.gated)
+    if (read.has(kDim) && read.has(kMultiple) && !read.has(kFfn))
+        model.ffn = width_of_multiple(read, config, model.hidden);
+    else if (!model.gated)
         model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))
         model.ffn = read.required(kFfn, kFfnRange);
@@ -316,7 +327,7 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     ConfigReader read(config, path, problems, report);
     Model model;
     const Recognised recognised = read_family(read, config, model, report);
-    read_sizes(read, recognised, model);
+    read_sizes(read, config, recognised, model);
     read_structure(read, *recognised.family, model);
     if (recognised.family->experts != nullptr) read_experts(read, recognised, model);
     if (recognised.family->latent()) read_latent(read, recognised.known, model);

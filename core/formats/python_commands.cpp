@@ -1,0 +1,198 @@
+#include "formats/python_commands.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "formats/python_tokens.h"
+#include "formats/script_commands.h"
+#include "formats/shell.h"
+#include "formats/shell_files.h"
+
+namespace fourfold {
+
+namespace {
+
+constexpr std::size_t kMostTries = 60, kFewestWords = 4;
+using CommandTokens = std::vector<PythonToken>;
+
+bool is_sign(const CommandTokens& tokens, std::size_t at, std::string_view text) {
+    return at < tokens.size() && tokens[at].kind == PythonToken::sign && tokens[at].value == text;
+}
+
+// One element of a list: how the shell reads it, and whether it is a text.
+struct Word {
+    std::string shell;
+    std::string plain;
+    std::int64_t line = 0;
+    bool is_text = false;
+    std::string written{};  // what is no text
+};
+
+class Words {
+ public:
+    Words(const CommandTokens& tokens, const std::vector<Entry>& all) : tokens_(tokens) {
+        for (const Entry& entry : all) {
+            const auto known = values_.find(entry.key);
+            const bool other = known != values_.end() && known->second != entry.value;
+            values_[entry.key] = other || !entry.open.empty() ? Json() : entry.value;
+        }
+    }
+
+    // Texts side by side are one; f"{x}" has the value of x, or leaves it open. `at` goes behind them.
+    std::optional<Word> text(std::size_t& at) const {
+        Word word{"", "", at < tokens_.size() ? tokens_[at].line : 0, true};
+        const std::size_t begin = at;
+        for (; at < tokens_.size(); ++at) {
+            const bool computed = tokens_[at].kind == PythonToken::name && tokens_[at].value.size() <= 2 && at + 1 < tokens_.size() &&
+                                  tokens_[at + 1].kind == PythonToken::text && tokens_[at].value.find_first_of("fF") != std::string::npos;
+            if (computed) ++at;
+            if (tokens_[at].kind != PythonToken::text) break;
+            add(tokens_[at].value, computed, word);
+        }
+        return at == begin ? std::nullopt : std::optional(std::move(word));
+    }
+
+    // The elements of the list whose bracket opens at `at`, which goes behind it.
+    std::vector<Word> list(std::size_t& at) const {
+        std::vector<Word> words;
+        for (++at; at < tokens_.size() && !closes(at) && left_ > 0;) {
+            const std::size_t begin = at;
+            auto word = text(at);
+            if (word && (is_sign(tokens_, at, ",") || closes(at))) {
+                words.push_back(std::move(*word));
+            } else {
+                at = begin;
+                words.push_back(other(at));
+            }
+            if (is_sign(tokens_, at, ",")) ++at;
+        }
+        ++at;
+        return words;
+    }
+
+ private:
+    bool closes(std::size_t at) const { return is_sign(tokens_, at, "]") || is_sign(tokens_, at, ")") || is_sign(tokens_, at, "}"); }
+
+    // A name, str(name), or what is computed.
+    Word other(std::size_t& at) const {
+        Word word{"", "", tokens_[at].line, false};
+        const std::size_t begin = at;
+        int depth = 0;
+        for (; at < tokens_.size() && left_ > 0 && (depth > 0 || (!is_sign(tokens_, at, ",") && !closes(at))); ++at, --left_) {
+            if (is_sign(tokens_, at, "(") || is_sign(tokens_, at, "[") || is_sign(tokens_, at, "{")) ++depth;
+            if (closes(at)) --depth;
+        }
+        word.written = written_value(tokens_, begin);
+        const bool cast = tokens_[begin].value == "str" && at == begin + 4;
+        const std::size_t name = begin + (cast ? 2 : 0);
+        const bool alone = (cast || at == begin + 1) && name < tokens_.size();
+        add_value(alone ? tokens_[name].value : word.written, word);
+        return word;
+    }
+
+    void add(std::string_view text, bool computed, Word& word) const {
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const char c = text[i];
+            const std::size_t end = computed && c == '{' ? text.find('}', i) : std::string_view::npos;
+            if (end != std::string_view::npos && i + 1 < text.size() && text[i + 1] != '{') {
+                add_value(std::string(text.substr(i + 1, end - i - 1)), word);
+                i = end;
+                continue;
+            }
+            const bool escaped = c == '\\' && i + 1 < text.size();
+            if (escaped) ++i;
+            const char one = escaped ? (text[i] == 'n' || text[i] == '\n' ? ' ' : text[i]) : c;
+            word.plain += one;
+            if (one == '"' || one == '\\' || one == '$' || one == '`') word.shell += '\\';
+            word.shell += one;
+        }
+    }
+
+    void add_value(std::string name, Word& word) const {
+        const auto known = values_.find(name);
+        const Json value = known == values_.end() ? Json() : known->second;
+        if (value.is_string() || value.is_number()) {
+            const std::string text = value.is_string() ? value.get<std::string>() : dumped(value);
+            word.plain += text;
+            word.shell += text;
+            return;
+        }
+        std::replace_if(
+            name.begin(), name.end(), [](char c) { return !in_name(c); }, '_');
+        if (name.empty() || !starts_name(name[0])) name.insert(name.begin(), '_');
+        word.plain += "${" + name.substr(0, 60) + "}";
+        word.shell += "${" + name.substr(0, 60) + "}";
+    }
+
+    const CommandTokens& tokens_;
+    std::map<std::string, Json> values_;
+    mutable int left_ = 2'000'000;  // brackets that stand in each other are read once for each
+};
+
+// "model_name=llama2-7b", … without a program: what stands beside them is the file that they change.
+std::optional<ReadJobs> settings_of(const std::vector<Word>& words, const NamesSet& set) {
+    ShellCommand command;
+    std::string file;
+    for (const Word& word : words) {
+        if (word.is_text && word.plain.find('=') != std::string::npos)
+            command.words.push_back({word.plain, word.line});
+        else if (command.words.empty())
+            file = word.is_text ? word.plain : word.written;
+    }
+    if (command.words.size() < kFewestWords) return std::nullopt;
+    command.words.insert(command.words.begin(), {"settings.yml", words[0].line});
+    std::vector<Entry> entries = overrides_of(command);
+    for (Entry& entry : entries)
+        if (auto* const text = entry.value.get_ptr<Json::string_t*>(); text != nullptr && text->find("${") != std::string::npos) {
+            const std::size_t begin = text->find("${") + 2;
+            entry.open = {text->substr(begin, text->find('}', begin) - begin)};
+        }
+    const FormatReader* const reader = reader_of(entries);
+    if (reader == nullptr) return std::nullopt;
+    if (!file.empty() && reader->id == "maxtext") entries.push_back({"base_config", "", file, words[0].line});
+    return read_setting_jobs(std::move(entries), set);
+}
+
+bool has_program(const std::vector<Word>& words) {
+    return std::any_of(words.begin(), words.end(), [](const Word& word) {
+        return word.is_text && (word.plain.ends_with(".py") || word.plain == "-m" || word.plain == "torchrun" || word.plain == "train");
+    });
+}
+
+// "bash -x examples/pretrain.sh --num-layers 8": what a script elsewhere is given.
+bool starts_script(std::string_view text) {
+    const std::size_t shell = text.find("sh "), script = text.find(".sh ", shell == std::string_view::npos ? 0 : shell);
+    return shell < script && script != std::string_view::npos && text.find(" --", script) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<ReadJobs> read_python_commands(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
+    const CommandTokens tokens = python_tokens(text);
+    const Words reader(tokens, all);
+    std::size_t tries = 0;
+    for (std::size_t i = 0; i < tokens.size() && tries < kMostTries; ++i) {
+        if (is_sign(tokens, i, "[") || is_sign(tokens, i, "(")) {
+            std::size_t end = i;
+            const std::vector<Word> words = reader.list(end);
+            if (words.size() < kFewestWords) continue;
+            std::string command;
+            for (const Word& word : words) command += (command.empty() ? "\"" : " \"") + word.shell + "\"";
+            ++tries;
+            if (auto read = has_program(words) ? read_script(command, set, words[0].line) : settings_of(words, set)) return read;
+            continue;
+        }
+        std::size_t end = i;
+        const auto one = reader.text(end);
+        if (!one) continue;
+        if (holds_command(one->plain) || starts_script(one->plain)) {
+            ++tries;
+            if (auto read = read_script(one->plain, set, one->line)) return read;
+        }
+        i = end - 1;
+    }
+    return std::nullopt;
+}
+
+}  // namespace fourfold
