@@ -5,7 +5,6 @@
 
 #include "time/layer_time.h"
 #include "time/small_machine.h"
-#include "time/update.h"
 
 using namespace fourfold;
 using namespace fourfold::tests::by_hand;
@@ -138,22 +137,6 @@ TEST_CASE("by hand: variants of a dense layer's multiplications and element-wise
     c.plan.sequence_parallel = false;  // every GPU works through whole norms; four all-reduces, which nothing hides
     CHECK(c.layers().dense.element_forward == near(0.9 * 120 * (480 + 300) / kH));
     CHECK(c.layers().dense.tensor_backward == near(4 * 3.88e-3));
-}
-
-TEST_CASE("by hand: Muon's iterations, 5 * (4 m m n + 2 m m m) for each matrix") {
-    Case c = dense();
-    // 48 x 60 twice, 48 x 20 twice, 48 x 80 three times
-    const double attention = 2 * 3'870'720 + 2 * 464'000, layer = attention + 3 * 4'792'320;
-    CHECK(muon_flop(c.model, false) == layer);
-    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24};  // three of 24 x 48 each
-    CHECK(muon_flop(c.model, true) == attention + 4 * 3 * 691'200);
-    c.model.experts.shared_ffn = 16;
-    CHECK(muon_flop(c.model, true) == attention + 4 * 3 * 691'200 + 3 * 286'720);
-    c = dense();
-    c.plan.optimizer = Optimizer::muon;
-    Stage stage;
-    stage.dense.held = 3;  // over 2 tensor-parallel GPUs and 2 that share the optimizer, at 5e11
-    CHECK(Update<double>(c.model, c.plan, c.hw, c.k, stage).seconds(0.0, 2.0) == near(3 * layer / 4 / 5e11));
 }
 
 TEST_CASE("by hand: tensor-parallel traffic that work cannot hide, and tp-comm-overlap") {
