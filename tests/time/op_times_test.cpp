@@ -136,35 +136,3 @@ TEST_CASE("operations by hand: a quarter of a send where chunks take turns and s
     c.plan.pipeline_parallel = 1;
     CHECK(operations(c, invented()).transfer == 0);
 }
-
-TEST_CASE("played by hand: pipelines of 2 to 48 stages whose schedule has no closed form") {
-    Plan plan;
-    plan.schedule = ScheduleKind::zero_bubble_h1;
-    for (const auto& [stages, played] : {std::pair{1, false}, {2, true}, {47, true}, {48, true}, {49, false}}) {
-        plan.pipeline_parallel = stages;
-        CAPTURE(stages);
-        CHECK(is_played(plan) == played);
-    }
-    plan.pipeline_parallel = 2, plan.schedule = ScheduleKind::one_f_one_b;
-    CHECK_FALSE(is_played(plan));
-}
-
-TEST_CASE("played, law: once a pipeline repeats itself, a further micro-batch takes the slowest stage's time") {
-    Case c = dense();
-    c.plan.schedule = ScheduleKind::zero_bubble_h1;
-    const LayerTimes layers = invented();
-    const Stages stages(c.model, c.plan);
-    for (const std::int64_t micro_batches : {1, 2, 7, 8, 9, 10, 40}) {
-        c.plan.global_batch = 6 * micro_batches;
-        const Pace pace = pace_of(c.model, c.plan, c.hw, c.k, layers, stages, false);
-        OpTimes times = operations(c, layers);
-        times.transfer = 0;
-        const auto all = play(make_schedule(c.plan.schedule, 2, 1, static_cast<std::int32_t>(micro_batches)), times);
-        REQUIRE(all);
-        CAPTURE(micro_batches);
-        const PlayedStep step = played_step(c.model, c.plan, c.hw, c.k, layers, stages, pace);
-        CHECK(step.together == near(all->makespan));
-        CHECK(step.transfers == 0);
-        CHECK(step.hidden == 0);
-    }
-}
