@@ -18,14 +18,14 @@ Case alone(FrameworkKind framework, std::int64_t sequences) {
     c.plan.framework = framework, c.plan.zero = Zero::none;
     return c;
 }
-double activations(const StageMemory<double>& all) {
+double kept_by_layers(const StageMemory<double>& all) {
     double sum = 0;
     for (std::size_t i = 0; i < all.items.size(); ++i)
         if (text(all.items.item(i)).group == Group::activations) sum += all.items.bytes(i);
     return sum;
 }
 // Of 60 tokens on two GPUs a dense layer keeps 36,480 bytes (activation_offload_test.cpp).
-constexpr double kKept = 36'480, kFlowing = 2 * 30 * 48;
+constexpr double kOfDense = 36'480, kFlowing = 2 * 30 * 48;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ TEST_CASE("moments by hand: late gradients take the place of copies in 16 bits, 
     Case c = alone(FrameworkKind::transformers, 1);
     c.plan.sequence_length = 2;
     const StageMemory<double> all = c.memory();
-    const double kept = activations(all), copies = 2 * (kParameters - kWords);
+    const double kept = kept_by_layers(all), copies = 2 * (kParameters - kWords);
     const double end = std::max(0.0, kept / 6 + all.at_backward - 4 * kWords);
     CHECK(c(Item::gradients) == near(4 * kParameters - (kept + copies + std::max(all.at_head, all.at_backward) - end)));
 }
@@ -69,13 +69,13 @@ TEST_CASE("moments by hand: the larger of two requests shares the global buffer"
 TEST_CASE("moments by hand: what is on its way to the host beside layers of which some are computed again") {
     Case c = dense();
     c.plan.activation_offload = 1, c.plan.recompute = Recompute::block;  // two of three layers keep everything
-    CHECK(c(Item::offload_buffers) == 2 * kKept);
+    CHECK(c(Item::offload_buffers) == 2 * kOfDense);
     c = experts();
     c.stage = 1, c.plan.activation_offload = 1, c.plan.recompute = Recompute::block;
     // layers 1 0 1, one micro-batch: an input, a dense layer, and one with experts: up to the feed-forward part 22,080, router 14*30*4, of
     // 60 copies 2*48 + 2*48 + 4 and 2*24, a shared expert 2*60*24: less than twice the last one
     const double last = 22'080 + 1'680 + 60 * 196 + 60 * 48 + 2'880;
-    CHECK(c(Item::offload_buffers) == kFlowing + kKept + last);
+    CHECK(c(Item::offload_buffers) == kFlowing + kOfDense + last);
 }
 
 TEST_CASE("moments by hand: the first layer of the backward pass") {
@@ -116,7 +116,7 @@ TEST_CASE("moments by hand: tensors between stages, and recomputed units of laye
     CHECK(c.memory().static_bytes == (2 + 4 + 12 / 4.0) * (6 * kLayer + 2 * kVocabulary + 48) + c(Item::library_workspaces) + 5'760);
     // torch.autocast: 4 bytes flow; of a unit of two layers all is there, less its input, and copies of both layers' weights in 16 bits
     c = alone(FrameworkKind::transformers, 3);
-    const double layer = activations(c.memory()) / 6;
+    const double layer = kept_by_layers(c.memory()) / 6;
     c.plan.recompute = Recompute::full, c.plan.recompute_layers = 2;
     CHECK(c(Item::checkpoints) == 3 * 4 * 60.0 * 48);
     const StageMemory<double> all = c.memory();

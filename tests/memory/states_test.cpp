@@ -21,7 +21,7 @@ Case transformers(std::int64_t gpus) {
     c.plan.framework = FrameworkKind::transformers, c.plan.zero = Zero::none;
     return c;
 }
-constexpr double kMatrices = 3 * (kLayer - kNorms);  // of the first stage
+constexpr double kFirstMatrices = 3 * (kLayer - kNorms);  // of the first stage
 
 }  // namespace
 
@@ -29,9 +29,9 @@ TEST_CASE("states by hand: one copy in fp8 where a framework needs no second one
     Case c = dense();
     c.plan.framework = FrameworkKind::hai_llm, c.plan.precision = Precision::fp8;
     CHECK(c(Item::fp8_weights) == kFirst - kVocabulary);
-    CHECK(with_adapters(c)(Item::fp8_weights) == kMatrices);  // of frozen ones the matrices alone
+    CHECK(with_adapters(c)(Item::fp8_weights) == kFirstMatrices);  // of frozen ones the matrices alone
     c.plan.framework = FrameworkKind::megatron_2024;
-    CHECK(with_adapters(c)(Item::fp8_weights) == 2 * kMatrices);
+    CHECK(with_adapters(c)(Item::fp8_weights) == 2 * kFirstMatrices);
     CHECK(with_adapters(dense())(Item::fp8_weights) == -1);  // in bf16
 }
 
@@ -57,20 +57,20 @@ TEST_CASE("states by hand: only LitGPT adds an embedding of its own, and only be
 
 TEST_CASE("states by hand: adapters of layers that predict further tokens, and of layers with experts") {
     // rank 4, over t = 2: 48 -> 100, 60 -> 48, 48 -> 160, 80 -> 48
-    constexpr double kAttention = 4 * (148 + 108) / 2.0, kDense = kAttention + 4 * (208 + 128) / 2.0;
+    constexpr double kOfAttention = 4 * (148 + 108) / 2.0, kOfDenseLayer = kOfAttention + 4 * (208 + 128) / 2.0;
     Case c = with_adapters(dense());
     c.model.multi_token_layers = 1;
-    CHECK(c(Item::adapters) == 2 * 3 * kDense);  // they are in the last stage
+    CHECK(c(Item::adapters) == 2 * 3 * kOfDenseLayer);  // they are in the last stage
     c.stage = 1;
-    CHECK(c(Item::adapters) == 2 * 4 * kDense);
+    CHECK(c(Item::adapters) == 2 * 4 * kOfDenseLayer);
     // experts: a shared one 48 -> 32 and 16 -> 48; one adapter for all routed ones of a GPU, 48 -> 48 and 24 -> 48, not divided by t
-    constexpr double kBeside = kAttention + 4 * (80 + 64) / 2.0, kRouted = 4 * (96 + 72);
+    constexpr double kBeside = kOfAttention + 4 * (80 + 64) / 2.0, kRouted = 4 * (96 + 72);
     c = with_adapters(experts());
-    CHECK(c(Item::adapters) == 2 * (2 * kDense + kBeside + kRouted));  // layers 0 1 0
+    CHECK(c(Item::adapters) == 2 * (2 * kOfDenseLayer + kBeside + kRouted));  // layers 0 1 0
     c.stage = 1;
-    CHECK(c(Item::adapters) == 2 * (kDense + 2 * (kBeside + kRouted)));  // layers 1 0 1
-    c.model.multi_token_layers = 1;                                      // one more like the last
-    CHECK(c(Item::adapters) == 2 * (kDense + 3 * (kBeside + kRouted)));
+    CHECK(c(Item::adapters) == 2 * (kOfDenseLayer + 2 * (kBeside + kRouted)));  // layers 1 0 1
+    c.model.multi_token_layers = 1;                                             // one more like the last
+    CHECK(c(Item::adapters) == 2 * (kOfDenseLayer + 3 * (kBeside + kRouted)));
 }
 
 TEST_CASE("states by hand: adapters in 32 bits are copied to 16 in each pass, and not held between steps") {
@@ -128,7 +128,7 @@ TEST_CASE("states by hand: the end of FSDP's backward pass, where all is in 16 b
 TEST_CASE("states by hand: Muon's one average on the host, and a host without copies in 32 bits") {
     Case c = dense();
     c.plan.optimizer = Optimizer::muon, c.plan.optimizer_offload = 0.5;
-    const double share = kFirst / 2, by_muon = kMatrices / 2;
+    const double share = kFirst / 2, by_muon = kFirstMatrices / 2;
     CHECK(c(Item::moments) == 4 * 0.5 * (2 * share - by_muon));
     // copy 4, gradient 4, two averages of 4 bytes but for matrices, which have one
     CHECK(c.memory().host_bytes == near(0.5 * ((4 + 4 + 8) * share - 4 * by_muon)));

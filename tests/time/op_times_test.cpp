@@ -13,7 +13,7 @@ namespace {
 
 // Layers of whole seconds; ends of 1.5 and 3 seconds, so 0.5 and 1 for each of three passes. Adding up 1,000 gradients takes 3 bytes each,
 // 3 ms.
-LayerTimes invented() {
+LayerTimes whole_seconds() {
     LayerTimes l;
     l.dense.forward = 2.5, l.dense.backward = 5.5, l.dense.recomputed = 0.75;
     l.dense.expert_forward = 0.1875, l.dense.expert_backward = 0.3125;
@@ -62,7 +62,7 @@ TEST_CASE("operations by hand: recomputed blocks belong to the backward pass, no
     Case c = dense();
     c.plan.schedule = ScheduleKind::zero_bubble_h1;
     c.plan.recompute = Recompute::block, c.plan.recompute_layers = 1;  // one of three layers
-    const OpTimes times = operations(c, invented());
+    const OpTimes times = operations(c, whole_seconds());
     CHECK(times.backward[0] == near(3 * (5.5 + 0.3125) / 2 + 0.75 + 0.5));
     CHECK(times.weight[0] == near(3 * ((5.5 - 0.3125) / 2 + 3e-3) + 0.5));
 }
@@ -70,7 +70,7 @@ TEST_CASE("operations by hand: recomputed blocks belong to the backward pass, no
 TEST_CASE("operations by hand: frozen weights have no gradients, and ends two passes") {
     Case c = dense();
     c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4;
-    const OpTimes times = operations(c, invented());
+    const OpTimes times = operations(c, whole_seconds());
     CHECK(times.forward[0] == near(3 * 2.5 + 0.75));
     CHECK(times.backward[0] == near(3 * (5.5 + 3e-3) + 0.75));
     CHECK(times.forward[1] == near(3 * 2.5 + 1.5));
@@ -81,7 +81,7 @@ TEST_CASE("operations by hand: frozen weights have no gradients, and ends two pa
 TEST_CASE("operations by hand: the CPU's time for a micro-batch is spread over chunks and passes") {
     Case c = dense();
     c.plan.virtual_stages = 3, c.k.micro_batch = 0.75;  // a layer and 0.25 s each
-    OpTimes times = operations(c, invented());
+    OpTimes times = operations(c, whole_seconds());
     REQUIRE(times.forward.size() == 6);
     const double work = 2.5 + 5.5 + 3e-3;
     CHECK(times.forward[1] == near(2.5 * (1 + 0.25 / work)));
@@ -93,7 +93,7 @@ TEST_CASE("operations by hand: the CPU's time for a micro-batch is spread over c
     CHECK(times.backward[1] == near(0.5 + 0.5 / 3));
     // beside transfers in equal parts, and of what a stage waits for them each chunk has its third
     c.plan.activation_offload = 0.5;
-    LayerTimes layers = invented();
+    LayerTimes layers = whole_seconds();
     layers.kept = kept_bytes(c.model, c.plan, c.framework());
     const auto waits = Swap<double>(c.model, c.plan, c.hw, c.k).of_stage(Stages(c.model, c.plan).at_rest(0), layers);
     layers.dense.forward = 1e-3;  // hides next to nothing
@@ -109,7 +109,7 @@ TEST_CASE("operations by hand: the CPU's time for a micro-batch is spread over c
     Problems problems;
     set_notation(c.plan, "E|t*6L", problems);
     REQUIRE(problems.empty());
-    times = operations(c, invented());
+    times = operations(c, whole_seconds());
     CHECK(times.forward[0] == near(0.25 + 0.5));
     CHECK(times.backward[0] == near(2 * 0.25 + 2 * 0.5));
 }
@@ -117,7 +117,7 @@ TEST_CASE("operations by hand: the CPU's time for a micro-batch is spread over c
 TEST_CASE("operations by hand: traffic of experts that pairs hide, once more where a layer is computed again") {
     Case c = dense();
     c.plan.schedule = ScheduleKind::dualpipe, c.plan.recompute = Recompute::full;
-    const OpTimes times = operations(c, invented());
+    const OpTimes times = operations(c, whole_seconds());
     REQUIRE(times.forward_traffic.size() == 4);  // two chunks of three layers on each stage, one for each direction
     CHECK(times.forward_traffic[0] == near(3 * 0.1875));
     CHECK(times.backward_traffic[0] == near(3 * 0.3125 + 3 * 0.1875));
@@ -127,12 +127,12 @@ TEST_CASE("operations by hand: a quarter of a send where chunks take turns and s
     Case c = dense();
     const double send = 2e-3 + 2'880.0 * 4 / 2.5e6;  // two nodes; step_items_test.cpp
     c.plan.overlap_pipeline = true;
-    CHECK(operations(c, invented()).transfer == near(send));  // in 1F1B no chunks take turns
+    CHECK(operations(c, whole_seconds()).transfer == near(send));  // in 1F1B no chunks take turns
     c.plan.virtual_stages = 3;
-    CHECK(operations(c, invented()).transfer == near(send / 4));
+    CHECK(operations(c, whole_seconds()).transfer == near(send / 4));
     c.plan.overlap_pipeline = false;
-    CHECK(operations(c, invented()).transfer == near(send));
+    CHECK(operations(c, whole_seconds()).transfer == near(send));
     c = dense();
     c.plan.pipeline_parallel = 1;
-    CHECK(operations(c, invented()).transfer == 0);
+    CHECK(operations(c, whole_seconds()).transfer == 0);
 }
