@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "memory/small_cases.h"
 
@@ -122,4 +123,21 @@ TEST_CASE("moments by hand: tensors between stages, and recomputed units of laye
     const StageMemory<double> all = c.memory();
     c.plan.recompute_layers = 3;
     CHECK(c.memory().at_backward - all.at_backward == near(layer + 2 * kOfLayer));
+}
+
+TEST_CASE("moments by hand: layers of both kinds that wait for their weight gradients, and keys of earlier slices") {
+    Case c = experts();
+    c.model.layers = 4, c.model.expert_layers = {0, 1, 0, 1};  // one of each kind on a stage
+    c.plan.schedule = ScheduleKind::zero_bubble_h1, c.stage = 1;
+    // q, k, v, output and four norms' worth of either, the dense feed-forward part; of 60 copies what each of two matrices reads and the
+    // gradient of what it writes
+    const double one = 2 * (6'000 + 3'600 + 11'520) + 14'400 + 60 * 2 * (2 * 48 + 3 * 24.0);
+    const double micro_batches = c(Item::waiting_activations) / one;
+    CHECK(micro_batches == std::floor(micro_batches));
+    CHECK(micro_batches >= 1);
+    c = dense();
+    c.plan.sequence_length = 512;
+    CHECK(c(Item::slice_keys) == -1);
+    c.plan.token_slices = 2;  // gradients of 20 values of 2 bytes of each token in three layers
+    CHECK(c(Item::slice_keys) == 2 * 3 * 512 * 20.0 * 3);
 }
