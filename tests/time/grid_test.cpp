@@ -32,6 +32,9 @@ TEST_CASE("grid, by hand: a layer's traffic along both axes") {
     const double rows = 2 * all_reduce(2 * 60 * 24), norms = 2 * all_reduce(4 * 60);
     CHECK(all.dense.tensor_forward == near(rows + all_reduce(2 * 60 * 50) + all_reduce(2 * 60 * 80) + norms));
     CHECK(all.dense.tensor_backward == near(rows + all_reduce(2 * 60 * 30) + all_reduce(2 * 60 * 40) + norms));
+    by_hand::Case two = c;
+    two.model.layer_norm = true;  // sums of values, too
+    CHECK(two.layers().dense.tensor_forward == near(all.dense.tensor_forward - norms + 2 * all_reduce(8 * 60)));
     // Attention is computed on every column.
     by_hand::Case flat = by_hand::dense();
     CHECK(all.dense.attention_forward == flat.layers().dense.attention_forward);

@@ -147,8 +147,13 @@ TEST_CASE("by hand: tensor-parallel traffic that work cannot hide, and tp-comm-o
     c.plan.tensor_overlap = true;  // 8e-6 and three tenths of what is beyond the latency
     CHECK(c.layers().dense.tensor_forward == near(4 * (8e-6 + 0.3 * 0.0288)));
     CHECK(c.layers().dense.tensor_backward == near(6 * (8e-6 + 0.3 * 0.0288)));
+    c.hw.gpus_per_node = 2;  // still in one node
+    CHECK(c.layers().dense.tensor_forward == near(4 * (8e-6 + 0.3 * 0.0288)));
     c.plan.tensor_parallel = 1;
     CHECK(c.layers().dense.tensor_forward == 0);
+    c = dense();
+    c.hw.link = 1e5;  // one = 1e-3 + 2,880 / 5e4 = 0.0586: twice that is more than either can hide
+    CHECK(c.layers().dense.tensor_backward == near(2 * 0.0586 + (0.1172 - 0.0396) + (0.1172 - 0.07704) + 0.6 * (0.0396 + 0.07704)));
 }
 
 TEST_CASE("by hand: attention that writes its scores, and attention to a window") {
@@ -256,6 +261,7 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     CHECK(layer.routed_forward == near(2 * (10'368 + 6'624) / kH));
     // weights: 2*(48*30 + 30*48) + 8*48*48 = 24,192 and 2*(24*30 + 30*48) + 8*24*48 = 13,536
     CHECK(layer.routed_backward == near(2 * (10'368 + 6'624 + 24'192 + 13'536) / kH));
+    CHECK(layer.multiply_backward == near((16'560 + 12'240 + 30'960 + 20'880 + 2 * (10'368 + 6'624 + 24'192 + 13'536)) / kH));
     CHECK(c.layers().parameters_expert == 2'400 + 1'440 + 2 * 3 * 48 * 24);
     // element-wise: two experts of 24 values in the place of 80
     CHECK(layer.element_forward == near(0.9 * 120 * (240 + (360 + 3 * 48) / 2) / kH));
@@ -295,6 +301,39 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     CHECK(c.layers().expert.recomputed == near(0.9 * 120 * (3 * 48 / 2) / kH));
     c.plan.recompute_modules = shared_experts;  // its multiplications, its 3*16/2 values, two exchanges
     CHECK(c.layers().expert.recomputed == near((9'216 + 7'488 + 0.9 * 120 * 24) / kH + all.tensor_forward / 2));
+}
+
+TEST_CASE("by hand: experts over two GPUs each, in groups at a rate of their own, with CPU time of their own") {
+    Case c = dense();
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24};
+    c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    c.plan.expert_tensor_parallel = 2;  // four experts of three matrices of 48 x 12
+    CHECK(c.layers().parameters_expert == 2'400 + 1'440 + 4 * 3 * 48 * 12);
+    c.plan.recompute = Recompute::selective, c.plan.recompute_modules = shared_experts;  // there is none
+    CHECK(c.layers().expert.recomputed == 0);
+    c.plan.recompute = Recompute::none;
+    c.plan.expert_tensor_parallel = 1, c.plan.expert_parallel = 2;
+    // 60 copies of 48 values, half of them move, at 0.95 of 1e6 bytes per second; DeepSeek sends them there in fp8 and back in bf16
+    const auto exchange = [](double bytes) { return 2 * (1e-3 + bytes * 60 * 48 / 2 / 0.95e6); };
+    c.plan.precision = Precision::fp8;
+    CHECK(c.layers().expert.expert_forward == near(exchange(2)));
+    c.plan.framework = FrameworkKind::hai_llm;
+    CHECK(c.layers().expert.expert_forward == near(exchange(1.5)));
+    c.plan.precision = Precision::bf16;
+    CHECK(c.layers().expert.expert_forward == near(exchange(2)));
+    c.plan.framework = Plan().framework;
+    c.hw.memory = 1e15;  // the rate sets the pace
+    const LayerTime before = c.layers().expert;
+    for (const double share : {0.5, 2.0}) {
+        c.k.grouped = share;
+        CHECK(c.layers().expert.routed_forward == near(before.routed_forward / share));
+        CHECK(c.layers().expert.routed_backward == near(before.routed_backward / share));
+    }
+    c.k.host_layer = 1'000, c.k.host_experts = 5;  // the GPU's work is nothing beside it
+    CHECK(c.layers().expert.forward == near(1'005));
+    CHECK(c.layers().dense.forward == near(1'000));
+    c.k.graphed_host = 0.5, c.plan.cuda_graphs = CudaGraphs::layers;
+    CHECK(c.layers().expert.forward == near(502.5));
 }
 
 TEST_CASE("by hand: experts with biases, and with limits before the gate") {
