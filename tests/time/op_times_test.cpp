@@ -87,10 +87,10 @@ TEST_CASE("operations by hand: the CPU's time for a micro-batch is spread over c
     CHECK(times.forward[1] == near(2.5 * (1 + 0.25 / work)));
     CHECK(times.backward[1] == near((5.5 + 3e-3) * (1 + 0.25 / work)));
     LayerTimes little;  // in proportion of however little
-    little.dense.forward = 0.25, little.dense.backward = 0.5;
+    little.dense.forward = 0.125, little.dense.backward = 0.5;
     times = operations(c, little);
-    CHECK(times.forward[1] == near(0.25 + 0.25 / 3));
-    CHECK(times.backward[1] == near(0.5 + 0.5 / 3));
+    CHECK(times.forward[1] == near(0.125 + 0.25 / 5));
+    CHECK(times.backward[1] == near(0.5 + 4 * 0.25 / 5));
     // beside transfers in equal parts, and of what a stage waits for them each chunk has its third
     c.plan.activation_offload = 0.5;
     LayerTimes layers = whole_seconds();
