@@ -106,6 +106,21 @@ TEST_CASE("moments by hand: the first layer of the backward pass") {
     CHECK(c.memory().at_backward == 120 * (2 * 400 * 2 / 2 + 2 * 48) + 5'760);
 }
 
+TEST_CASE("moments by hand: a stage without layers has the head's moment alone, or none") {
+    Case c = dense();
+    Problems problems;
+    set_notation(c.plan, "Et*6|L", problems);
+    REQUIRE(problems.empty());
+    c.stage = 1;
+    CHECK(c(Item::head) == 4 * 30 * 48 + 6 * 7'680);
+    CHECK(c.memory().at_backward == 0);
+    set_notation(c.plan, "E|t*6L", problems);
+    c.stage = 0;
+    CHECK(c(Item::first_backward) == -1);
+    CHECK(c(Item::recomputed_unit) == -1);
+    CHECK(c.memory().at_backward == 0);
+}
+
 TEST_CASE("moments by hand: tensors between stages, and recomputed units of layers in 32 bits") {
     Case c = dense();
     c.plan.virtual_stages = 3;

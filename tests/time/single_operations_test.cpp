@@ -90,6 +90,9 @@ TEST_CASE("single operations by hand: adapters that cast what they read, and the
     c.k.host_layer = 1'000, c.k.host_adapter = 10;  // seven of them
     CHECK(c.layers().dense.forward == near(1'070, 1e-9));
     CHECK(c.layers().dense.backward == near(1.3 * 1'070, 1e-9));
+    c.k.host_adapter = 0.5;
+    CHECK(c.layers().dense.forward == near(1'003.5, 1e-9));
+    c.k.host_adapter = 10;
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
     CHECK(c.layers().expert.forward == near(1'040, 1e-9));  // the four of attention
     c.plan.recompute = Recompute::full;
@@ -98,6 +101,9 @@ TEST_CASE("single operations by hand: adapters that cast what they read, and the
     CHECK(c.layers().dense.backward == near(3.5 * 1'070, 1e-9));
     c.plan.zero = Zero::weights;
     CHECK(c.layers().dense.backward == near(3.5 * 1'170, 1e-9));
+    c.k.host_shard = 0.5;
+    CHECK(c.layers().dense.backward == near(3.5 * 1'070.5, 1e-9));
+    c.k.host_shard = 100;
     c.plan.fully_shard = Habit::off;
     CHECK(c.layers().dense.backward == near(3.5 * 1'070, 1e-9));
 }

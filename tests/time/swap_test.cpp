@@ -112,6 +112,15 @@ TEST_CASE("law: more on the host never makes a step faster; a link without end h
     }
 }
 
+TEST_CASE("by hand: layers say what they keep where some of it goes to the host, and only there") {
+    by_hand::Case c = small();
+    CHECK(c.layers().kept.dense == kKept);
+    c.plan.activation_offload = 1;
+    CHECK(c.layers().kept.dense == kKept);
+    c.plan.activation_offload = 0;
+    CHECK(c.layers().kept.dense == 0);
+}
+
 TEST_CASE("by hand: four all-to-alls in place of a ring") {
     by_hand::Case c = by_hand::dense();
     c.plan.tensor_parallel = 1, c.plan.context_parallel = 2, c.plan.context_parallel_kind = ContextKind::all_to_all;
