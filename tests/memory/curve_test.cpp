@@ -129,6 +129,17 @@ TEST_CASE("curve by hand: GPipe of 1,000 micro-batches, of which those in the mi
     CHECK(curve->after[1'023] == near(held(0)));
 }
 
+TEST_CASE("curve by hand: of slices, whole micro-batches are left out") {
+    Case c = dense();
+    c.plan.schedule = ScheduleKind::gpipe, c.plan.sequence_length = 512, c.plan.token_slices = 2, c.plan.global_batch = 6 * 1'000;
+    const std::optional<Curve> curve = curve_of(c);
+    REQUIRE(curve);
+    CHECK(curve->micro_batches == 516);  // 258 whole ones of 2,000 slices; 1,484 slices are left out behind the first 258
+    CHECK(curve->ops[257].micro_batch == 257);
+    CHECK(curve->ops[258].micro_batch == 258 + 1'484);
+    CHECK(curve->ops[515].micro_batch == 1'999);
+}
+
 TEST_CASE("calibrated memory by hand: a factor and a constant, spread over all bytes; and never less than a tenth") {
     Plan plan;
     plan.memory_factor = 1.2, plan.memory_extra = 2;

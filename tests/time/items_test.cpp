@@ -224,6 +224,11 @@ TEST_CASE("by hand: a ring of context parallelism") {
     const double far = 2e-3 + 600 * 2 / (0.3 * 5e6), again = 4 * 16 * 1.25 * 15 * 6 * 10 / (2 * kH);
     const double quarter = 2.0 * 3 * 20 * 20 * 3 * 10 / 4 / 4e11 * (1 + 1.5 * 10 * 128 / (3 * 3 * 5.0)) / 4;
     CHECK(c.layers().dense.context_forward == near(3 * (far - quarter + 0.9 * quarter) + again));
+    c = dense();
+    c.plan.tensor_parallel = 4, c.plan.context_parallel = 2, c.plan.gpus = 16, c.hw.gpus_per_node = 8;
+    c.k.attention = 1e6;  // hides nothing
+    // two KV heads for four GPUs: each has one, 4 * 30 * 10 bytes; as far as attention takes no time
+    CHECK(c.layers().dense.context_forward == near(3e-3 + 1'200 / 5e5 + 2 * 16 * 1.25 * 30 * 6 * 10 / (4 * kH), 1e-6));
 }
 
 TEST_CASE("by hand: recomputation") {
