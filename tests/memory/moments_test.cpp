@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "memory/host.h"
 #include "memory/small_cases.h"
 
 using namespace fourfold;
@@ -155,4 +156,62 @@ TEST_CASE("moments by hand: layers of both kinds that wait for their weight grad
     CHECK(c(Item::slice_keys) == -1);
     c.plan.token_slices = 2;  // gradients of 20 values of 2 bytes of each token in three layers
     CHECK(c(Item::slice_keys) == 2 * 3 * 512 * 20.0 * 3);
+}
+
+TEST_CASE("moments by hand: logits of a further token, by the loss's kernel") {
+    Case c = dense();
+    c.stage = 1, c.model.multi_token_layers = 1;
+    // norm 4 * 30 * 48; 7,680 logits; twelve values of a token and what the further layer keeps
+    const double beside = 5'760 + 12 * 30 * 48 + kOfDense;
+    CHECK(c(Item::head) == (6 + 4) * 7'680 + beside);
+    c.plan.loss = Loss::native_fused;
+    CHECK(c(Item::head) == (10 + 4) * 7'680 + beside);
+    c.plan.loss = Loss::gathered;
+    CHECK(c(Item::head) == (14 + 4) * 2 * 7'680 + beside);
+    c.plan.loss = Loss::chunked;
+    CHECK(c(Item::head) == (4 + 4) * 7'680 + beside);
+    c.plan.loss = Loss::tiled;  // in either pass as many as hidden values; 2 * 60 * 48 of gradients
+    CHECK(c(Item::head) == 2 * 60 * 48 / 2 + 2 * 60 * 48 + beside);
+}
+
+TEST_CASE("moments by hand: what LitGPT's matrices of 4 bits read, in layers with experts, too") {
+    Case c = experts();
+    c.plan.pipeline_parallel = 1, c.plan.framework = FrameworkKind::litgpt;
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.frozen_weights = FrozenWeights::nf4;
+    // 60 tokens: 48 and 60 values of six layers over t = 2, 48 and 80 of three; of 60 copies 48 and 24 values of three; 7,680 logits
+    CHECK(c(Item::inputs_before) == 6 * 2 * 60 * 108 / 2.0 + 3 * 2 * 60 * 128 / 2.0 + 3 * 2 * 60 * 72 + 10 * 7'680);
+}
+
+TEST_CASE("moments by hand: shares of gradients come while the first layer works, the embedding's last") {
+    Case c = alone(FrameworkKind::transformers, 3);
+    c.plan.gpus = 4, c.plan.global_batch = 12, c.plan.zero = Zero::weights, c.plan.sequence_length = 2;
+    const StageMemory<double> all = c.memory();
+    const double kept = kept_by_layers(all);
+    // there, without the shares of 4 bytes of one layer in four and of the embedding: more than what is whole where that comes
+    const double end = kept / 6 + all.at_backward - kOfLayer;
+    CHECK(end > 2 * (kWords + kOfLayer));
+    CHECK(c(Item::gradients) == near(4 * kParameters / 4 - (kept + std::max(all.at_head, all.at_backward) - (end - kWords))));
+}
+
+TEST_CASE("by hand: the search for the fullest stage ends behind the first with too many bytes; a node's memory") {
+    Case c = dense();
+    c.model.vocabulary = 12'800;  // the head's stage is the fuller one
+    const double first = c.memory().peak_bytes;
+    c.stage = 1;
+    const double last = c.memory().peak_bytes;
+    REQUIRE(last > first);
+    const Plan read = as_requested(c.plan);
+    const Framework framework = framework_of(read, *catalog().gpu(c.gpu));
+    const auto found = [&](double most) { return fullest_stage(c.model, read, framework, nullptr, most); };
+    CHECK(found(INFINITY).stage == 1);
+    CHECK(found(INFINITY).bytes == last);
+    CHECK(found(first).stage == 1);  // not too many
+    CHECK(found(first - 1).stage == 0);
+    CHECK(found(first - 1).bytes == first);
+    // published runs held up to 1.8 times the states
+    CHECK_FALSE(judge_host(10, 0).has_value());
+    CHECK(judge_host(55, 100) == Fit::fits);
+    CHECK(judge_host(56, 100) == Fit::at_risk);
+    CHECK(judge_host(100, 100) == Fit::at_risk);
+    CHECK(judge_host(101, 100) == Fit::does_not_fit);
 }
