@@ -37,6 +37,9 @@ TEST_CASE("by hand: a matrix multiplication") {
     // 300 x 100: tiles of 256 x 128 take 2, of 128 x 256 take 3, and of 128 x 128 take 3: 0.25*0.2 + 0.75 = 0.8 * 65,536 = 52,428.8,
     // against (0.25*0.3 + 0.75) * 40,960 = 33,792
     CHECK(on.gemm(Pass::input, kMatrix, 5e11, 300, 100, 100) == near(33'792.0 * 116 * 10 / 5e11));
+    // ten tiles of 256 x 128 are one wave; of the others, 20 are two: 65,536 against 131,072 and 2 * 40,960
+    CHECK(on.gemm(Pass::forward, kMatrix, 5e11, 2'560, 128, 100) == near(65'536.0 * 116 * 10 / 5e11));
+    CHECK(on.gemm(Pass::forward, kMatrix, 5e11, 128, 2'560, 100) == near(65'536.0 * 116 * 10 / 5e11));
     CHECK(slow.gemm(Pass::weight, kMatrix, 5e11, 60, 50, 48, 8) == near((2 * (60 * 48 + 48 * 50) + 8 * 60 * 50) / kH));
     CHECK(slow.gemm(Pass::forward, kMatrix, 5e11, 60, 50, 48) == near(16'560 / kH));
     CHECK(slow.rate() == 5e11);
@@ -69,6 +72,12 @@ TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switc
     CHECK(on.collective(6'000, 1) == 0);
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 2e6)));      // three quarters move
     CHECK(on.collective(6'000, 8) == near(2e-3 * 3 + 5'250 / (0.4 * 5e6)));  // three latencies, at the node's rate
+    Timing spans = k;  // half a second for each further node, at a share of the network of its own
+    spans.spanning_latency = 0.5, spans.spanning_network = 0.1;
+    const Cost<double> over(hw, spans);
+    CHECK(over.collective(6'000, 4) == on.collective(6'000, 4));
+    CHECK(over.collective(6'000, 8) == near(2e-3 * 3 + 0.5 + 5'250 / (0.1 * 5e6)));
+    CHECK(over.collective(6'000, 16) == near(2e-3 * 4 + 0.5 * 3 + 5'625 / (0.1 * 5e6)));
     hw.has_switch = false;  // two of four GPUs: one of the three links of a GPU leads to the other
     CHECK(on.collective(6'000, 2) == near(1e-3 + 3'000 / (0.5 * 2e6 / 3)));
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 2e6)));

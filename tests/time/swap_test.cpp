@@ -84,6 +84,10 @@ TEST_CASE("by hand: either half of a split backward pass waits for its part") {
     const Waits w = waits(c, 0.1, 0.2);
     CHECK(w.backward == 0);
     CHECK(w.weight == near(0.342 - 0.15));
+    // shorter layers: of 0.3 s 0.15 are computed again, so that either half of the way, 0.342, is longer than its pass
+    const Waits shorter = waits(c, 0.05, 0.1);
+    CHECK(shorter.backward == near(0.342 - (0.3 + 0.15) / 2));
+    CHECK(shorter.weight == near(0.342 - (0.3 - 0.15) / 2));
 }
 
 TEST_CASE("law: more on the host never makes a step faster; a link without end hides it all") {
