@@ -336,6 +336,9 @@ TEST_CASE("by hand: experts over two GPUs each, in groups at a rate of their own
     c.plan.precision = Precision::bf16;
     CHECK(c.layers().expert.expert_forward == near(exchange(2)));
     c.plan.framework = Plan().framework;
+    c.plan.expert_parallel = 4;  // all of a node: three quarters move
+    CHECK(c.layers().expert.expert_forward == near(2 * (1e-3 + 2 * 60 * 48 * 0.75 / 0.95e6)));
+    c.plan.expert_parallel = 2;
     c.hw.memory = 1e15;  // the rate sets the pace
     const LayerTime before = c.layers().expert;
     for (const double share : {0.5, 2.0}) {

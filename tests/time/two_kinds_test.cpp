@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "time/small_machine.h"
+#include "time/token_slices.h"
 
 using namespace fourfold;
 using namespace fourfold::tests::by_hand;
@@ -62,6 +63,7 @@ TEST_CASE("two kinds by hand: the last stage, of one dense layer and two with ex
     CHECK(part(step, TimeItem::optimizer) == near((34 / 2 + 12) * (5'000 + 6'144.0) / (0.8 * kH / 0.85)));
     c.plan.time_factor = 2;
     CHECK(whole_step(c, of_both_kinds()).seconds == near(2 * step.seconds));
+    CHECK(part(whole_step(c, of_both_kinds()), TimeItem::fixed) == 2 * 0.125);
     c.plan.time_factor = 1;
     // launched ahead: 0.5 + 8.2 s for a dense layer, 10 + 11 for one with experts; the GPU's 8 + 2 * 15 and adding up are hidden
     LayerTimes layers = of_both_kinds();
@@ -145,4 +147,14 @@ TEST_CASE("two kinds by hand: one copy waits for no ring of copies") {
     Case c = dense();
     c.plan.gpus = 4, c.k.shard_latency = 1;
     CHECK(part(whole_step(c, of_both_kinds()), TimeItem::data_traffic) == 0);
+}
+
+TEST_CASE("two kinds by hand: the part of a stage's time that attention takes") {
+    LayerTimes layers;
+    layers.dense.attention_forward = 1, layers.dense.attention_backward = 2, layers.dense.forward = 4, layers.dense.backward = 6;
+    layers.expert.attention_forward = layers.expert.attention_backward = 1, layers.expert.forward = layers.expert.backward = 5;
+    Stage stage;
+    CHECK(attention_part(layers, stage) == 0);
+    stage.dense.held = 3, stage.experts.held = 2;
+    CHECK(attention_part(layers, stage) == near((3 * 3 + 2 * 2) / (3 * 10 + 2 * 10.0)));
 }
