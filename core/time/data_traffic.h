@@ -95,7 +95,7 @@ class DataTraffic {
         // the other direction's copy lies on another stage: within the node only where the node holds the whole pipeline
         const double near_ranks = as_double(p_.gpus) > node ? ranks / as_double(p_.weight_copies()) : ranks;
         const double within = std::max(1.0, std::min(near_ranks, std::floor(node / as_double(p_.tensor_grid()))));
-        const double sharing = as_double(p_.gpus) >= node ? std::max(1.0, node / within) : as_double(p_.tensor_grid());
+        const double sharing = std::max(1.0, node / within);  // counts where copies lie in several nodes alone, all of them full
         const N near = number("D_n", "copies_in_node", "gpus", within);
         const N nodes = named<N>({"D_m", "copy_nodes", ""}, ranks_ / near);
         return {near, nodes, number("D_g", "groups_per_node", "", sharing),

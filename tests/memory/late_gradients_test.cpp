@@ -43,7 +43,7 @@ TEST_CASE("by hand: gradients of one micro-batch come while activations go") {
     const double freed = activations + std::max(all.at_head, all.at_backward) - end;
     CHECK(freed > 0);
     CHECK(freed < 4 * kWhole);
-    CHECK(c(Item::gradients) == doctest::Approx(4 * kWhole - freed).epsilon(1e-12));
+    CHECK(c(Item::gradients) == near(4 * kWhole - freed));
     c.plan.micro_batch = c.plan.global_batch = 300;  // activations leave more room than gradients need
     CHECK(c(Item::gradients) == -1);
     c = alone();
@@ -70,13 +70,13 @@ TEST_CASE("by hand: late gradients in 16 bits, of a tied embedding, and beside h
     StageMemory<double> all = c.memory();
     double end = in_group(all, Group::activations) / 6 + all.at_backward - 2 * 12'288;  // the embedding's gradient comes later
     CHECK(end > 0);
-    CHECK(c(Item::gradients) == doctest::Approx(2 * kWhole - beginning(all) + end).epsilon(1e-12));
+    CHECK(c(Item::gradients) == near(2 * kWhole - beginning(all) + end));
     c = alone();
     c.model.tied = true, c.plan.micro_batch = c.plan.global_batch = 2;
     all = c.memory();
     end = in_group(all, Group::activations) / 6 + all.at_backward;  // that of a tied one is there from the start
     CHECK(end > 4 * 12'288);                                        // more than another one of it
-    CHECK(c(Item::gradients) == doctest::Approx(4 * (kWhole - 12'288) - beginning(all) + end).epsilon(1e-12));
+    CHECK(c(Item::gradients) == near(4 * (kWhole - 12'288) - beginning(all) + end));
     c = alone();
     c.plan.micro_batch = c.plan.global_batch = c.plan.sequence_length = 1;  // one token: the embedding's gradient is larger than all else
     all = c.memory();

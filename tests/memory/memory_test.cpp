@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "model/catalog.h"
+#include "near.h"
 
 using namespace fourfold;
 
@@ -73,7 +74,7 @@ TEST_CASE("state bytes per parameter: 18 whole, 16 with 16-bit gradients, 6 + 12
     const Model model = llama("llama-3.1-8b");
     Plan plan = plan_of(1, 2, 1, 1, 4);
     const double parameters = bytes(fujii2024<double>(model, plan), Item::weights) / 2;
-    CHECK(state(fujii2024<double>(model, plan)) == doctest::Approx(parameters * (6 + 12.0 / 8)).epsilon(1e-14));
+    CHECK(state(fujii2024<double>(model, plan)) == tests::near(parameters * (6 + 12.0 / 8)));
     plan.zero = Zero::none;
     CHECK(state(fujii2024<double>(model, plan)) == parameters * 18);
     plan.gradients_in_fp32 = false;

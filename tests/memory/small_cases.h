@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "memory/memory.h"
 #include "model/catalog.h"
+#include "near.h"
 #include "plan/as_requested.h"
 #include "plan/rules.h"
 #include "plan/stage.h"

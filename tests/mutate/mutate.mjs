@@ -3,7 +3,7 @@
 //   node tests/mutate/mutate.mjs [--count 200] [--seed 1] [--only memory/verdict.cpp] [--at-least 85]
 // Prints every mutant that survived, and the share that died; exits with 1 below --at-least.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -80,7 +80,11 @@ for (const name of ['CMakeLists.txt', 'core', 'tests', 'wasm', 'web/src/native',
         if (name !== 'third_party') throw error;
     }
 }
-const run = (command, args, timeout) => spawnSync(command, args, { encoding: 'utf8', timeout, maxBuffer: 1e9 });
+// The last file that was changed, in this run or in one before: what was built from it may be a mutant's.
+const marker = join(root, 'build/mutate/changed');
+if (existsSync(marker)) utimesSync(join(copy, 'core', readFileSync(marker, 'utf8')), new Date(), new Date());
+// Killed, not asked: doctest catches the signal that asks, and may wait in its handler for ever.
+const run = (command, args, timeout) => spawnSync(command, args, { encoding: 'utf8', timeout, killSignal: 'SIGKILL', maxBuffer: 1e9 });
 const make = (timeout = 900_000) => run('cmake', ['--build', build, '--target', 'fourfold_by_hand'], timeout);
 const passes = () =>
     run(join(build, 'tests/fourfold_by_hand'), [`--test-case-exclude=${MEASURED.join(',')}`, '--minimal', '--abort-after=1'], 900_000).status === 0;
@@ -110,6 +114,7 @@ while (tried < wanted && all.length > 0) {
     const { file, at, was, now } = all.splice(random(all.length), 1)[0];
     const path = join(copy, 'core', file);
     const text = readFileSync(path, 'utf8');
+    writeFileSync(marker, file);
     writeFileSync(path, text.slice(0, at) + now + text.slice(at + was.length));
     if (make().status === 0) {
         ++tried;

@@ -6,7 +6,6 @@
 
 using namespace fourfold;
 using namespace fourfold::tests::by_hand;
-using doctest::Approx;
 
 namespace {
 
@@ -25,14 +24,14 @@ TEST_CASE("adapters by hand: what they read and write, and how many parameters l
     Case c = adapted();
     // Megatron: queries, keys and values 48 -> 100, projection 60 -> 48, gate and up 48 -> 160, down 80 -> 48: 236 read, 356 written, over
     // t
-    CHECK(c.layers().dense.multiply_forward == Approx((kFrozen + 60 * (2 * 236 + 8 * 356) / 2.0) / kH).epsilon(1e-12));
-    CHECK(c.layers().dense.multiply_backward == Approx((kFrozen + 60 * (10 * 236 + 4 * 356) / 2.0) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_forward == near((kFrozen + 60 * (2 * 236 + 8 * 356) / 2.0) / kH));
+    CHECK(c.layers().dense.multiply_backward == near((kFrozen + 60 * (10 * 236 + 4 * 356) / 2.0) / kH));
     CHECK(c.layers().parameters_dense == 4 * (236 + 356) / 2.0);
     CHECK(c.layers().frozen_dense == 2 * kValues);
     CHECK(dense().layers().frozen_dense == 0);
     c.plan.frozen_weights = FrozenWeights::nf4_single;  // 0.5625 bytes are read and 2 written to unpack a value, in both passes
-    CHECK(c.layers().dense.multiply_forward == Approx((kFrozen + 60 * (2 * 236 + 8 * 356) / 2.0 + 2.5625 * kValues) / kH).epsilon(1e-12));
-    CHECK(c.layers().dense.multiply_backward == Approx((kFrozen + 60 * (10 * 236 + 4 * 356) / 2.0 + 2.5625 * kValues) / kH).epsilon(1e-12));
+    CHECK(c.layers().dense.multiply_forward == near((kFrozen + 60 * (2 * 236 + 8 * 356) / 2.0 + 2.5625 * kValues) / kH));
+    CHECK(c.layers().dense.multiply_backward == near((kFrozen + 60 * (10 * 236 + 4 * 356) / 2.0 + 2.5625 * kValues) / kH));
     CHECK(c.layers().frozen_dense == 0.5625 * kValues);
 }
 
@@ -41,8 +40,8 @@ TEST_CASE("adapters by hand: their multiplications, where memory does not set th
     c.hw.memory = 1e15;
     const LayerTime four = c.layers().dense;
     c.plan.lora_rank = 8;  // 4 * 592 / 2 parameters more: two operations a token each, and four in the backward pass, at 5e11
-    CHECK(5e11 * (c.layers().dense.multiply_forward - four.multiply_forward) == Approx(2 * 60 * 1'184).epsilon(1e-9));
-    CHECK(5e11 * (c.layers().dense.multiply_backward - four.multiply_backward) == Approx(4 * 60 * 1'184).epsilon(1e-9));
+    CHECK(5e11 * (c.layers().dense.multiply_forward - four.multiply_forward) == near(2 * 60 * 1'184, 1e-9));
+    CHECK(5e11 * (c.layers().dense.multiply_backward - four.multiply_backward) == near(4 * 60 * 1'184, 1e-9));
     c = adapted();
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
     c.plan.expert_parallel = 2;

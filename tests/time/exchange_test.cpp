@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "api.h"
+#include "near.h"
 #include "support.h"
 
 using namespace fourfold;
@@ -80,13 +81,13 @@ const std::pair<const Json*, PrintedRun> kRuns[] = {{&kSmall, {"all_to_all", fal
 TEST_CASE("of a token's copies, the part that crosses the network") {
     // 64 GPUs are 8 nodes, each one of DeepSeek-V3's 8 groups; a token's 8 experts lie in 4 of them. Nodes reached 4 (1 - (3/4)^8)
     // = 3.59954, of which 7 of 8 are others; divided by 8 copies
-    CHECK(symbol(estimate(deepseek(64)), "copies_between_nodes") == Approx(7.0 / 8 * 4 * (1 - 0.1001129150390625) / 8).epsilon(1e-12));
+    CHECK(symbol(estimate(deepseek(64)), "copies_between_nodes") == near(7.0 / 8 * 4 * (1 - 0.1001129150390625) / 8));
     // 16 GPUs are 2 nodes of 4 groups each; 4 groups reach 2 (1 - (1/2)^4) = 1.875 of them, 8 experts in these 1.875 (1 - (7/15)^8)
-    CHECK(symbol(estimate(deepseek(16)), "copies_between_nodes") == Approx(0.5 * 1.875 * (1 - std::pow(7.0 / 15, 8)) / 8).epsilon(1e-12));
+    CHECK(symbol(estimate(deepseek(16)), "copies_between_nodes") == near(0.5 * 1.875 * (1 - std::pow(7.0 / 15, 8)) / 8));
     Json anywhere = deepseek(64);
     anywhere["model"] = estimate(deepseek(64))["model"]["config"];
     anywhere["model"]["n_group"] = anywhere["model"]["topk_group"] = 1;
-    CHECK(symbol(estimate(anywhere), "copies_between_nodes") == Approx(7 * (1 - std::pow(7.0 / 8, 8)) / 8).epsilon(1e-12));
+    CHECK(symbol(estimate(anywhere), "copies_between_nodes") == near(7 * (1 - std::pow(7.0 / 8, 8)) / 8));
     Json each = deepseek(64);
     each["expert_dispatch"] = "all_to_all";
     CHECK(symbol(estimate(each), "copies_between_nodes") == 7.0 / 8);

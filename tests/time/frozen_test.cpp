@@ -3,6 +3,7 @@
 
 #include "api.h"
 #include "model/catalog.h"
+#include "near.h"
 #include "plan/adapters.h"
 #include "support.h"
 #include "time/step_time.h"
@@ -67,8 +68,7 @@ TEST_CASE("by hand: parameters of all adapters, and bytes of an update") {
     // Muon: five steps of 4 m m n + 2 m m m; queries and projection 4096 x 4096, keys and values 1024 x 4096, three of 4096 x 14336
     const double m = 4'096, k = 1'024, f = 14'336;
     CHECK(muon_flop(model, false) ==
-          doctest::Approx(5 * (2 * 6 * m * m * m + 2 * (4 * k * k * m + 2 * k * k * k) + 3 * (4 * m * m * f + 2 * m * m * m)))
-              .epsilon(1e-12));
+          near(5 * (2 * 6 * m * m * m + 2 * (4 * k * k * m + 2 * k * k * k) + 3 * (4 * m * m * f + 2 * m * m * m))));
 }
 
 TEST_CASE("LoRA: frozen weights count four operations a value instead of six") {
@@ -80,5 +80,5 @@ TEST_CASE("LoRA: frozen weights count four operations a value instead of six") {
     const double lora = model_flop(model, plan, FlopConvention::causal);
     // scores: 32 layers of 2 * 4096 channels, s / 2 tokens of 8192, six each in both
     const double scores = 6.0 * 1'024 * 8'192 * 32 * (8'192 / 2.0) * 8'192;
-    CHECK(lora - scores == doctest::Approx((full - scores) * 4 / 6).epsilon(1e-9));
+    CHECK(lora - scores == near((full - scores) * 4 / 6, 1e-9));
 }

@@ -11,7 +11,6 @@
 
 using namespace fourfold;
 using namespace fourfold::tests::by_hand;
-using doctest::Approx;
 using tests::at;
 using tests::brief;
 using tests::json;
@@ -53,15 +52,15 @@ TEST_CASE("by hand: collectives at measured rates") {
     const Timing k = timing();
     const Cost<double> on(hw, k);
     hw.measured_link = 5e5, hw.measured_node = 1e6, hw.measured_latency = 1e-3;
-    CHECK(on.collective(6'000, 4) == Approx(1e-3 + 4'500 / 5e5).epsilon(1e-12));      // neither 2e6 nor its half counts
-    CHECK(on.collective(6'000, 8) == Approx(3 * 1e-3 + 5'250 / 1e6).epsilon(1e-12));  // three latencies
-    CHECK(on.send_link_rate() == Approx(0.6 * 5e5).epsilon(1e-12));
-    CHECK(on.ring_link_rate() == Approx(0.25 / 0.5 * 5e5).epsilon(1e-12));  // as much less than collectives as before
-    CHECK(on.network_rate(&Timing::pipeline) == Approx(0.5 / 0.4 * 1e6).epsilon(1e-12));
+    CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / 5e5));      // neither 2e6 nor its half counts
+    CHECK(on.collective(6'000, 8) == near(3 * 1e-3 + 5'250 / 1e6));  // three latencies
+    CHECK(on.send_link_rate() == near(0.6 * 5e5));
+    CHECK(on.ring_link_rate() == near(0.25 / 0.5 * 5e5));  // as much less than collectives as before
+    CHECK(on.network_rate(&Timing::pipeline) == near(0.5 / 0.4 * 1e6));
     hw.measured_node = 4.5e6;  // 5.6e6 would be more than the node has
     CHECK(on.network_rate(&Timing::pipeline) == 5e6);
     hw.has_switch = false;  // one of three links
-    CHECK(on.collective(6'000, 2) == Approx(1e-3 + 3'000 / (5e5 / 3)).epsilon(1e-12));
+    CHECK(on.collective(6'000, 2) == near(1e-3 + 3'000 / (5e5 / 3)));
 }
 
 TEST_CASE("by hand: gradients and sends at measured rates") {
@@ -73,13 +72,13 @@ TEST_CASE("by hand: gradients and sends at measured rates") {
     const double P = 1'000, latency = 8 * 1e-3 * 2;
     const auto once = [&](double bytes) { return std::max(bytes / 2 / 5e5, bytes * 2 * 3 / 4 / 1e6) + latency; };
     const double reduce = once(4 * P), gather = once(2 * P);
-    CHECK(data.exposed(P, 0.0, 100, 100) == Approx(0.2 * reduce + reduce / 8 + 0.2 * gather).epsilon(1e-12));
+    CHECK(data.exposed(P, 0.0, 100, 100) == near(0.2 * reduce + reduce / 8 + 0.2 * gather));
     c.plan.zero = Zero::none;
     c.k.bucket_latency = 1e-3 * kBucket.value;  // 1e-3 for each of 2,000 bytes
     const double whole = 2 * reduce + 2;
-    CHECK(DataTraffic<double>(c.plan, c.hw, on).exposed(P, 0.0, 100, 100) == Approx(0.2 * whole + whole / 8).epsilon(1e-12));
+    CHECK(DataTraffic<double>(c.plan, c.hw, on).exposed(P, 0.0, 100, 100) == near(0.2 * whole + whole / 8));
     // 2,880 bytes of each of 4 GPUs
-    CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == Approx(1e-3 + 2'880.0 * 4 / 1.25e6).epsilon(1e-12));
+    CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == near(1e-3 + 2'880.0 * 4 / 1.25e6));
 }
 
 TEST_CASE("law: what the profile's rates and shares come to, said as measured, changes nothing") {
@@ -91,7 +90,7 @@ TEST_CASE("law: what the profile's rates and shares come to, said as measured, c
         said.measured_intra = usual.timing.link * usual.machine.link / 1e9;
         said.measured_inter = usual.timing.network * usual.machine.node / 1e9;
         said.measured_latency = usual.timing.network_latency;
-        CHECK(seconds(job, said) == Approx(usual.step().seconds).epsilon(1e-12));
+        CHECK(seconds(job, said) == near(usual.step().seconds));
     }
 }
 

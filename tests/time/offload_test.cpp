@@ -32,36 +32,36 @@ TEST_CASE("by hand: an update on the host") {
     c.hw.host = 1e12, c.hw.memory = 1e13, c.hw.nvme = 1e11;
     // per parameter: 4 bytes out, 2 bytes in at 0.8e12 byte/s; 80 bytes at 50e9
     const double out = 5e-12, in = 2.5e-12, adam = 1.6e-9;
-    CHECK(small_seconds(c) == Approx(250 * (out + adam + in)).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * (out + adam + in)));
     c.plan.optimizer_offload_overlap = OffloadOverlap::overlapped;
-    CHECK(small_seconds(c) == Approx(250 * adam).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * adam));
     // a group on the GPU: 12 / 0.8e12 + 34 / 0.8e13 = 1.925e-11 against 1.6025e-9 on the host: k = 1 + 1, half of them here, half there;
     // these pass through the host's memory, 24 / 50e9
     c.plan.optimizer_offload_overlap = OffloadOverlap::interleaved;
-    CHECK(small_seconds(c) == Approx(250 * (adam + in + 4.8e-10) / 2).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * (adam + in + 4.8e-10) / 2));
     // 60 times slower to the host: 12 / (0.8e12 / 60) + 4.25e-12 = 9.0425e-10 against 1.6e-9 + 1.5e-10 = 1.75e-9: k = 1 + 1
     c.hw.host = 1e12 / 60;
-    CHECK(small_seconds(c) == Approx(250 * (1.75e-9 + 4.8e-10) / 2).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * (1.75e-9 + 4.8e-10) / 2));
     // 300 times: 4.50425e-9 against 2.35e-9: k = 1 + 2, (2 * 2.35e-9 + 4.8e-10) / 3 is more than the host alone takes
     c.hw.host = 1e12 / 300;
-    CHECK(small_seconds(c) == Approx(250 * adam).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * adam));
     // the drives, of which the four GPUs of a node get a quarter each: 32 * 4 / 1e11 = 1.28e-9
     c.plan.optimizer_offload_target = OffloadTarget::nvme;
-    CHECK(small_seconds(c) == Approx(250 * adam).epsilon(1e-12));  // not the slowest
+    CHECK(small_seconds(c) == near(250 * adam));  // not the slowest
     c.hw.nvme = 1e10;
-    CHECK(small_seconds(c) == Approx(250 * 1.28e-8).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * 1.28e-8));
     c.hw.host = 1e12;
     c.plan.optimizer_offload_overlap = OffloadOverlap::none;
-    CHECK(small_seconds(c) == Approx(250 * (out + adam + in + 1.28e-8)).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * (out + adam + in + 1.28e-8)));
     c.plan.framework = FrameworkKind::megatron_deepspeed;  // Adam in one loop: 30 bytes
-    CHECK(small_seconds(c) == Approx(250 * (out + 6e-10 + in + 1.28e-8)).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * (out + 6e-10 + in + 1.28e-8)));
     c.plan.optimizer_offload_target = OffloadTarget::host;  // its gradients become 32 bits wide on the host
-    CHECK(small_seconds(c) == Approx(250 * (6.9e-10 + 6e-10 + in)).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * (6.9e-10 + 6e-10 + in)));
     c.plan.offload_master_weights = Habit::off;  // weights come back in 32 bits
-    CHECK(small_seconds(c) == Approx(250 * (6.9e-10 + 6e-10 + 2 * in)).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(250 * (6.9e-10 + 6e-10 + 2 * in)));
     c.plan.offload_master_weights = Habit::automatic, c.plan.optimizer_offload_target = OffloadTarget::nvme;
     c.plan.zero = Zero::none;  // nothing is shared
-    CHECK(small_seconds(c) == Approx(500 * (out + 6e-10 + in + 1.28e-8)).epsilon(1e-12));
+    CHECK(small_seconds(c) == near(500 * (out + 6e-10 + in + 1.28e-8)));
 }
 
 TEST_CASE("by hand: experts are shared by fewer GPUs") {
@@ -148,8 +148,8 @@ TEST_CASE("the part of a step on the host has a band of its own") {
     const auto ends = [](double offloaded) {
         const Json answer = offload::answer_to({{"model", "llama-3.1-8b"}, {"gpus", 8}, {"optimizer_offload", offloaded}});
         const double step = offload::step_seconds_of(answer), s = offload::host_seconds_of(answer) / step;
-        CHECK(answer["time"]["low_seconds"].get<double>() / step == Approx(0.91 - 0.11 * s));
-        CHECK(answer["time"]["high_seconds"].get<double>() / step == Approx(1.10 + 1.60 * s));
+        CHECK(answer["time"]["low_seconds"].get<double>() / step == near(0.91 - 0.11 * s));
+        CHECK(answer["time"]["high_seconds"].get<double>() / step == near(1.10 + 1.60 * s));
         return s;
     };
     CHECK(ends(0) == 0);

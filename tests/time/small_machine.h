@@ -3,10 +3,13 @@
 //   the model: h = 48, f = 80 (gated), a = 6 heads, k = 2 KV heads, d = 10, 256 words; t = 2, s = 20 tokens, b = 3: M = 60 tokens
 #pragma once
 #include "memory/memory.h"
+#include "near.h"
 #include "plan/as_requested.h"
 #include "time/step_time.h"
 
 namespace fourfold::tests::by_hand {
+
+using tests::near;
 
 inline constexpr double kH = 1e6;  // bytes per second that kernels reach, 0.85 of the machine's
 

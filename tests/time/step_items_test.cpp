@@ -8,7 +8,6 @@
 
 using namespace fourfold;
 using namespace fourfold::tests::by_hand;
-using doctest::Approx;
 
 namespace {
 
@@ -39,37 +38,37 @@ TEST_CASE("by hand: the items of a step") {
     StepTime<double> step = step_of(c, layers);
     // stages: 3 * 8 s, adding up 3 * 1,000 gradients of 3 bytes, 0.25 of the CPU; the first one 1.5 more, the last one 3
     const double adding = 3'000.0 * 3 / kH, first = 24 + adding + 0.25 + 1.5, last = 24 + adding + 0.25 + 3;
-    CHECK(item(step, TimeItem::multiplications) == Approx(4 * 3 * 3.0).epsilon(1e-12));
-    CHECK(item(step, TimeItem::attention) == Approx(4 * 3 * 1.0).epsilon(1e-12));
-    CHECK(item(step, TimeItem::element_wise) == Approx(4 * 3 * 0.375).epsilon(1e-12));
-    CHECK(item(step, TimeItem::recomputation) == Approx(4 * 3 * 0.75).epsilon(1e-12));
-    CHECK(item(step, TimeItem::tensor_traffic) == Approx(4 * 3 * 1.125).epsilon(1e-12));
-    CHECK(item(step, TimeItem::context_traffic) == Approx(4 * 3 * 0.25).epsilon(1e-12));
-    CHECK(item(step, TimeItem::expert_traffic) == Approx(4 * 3 * 0.5).epsilon(1e-12));
+    CHECK(item(step, TimeItem::multiplications) == near(4 * 3 * 3.0));
+    CHECK(item(step, TimeItem::attention) == near(4 * 3 * 1.0));
+    CHECK(item(step, TimeItem::element_wise) == near(4 * 3 * 0.375));
+    CHECK(item(step, TimeItem::recomputation) == near(4 * 3 * 0.75));
+    CHECK(item(step, TimeItem::tensor_traffic) == near(4 * 3 * 1.125));
+    CHECK(item(step, TimeItem::context_traffic) == near(4 * 3 * 0.25));
+    CHECK(item(step, TimeItem::expert_traffic) == near(4 * 3 * 0.5));
     // 8 - (3 + 1 + 0.375 + 1.125 + 0.25 + 0.5 + 0.75) = 1 second of a layer is waiting, and 0.25 of a micro-batch
-    CHECK(item(step, TimeItem::host) == Approx(4 * (3 * 1.0 + 0.25)).epsilon(1e-12));
-    CHECK(item(step, TimeItem::accumulation) == Approx(4 * adding).epsilon(1e-12));
-    CHECK(item(step, TimeItem::head) == Approx(4 * 3.0).epsilon(1e-12));
-    CHECK(item(step, TimeItem::bubble) == Approx(first).epsilon(1e-12));  // all stages, and three times the slowest, less four times it
+    CHECK(item(step, TimeItem::host) == near(4 * (3 * 1.0 + 0.25)));
+    CHECK(item(step, TimeItem::accumulation) == near(4 * adding));
+    CHECK(item(step, TimeItem::head) == near(4 * 3.0));
+    CHECK(item(step, TimeItem::bubble) == near(first));  // all stages, and three times the slowest, less four times it
     // 2 * 60 * 48 / 2 = 2,880 bytes; two nodes: 2e-3 + 2,880 * 4 / (0.5 * 5e6); min(4, 8 / 2) GPUs send at once
     const double send = 2e-3 + 2'880.0 * 4 / 2.5e6;
-    CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == Approx(send).epsilon(1e-12));
-    CHECK(item(step, TimeItem::pipeline_traffic) == Approx((2 + 3) * send).epsilon(1e-12));
+    CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == near(send));
+    CHECK(item(step, TimeItem::pipeline_traffic) == near((2 + 3) * send));
     CHECK(step.forward == 7.5);
     CHECK(step.backward == 16.5);
     // the last stage holds most: 3,000 and the head's 6,144. Two copies: floor(4 / 2) = 2 in a node, one group of 2 beside: all within
     const double P = 9'144, latency = 8 * 2e-3;
     const double reduce = 4 * P / 2 / (0.5 * 2e6) + latency, gather = 2 * P / 2 / (0.5 * 2e6) + latency;
-    CHECK(item(step, TimeItem::data_traffic) == Approx(0.2 * reduce + reduce / 8 + 0.2 * gather).epsilon(1e-12));
-    CHECK(item(step, TimeItem::optimizer) == Approx((34 * P / 2 + 12 * P) / (0.8 * kH / 0.85)).epsilon(1e-12));
+    CHECK(item(step, TimeItem::data_traffic) == near(0.2 * reduce + reduce / 8 + 0.2 * gather));
+    CHECK(item(step, TimeItem::optimizer) == near((34 * P / 2 + 12 * P) / (0.8 * kH / 0.85)));
     CHECK(item(step, TimeItem::fixed) == 0.125);
     double sum = 0;
     for (const double one : step.items) sum += one;
-    CHECK(step.seconds == Approx(sum).epsilon(1e-12));
+    CHECK(step.seconds == near(sum));
     // two nodes: one doubling, a hundredth slower
     const double before = 4 * last + first + 5 * send + item(step, TimeItem::data_traffic) + item(step, TimeItem::optimizer) + 0.125;
-    CHECK(step.seconds == Approx(1.01 * before).epsilon(1e-12));
-    CHECK(item(step, TimeItem::stalls) == Approx(0.01 * before).epsilon(1e-12));
+    CHECK(step.seconds == near(1.01 * before));
+    CHECK(item(step, TimeItem::stalls) == near(0.01 * before));
 }
 
 TEST_CASE("by hand: traffic between copies over nodes, and without overlap") {
@@ -79,27 +78,27 @@ TEST_CASE("by hand: traffic between copies over nodes, and without overlap") {
     const double P = 9'144, latency = 8 * 2e-3 * 2;  // log2(4)
     const auto both = [&](double bytes) { return std::max(bytes / 2 / (0.5 * 2e6), bytes * 2 * 3 / 4 / (0.4 * 5e6)) + latency; };
     const double reduce = both(4 * P), gather = both(2 * P);
-    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(0.2 * reduce + reduce / 8 + 0.2 * gather).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == near(0.2 * reduce + reduce / 8 + 0.2 * gather));
     c.plan.overlap_gradients = false;
-    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(reduce + 0.2 * gather).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == near(reduce + 0.2 * gather));
     c.plan.overlap_parameters = false;
-    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(reduce + gather).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == near(reduce + gather));
     c.plan.gradients_in_fp32 = false;
-    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(2 * gather).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == near(2 * gather));
     c.plan.zero = Zero::none;  // an all-reduce is both
-    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == Approx(2 * gather).epsilon(1e-12));
-    CHECK(item(step_of(c, layers), TimeItem::optimizer) == Approx((34 * P + 12 * P) / (0.8 * kH / 0.85)).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::data_traffic) == near(2 * gather));
+    CHECK(item(step_of(c, layers), TimeItem::optimizer) == near((34 * P + 12 * P) / (0.8 * kH / 0.85)));
     c.plan.zero = Zero::weights;  // for every one of the 4 micro-batches: gathered twice, shared out once
-    CHECK(item(step_of(c, layers), TimeItem::weight_traffic) == Approx(4 * 3 * gather).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::weight_traffic) == near(4 * 3 * gather));
     CHECK(item(step_of(c, layers), TimeItem::data_traffic) == 0);
     c.plan.zero = Zero::optimizer;
     c.plan.optimizer_offload = 0.5;  // half of the update on the host: offload_test.cpp
-    CHECK(item(step_of(c, layers), TimeItem::optimizer) == Approx((0.5 * 34 * P / 8 + 12 * P) / (0.8 * kH / 0.85)).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::optimizer) == near((0.5 * 34 * P / 8 + 12 * P) / (0.8 * kH / 0.85)));
     CHECK(item(step_of(c, layers), TimeItem::host_optimizer) > 0);
     const DataCollective parts = data_collective_parts(c.plan, c.hw, c.k, 1'000);
-    CHECK(parts.inside == Approx(500 / (0.5 * 2e6)).epsilon(1e-12));
-    CHECK(parts.across == Approx(1'000 * 2 * 3 / 4.0).epsilon(1e-12));
-    CHECK(parts.fixed == Approx(latency).epsilon(1e-12));
+    CHECK(parts.inside == near(500 / (0.5 * 2e6)));
+    CHECK(parts.across == near(1'000 * 2 * 3 / 4.0));
+    CHECK(parts.fixed == near(latency));
 }
 
 TEST_CASE("by hand: schedules") {
@@ -107,34 +106,34 @@ TEST_CASE("by hand: schedules") {
     c.plan.gpus = 4, c.plan.global_batch = 12;  // one node: sends go over its links, 2,880 / (0.6 * 0.5 * 2e6)
     const LayerTimes layers = invented();
     const double adding = 9e-3, first = 24 + adding + 1.5, send = 1e-3 + 2'880 / 6e5;
-    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == Approx(5 * send).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == near(5 * send));
     c.plan.virtual_stages = 3;  // a third of the bubble; a micro-batch passes the border three times, both ways
-    CHECK(item(step_of(c, layers), TimeItem::bubble) == Approx(first / 3).epsilon(1e-12));
-    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == Approx((2 + 2 * 4 * 3) * send).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::bubble) == near(first / 3));
+    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == near((2 + 2 * 4 * 3) * send));
     c.plan.overlap_pipeline = true;  // a quarter is felt
-    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == Approx((2 + 2 * 4 * 3 * 0.25) * send).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == near((2 + 2 * 4 * 3 * 0.25) * send));
     c = dense();
     c.plan.gpus = 12, c.plan.pipeline_parallel = 3;  // two layers a stage
     const double stage = 16 + 6e-3;
     const StepTime<double> three = step_of(c, layers);
-    CHECK(item(three, TimeItem::bubble) == Approx(stage + 1.5 + stage).epsilon(1e-12));
+    CHECK(item(three, TimeItem::bubble) == near(stage + 1.5 + stage));
     const double far = 2e-3 + 2'880.0 * 4 / 2.5e6;
-    CHECK(item(three, TimeItem::pipeline_traffic) == Approx((4 + 2 * 3) * far).epsilon(1e-12));
+    CHECK(item(three, TimeItem::pipeline_traffic) == near((4 + 2 * 3) * far));
     c.plan.recompute = Recompute::block, c.plan.recompute_layers = 1;  // one of two layers: half of 0.75 more for each
-    CHECK(item(step_of(c, layers), TimeItem::recomputation) == Approx(4 * 2 * 0.375).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::recomputation) == near(4 * 2 * 0.375));
     c = dense();
     c.plan.pipeline_parallel = 1, c.plan.gpus = 4;
     const StepTime<double> one = step_of(c, layers);
     CHECK(item(one, TimeItem::bubble) == 0);
     CHECK(item(one, TimeItem::pipeline_traffic) == 0);
-    CHECK(item(one, TimeItem::head) == Approx(4 * 4.5).epsilon(1e-12));
+    CHECK(item(one, TimeItem::head) == near(4 * 4.5));
     CHECK(item(one, TimeItem::stalls) == 0);
     c.k.stall = 0.1, c.k.noise_groups = 1;  // one other group of GPUs: 0.1 * 1 * ln(1 + 1 / 1) for each of 4 micro-batches
-    CHECK(item(step_of(c, layers), TimeItem::stalls) == Approx(4 * 0.1 * std::log(2)).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::stalls) == near(4 * 0.1 * std::log(2)));
     const double seconds = step_of(c, layers).seconds;
     c.plan.time_factor = 1.5;
-    CHECK(step_of(c, layers).seconds == Approx(1.5 * seconds).epsilon(1e-12));
-    CHECK(step_of(c, layers).forward == Approx(1.5 * 15).epsilon(1e-12));
+    CHECK(step_of(c, layers).seconds == near(1.5 * seconds));
+    CHECK(step_of(c, layers).forward == near(1.5 * 15));
 }
 
 TEST_CASE("by hand: how long each operation of a schedule takes") {
@@ -144,14 +143,14 @@ TEST_CASE("by hand: how long each operation of a schedule takes") {
     const OpTimes times = op_times(c.model, c.plan, c.hw, c.k, layers, Stages(c.model, c.plan));
     REQUIRE(times.forward.size() == 2);
     // B: half of the backward pass and of what is recomputed or sent to experts, (5.5 + 0.75 + 0.3125) / 2; W: the rest, and adding up
-    CHECK(times.forward[0] == Approx(3 * 2.5 + 0.5).epsilon(1e-12));
-    CHECK(times.backward[0] == Approx(3 * 3.28125 + 0.5).epsilon(1e-12));
-    CHECK(times.weight[0] == Approx(3 * (2.21875 + 3e-3) + 0.5).epsilon(1e-12));
-    CHECK(times.forward[1] == Approx(3 * 2.5 + 1).epsilon(1e-12));
-    CHECK(times.transfer == Approx(2e-3 + 2'880.0 * 4 / 2.5e6).epsilon(1e-12));
+    CHECK(times.forward[0] == near(3 * 2.5 + 0.5));
+    CHECK(times.backward[0] == near(3 * 3.28125 + 0.5));
+    CHECK(times.weight[0] == near(3 * (2.21875 + 3e-3) + 0.5));
+    CHECK(times.forward[1] == near(3 * 2.5 + 1));
+    CHECK(times.transfer == near(2e-3 + 2'880.0 * 4 / 2.5e6));
     c.plan.schedule = ScheduleKind::one_f_one_b;
     const OpTimes whole = op_times(c.model, c.plan, c.hw, c.k, layers, Stages(c.model, c.plan));
-    CHECK(whole.backward[1] == Approx(3 * (5.5 + 3e-3) + 2).epsilon(1e-12));
+    CHECK(whole.backward[1] == near(3 * (5.5 + 3e-3) + 2));
     CHECK(whole.weight[1] == 0);
 }
 
@@ -161,16 +160,16 @@ TEST_CASE("by hand: a CPU that launches whole micro-batches ahead") {
     layers.dense.launch_forward = 4, layers.dense.launch_backward = 4.7;  // 3 layers: 26.1; the stages work 25.509 and 27.009
     const Stages stages(c.model, c.plan);
     const Pace pace = pace_of(c.model, c.plan, c.hw, c.k, layers, stages, true);
-    CHECK(pace.stage_seconds[0] == Approx(26.1).epsilon(1e-12));
-    CHECK(pace.stage_seconds[1] == Approx(27.009).epsilon(1e-12));
-    CHECK(item(step_of(c, layers), TimeItem::host) == Approx(0));
+    CHECK(pace.stage_seconds[0] == near(26.1));
+    CHECK(pace.stage_seconds[1] == near(27.009));
+    CHECK(item(step_of(c, layers), TimeItem::host) == 0);
     const OpTimes times = op_times(c.model, c.plan, c.hw, c.k, layers, stages);
-    CHECK(times.forward[0] == Approx((7.5 + 0.5) * 26.1 / 25.509).epsilon(1e-12));
-    CHECK(times.forward[0] + times.backward[0] == Approx(26.1).epsilon(1e-12));
-    CHECK(times.forward[1] + times.backward[1] == Approx(27.009).epsilon(1e-12));
+    CHECK(times.forward[0] == near((7.5 + 0.5) * 26.1 / 25.509));
+    CHECK(times.forward[0] + times.backward[0] == near(26.1));
+    CHECK(times.forward[1] + times.backward[1] == near(27.009));
     layers.dense.launch_backward = 5.5;  // 28.5: the head's work is hidden, too
-    CHECK(item(step_of(c, layers), TimeItem::host) == Approx(4 * (28.5 - 25.509)).epsilon(1e-12));
-    CHECK(step_of(c, layers).forward == Approx(3 * 4).epsilon(1e-12));
+    CHECK(item(step_of(c, layers), TimeItem::host) == near(4 * (28.5 - 25.509)));
+    CHECK(step_of(c, layers).forward == near(3 * 4));
 }
 
 TEST_CASE("by hand: what the profiles of GPU, cluster and plan make of the machine") {

@@ -10,6 +10,7 @@
 
 #include "memory/judged_runs.h"
 #include "model/catalog.h"
+#include "near.h"
 #include "random_cases.h"
 #include "time/timed_runs.h"
 
@@ -130,8 +131,8 @@ TEST_CASE("FLOP of a step: Llama 3.1 8B by hand, and the conventions differ in t
     // per token, twice for multiply and add, three times for forward and backward: QKV and output, feed-forward, logits; then the scores
     const double weights = 32.0 * (4'096 * (4'096 + 2 * 1'024) + 4'096 * 4'096 + 3 * 4'096 * 14'336) + 4'096.0 * 128'256;
     const double scores = 32.0 * 2 * 8'192 * 4'096, tokens = 8'192.0 * 1'024;
-    CHECK(model_flop(llama, plan, FlopConvention::full) == doctest::Approx(6 * tokens * (weights + scores)));
-    CHECK(model_flop(llama, plan, FlopConvention::causal) == doctest::Approx(6 * tokens * (weights + scores / 2)));
+    CHECK(model_flop(llama, plan, FlopConvention::full) == tests::near(6 * tokens * (weights + scores)));
+    CHECK(model_flop(llama, plan, FlopConvention::causal) == tests::near(6 * tokens * (weights + scores / 2)));
 }
 
 TEST_CASE("step time: traced and plain agree, the terms sum to the step, none is negative or infinite") {
@@ -155,7 +156,7 @@ TEST_CASE("step time: traced and plain agree, the terms sum to the step, none is
             CHECK(plain.items[k] == traced.items[k].value());
             sum += plain.items[k];
         }
-        CHECK(sum == doctest::Approx(plain.seconds).epsilon(1e-9));
+        CHECK(sum == tests::near(plain.seconds, 1e-9));
         CHECK(plain.seconds >= model_flop(model, plan, FlopConvention::causal) / (machine.peak * static_cast<double>(plan.gpus)));
         for (double Machine::*const one :
              {&Machine::peak, &Machine::peak_16, &Machine::memory, &Machine::link, &Machine::node, &Machine::host}) {

@@ -1,0 +1,84 @@
+// What GPUs with the same weights send each other, worked by hand (time/small_machine.h): nodes of 4 GPUs.
+#include <doctest/doctest.h>
+
+#include "time/small_machine.h"
+
+using namespace fourfold;
+using namespace fourfold::tests::by_hand;
+
+namespace {
+
+DataCollective sent(const Case& c) { return data_collective_parts(c.plan, c.hw, c.k, 1'000); }
+
+// Seconds of data-parallel traffic that no pass hides, with layers of 1,000 parameters.
+double exposed(Case c, TimeItem which = TimeItem::data_traffic) {
+    c.plan.overlap_gradients = c.plan.overlap_parameters = false;
+    LayerTimes layers;
+    layers.parameters_dense = 1'000;
+    const StepTime<double> step = step_time<double>(c.model, c.plan, c.framework(), c.hw, c.k, layers);
+    return step.items[static_cast<std::size_t>(which)];
+}
+constexpr double kLatency = 8 * 2e-3;  // of two nodes, and at least
+
+}  // namespace
+
+TEST_CASE("copies by hand: inside a node and across") {
+    Case c = dense();  // 8 GPUs, t = 2, p = 2: two copies in one node
+    CHECK(sent(c).inside_bytes == 500);
+    CHECK(sent(c).inside == near(500 / 1e6));
+    CHECK(sent(c).across == 0);
+    CHECK(sent(c).fixed == near(kLatency));
+    c.plan.tensor_parallel = 4, c.plan.pipeline_parallel = 1;  // a node each: all four GPUs send half of it at once
+    CHECK(sent(c).inside_bytes == 0);
+    CHECK(sent(c).across == near(2'000));
+    c.plan.gpus = 4;  // one copy
+    CHECK(sent(c).fixed == 0);
+    c = dense();
+    c.plan.gpus = 64;  // 16 copies on 8 nodes of 2: 7 eighths, twice; three doublings
+    CHECK(sent(c).across == near(1'000 * 2 * 7 / 8.0));
+    CHECK(sent(c).fixed == near(3 * kLatency));
+}
+
+TEST_CASE("copies by hand: a pipeline of two directions holds every layer twice") {
+    Case c = dense();
+    c.plan.schedule = ScheduleKind::dualpipe;  // four copies; the other direction's lie on the other stage, in the other node
+    CHECK(sent(c).inside_bytes == 500);
+    CHECK(sent(c).across == near(1'000 * 2 / 2.0));
+    CHECK(sent(c).fixed == near(kLatency));
+    c.hw.gpus_per_node = 8;  // all in one node
+    CHECK(sent(c).inside_bytes == 750);
+    CHECK(sent(c).across == 0);
+}
+
+TEST_CASE("copies by hand: seconds of a step") {
+    Case c = dense();
+    c.plan.tensor_parallel = 4, c.plan.pipeline_parallel = 1;
+    // six layers, embedding and head of 512 / 4 * 48 each: 18,288 parameters. Gradients of 4 bytes, then weights of 2
+    const double P = 6'000 + 2 * 6'144, across = 4 * 0.5 / (0.4 * 5e6);
+    CHECK(exposed(c) == near((4 + 2) * P * across + 2 * kLatency));
+    c.k.shard_latency = 0.01;  // six layers, two copies
+    CHECK(exposed(c) == near((4 + 2) * P * across + 2 * kLatency + 0.01 * 6 * 2));
+    c.k.bucket_latency = 0.5;  // of all-reduces alone
+    CHECK(exposed(c) == near((4 + 2) * P * across + 2 * kLatency + 0.01 * 6 * 2));
+    c.plan.zero = Zero::none;  // an all-reduce of 4 bytes is two passes; 2 bytes a parameter fill buckets of 25 MiB
+    CHECK(exposed(c) == near(2 * 4 * P * across + 2 * kLatency + 0.5 * 2 * P / (25.0 * 1'024 * 1'024)));
+    c.plan.tensor_parallel = 2, c.plan.gpus = 4;  // one node: no buckets wait. Embedding and head 256 / 2 * 48
+    CHECK(exposed(c) == near(2 * (4 * P / 2 / 1e6 + kLatency)));
+    c.plan.zero = Zero::weights, c.k.shard_latency = 0;  // every micro-batch, 24 / (3 * 2) = 4: gathered twice
+    CHECK(exposed(c) == 0);
+    CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * ((4 + 2 * 2) * P / 2 / 1e6 + 3 * kLatency)));
+    c.plan.trained = TrainedPart::lora;  // frozen embedding and head of 2 bytes are gathered with what learns
+    CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * ((4 * 6'000 + 2 * (2 * 6'000 + 2 * 2 * 6'144.0)) / 2 / 1e6 + 3 * kLatency)));
+}
+
+TEST_CASE("copies by hand: a pipeline of two directions that is too long to be played fills and drains half as long") {
+    Case c = dense();
+    c.model.layers = 50;
+    c.plan.schedule = ScheduleKind::dualpipe, c.plan.pipeline_parallel = 50, c.plan.gpus = 200, c.plan.global_batch = 600;
+    LayerTimes layers;
+    layers.dense.forward = 1, layers.dense.backward = 2, layers.head = 4, layers.embedding = 2;
+    // a stage works on a micro-batch of each direction, on one layer each: 6 s; the ends of both lie on the first and the last stage: 12 s.
+    // Together 48 * 6 + 2 * 12 = 312 s
+    const StepTime<double> step = step_time<double>(c.model, c.plan, c.framework(), c.hw, c.k, layers);
+    CHECK(step.items[static_cast<std::size_t>(TimeItem::bubble)] == near((312 - 12) / 2.0));
+}

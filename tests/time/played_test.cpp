@@ -1,0 +1,126 @@
+// How long a pipeline takes whose schedule has no closed form, and step times one after the other from one timer: by hand, and laws.
+#include <doctest/doctest.h>
+
+#include "model/catalog.h"
+#include "plan/rules.h"
+#include "random_cases.h"
+#include "time/op_times.h"
+#include "time/small_machine.h"
+
+using namespace fourfold;
+using namespace fourfold::tests::by_hand;
+
+namespace {
+
+// Layers whose traffic to experts is as long as their work.
+LayerTimes with_traffic(double unit) {
+    LayerTimes l;
+    l.dense.forward = 2.5 * unit, l.dense.backward = 5.5 * unit, l.dense.recomputed = 0.75 * unit;
+    l.dense.expert_forward = 1.5 * unit, l.dense.expert_backward = 1.75 * unit;
+    l.head = 3 * unit, l.embedding = 1.5 * unit;
+    return l;
+}
+PlayedStep played_part(const Case& c, const LayerTimes& layers) {
+    const Stages stages(c.model, c.plan);
+    return played_step(c.model, c.plan, c.hw, c.k, layers, stages, pace_of(c.model, c.plan, c.hw, c.k, layers, stages, false));
+}
+// The same, with every micro-batch played.
+struct Whole {
+    double makespan, with_transfers;
+    std::vector<double> busy;
+    OpTimes times;
+};
+Whole played_whole(const Case& c, const LayerTimes& layers) {
+    OpTimes times = op_times(c.model, c.plan, c.hw, c.k, layers, Stages(c.model, c.plan));
+    const Schedule schedule =
+        make_schedule(c.plan.schedule, static_cast<std::int32_t>(c.plan.pipeline_parallel),
+                      static_cast<std::int32_t>(c.plan.pieces_per_stage()), static_cast<std::int32_t>(c.plan.micro_batches()));
+    const auto with = play(schedule, times);
+    times.transfer = 0;
+    const auto without = play(schedule, times);
+    REQUIRE(with);
+    REQUIRE(without);
+    return {without->makespan, with->makespan, without->busy, times};
+}
+
+}  // namespace
+
+TEST_CASE("played by hand: pipelines of 2 to 48 stages whose schedule has no closed form") {
+    Plan plan;
+    plan.schedule = ScheduleKind::zero_bubble_h1;
+    for (const std::int64_t stages : {1, 2, 47, 48, 49}) {
+        plan.pipeline_parallel = stages;
+        CAPTURE(stages);
+        CHECK(is_played(plan) == (stages >= 2 && stages <= 48));
+    }
+    plan.pipeline_parallel = 2, plan.schedule = ScheduleKind::one_f_one_b;
+    CHECK_FALSE(is_played(plan));
+}
+
+TEST_CASE("played, law: once a pipeline repeats itself, a further micro-batch takes the slowest stage's time") {
+    Case c = dense();
+    c.plan.schedule = ScheduleKind::zero_bubble_h1;
+    for (const std::int64_t micro_batches : {1, 2, 7, 8, 9, 10, 40}) {
+        c.plan.global_batch = 6 * micro_batches;
+        CAPTURE(micro_batches);
+        const PlayedStep step = played_part(c, with_traffic(1));
+        CHECK(step.together == near(played_whole(c, with_traffic(1)).makespan));
+        CHECK(step.transfers == 0);
+        CHECK(step.hidden == 0);
+    }
+}
+
+TEST_CASE("played, law: pairs hide what the slowest stage's work exceeds its time by, and a further pair takes its own time") {
+    for (const ScheduleKind kind : {ScheduleKind::dualpipe, ScheduleKind::dualpipe_v})
+        for (const double unit : {1.0, 1e-3})
+            for (const std::int64_t micro_batches : {4, 8, 10, 40}) {
+                Case c = dense();
+                c.plan.schedule = kind, c.plan.virtual_stages = kind == ScheduleKind::dualpipe_v ? 2 : 1;
+                c.model.layers = 8, c.plan.global_batch = 6 * micro_batches;
+                if (kind == ScheduleKind::dualpipe_v) {  // the last stage, which holds the second and the third piece, sets the pace
+                    Problems problems;
+                    set_notation(c.plan, "Et|ttt|ttt|tL", problems);
+                    REQUIRE(problems.empty());
+                }
+                CAPTURE(static_cast<int>(kind));
+                CAPTURE(micro_batches);
+                CAPTURE(unit);
+                const LayerTimes layers = with_traffic(unit);
+                const PlayedStep step = played_part(c, layers);
+                const Whole whole = played_whole(c, layers);
+                CHECK(step.together == near(whole.makespan));
+                if (micro_batches <= 8) CHECK(step.transfers == near(whole.with_transfers - whole.makespan));
+                // of the stage that sets the pace: half of the micro-batches pass each piece where there are two copies
+                const std::size_t pieces = 2, first = kind == ScheduleKind::dualpipe_v ? pieces : 0;
+                double work = 0;
+                for (std::size_t i = first; i < first + pieces; ++i)
+                    work += whole.times.forward[i] + whole.times.backward[i] + whole.times.weight[i];
+                const double passes = static_cast<double>(micro_batches) / (kind == ScheduleKind::dualpipe ? 2 : 1);
+                CHECK(step.hidden == near(work * passes - whole.busy[first / pieces], 1e-9));
+                CHECK(step.hidden > 0);
+            }
+}
+
+TEST_CASE("law: a timer that remembers layers answers as one that has never been asked") {
+    tests::Random random(83);
+    const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
+    int asked = 0;
+    for (int k = 0; k < (tests::kSlowBuild ? 3 : 20); ++k) {
+        const Model model = tests::random_model(random);
+        const Plan like = tests::random_legal_plan(random, model);
+        StepTimer remembers(model, gpu, nullptr, like);
+        for (int i = 0; i < 100; ++i) {
+            Plan p = like;
+            p.micro_batch = random.from(1, 2), p.tensor_parallel = random.one_of<std::int64_t>({1, like.tensor_parallel});
+            p.recompute = random.one_of({Recompute::none, Recompute::selective, Recompute::full});
+            p.recompute_modules = random.one_of<std::uint32_t>({core_attn, layernorm, mlp});
+            p.sequence_parallel = random.coin(), p.expert_overlap = random.coin();
+            p.zero = random.one_of({Zero::none, Zero::optimizer, Zero::weights});
+            p.activation_offload = random.one_of({0.0, 0.25, 1.0});
+            if (!is_legal(model, p)) continue;
+            ++asked;
+            CHECK(remembers.seconds(p) == StepTimer(model, gpu, nullptr, like).seconds(p));
+        }
+    }
+    CHECK(asked > (tests::kSlowBuild ? 20 : 200));
+}
