@@ -66,6 +66,7 @@ static void set_habits(Plan& plan) {
         plan.*habit = random.one_of({Habit::automatic, Habit::automatic, Habit::on, Habit::off});
     plan.cuda_graphs = random.one_of({CudaGraphs::none, CudaGraphs::none, CudaGraphs::layers, CudaGraphs::step});
     plan.fully_shard = random.one_of({Habit::automatic, Habit::automatic, Habit::on, Habit::off});
+    plan.sync_each_micro_batch = random.one_of({Habit::automatic, Habit::automatic, Habit::on, Habit::off});
 }
 
 Plan random_plan(Random& random) {

@@ -114,9 +114,9 @@ void propose_states(Proposals& propose, const Plan& plan, const Framework& frame
         zero(Zero::gradients, "change.zero_gradients", "touches.gradients_often");
         zero(Zero::weights, "change.zero_weights", "touches.weights_often");
     }
-    // FSDP sends nothing while micro-batches are added up: until then each GPU has whole gradients
-    if (fully_shards(plan, framework) && plan.adds_up())
-        propose.add("change.shard_by_deepspeed", "touches.gradients_often", [](Plan& p) { p.fully_shard = Habit::off; });
+    const bool shares_gradients = plan.zero == Zero::gradients || plan.zero == Zero::weights;
+    if (shares_gradients && plan.adds_up() && !framework.sync_each_micro_batch)
+        propose.add("change.sync_each_micro_batch", "touches.gradients_often", [](Plan& p) { p.sync_each_micro_batch = Habit::on; });
     if (plan.shard_replicas > 1) propose.add("change.one_copy_of_shards", "touches.data_traffic", [](Plan& p) { p.shard_replicas = 1; });
     if (plan.gradients_in_fp32)
         propose.add("change.gradients_16_bit", "touches.gradient_digits", [](Plan& p) { p.gradients_in_fp32 = false; });

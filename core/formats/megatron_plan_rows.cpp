@@ -298,6 +298,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"attention_mask", leave_changed},
     {"deferred_embedding_gradient", leave_changed},
     {"fully_shard", leave_changed},
+    {"sync_each_micro_batch", leave_changed},
     {"trained", leave_changed},
     {"lora_rank", leave_changed},
     {"lora_targets", leave_changed},

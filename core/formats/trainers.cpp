@@ -131,7 +131,7 @@ static std::string fsdp_words(Import& in) {
 void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key) {
     const std::string strategy_key = joined({prefix, "sharding_strategy"}), again_key = joined({prefix, "reshard_after_forward"});
     const auto version = in.whole(version_key, "fully_shard");
-    if (version == 2) in.job["fully_shard"] = "on";
+    in.job["fully_shard"] = version == 2 ? "on" : "off";
     const auto strategy = in.text(strategy_key, "zero"), again = in.text(again_key, "zero");
     const std::string listed = fsdp_words(in);
     const std::string usual = listed.find("shard") != std::string::npos ? listed : "full_shard";
@@ -253,12 +253,14 @@ void read_liger(Import& in) {
     if (all || in.on("liger_fused_linear_cross_entropy", "loss") || in.on("cut_cross_entropy", "loss")) in.job["loss"] = "tiled";
 }
 
-// Transformers counts ZeRO-2 and 3 as FSDP of the second version: DeepSpeed, and FSDP where no version is said, hold more.
+// Transformers counts ZeRO-2 and 3 as FSDP of the second version, which sends gradients once per step. DeepSpeed is neither.
 static void settle_sharding(Import& in) {
-    if (in.job.value("framework", "") != "transformers") return in.job.erase("fully_shard"), void();
-    const std::string zero = in.job.value("zero", "");
-    const bool second = in.job.erase("fully_shard") > 0;
-    if (!second && (zero == "gradients" || zero == "weights")) in.job["fully_shard"] = "off";
+    const std::string zero = in.job.value("zero", ""), version = in.job.value("fully_shard", "");
+    in.job.erase("fully_shard");
+    if (in.job.value("framework", "") != "transformers" || (zero != "gradients" && zero != "weights")) return;
+    if (version != "on") in.job["fully_shard"] = "off";
+    const bool each = in.on("accelerator_config.gradient_accumulation_kwargs.sync_each_batch", "sync_each_micro_batch");
+    if (each || version.empty()) in.job["sync_each_micro_batch"] = "on";
 }
 
 void ask_rest(Import& in) {

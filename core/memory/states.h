@@ -133,7 +133,9 @@ class States : Symbols<N> {
         const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         const N mine = share(all);
         // those that are shared out wait where they are used (ZeRO-Offload, section 4)
-        if (fully_shards())
+        if (shares_gradients() && p_.adds_up() && !fw_.sync_each_micro_batch)
+            whole_until_sent(all);
+        else if (fully_shards())
             gradients_of_shards(all);
         else if (!shares_gradients())
             gradients(gradient * whole(all));
@@ -147,7 +149,8 @@ class States : Symbols<N> {
     void gradients(const N& bytes) {
         if (p_.updates_in_backward() && !fw_.gradient_fusion) return;
         const bool alone = p_.data_parallel() * p_.context_parallel == 1;
-        if (row_of(p_.framework).averages_in_buckets && !alone) return beside_buckets(bytes);
+        const bool copies = p_.zero == Zero::none && !alone;  // DeepSpeed and FSDP share out something, and have no such buckets
+        if (row_of(p_.framework).averages_in_buckets && copies) return beside_buckets(bytes);
         if (frees_gradients(p_))
             result_.late_gradients = bytes;
         else
@@ -165,15 +168,20 @@ class States : Symbols<N> {
         items_.add(Item::gradients, number("c_g", "gradient_copies", "", 2) * bytes);
         between_steps_ -= value_of(bytes);
     }
-    // While micro-batches are added up nothing is sent, and gradients are whole (FSDPModule.set_requires_gradient_sync). Otherwise shares
-    // of them come late, in the weights' own format.
+    // In 16 bits, as the weights that a pass sees (framework.h).
+    [[gnu::noinline]] void whole_until_sent(const Both& all) {
+        const N bytes = 2 * whole(all);
+        items_.add(Item::gradients, bytes);
+        between_steps_ -= value_of(bytes);
+    }
+    // Shares in the weights' own format: they come late, or stay where micro-batches are added up.
     [[gnu::noinline]] void gradients_of_shards(const Both& all) {
-        if (p_.adds_up()) {
-            const N bytes = 2 * whole(all);
+        if (p_.optimizer_offload >= 1) return;
+        const N bytes = (keeps_master(p_) ? 4 : 2) * on_gpu(share(all));
+        if (p_.adds_up())
             items_.add(Item::gradients, bytes);
-            between_steps_ -= value_of(bytes);
-        } else if (p_.optimizer_offload < 1)
-            result_.late_gradients = (keeps_master(p_) ? 4 : 2) * on_gpu(share(all));
+        else
+            result_.late_gradients = bytes;
     }
     N on_gpu(const N& states) const {
         if (p_.optimizer_offload == 0) return states;

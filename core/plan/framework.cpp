@@ -92,7 +92,8 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
                 .gradient_fusion = false,
                 .activation_fusion = false,
                 .plain_norms = true,
-                .fully_shard = true},
+                .fully_shard = true,
+                .sync_each_micro_batch = false},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
      .pipelines = false,
@@ -127,6 +128,7 @@ static constexpr HabitRow kHabits[] = {
     {&Plan::attention_mask, &Framework::attention_mask},
     {&Plan::deferred_embedding_gradient, &Framework::deferred_embedding_gradient},
     {&Plan::fully_shard, &Framework::fully_shard},
+    {&Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch},
 };
 
 // Megatron-LM overlaps them where chunks are interleaved, unless --no-overlap-p2p-communication is given (training/arguments.py).

@@ -39,7 +39,11 @@ struct Framework {
     bool plain_norms = false;             // single operations, which keep copies in fp32
     bool attention_mask = false;          // b*s*s bytes at the peak
     bool deferred_embedding_gradient = false;
-    bool fully_shard = false;   // PyTorch's FSDP of the second version shares out each parameter by itself (memory/gathered.h)
+    bool fully_shard = false;  // PyTorch's FSDP of the second version shares out each parameter by itself (memory/gathered.h)
+    // ZeRO-2 and 3 send and share out gradients after each micro-batch, as DeepSpeed does; otherwise once per step. Until then they are
+    // whole (transformers, trainer.py: accelerator.no_sync unless DeepSpeed; PyTorch, FullyShardedDataParallel.no_sync and
+    // FSDPModule.set_requires_gradient_sync).
+    bool sync_each_micro_batch = true;
     bool grouped_gemm = false;  // of experts: more workspaces
     bool sends_once = false;    // a token goes once to each node with experts of its, then on inside (DeepEP); else every copy by itself
     // What DeepSeek's report tells of fp8 (arXiv 2412.19437, section 3.3.3): experts, activation functions and matrices that wait

@@ -140,6 +140,7 @@ struct Plan {
     Habit attention_mask = Habit::automatic;               // one of b*s*s bytes comes with every micro-batch
     Habit deferred_embedding_gradient = Habit::automatic;  // computed at the end of the step
     Habit fully_shard = Habit::automatic;                  // ZeRO-2 and 3 as PyTorch's FSDP of the second version
+    Habit sync_each_micro_batch = Habit::automatic;        // gradients that are shared out travel after each; else once, whole until then
     ScheduleKind schedule = kUsualSchedule;
     Zero zero = Zero::optimizer;
     Recompute recompute = Recompute::none;
@@ -324,6 +325,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"attention_mask|mask"}, p.attention_mask, kHabitChoices);
     v.choice({"deferred_embedding_gradient|defer"}, p.deferred_embedding_gradient, kHabitChoices);
     v.choice({"fully_shard|fsdp2"}, p.fully_shard, kHabitChoices);
+    v.choice({"sync_each_micro_batch|sync"}, p.sync_each_micro_batch, kHabitChoices);
     v.boolean({"sequence_parallel|sp"}, p.sequence_parallel, p.open, open_sequence_parallel);
     v.choice({"site|site"}, p.site, kSiteChoices);
     // a calibration, so that a link carries it too

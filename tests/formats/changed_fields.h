@@ -67,6 +67,7 @@ inline constexpr Changed kChanged[] = {
     {"attention_mask", "{}", R"("on")"},
     {"deferred_embedding_gradient", "{}", R"("on")"},
     {"fully_shard", "{}", R"("on")"},
+    {"sync_each_micro_batch", "{}", R"("off")"},
     {"sequence_parallel", "{}", "false"},
     {"tensor_overlap", "{}", "true"},
     {"overlap_gradients", "{}", "false"},

@@ -37,9 +37,10 @@ mixed_precision = "bf16"
     const Json deep = first_of(
         "distributed_type = \"DEEPSPEED\"\nnum_machines = 1\nnum_processes = 8\ncompute_environment = "
         "\"LOCAL_MACHINE\"\ndeepspeed_config.zero_stage = 2\n");
-    CHECK(some(deep, {"gpus", "gpus_per_node", "zero", "fully_shard"}) == "gpus=8 gpus_per_node=? zero=\"gradients\" fully_shard=\"off\"");
+    CHECK(some(deep, {"gpus", "gpus_per_node", "zero", "fully_shard", "sync_each_micro_batch"}) ==
+          "gpus=8 gpus_per_node=? zero=\"gradients\" fully_shard=\"off\" sync_each_micro_batch=\"on\"");
     const Json first = first_of(text + "fsdp_config.fsdp_version = 1\nfsdp_config.fsdp_sharding_strategy = \"FULL_SHARD\"\n");
-    CHECK(some(first, {"zero", "fully_shard"}) == "zero=\"weights\" fully_shard=\"off\"");
+    CHECK(some(first, {"zero", "fully_shard", "sync_each_micro_batch"}) == "zero=\"weights\" fully_shard=\"off\" sync_each_micro_batch=?");
 }
 
 TEST_CASE("Axolotl: full training, and LoRA") {

@@ -76,12 +76,27 @@ TEST_CASE("fully_shard by hand: micro-batches are added up in whole gradients; Z
     c.plan.global_batch = 24;
     CHECK(c(Item::gradients) == 2 * kParameters);
     CHECK(c.memory().static_bytes == 12 * kParameters / 4 + c(Item::library_workspaces));
+    c.plan.sync_each_micro_batch = Habit::on;  // a quarter of them in 32 bits, which stays
+    CHECK(c(Item::gradients) == 4 * kParameters / 4);
+    CHECK(c.memory().static_bytes == 16 * kParameters / 4 + c(Item::library_workspaces));
     c = on_four(Zero::gradients);
     c.plan.sequence_length = 2'000;
     CHECK(c(Item::gathered_weights) == 2 * kParameters);
     CHECK(c(Item::weights) == -1);
     CHECK(c(Item::gradients) == -1);
     CHECK(c.memory().static_bytes == 12 * kParameters / 4 + c(Item::library_workspaces));
+}
+
+// Whole gradients of 16 bits while the first version of FSDP adds them up; a quarter in 32 bits with DeepSpeed, or in a single micro-batch.
+TEST_CASE("fully_shard by hand: its first version adds up whole gradients too, DeepSpeed does not") {
+    Case c = on_four(Zero::weights);
+    c.plan.fully_shard = Habit::off;
+    c.plan.global_batch = 24;
+    CHECK(c(Item::gradients) == 2 * kParameters);
+    c.plan.sync_each_micro_batch = Habit::on;
+    CHECK(c(Item::gradients) == 4 * kParameters / 4);
+    c.plan.zero = Zero::optimizer, c.plan.sync_each_micro_batch = Habit::off;  // shares out no gradients
+    CHECK(c(Item::gradients) == 4 * kParameters);
 }
 
 TEST_CASE("fully_shard by hand: no torch.autocast, so that LayerNorm and GELU in steps keep 16 bits") {

@@ -81,6 +81,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'attention_mask',
             'deferred_embedding_gradient',
             'fully_shard',
+            'sync_each_micro_batch',
         ],
     ],
 ];

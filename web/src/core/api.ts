@@ -67,6 +67,7 @@ export type FieldKey =
     | 'attention_mask'
     | 'deferred_embedding_gradient'
     | 'fully_shard'
+    | 'sync_each_micro_batch'
     | 'sequence_parallel'
     | 'site'
     | 'time_factor'
