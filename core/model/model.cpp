@@ -109,11 +109,11 @@ std::int64_t usual_norms(ConfigReader& read, const Family& family) {
 
 // Meta's own params.json says the width by a multiple (llama3, llama/model.py, TransformerBlock and FeedForward).
 std::int64_t width_of_multiple(ConfigReader& read, const Json& config, std::int64_t hidden) {
-    const std::int64_t multiple = std::max<std::int64_t>(read.required(kMultiple, kFfnRange), 1);
+    const std::int64_t multiple = std::max<std::int64_t>(read.required(kMultiple, kFfnRange), 1), two_thirds = 8 * hidden / 3;
     const auto given = config.find("ffn_dim_multiplier");
     if (given != config.end()) read.used("ffn_dim_multiplier");
     const double factor = given != config.end() && given->is_number() ? std::clamp(given->get<double>(), 0.0, 100.0) : 1;
-    const auto width = static_cast<std::int64_t>(static_cast<double>(8 * hidden / 3) * factor);
+    const auto width = static_cast<std::int64_t>(static_cast<double>(two_thirds) * factor);
     return std::clamp((width + multiple - 1) / multiple * multiple, kFfnRange.min, kFfnRange.max);
 }
 
