@@ -48,9 +48,7 @@ class Reader {
         std::string section;
     };
 
-    bool sign(std::size_t at, std::string_view text) const {
-        return at < tokens_.size() && tokens_[at].kind == Token::sign && tokens_[at].value == text;
-    }
+    bool sign(std::size_t at, std::string_view text) const { return has_sign_at(tokens_, at, text); }
     bool name(std::size_t at) const { return at < tokens_.size() && tokens_[at].kind == Token::name; }
 
     // What calls in this text give to a function's arguments: "trainer(num_nodes=4)".

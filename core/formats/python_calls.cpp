@@ -11,9 +11,6 @@ namespace {
 
 using CallTokens = std::vector<PythonToken>;
 
-bool has_sign_at(const CallTokens& tokens, std::size_t at, std::string_view text) {
-    return at < tokens.size() && tokens[at].kind == PythonToken::sign && tokens[at].value == text;
-}
 bool has_name_at(const CallTokens& tokens, std::size_t at) { return at < tokens.size() && tokens[at].kind == PythonToken::name; }
 
 // A number, a text or a constant, as JSON; nothing for any other.

@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kMostTries = 60, kFewestWords = 4;
 using CommandTokens = std::vector<PythonToken>;
 
-bool is_sign(const CommandTokens& tokens, std::size_t at, std::string_view text) {
-    return at < tokens.size() && tokens[at].kind == PythonToken::sign && tokens[at].value == text;
-}
-
 // One element of a list: how the shell reads it, and whether it is a text.
 struct Word {
     std::string shell;
@@ -59,28 +55,30 @@ class Words {
         for (++at; at < tokens_.size() && !closes(at) && left_ > 0;) {
             const std::size_t begin = at;
             auto word = text(at);
-            if (word && (is_sign(tokens_, at, ",") || closes(at))) {
+            if (word && (has_sign_at(tokens_, at, ",") || closes(at))) {
                 words.push_back(std::move(*word));
             } else {
                 at = begin;
                 words.push_back(other(at));
             }
-            if (is_sign(tokens_, at, ",")) ++at;
+            if (has_sign_at(tokens_, at, ",")) ++at;
         }
         ++at;
         return words;
     }
 
  private:
-    bool closes(std::size_t at) const { return is_sign(tokens_, at, "]") || is_sign(tokens_, at, ")") || is_sign(tokens_, at, "}"); }
+    bool closes(std::size_t at) const {
+        return has_sign_at(tokens_, at, "]") || has_sign_at(tokens_, at, ")") || has_sign_at(tokens_, at, "}");
+    }
 
     // A name, str(name), or what is computed.
     Word other(std::size_t& at) const {
         Word word{"", "", tokens_[at].line, false};
         const std::size_t begin = at;
         int depth = 0;
-        for (; at < tokens_.size() && left_ > 0 && (depth > 0 || (!is_sign(tokens_, at, ",") && !closes(at))); ++at, --left_) {
-            if (is_sign(tokens_, at, "(") || is_sign(tokens_, at, "[") || is_sign(tokens_, at, "{")) ++depth;
+        for (; at < tokens_.size() && left_ > 0 && (depth > 0 || (!has_sign_at(tokens_, at, ",") && !closes(at))); ++at, --left_) {
+            if (has_sign_at(tokens_, at, "(") || has_sign_at(tokens_, at, "[") || has_sign_at(tokens_, at, "{")) ++depth;
             if (closes(at)) --depth;
         }
         word.written = written_value(tokens_, begin);
@@ -173,7 +171,7 @@ std::optional<ReadJobs> read_python_commands(std::string_view text, const std::v
     const Words reader(tokens, all);
     std::size_t tries = 0;
     for (std::size_t i = 0; i < tokens.size() && tries < kMostTries; ++i) {
-        if (is_sign(tokens, i, "[") || is_sign(tokens, i, "(")) {
+        if (has_sign_at(tokens, i, "[") || has_sign_at(tokens, i, "(")) {
             std::size_t end = i;
             const std::vector<Word> words = reader.list(end);
             if (words.size() < kFewestWords) continue;

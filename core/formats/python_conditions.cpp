@@ -6,10 +6,6 @@ namespace fourfold {
 
 namespace {
 
-bool is_token(const std::vector<PythonToken>& tokens, std::size_t at, PythonToken::Kind kind, std::string_view value) {
-    return at < tokens.size() && tokens[at].kind == kind && tokens[at].value == value;
-}
-
 std::optional<Json> operand(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
     if (at >= tokens.size()) return std::nullopt;
     const PythonToken& token = tokens[at];

@@ -20,6 +20,13 @@ struct PythonToken {
 
 std::vector<PythonToken> python_tokens(std::string_view text);
 
+inline bool is_token(const std::vector<PythonToken>& tokens, std::size_t at, PythonToken::Kind kind, std::string_view value) {
+    return at < tokens.size() && tokens[at].kind == kind && tokens[at].value == value;
+}
+inline bool has_sign_at(const std::vector<PythonToken>& tokens, std::size_t at, std::string_view text) {
+    return is_token(tokens, at, PythonToken::sign, text);
+}
+
 // [Float8LinearConverter.Config(recipe_name="rowwise")]: the names that are called in the list at `at`, which goes behind it.
 std::optional<Json> called_in_list(const std::vector<PythonToken>& tokens, std::size_t& at);
 // A value as it is written, with what stands in its brackets.
