@@ -105,7 +105,7 @@ void propose_recomputation(Proposals& propose, const Model& model, const Plan& p
         });
 }
 
-void propose_states(Proposals& propose, const Plan& plan, const Framework& framework) {
+void propose_states(Proposals& propose, const Plan& plan) {
     const auto zero = [&](Zero stage, const char* label, const char* touches) {
         if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { close(p, open_zero).zero = stage; });
     };
@@ -114,8 +114,7 @@ void propose_states(Proposals& propose, const Plan& plan, const Framework& frame
         zero(Zero::gradients, "change.zero_gradients", "touches.gradients_often");
         zero(Zero::weights, "change.zero_weights", "touches.weights_often");
     }
-    const bool shares_gradients = plan.zero == Zero::gradients || plan.zero == Zero::weights;
-    if (shares_gradients && plan.adds_up() && !framework.sync_each_micro_batch)
+    if (adds_up_whole_gradients(plan))
         propose.add("change.sync_each_micro_batch", "touches.gradients_often", [](Plan& p) { p.sync_each_micro_batch = Habit::on; });
     if (plan.shard_replicas > 1) propose.add("change.one_copy_of_shards", "touches.data_traffic", [](Plan& p) { p.shard_replicas = 1; });
     if (plan.gradients_in_fp32)
@@ -155,7 +154,7 @@ std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& show
     propose_search(propose, space.plan);
     propose_degrees(propose, space.model, shown);
     propose_recomputation(propose, space.model, shown);
-    propose_states(propose, shown, framework_of(shown, space.gpu));
+    propose_states(propose, shown);
     propose_kernels(propose, shown);
     return std::move(propose.list);
 }

@@ -166,7 +166,7 @@ Json assumed_notes(const Job& job) {
 // ---- not counted
 // The settings that the paper's formula does not know.
 static void settings_left_out(const Plan& p, Notes& notes) {
-    notes.add_if(p.zero == Zero::gradients || p.zero == Zero::weights, "not_counted.zero");
+    notes.add_if(p.shards_gradients(), "not_counted.zero");
     notes.add_if(p.shard_replicas > 1, "not_counted.hsdp");
     notes.add_if(p.recompute == Recompute::full || p.recompute == Recompute::block, "not_counted.recompute");
     notes.add_if(p.precision != Precision::bf16 && p.precision != Precision::fp16, "not_counted.precision");

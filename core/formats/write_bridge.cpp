@@ -121,7 +121,7 @@ void write_recompute(Overrides& to) {
 
 void write_zero(Overrides& to) {
     const Plan& p = to.plan;
-    const bool fsdp = p.zero == Zero::gradients || p.zero == Zero::weights;
+    const bool fsdp = p.shards_gradients();
     to.set("use_distributed_optimizer", p.zero != Zero::none);
     if (fsdp && to.is_nemo()) to.leave_field("zero");
     if (!to.is_nemo()) to.set("use_megatron_fsdp", fsdp);

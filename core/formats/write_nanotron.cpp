@@ -69,7 +69,7 @@ void write_tensor_overlap(To& to, Name field) {
 
 void write_zero(To& to, Name field) {
     to.put("optimizer.zero_stage", to.plan.zero == Zero::none ? 0 : 1);
-    if (to.plan.zero == Zero::gradients || to.plan.zero == Zero::weights) to.leave_field(field);
+    if (to.plan.shards_gradients()) to.leave_field(field);
 }
 
 void write_recompute(To& to, Name field) {

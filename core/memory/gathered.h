@@ -20,13 +20,12 @@ namespace fourfold {
 template <class N>
 class Gathered : Symbols<N> {
  public:
-    Gathered(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage, Parameters<N>& parameters,
-             Items<N>& items)
-        : Symbols<N>(model, plan), fw_(framework), stage_(stage), parameters_(parameters), items_(items) {}
+    Gathered(const Model& model, const Plan& plan, const Stage& stage, Parameters<N>& parameters, Items<N>& items)
+        : Symbols<N>(model, plan), stage_(stage), parameters_(parameters), items_(items) {}
 
     // What FSDP gathers for a moment: the layer at work and the one that is fetched ahead, or head and layer; and one unit's gradients.
     void add_items() {
-        if ((p_.zero != Zero::weights && p_.zero != Zero::gradients) || fully_shards(p_, fw_)) return;
+        if (!p_.shards_gradients() || fully_shards(p_)) return;
         const N layer = named<N>({"G", "largest_layer", ""}, parameters_.largest_layer());
         const N head = parameters_.vocabulary();
         const bool head_is_largest = stage_.has_head && value_of(head) > value_of(layer);
@@ -46,7 +45,7 @@ class Gathered : Symbols<N> {
     [[gnu::noinline]] N at_head() const { return 2 * (parameters_.separate_head() ? parameters_.vocabulary() : layer()); }
     // What stays whole between the two passes without being gathered anew, and goes with each layer of the second.
     [[gnu::noinline]] double freed_by_backward() const {
-        return fully_shards(p_, fw_) && p_.zero == Zero::gradients ? value_of(all()) - 2 * value_of(parameters_.vocabulary()) : 0;
+        return fully_shards(p_) && p_.zero == Zero::gradients ? value_of(all()) - 2 * value_of(parameters_.vocabulary()) : 0;
     }
     // At the moment of the head, or of that layer.
     [[gnu::noinline]] void add_items_of_moment(bool backward) {
@@ -89,7 +88,6 @@ class Gathered : Symbols<N> {
         items_.add(Item::whole_gradients, p_.micro_batches() > 1 ? L::number("n_h", "stage_layers", "", stage_.layers()) * one : one);
     }
 
-    const Framework& fw_;
     const Stage& stage_;
     Parameters<N>& parameters_;
     Items<N>& items_;

@@ -22,12 +22,12 @@ class HeadMoment : Symbols<N> {
                          : fw_.loss == LossKernel::tiled  ? tokens() * h() / t()
                                                           : tokens() * v() / t();
         const bool single = row_of(p_.framework).single_operations && fw_.plain_norms;
-        const N norm = single ? SingleOperations<N>(m_, p_, fw_, stage_).last_norm() : 4 * split_tokens() * h();
+        const N norm = single ? SingleOperations<N>(m_, p_, stage_).last_norm() : 4 * split_tokens() * h();
         N loss = norm + (worst + extra * kept) * logits;
         N backward = norm + (2 + extra * kept) * logits + 2 * tokens() * h();
         if (!fw_.gradient_fusion && !p_.freezes()) backward = backward + 2 * v() / t() * h();
         if (casts_weights(p_) && p_.recompute == Recompute::full) loss = larger(loss, norm + kCastLogits * logits + forward_casts);
-        if (fully_shards(p_, fw_)) loss = larger(loss, norm + kCastLogits * logits + gathered);
+        if (fully_shards(p_)) loss = larger(loss, norm + kCastLogits * logits + gathered);
         N head = value_of(loss) >= value_of(backward) ? loss : backward;
         if (extra > 0) head = head + extra * (12 * split_tokens() * h() + further_layer);
         if (fw_.deferred_embedding_gradient) head = head + 2 * (2 * logits + 2 * tokens() * h());

@@ -16,8 +16,7 @@ namespace fourfold {
 
 // Buffers of gradients stay where micro-batches are added up, and where DistributedDataParallel averages over copies.
 inline bool frees_gradients(const Plan& p) {
-    return row_of(p.framework).frees_gradients && !p.adds_up() &&
-           (p.zero == Zero::gradients || p.zero == Zero::weights || p.data_parallel() * p.context_parallel == 1);
+    return row_of(p.framework).frees_gradients && !p.adds_up() && (p.shards_gradients() || p.data_parallel() * p.context_parallel == 1);
 }
 
 // Where FSDP of the second version shares them out: while the first layer works, or the embedding, whose share comes last. Whole are then
@@ -34,16 +33,15 @@ template <class N>
 // Adds what gradients need beyond the room that activations leave behind. `kept`: all that layers keep on the GPU, `of_layer`: by one of
 // them. The gradient of the embedding comes last, when no layer works any more; that of a tied head comes first.
 template <class N>
-void add_late_gradients(const Plan& p, const Framework& framework, Parameters<N>& parameters, double of_layer, double kept,
-                        StageMemory<N>& result) {
+void add_late_gradients(const Plan& p, Parameters<N>& parameters, double of_layer, double kept, StageMemory<N>& result) {
     using std::max;
     const bool comes_last = !p.freezes() && parameters.separate_head();
     const double embedding = comes_last ? (p.gradients_in_fp32 ? 4 : 2) * value_of(parameters.vocabulary()) : 0;
     const bool tied = !p.freezes() && !parameters.separate_head() && p.zero == Zero::none && p.pipeline_parallel == 1;
     const double both = tied ? 4 * value_of(parameters.vocabulary()) : 0;  // one of 32 bits, or two of 16, beside the sum
     const double beginning = kept + std::max(result.at_head, result.at_backward);
-    const double end = fully_shards(p, framework) ? end_of_shards(p, parameters, of_layer + result.at_backward)
-                                                  : std::max(of_layer + result.at_backward - embedding, both);
+    const double end = fully_shards(p) ? end_of_shards(p, parameters, of_layer + result.at_backward)
+                                       : std::max(of_layer + result.at_backward - embedding, both);
     const N freed = quantity<N>({"A_z", "freed_activations", "bytes"}, beginning - std::max(0.0, end));
     const N rest = max(named<N>({"G_a", "late_gradients", "bytes"}, result.late_gradients) - freed, N(0.0));
     if (value_of(rest) > 0) result.items.add(Item::gradients, rest);

@@ -74,7 +74,7 @@ class LayerKept : Symbols<N> {
         again = value_of(again) > 0 ? again + bytes : bytes;
     }
 
-    SingleOperations<N> single() const { return {m_, p_, fw_, stage_}; }
+    SingleOperations<N> single() const { return {m_, p_, stage_}; }
     // Single operations keep copies, and what each matrix reads.
     [[gnu::noinline]] void single_norms() {
         const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();

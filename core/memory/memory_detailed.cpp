@@ -55,7 +55,7 @@ class Estimate : Symbols<N> {
         const double kept = items_.total() - without;
         temporaries();
         if (value_of(result_.late_gradients) > 0)
-            add_late_gradients(p_, fw_, parameters_, value_of(stage_.unit > 0 ? flowing() : layer_.bytes(stage_.last_is_expert)),
+            add_late_gradients(p_, parameters_, value_of(stage_.unit > 0 ? flowing() : layer_.bytes(stage_.last_is_expert)),
                                kept + result_.cast_weights, result_);
         // with few activations the moment between two steps can be the fuller one
         if (result_.static_bytes > items_.total())
@@ -147,7 +147,7 @@ class Estimate : Symbols<N> {
         if (value_of(layer_.again_attention()) > 0)
             attention = attention + named<N>({"A_a", "attention_again", "bytes"}, layer_.again_attention());
         N bytes = value_of(attention) > value_of(feed_forward) ? attention : feed_forward;
-        if (!fw_.gradient_fusion && !p_.freezes() && !fully_shards(p_, fw_))
+        if (!fw_.gradient_fusion && !p_.freezes() && !fully_shards(p_))
             bytes = bytes + 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape());
         return bytes;
     }
@@ -175,7 +175,7 @@ class Estimate : Symbols<N> {
         if (p_.pipeline_parallel > 1)
             items_.add(Item::pipeline_buffers, (p_.pieces_per_stage() == 1 ? kTensorsOnTheWay : kTensorsOnTheWayInterleaved) * flowing());
         if (fw_.attention_mask) items_.add(Item::attention_mask, b() * squared(s()));
-        Gathered<N> gathered(m_, p_, fw_, stage_, parameters_, items_);
+        Gathered<N> gathered(m_, p_, stage_, parameters_, items_);
         gathered.add_items();
         result_.cast_weights += gathered.freed_by_backward();
         // before a frozen matrix is multiplied it is unpacked to 16 bits, in both passes
@@ -183,7 +183,7 @@ class Estimate : Symbols<N> {
         const bool has_layers = stage_.layers() > 0;
         const N first = first_backward_bytes();
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
-        const bool in_units = fully_shards(p_, fw_);
+        const bool in_units = fully_shards(p_);
         if (has_layers) result_.at_backward = value_of(first) + value_of(again) + (in_units ? value_of(gathered.at_backward()) : 0);
         if (stage_.has_head && stage_.head_works) {
             N head = HeadMoment<N>(m_, p_, fw_, stage_)

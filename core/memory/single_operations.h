@@ -19,9 +19,9 @@ inline bool gives_mask(const Model& m, const Plan& p) {
 template <class N>
 class SingleOperations : Symbols<N> {
  public:
-    SingleOperations(const Model& model, const Plan& plan, const Framework& framework, const Stage& stage)
+    SingleOperations(const Model& model, const Plan& plan, const Stage& stage)
         : Symbols<N>(model, plan, stage.longest_slice),
-          autocast_(row_of(plan.framework).autocast && !fully_shards(plan, framework)) {}  // FSDP casts by itself
+          autocast_(row_of(plan.framework).autocast && !fully_shards(plan)) {}  // FSDP casts by itself
 
     // Of all norms of a layer, bytes. Their input is a copy of 32 bits, or what flows where that has 32: two that read the same keep it
     // once.

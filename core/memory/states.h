@@ -57,11 +57,9 @@ class States : Symbols<N> {
     }
     N whole(const Both& of) const { return has_experts_ ? of.dense + of.experts : of.dense; }
     [[gnu::noinline]] N share(const Both& of) const { return has_experts_ ? of.dense / S_ + of.experts / R_ : of.dense / S_; }
-    [[gnu::noinline]] N held(const Both& of) const { return p_.zero == Zero::weights || fully_shards() ? share(of) : whole(of); }
-    bool fully_shards() const { return fourfold::fully_shards(p_, fw_); }
+    [[gnu::noinline]] N held(const Both& of) const { return p_.zero == Zero::weights || fully_shards(p_) ? share(of) : whole(of); }
     // Those in 32 bits are the only ones (accelerate, utils/fsdp_utils.py, fsdp2_prepare_model).
-    bool master_is_weight() const { return fully_shards() && keeps_master(p_); }
-    bool shares_gradients() const { return p_.zero == Zero::weights || p_.zero == Zero::gradients; }
+    bool master_is_weight() const { return fully_shards(p_) && keeps_master(p_); }
 
     void learning(const Both& all) {
         if (casts_weights(p_))
@@ -133,16 +131,16 @@ class States : Symbols<N> {
         const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         const N mine = share(all);
         // those that are shared out wait where they are used (ZeRO-Offload, section 4)
-        if (shares_gradients() && p_.adds_up() && !fw_.sync_each_micro_batch)
+        if (adds_up_whole_gradients(p_))
             whole_until_sent(all);
-        else if (fully_shards())
+        else if (fully_shards(p_))
             gradients_of_shards(all);
-        else if (!shares_gradients())
+        else if (!p_.shards_gradients())
             gradients(gradient * whole(all));
         else if (p_.optimizer_offload < 1)
             gradients(gradient * on_gpu(mine));
         optimizer(mine, by_muon);
-        if (!p_.gradients_in_fp32 && !shares_gradients() && keeps_master(p_))
+        if (!p_.gradients_in_fp32 && !p_.shards_gradients() && keeps_master(p_))
             between_steps_ += value_of(4 * mine);  // Megatron's fp32 copies
     }
     // A weight's own gradient stands in the moment of its layer or head.

@@ -122,9 +122,15 @@ inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autoca
 // Where all weights learn, what flows between layers is in 32 bits too.
 inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
 
+// A habit that does not depend on the GPU.
+inline bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual) {
+    return p.*asked == Habit::automatic ? row_of(p.framework).habits.*usual : p.*asked == Habit::on;
+}
 // Whether FSDP of the second version shares out weights and gradients.
-inline bool fully_shards(const Plan& p, const Framework& framework) {
-    return framework.fully_shard && (p.zero == Zero::gradients || p.zero == Zero::weights);
+inline bool fully_shards(const Plan& p) { return p.shards_gradients() && habit_of(p, &Plan::fully_shard, &Framework::fully_shard); }
+// Whether each GPU keeps the gradients of all weights until the last micro-batch of a step, although they are shared out then.
+inline bool adds_up_whole_gradients(const Plan& p) {
+    return p.shards_gradients() && p.adds_up() && !habit_of(p, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
 }
 
 // The plan with what the framework decides by itself written out.

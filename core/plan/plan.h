@@ -197,6 +197,7 @@ struct Plan {
     bool updates_in_backward() const { return optimizer_in_backward && !adds_up(); }
     bool master_on_host() const { return offload_master_weights != Habit::off; }
     bool shards_optimizer() const { return zero != Zero::none; }
+    bool shards_gradients() const { return zero == Zero::gradients || zero == Zero::weights; }
     bool recomputes(RecomputeModule module) const { return recompute == Recompute::selective && (recompute_modules & module) != 0; }
     // Scores are kept unless attention never writes them or they are computed again.
     bool keeps_scores() const { return attention == Attention::plain && !recomputes(core_attn); }

@@ -313,7 +313,7 @@ Problems warnings(const Model& model, const Plan& plan) {
     if (plan.gpus > plan.gpus_per_node && plan.gpus % plan.gpus_per_node != 0)
         warn("gpus", "partly_used_node", plan.gpus,
              Text("warning.partly_used_node").with("gpus", plan.gpus).with("node", plan.gpus_per_node));
-    if (plan.pipeline_parallel > 1 && (plan.zero == Zero::gradients || plan.zero == Zero::weights))
+    if (plan.pipeline_parallel > 1 && plan.shards_gradients())
         warn("zero", "sharding_with_pipeline", plan.pipeline_parallel, "warning.sharding_with_pipeline", "suggestion.zero_1_with_pipeline");
     if (plan.zero == Zero::none && plan.optimizer_offload > 0)
         warn("optimizer_offload", "offload_of_whole_optimizer", 0, "warning.offload_of_whole_optimizer");

@@ -14,21 +14,30 @@ namespace fourfold {
 // What they send during one pass. A reduction adds up gradients (an all-reduce costs two), a gathering hands out weights of 16 bits.
 struct DataMessages {
     int reductions = 0, gatherings = 0;
-    bool in_forward = false;       // during the forward pass, else the backward pass
-    bool overlaps = false;         // that pass hides it
-    bool has_last_bucket = false;  // the last part of it is sent after that pass
+    bool in_forward = false;         // during the forward pass, else the backward pass
+    bool overlaps = false;           // that pass hides it
+    bool has_last_bucket = false;    // the last part of it is sent after that pass
+    bool every_micro_batch = false;  // else once per step
 };
-// Both passes; FSDP sends these for every micro-batch, and not once per step.
-inline std::array<DataMessages, 2> data_messages(const Plan& p) {
+// Both passes, and what ZeRO-3 leaves for the last micro-batch. ZeRO-3 gathers weights in each pass of every micro-batch. Gradients that
+// are shared out are sent for every one too, unless they are added up whole:
+//   PyTorch, distributed/fsdp/_fully_shard/_fsdp_param_group.py: the second version's ZeRO-2 shares weights out again after each
+//     backward pass; the first's (_runtime_utils.py, _should_free_in_backward) after the last
+//   DeepSpeed, runtime/zero/stage_1_and_2.py: with ZeRO-2 each backward pass reduces, with ZeRO-1 the last one alone
+inline std::array<DataMessages, 3> data_messages(const Plan& p) {
     const bool shards = p.shards_optimizer(), hides = !shards || row_of(p.framework).hides_shards;
+    const bool forward = p.overlap_parameters && hides, backward = p.overlap_gradients && hides;
+    const bool often = p.shards_gradients() && !adds_up_whole_gradients(p);
     if (p.zero == Zero::weights)
-        return {{{.gatherings = 1, .in_forward = true, .overlaps = p.overlap_parameters && hides},
-                 {.reductions = 1, .gatherings = 1, .overlaps = p.overlap_gradients && hides}}};
-    const bool gradients = p.overlap_gradients && hides;
-    return {{{.reductions = shards ? 1 : 2, .overlaps = gradients, .has_last_bucket = gradients},
-             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = p.overlap_parameters && hides}}};
+        return {{{.gatherings = 1, .in_forward = true, .overlaps = forward, .every_micro_batch = true},
+                 {.reductions = often ? 1 : 0, .gatherings = 1, .overlaps = backward, .every_micro_batch = true},
+                 {.reductions = often ? 0 : 1, .overlaps = backward}}};
+    return {{{.reductions = shards ? 1 : 2, .overlaps = backward, .has_last_bucket = backward, .every_micro_batch = often},
+             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = forward, .every_micro_batch = fully_shards(p)}}};
 }
-inline bool sends_every_micro_batch(const Plan& p) { return p.zero == Zero::weights; }
+inline bool sends_every_micro_batch(const Plan& p) {
+    return p.zero == Zero::weights || fully_shards(p) || (p.shards_gradients() && !adds_up_whole_gradients(p));
+}
 inline bool gathers_frozen(const Plan& p) { return p.freezes() && p.zero == Zero::weights; }  // only what is shared out
 
 // Seconds that all-reduces between nodes take longer because gradients go bucket by bucket.
@@ -53,14 +62,18 @@ class DataTraffic {
 
     const N& ranks() const { return ranks_; }  // that hold the same parameters
 
-    // Seconds of a step that no pass hides, with so many parameters that learn on each GPU, and bytes of frozen ones; the passes are those
-    // of one micro-batch.
-    N exposed(const N& parameters, const N& frozen, const N& forward, const N& backward) const {
+    // Seconds that no pass hides, with so many parameters that learn on each GPU, and bytes of frozen ones; the passes are those of one
+    // micro-batch.
+    struct Exposed {
+        N every_micro_batch = 0.0, once = 0.0;
+    };
+    Exposed exposed(const N& parameters, const N& frozen, const N& forward, const N& backward) const {
         const N once = collective(gradient_bytes(p_) * parameters);
         N gathered = kWeightBytes * parameters;
         if (gathers_frozen(p_)) add(gathered, frozen);
-        N sum = 0.0;
+        Exposed result;
         for (const DataMessages& messages : data_messages(p_)) {
+            N& sum = messages.every_micro_batch ? result.every_micro_batch : result.once;
             N traffic = 0.0;
             if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", collective(gathered)));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
@@ -68,7 +81,7 @@ class DataTraffic {
             add(sum, not_hidden(messages, traffic, messages.in_forward ? forward : backward));
             if (messages.has_last_bucket) add(sum, traffic * on_.of(kLastBucket));
         }
-        return sum;
+        return result;
     }
 
     DataCollective parts(double bytes) const requires std::is_same_v<N, double> {
@@ -115,10 +128,11 @@ class DataTraffic {
     N not_hidden(const DataMessages& messages, const N& traffic, const N& work) const {
         using std::min;
         if (!messages.overlaps || value_of(traffic) == 0) return traffic;
-        const bool both = messages.reductions > 0 && messages.gatherings > 0;
-        const N hidden = both                      ? seconds("U_b", "both_hidden", min(traffic, work))
-                         : messages.reductions > 0 ? seconds("U_r", "gradients_hidden", min(traffic, work))
-                                                   : seconds("U_g", "weights_hidden", min(traffic, work));
+        const N most = min(traffic, work);
+        const N hidden = messages.in_forward        ? seconds("U_g", "weights_hidden", most)
+                         : messages.reductions == 0 ? seconds("U_b", "weights_hidden_backward", most)
+                         : messages.gatherings == 0 ? seconds("U_r", "gradients_hidden", most)
+                                                    : seconds("U_b", "both_hidden", most);
         return traffic - hidden + on_.of(&Timing::data_exposed) * hidden;
     }
 

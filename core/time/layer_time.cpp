@@ -321,7 +321,7 @@ class LayerCost : TimeSymbols<N> {
         if (expert) host = host + on_.of(&Timing::host_experts);
         if (p_.freezes() && value_of(on_.of(&Timing::host_adapter)) > 0)
             host = host + frozen_cost_.adapters_of_layer(expert) * on_.of(&Timing::host_adapter);
-        if (fully_shards(p_, fw_) && value_of(on_.of(&Timing::host_shard)) > 0) host = host + on_.of(&Timing::host_shard);
+        if (fully_shards(p_) && value_of(on_.of(&Timing::host_shard)) > 0) host = host + on_.of(&Timing::host_shard);
         if (p_.cuda_graphs == CudaGraphs::layers) host = on_.of(&Timing::graphed_host) * host;
         const bool again = p_.recompute == Recompute::full, checkpoint = again && row_of(p_.framework).checkpoints_in_python;
         launched(forward, backward, host, on_.of(checkpoint ? kHostCheckpoint : kHostBackward[again ? 1 : 0]) * host);

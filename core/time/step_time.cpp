@@ -266,13 +266,11 @@ class StepCost : TimeSymbols<N> {
             add(forward, waits.forward), add(backward, waits.backward), add(backward, waits.weight);
         }
         const DataTraffic<N> data(p_, hw_, on_);
-        N exposed = data.exposed(parameters, weights_.frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
-        if (p_.shards_optimizer()) add(exposed, one_after_the_other(data.ranks()));
-        item(TimeItem::data_traffic) = item(TimeItem::weight_traffic) = 0.0;
-        if (sends_every_micro_batch(p_))  // FSDP
-            item(TimeItem::weight_traffic) = micro_batches_ * exposed;
-        else
-            item(TimeItem::data_traffic) = exposed;
+        auto [often, once] = data.exposed(parameters, weights_.frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
+        const bool gathers = p_.zero == Zero::weights;
+        if (p_.shards_optimizer()) add(gathers ? often : once, one_after_the_other(data.ranks()));
+        item(TimeItem::data_traffic) = once;
+        item(TimeItem::weight_traffic) = sends_every_micro_batch(p_) ? micro_batches_ * often : N(0.0);
         item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.ranks());
         item(TimeItem::host_optimizer) = 0.0;
         if (p_.optimizer_offload > 0)

@@ -26,7 +26,7 @@ enum class TimeItem {
     tensor_traffic,
     context_traffic,
     expert_traffic,
-    weight_traffic,      // FSDP's gathering
+    weight_traffic,      // what ZeRO-2 and 3 send for every micro-batch
     activation_offload,  // transfers of activations that no pass hides
     host,                // waiting for the CPU to launch work
     bubble,              // the other stages' share of the pipeline's filling and draining

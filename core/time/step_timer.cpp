@@ -130,7 +130,7 @@ const LayerTimes& StepTimer::layers(const Plan& p) {
                   p.activation_offload > 0,
                   p.hides_exchange(),
                   casts_weights(p),
-                  fully_shards(p, on_.framework)};
+                  fully_shards(p)};
     const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
     const std::size_t place =
         static_cast<std::size_t>(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +

@@ -71,6 +71,28 @@ TEST_CASE("copies by hand: seconds of a step") {
     CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * ((4 * 6'000 + 2 * (2 * 6'000 + 2 * 2 * 6'144.0)) / 2 / 1e6 + 3 * kLatency)));
 }
 
+TEST_CASE("copies by hand: gradients after every micro-batch, or once") {
+    Case c = dense();
+    c.plan.tensor_parallel = 2, c.plan.pipeline_parallel = 1, c.plan.gpus = 4;  // two copies in one node, 4 micro-batches
+    const double P = 6'000 + 2 * 6'144;
+    const auto once = [&](double bytes) { return bytes * P / 2 / 1e6 + kLatency; };
+    c.plan.zero = Zero::gradients;  // gradients of 4 bytes each time, weights once
+    CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * once(4)));
+    CHECK(exposed(c) == near(once(2)));
+    c.plan.sync_each_micro_batch = Habit::off;
+    CHECK(exposed(c, TimeItem::weight_traffic) == 0);
+    CHECK(exposed(c) == near(once(4) + once(2)));
+    c.plan.fully_shard = Habit::on;  // weights are shared out after each backward pass
+    CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * once(2)));
+    CHECK(exposed(c) == near(once(4)));
+    c.plan.zero = Zero::weights;  // before each pass
+    CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * 2 * once(2)));
+    CHECK(exposed(c) == near(once(4)));
+    c.plan.global_batch = 6;  // one micro-batch: nothing is added up
+    CHECK(exposed(c, TimeItem::weight_traffic) == near(2 * once(2) + once(4)));
+    CHECK(exposed(c) == 0);
+}
+
 TEST_CASE("copies by hand: a pipeline of two directions that is too long to be played fills and drains half as long") {
     Case c = dense();
     c.model.layers = 50;
