@@ -64,6 +64,7 @@ for (const { name, needs, start } of browsers) {
         };
         const use = (what, body) =>
             test(what, { timeout: TEST_MS }, async () => {
+                await browser.goto('about:blank'); // what the page before still loads ends here, and is no fault of this use
                 browser.faults.length = 0;
                 await body();
                 assert.deepEqual(browser.faults, []);
