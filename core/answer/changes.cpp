@@ -110,7 +110,8 @@ void propose_states(Proposals& propose, const Plan& plan) {
         if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { close(p, open_zero).zero = stage; });
     };
     zero(Zero::optimizer, "change.zero_optimizer", "touches.weights_once");
-    if (row_of(plan.framework).deepest_zero == Zero::weights) {
+    const FrameworkRow& row = row_of(plan.framework);
+    if (row.deepest_zero == Zero::weights && (plan.pipeline_parallel == 1 || row.shards_in_pipelines)) {
         zero(Zero::gradients, "change.zero_gradients", "touches.gradients_often");
         zero(Zero::weights, "change.zero_weights", "touches.weights_often");
     }

@@ -116,8 +116,8 @@ Json used_notes(const Job& job) {
 static void assume_kernels(const Job& job, Assumptions& assumed) {
     constexpr const char* kAttention[] = {"assumed.attention.flash", "assumed.attention.cudnn", "assumed.attention.unfused",
                                           "assumed.attention.local"};  // by AttentionKernel
-    constexpr const char* kLoss[] = {"assumed.loss.plain",    "assumed.loss.native_fused", "assumed.loss.te_fused",
-                                     "assumed.loss.gathered", "assumed.loss.chunked",      "assumed.loss.tiled"};  // by LossKernel
+    constexpr const char* kLoss[] = {"assumed.loss.plain",   "assumed.loss.native_fused", "assumed.loss.te_fused", "assumed.loss.gathered",
+                                     "assumed.loss.chunked", "assumed.loss.tiled",        "assumed.loss.parallel"};  // by LossKernel
     static_assert(std::size(kLoss) == std::size(kLossBytes));
     const Plan& p = job.plan;
     const Framework f = framework_of(p, *job.gpu);

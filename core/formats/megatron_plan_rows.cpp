@@ -191,6 +191,7 @@ static void write_loss(To& to, Name field) {
         case Loss::gathered:
         case Loss::chunked:
         case Loss::tiled:
+        case Loss::parallel:
             return to.leave_field(field);
         case Loss::native_fused:
         case Loss::te_fused:

@@ -322,6 +322,8 @@ void read_torchtitan(Import& in) {
     read_schedule(in);
     read_recompute(in);
     read_precision(in);
+    for (const char* key : {"parallelism.disable_loss_parallel", "training.disable_loss_parallel"})
+        if (in.on(key, "loss")) in.job["loss"] = "gathered";
     if (in.has("parallelism.enable_sequence_parallel"))
         in.job["sequence_parallel"] = in.on("parallelism.enable_sequence_parallel", "sequence_parallel");
     else if (!elsewhere && in.job.value("tensor_parallel", std::int64_t{1}) > 1)

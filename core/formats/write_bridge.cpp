@@ -175,7 +175,7 @@ void write_kernels(Overrides& to) {
     const Plan& p = to.plan;
     const char* const backends[] = {"", "flash", "fused", "unfused"};
     if (p.attention != Attention::automatic) to.set("attention_backend", backends[static_cast<std::size_t>(p.attention)]);
-    if (p.loss == Loss::gathered || p.loss == Loss::chunked || p.loss == Loss::tiled) to.leave_field("loss");
+    if (p.loss == Loss::gathered || p.loss == Loss::chunked || p.loss == Loss::tiled || p.loss == Loss::parallel) to.leave_field("loss");
     if (p.loss == Loss::plain) to.set("cross_entropy_loss_fusion", false);
     if (p.loss == Loss::native_fused || p.loss == Loss::te_fused) {
         to.set("cross_entropy_loss_fusion", true);

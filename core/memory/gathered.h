@@ -30,7 +30,8 @@ class Gathered : Symbols<N> {
         const N head = parameters_.vocabulary();
         const bool head_is_largest = stage_.has_head && value_of(head) > value_of(layer);
         if (p_.freezes()) return frozen(layer, head_is_largest, head);
-        if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, 2 * (head_is_largest ? head + layer : 2 * layer));
+        if (p_.zero == Zero::weights)
+            items_.add(Item::gathered_weights, root_stays() ? 2 * (root() + 2 * layer) : 2 * (head_is_largest ? head + layer : 2 * layer));
         items_.add(Item::whole_gradients, (p_.gradients_in_fp32 ? 4 : 2) * (head_is_largest ? head : layer));
     }
 
@@ -57,6 +58,15 @@ class Gathered : Symbols<N> {
 
  private:
     using L = Symbols<N>;
+
+    // Where layers alone are units, embedding and head are one, the root, which stays from the forward to the backward pass (PyTorch,
+    // distributed/fsdp/_runtime_utils.py, _post_forward_reshard).
+    bool root_stays() const {
+        return row_of(p_.framework).keeps_root && !habit_of(p_, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
+    }
+    N root() const {
+        return parameters_.separate_head() && stage_.has_embedding ? 2 * parameters_.vocabulary() : 1 * parameters_.vocabulary();
+    }
     using L::m_, L::p_;
 
     N layer() const { return named<N>({"G", "largest_layer", ""}, parameters_.largest_layer()); }
@@ -74,7 +84,8 @@ class Gathered : Symbols<N> {
     // Frozen weights are gathered as they are stored; gradients are those of a layer's adapters.
     [[gnu::noinline]] void frozen(const N& layer, bool head_is_largest, const N& head) {
         const N stored = L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer;
-        if (p_.zero == Zero::weights) items_.add(Item::gathered_weights, head_is_largest ? 2 * head + stored : 2 * stored);
+        if (p_.zero == Zero::weights)
+            items_.add(Item::gathered_weights, root_stays() ? 2 * root() + 2 * stored : head_is_largest ? 2 * head + stored : 2 * stored);
         if (row_of(p_.framework).flat_gradients) return flat_gradients(layer);
         const Adapters<N> adapters(m_, p_);
         const N learns =
@@ -84,8 +95,9 @@ class Gathered : Symbols<N> {
 
     // Of one layer, or of all while micro-batches are accumulated. Embedding and head are a unit in which nothing learns.
     [[gnu::noinline]] void flat_gradients(const N& layer) {
-        const N one = (p_.gradients_in_fp32 ? 4 : 2) * layer;
-        items_.add(Item::whole_gradients, p_.micro_batches() > 1 ? L::number("n_h", "stage_layers", "", stage_.layers()) * one : one);
+        const bool waits = adds_up_whole_gradients(p_);
+        const N one = (p_.gradients_in_fp32 && !waits ? 4 : 2) * layer;
+        items_.add(Item::whole_gradients, waits ? L::number("n_h", "stage_layers", "", stage_.layers()) * one : one);
     }
 
     const Stage& stage_;

@@ -184,7 +184,7 @@ inline double average_bytes(const Plan& p) {
 struct LossBytes {
     double at_worst, kept;
 };
-inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}, {4, 4}, {2, 0}};
+inline constexpr LossBytes kLossBytes[] = {{6, 4}, {10, 4}, {2, 2}, {14, 4}, {4, 4}, {2, 0}, {14, 4}};
 // In chunks, logits and their log-softmax are whole: both in 32 bits where the model hands its logits over so.
 inline LossBytes loss_bytes(const Model& m, const Plan& p, LossKernel loss) {
     const bool wide = loss == LossKernel::chunked && row_of(p.framework).logits_in_fp32;

@@ -61,13 +61,16 @@ class States : Symbols<N> {
     // Those in 32 bits are the only ones (accelerate, utils/fsdp_utils.py, fsdp2_prepare_model).
     bool master_is_weight() const { return fully_shards(p_) && keeps_master(p_); }
 
+    // torchao casts a weight anew for each multiplication (float8/float8_linear.py).
+    bool keeps_fp8_weights() const { return p_.precision == Precision::fp8 && (fw_.transformer_engine || fw_.stores_fp8); }
+
     void learning(const Both& all) {
         if (casts_weights(p_))
             copies_of_weights(all);
         else if (!master_is_weight())
             weights(Item::weights, 2 * held(all));
-        if (p_.precision == Precision::fp8) {  // rowwise and columnwise copies of the matrices, where one does not serve for both;
-                                               // embedding and head stay in bf16
+        if (keeps_fp8_weights()) {  // rowwise and columnwise copies of the matrices, where one does not serve for both; embedding and head
+                                    // stay in bf16
             const N matrices = whole(all) - parameters_.vocabularies() * parameters_.vocabulary();
             items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * (p_.zero == Zero::weights ? matrices / S_ : matrices));
         }
@@ -100,7 +103,7 @@ class States : Symbols<N> {
         // is in no optimizer, so that nobody clears its gradient
         if (row_of(p_.framework).stable_embedding && keeps_unpacked_inputs(p_) && stage_.has_embedding)
             items_.add(Item::stable_embedding, (2 + 2) * parameters_.vocabulary());
-        if (p_.precision == Precision::fp8 && !is_packed(p_)) items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * P_m);
+        if (keeps_fp8_weights() && !is_packed(p_)) items_.add(Item::fp8_weights, (fw_.stores_fp8 ? 1 : 2) * P_m);
         const Adapters<N> adapters(m_, p_);
         const bool further = stage_.has_head && m_.multi_token_layers > 0, further_expert = this->multi_token_is_expert();
         const double dense = stage_.dense.held + (further && !further_expert ? m_.multi_token_layers : 0);
@@ -166,9 +169,11 @@ class States : Symbols<N> {
         items_.add(Item::gradients, number("c_g", "gradient_copies", "", 2) * bytes);
         between_steps_ -= value_of(bytes);
     }
-    // In 16 bits, as the weights that a pass sees (framework.h).
+    // In 16 bits, as the weights that a pass sees (framework.h). FSDP of the second version adds them up in the format in which they are
+    // sent (_fsdp_param.py, to_accumulated_grad_if_needed); accelerate sends 16 bits.
     [[gnu::noinline]] void whole_until_sent(const Both& all) {
-        const N bytes = 2 * whole(all);
+        const bool in_32_bits = row_of(p_.framework).shards_in_pipelines && p_.gradients_in_fp32;
+        const N bytes = (in_32_bits ? 4 : 2) * whole(all);
         items_.add(Item::gradients, bytes);
         between_steps_ -= value_of(bytes);
     }

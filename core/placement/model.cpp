@@ -145,7 +145,7 @@ void add_data(const Job& job, const Plan& p, const Measured& measured, const Lay
                             .hides = sent.overlaps ? steady(sent.in_forward ? step.forward : step.backward) : 0,
                             .exposed = measured.timing.data_exposed,
                             .extra = sent.has_last_bucket ? kLastBucket.value : 0,
-                            .times = sent.every_micro_batch ? number(p.units()) : 1});
+                            .times = times(sent.when, number(p.units()))});
         }
         shape.data.push_back(std::move(legs));
     }

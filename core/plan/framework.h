@@ -22,7 +22,8 @@ enum class LossKernel : std::uint8_t {
     te_fused,      // 2: works in place on the bf16 logits
     gathered,      // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
     chunked,       // 4: bf16 logits and their bf16 log-softmax; everything else exists for a few tokens alone
-    tiled          // no logits but those of a tile of tokens, whose gradients take their place
+    tiled,         // no logits but those of a tile of tokens, whose gradients take their place
+    parallel       // as gathered, each GPU its share of the vocabulary (PyTorch, distributed/tensor/parallel/loss.py)
 };
 
 // What a run does. A request can set all of it: by its framework and GPU, and by the fields of the plan that framework_of reads.
@@ -76,7 +77,9 @@ struct FrameworkRow {
     Framework habits;                                          // where a request leaves it to the framework
     AttentionKernel plain_attention = AttentionKernel::local;  // of its own layers
     ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
-    bool pipelines = true;                                     // it trains in pipelines; otherwise no search proposes one
+    bool splits_models = true;                                 // in pipelines, TP, CP and EP; otherwise no search proposes them
+    bool has_rings = true;                                     // context parallelism of that kind; otherwise no search proposes it
+    bool shards_in_pipelines = false;                          // gradients and weights; otherwise no search proposes it
     Split split = Split::equal;                                // how it shares out layers where nothing is said
     bool any_layout = true;                                    // a chunk may hold any number of layers
     bool names_modules = false;                                // selective recomputation computes again what it is told
@@ -90,6 +93,7 @@ struct FrameworkRow {
     bool launches_ahead = false;                               // the CPU never waits for the GPU within a step (time/layer_time.cpp)
     bool joins_adapters = true;                                // one of LoRA for matrices that lie side by side (plan/adapters.h)
     bool flat_gradients = false;                               // of FSDP: as long as a unit, frozen or not (memory/gathered.h)
+    bool keeps_root = false;                                   // of FSDP's first version: what is in no layer (memory/gathered.h)
     bool keeps_unpacked_inputs = false;                        // of matrices in 4 bits (plan/adapters.h)
     bool stable_embedding = false;                             // beside matrices in 4 bits (memory/states.h)
     bool logits_in_fp32 = false;                               // the model hands them over so
@@ -128,9 +132,11 @@ inline bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual) 
 }
 // Whether FSDP of the second version shares out weights and gradients.
 inline bool fully_shards(const Plan& p) { return p.shards_gradients() && habit_of(p, &Plan::fully_shard, &Framework::fully_shard); }
-// Whether each GPU keeps the gradients of all weights until the last micro-batch of a step, although they are shared out then.
+// Whether each GPU keeps the gradients of all weights until the last micro-batch of a step, although they are shared out then; PyTorch's
+// pipelines do so with FSDP (distributed/pipelining/stage.py, backward_maybe_with_nosync).
 inline bool adds_up_whole_gradients(const Plan& p) {
-    return p.shards_gradients() && p.adds_up() && !habit_of(p, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
+    const bool each = habit_of(p, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
+    return p.shards_gradients() && p.adds_up() && (!each || (p.pipeline_parallel > 1 && row_of(p.framework).shards_in_pipelines));
 }
 
 // The plan with what the framework decides by itself written out.

@@ -20,7 +20,7 @@ static constexpr Choice kAttentions[] = {
     {"plain"},
 };
 static constexpr Choice kLosses[] = {
-    {"auto"}, {"plain"}, {"native_fused"}, {"te_fused"}, {"gathered"}, {"chunked"}, {"tiled"},
+    {"auto"}, {"plain"}, {"native_fused"}, {"te_fused"}, {"gathered"}, {"chunked"}, {"tiled"}, {"parallel"},
 };
 static const auto kSchedules = [] {
     std::array<Choice, kChosenSchedules> choices{};

@@ -17,7 +17,7 @@ namespace fourfold {
 // ---- choices. Their texts are in plan.cpp; order as in the enum.
 enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm, litgpt, transformers };
 enum class Attention { automatic, flash, cudnn, plain };
-enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked, tiled };
+enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked, tiled, parallel };
 enum class Zero { none, optimizer, gradients, weights };
 enum class Recompute { none, selective, full, block };
 enum class Precision { bf16, fp16, fp8, fp8_weights };

@@ -67,7 +67,7 @@ struct Schedule {
 };
 
 // Bits of ScheduleRow::libraries.
-enum ScheduleLibrary : std::uint8_t { kMegatronCore = 1, kPyTorch = 2 };
+enum ScheduleLibrary : std::uint8_t { kMegatronCore = 1, kPyTorch = 2, kDeepSpeed = 4, kNanotron = 8 };
 
 // When a search that may choose the schedule tries it, in frameworks that have it.
 enum class Tried : std::uint8_t { never, always, as_zero_bubble };

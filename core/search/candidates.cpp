@@ -65,7 +65,9 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
     const auto add_schedule = [&](ScheduleKind schedule, std::int64_t chunks) {
         if (!row_of(schedule).with_chunks) return add(schedule, chunks);
         const std::int64_t set = p.virtual_stages == kAuto ? 1 : p.virtual_stages;
-        const bool may_have_several = p.virtual_stages == kAuto && (out & without_interleaving) == 0;
+        const ScheduleRow& interleaved = row_of(*row_of(schedule).with_chunks);
+        const bool may_have_several =
+            p.virtual_stages == kAuto && (out & without_interleaving) == 0 && (interleaved.libraries & row_of(p.framework).library) != 0;
         const std::int64_t most = may_have_several ? std::min(kMostChunks, space.model.layers) : set;
         for (std::int64_t v = set; v <= most; ++v) add(schedule, v);
     };
@@ -83,11 +85,14 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
 }  // namespace
 
 MostTried most_tried(const Model& model, const Plan& p) {
-    return {.tensor = std::min(p.gpus_per_node, p.gpus),
-            .context = std::min(p.gpus, kMostContext),
-            .pipeline = row_of(p.framework).pipelines ? std::min(model.layers, p.gpus) : 1,
+    const FrameworkRow& row = row_of(p.framework);
+    const std::int64_t ranks = row.splits_models ? p.gpus : 1;  // of a split model
+    const bool may_have_context = row.has_rings || p.context_parallel_kind == ContextKind::all_to_all;
+    return {.tensor = std::min(p.gpus_per_node, ranks),
+            .context = may_have_context ? std::min(ranks, kMostContext) : 1,
+            .pipeline = std::min(model.layers, ranks),
             .micro_batch = std::min(p.global_batch, kMostMicroBatch),
-            .expert = std::min(std::max<std::int64_t>(model.experts.count, 1), p.gpus)};
+            .expert = std::min(std::max<std::int64_t>(model.experts.count, 1), ranks)};
 }
 
 Candidates candidates(const SearchSpace& space) {
@@ -116,6 +121,9 @@ Candidates candidates(const SearchSpace& space) {
             for (const Zero deeper : {Zero::gradients, Zero::weights})
                 if (deeper <= row_of(p.framework).deepest_zero) all.zero.push_back(deeper);
     }
+    all.zero_in_pipelines = all.zero;
+    if ((p.open & open_zero) != 0 && !row_of(p.framework).shards_in_pipelines)
+        std::erase_if(all.zero_in_pipelines, [](Zero zero) { return zero == Zero::gradients || zero == Zero::weights; });
     return all;
 }
 
@@ -183,27 +191,29 @@ class Counter {
         : space_(space), all_(all), choices_(choices), plan_(space.plan) {}
 
     SearchCounts run() {
-        const std::int64_t per_split = size(all_.forms) * size(all_.micro_batch), zeros = size(all_.zero);
+        const std::int64_t per_split = size(all_.forms) * size(all_.micro_batch);
         for (const std::int64_t slices : all_.slices) {
             plan_.token_slices = slices;
-            count_tensor(per_split, zeros);
+            count_tensor(per_split);
         }
         return counts_;
     }
 
  private:
-    void count_tensor(std::int64_t per_split, std::int64_t zeros) {
+    void count_tensor(std::int64_t per_split) {
+        std::int64_t pipelines = 0;  // with each ZeRO
+        for (const std::int64_t p : all_.pipeline) pipelines += size(all_.zeros(p));
         for (const std::int64_t t : all_.tensor) {
             plan_.tensor_parallel = t;
             expert_tensor_ = expert_tensor_values(all_, space_.model, t);
             const std::int64_t experts = size(all_.expert) * size(expert_tensor_);
             sequences_ = t == 1 ? 1 : size(all_.sequence_parallel);
-            const std::int64_t below = sequences_ * experts * size(all_.context) * size(all_.pipeline) * per_split * zeros;
+            const std::int64_t below = sequences_ * experts * size(all_.context) * pipelines * per_split;
             counts_.candidates += below;
             if (!check_tensor_rules(space_.model, plan_, rejecting(counts_.rejected, below))) continue;
             for (const std::int64_t p : all_.pipeline) {
                 plan_.pipeline_parallel = p;
-                count_pipeline(per_split * zeros, zeros);
+                count_pipeline(per_split * size(all_.zeros(p)), size(all_.zeros(p)));
             }
         }
     }
@@ -239,7 +249,7 @@ class Counter {
         if (choices_ == nullptr) return;
         note(FilterKey::tensor_parallel, plan_.tensor_parallel);
         note(FilterKey::pipeline_parallel, plan_.pipeline_parallel);
-        for (const Zero zero : all_.zero) note(FilterKey::zero, static_cast<std::int64_t>(zero));
+        for (const Zero zero : all_.zeros(plan_.pipeline_parallel)) note(FilterKey::zero, static_cast<std::int64_t>(zero));
         for (const std::int64_t e : all_.expert)
             for (const std::int64_t et : expert_tensor_) {
                 plan_.expert_parallel = e;

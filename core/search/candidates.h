@@ -64,7 +64,8 @@ struct Candidates {
     std::vector<std::int64_t> tensor, expert, context, pipeline, micro_batch, slices;
     std::int64_t expert_tensor = kAuto;  // left open: 1, and TP, which is Megatron's default
     std::vector<PipelineForm> forms;
-    std::vector<Zero> zero;
+    std::vector<Zero> zero, zero_in_pipelines;
+    const std::vector<Zero>& zeros(std::int64_t pipeline_parallel) const { return pipeline_parallel == 1 ? zero : zero_in_pipelines; }
     std::vector<std::uint8_t> sequence_parallel;  // without tensor parallelism the first alone: it has no effect there
 };
 Candidates candidates(const SearchSpace& space);

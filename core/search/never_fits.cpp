@@ -76,7 +76,7 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
     const Recompute leanest = recomputes ? Recompute::full : base_.recompute;
     ModuleSets tried;
     if (recomputes || savings_.chooses_modules()) tried = savings_.modules_to_try();
-    for (const Zero zero : all_.zero)
+    for (const Zero zero : all_.zeros(plan.pipeline_parallel))
         for (std::size_t way = 0; way < 2 + tried.size(); ++way) {  // the leanest, none or as it is set, parts alone
             const Recompute recompute = way == 0 ? leanest : way == 1 ? base_.recompute : Recompute::selective;
             plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;

@@ -159,13 +159,13 @@ class Search {
             set_form(plan, form);
             legal += is_legal_pipeline(space_.model, plan);
         }
-        return legal * static_cast<std::int64_t>(all_.zero.size());
+        return legal * static_cast<std::int64_t>(all_.zeros(plan.pipeline_parallel).size());
     }
     void look_at_pipelines(Plan& plan, const Exchanges& exchanges) {
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
             if (is_enough() || !is_legal_pipeline(space_.model, plan)) continue;
-            for (const Zero zero : all_.zero) {
+            for (const Zero zero : all_.zeros(plan.pipeline_parallel)) {
                 plan.zero = zero;
                 best_ = {};
                 look_at_ways_to_send(plan, form, exchanges);
@@ -275,7 +275,7 @@ class Smallest {
             set_form(plan, form);
             if (!is_legal_pipeline(space_.model, plan) || !lay_out(space_.model, plan, form, scorer_.layers(plan))) continue;
             before = &form;
-            for (const Zero zero : all_.zero) {
+            for (const Zero zero : all_.zeros(plan.pipeline_parallel)) {
                 plan.zero = zero;
                 if (!visit(plan, scorer_)) return false;
             }

@@ -11,32 +11,42 @@
 
 namespace fourfold {
 
+enum class Sent { once, every_micro_batch, but_with_the_last };
+
 // What they send during one pass. A reduction adds up gradients (an all-reduce costs two), a gathering hands out weights of 16 bits.
 struct DataMessages {
     int reductions = 0, gatherings = 0;
-    bool in_forward = false;         // during the forward pass, else the backward pass
-    bool overlaps = false;           // that pass hides it
-    bool has_last_bucket = false;    // the last part of it is sent after that pass
-    bool every_micro_batch = false;  // else once per step
+    bool in_forward = false;       // during the forward pass, else the backward pass
+    bool overlaps = false;         // that pass hides it
+    bool has_last_bucket = false;  // the last part of it is sent after that pass
+    Sent when = Sent::once;        // of a step
 };
-// Both passes, and what ZeRO-3 leaves for the last micro-batch. ZeRO-3 gathers weights in each pass of every micro-batch. Gradients that
-// are shared out are sent for every one too, unless they are added up whole:
-//   PyTorch, distributed/fsdp/_fully_shard/_fsdp_param_group.py: the second version's ZeRO-2 shares weights out again after each
-//     backward pass; the first's (_runtime_utils.py, _should_free_in_backward) after the last
+// Both passes. ZeRO-3 gathers weights in each pass of every micro-batch. Gradients that are shared out are sent in every backward pass too,
+// or in the last one alone, where they are added up whole:
+//   PyTorch, distributed/fsdp/_fully_shard/_fsdp_param_group.py: the second version's ZeRO-2 shares weights out again after each backward
+//     pass; the first's (_runtime_utils.py, _should_free_in_backward) after the last
 //   DeepSpeed, runtime/zero/stage_1_and_2.py: with ZeRO-2 each backward pass reduces, with ZeRO-1 the last one alone
 inline std::array<DataMessages, 3> data_messages(const Plan& p) {
     const bool shards = p.shards_optimizer(), hides = !shards || row_of(p.framework).hides_shards;
-    const bool forward = p.overlap_parameters && hides, backward = p.overlap_gradients && hides;
-    const bool often = p.shards_gradients() && !adds_up_whole_gradients(p);
+    const bool forward = p.overlap_parameters && hides, backward = p.overlap_gradients && hides, waits = adds_up_whole_gradients(p);
+    const Sent each = Sent::every_micro_batch;
+    if (p.zero == Zero::weights && waits)
+        return {{{.gatherings = 1, .in_forward = true, .overlaps = forward, .when = each},
+                 {.gatherings = 1, .overlaps = backward, .when = Sent::but_with_the_last},
+                 {.reductions = 1, .gatherings = 1, .overlaps = backward}}};
     if (p.zero == Zero::weights)
-        return {{{.gatherings = 1, .in_forward = true, .overlaps = forward, .every_micro_batch = true},
-                 {.reductions = often ? 1 : 0, .gatherings = 1, .overlaps = backward, .every_micro_batch = true},
-                 {.reductions = often ? 0 : 1, .overlaps = backward}}};
-    return {{{.reductions = shards ? 1 : 2, .overlaps = backward, .has_last_bucket = backward, .every_micro_batch = often},
-             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = forward, .every_micro_batch = fully_shards(p)}}};
+        return {{{.gatherings = 1, .in_forward = true, .overlaps = forward, .when = each},
+                 {.reductions = 1, .gatherings = 1, .overlaps = backward, .when = each}}};
+    const bool often = p.shards_gradients() && !waits;
+    return {{{.reductions = shards ? 1 : 2, .overlaps = backward, .has_last_bucket = backward, .when = often ? each : Sent::once},
+             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = forward, .when = fully_shards(p) ? each : Sent::once}}};
 }
 inline bool sends_every_micro_batch(const Plan& p) {
     return p.zero == Zero::weights || fully_shards(p) || (p.shards_gradients() && !adds_up_whole_gradients(p));
+}
+// How often in a step of so many micro-batches.
+inline double times(Sent when, double micro_batches) {
+    return when == Sent::once ? 1 : when == Sent::every_micro_batch ? micro_batches : micro_batches - 1;
 }
 inline bool gathers_frozen(const Plan& p) { return p.freezes() && p.zero == Zero::weights; }  // only what is shared out
 
@@ -65,7 +75,8 @@ class DataTraffic {
     // Seconds that no pass hides, with so many parameters that learn on each GPU, and bytes of frozen ones; the passes are those of one
     // micro-batch.
     struct Exposed {
-        N every_micro_batch = 0.0, once = 0.0;
+        N once = 0.0, every_micro_batch = 0.0, but_with_the_last = 0.0;
+        N& of(Sent when) { return when == Sent::once ? once : when == Sent::every_micro_batch ? every_micro_batch : but_with_the_last; }
     };
     Exposed exposed(const N& parameters, const N& frozen, const N& forward, const N& backward) const {
         const N once = collective(gradient_bytes(p_) * parameters);
@@ -73,7 +84,7 @@ class DataTraffic {
         if (gathers_frozen(p_)) add(gathered, frozen);
         Exposed result;
         for (const DataMessages& messages : data_messages(p_)) {
-            N& sum = messages.every_micro_batch ? result.every_micro_batch : result.once;
+            N& sum = result.of(messages.when);
             N traffic = 0.0;
             if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", collective(gathered)));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
@@ -130,7 +141,7 @@ class DataTraffic {
         if (!messages.overlaps || value_of(traffic) == 0) return traffic;
         const N most = min(traffic, work);
         const N hidden = messages.in_forward        ? seconds("U_g", "weights_hidden", most)
-                         : messages.reductions == 0 ? seconds("U_b", "weights_hidden_backward", most)
+                         : messages.reductions == 0 ? seconds("U_w", "weights_hidden_backward", most)
                          : messages.gatherings == 0 ? seconds("U_r", "gradients_hidden", most)
                                                     : seconds("U_b", "both_hidden", most);
         return traffic - hidden + on_.of(&Timing::data_exposed) * hidden;

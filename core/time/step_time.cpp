@@ -266,11 +266,12 @@ class StepCost : TimeSymbols<N> {
             add(forward, waits.forward), add(backward, waits.backward), add(backward, waits.weight);
         }
         const DataTraffic<N> data(p_, hw_, on_);
-        auto [often, once] = data.exposed(parameters, weights_.frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
+        auto [once, often, but_last] = data.exposed(parameters, weights_.frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
         const bool gathers = p_.zero == Zero::weights;
         if (p_.shards_optimizer()) add(gathers ? often : once, one_after_the_other(data.ranks()));
         item(TimeItem::data_traffic) = once;
         item(TimeItem::weight_traffic) = sends_every_micro_batch(p_) ? micro_batches_ * often : N(0.0);
+        if (value_of(but_last) > 0) add(item(TimeItem::weight_traffic), (micro_batches_ - 1) * but_last);
         item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.ranks());
         item(TimeItem::host_optimizer) = 0.0;
         if (p_.optimizer_offload > 0)

@@ -167,6 +167,8 @@ TEST_CASE("torchtitan: asynchronous tensor parallelism that is switched off is s
     CHECK(some(first_of(text), {"tensor_overlap"}) == "tensor_overlap=?");
     CHECK(some(first_of(text + "parallelism.enable_async_tensor_parallel = false\n"), {"tensor_overlap"}) == "tensor_overlap=false");
     CHECK(some(first_of(text + "parallelism.enable_async_tensor_parallel = true\n"), {"tensor_overlap"}) == "tensor_overlap=true");
+    CHECK(some(first_of(text + "parallelism.disable_loss_parallel = true\n"), {"loss"}) == "loss=\"gathered\"");
+    CHECK(some(first_of(text + "parallelism.disable_loss_parallel = false\n"), {"loss"}) == "loss=?");
 }
 
 TEST_CASE("a model that nothing says is asked for; TRL's 4 bits") {

@@ -44,6 +44,29 @@ TEST_CASE("gathered by hand: frozen layers as they are stored, and the gradients
     CHECK(c(Item::whole_gradients) == 2 * kLayer);
 }
 
+TEST_CASE("gathered by hand: the root of the first version stays") {
+    Case c = second_version(Zero::weights);
+    c.plan.fully_shard = Habit::off;
+    CHECK(c(Item::gathered_weights) == 2 * (2 * kWords + 2 * kOfLayer));  // embedding and head, and two layers
+    c.model.tied = true;
+    CHECK(c(Item::gathered_weights) == 2 * (kWords + 2 * kOfLayer));
+    c.plan.sync_each_micro_batch = Habit::on;  // DeepSpeed has no units
+    CHECK(c(Item::gathered_weights) == 2 * 2 * kOfLayer);
+    c.plan.sync_each_micro_batch = Habit::automatic, c.model.tied = false, c.plan.trained = TrainedPart::lora;
+    CHECK(c(Item::gathered_weights) == 2 * 2 * kWords + 2 * 2 * kOfLayer);
+}
+
+TEST_CASE("gathered by hand: gradients of FSDP in pipelines are whole until they are sent, in the format in which they are sent") {
+    Case c = dense();  // two stages: six layers on both
+    c.plan.framework = FrameworkKind::pytorch, c.plan.zero = Zero::gradients;
+    const double stage = 3 * kLayer + kVocabulary;
+    CHECK(c(Item::gradients) == 4 * stage);
+    c.plan.gradients_in_fp32 = false;
+    CHECK(c(Item::gradients) == 2 * stage);
+    c.plan.pipeline_parallel = 1, c.plan.gradients_in_fp32 = true, c.plan.gpus = 8;  // 4 copies send after each micro-batch
+    CHECK(c(Item::gradients) == 4 * (6 * kLayer + 2 * kVocabulary + 48) / 4);
+}
+
 TEST_CASE("gathered by hand: the second version of FSDP between the passes, where ZeRO-2 keeps weights whole") {
     Case c = second_version(Zero::gradients);
     CHECK(c.memory().cast_weights == 2 * kParameters - 2 * kWords);  // layers go in the backward pass

@@ -42,6 +42,7 @@ void set_framework(Run& run) {
     if (run.family == "hagemann") {  // a framework of its own: bf16 gradients, loss over the gathered vocabulary
         p.framework = FrameworkKind::pytorch;
         p.gradients_in_fp32 = false;
+        p.loss = Loss::gathered;
     }
     if (run.family == "llm-foundry") {  // MPT: no biases, ALiBi, loss_fn fused_crossentropy, mixed precision PURE
         p.framework = FrameworkKind::pytorch;

@@ -167,7 +167,9 @@ TEST_CASE("detailed: more TP, PP or ZeRO never raises the heaviest rank's weight
             const StageMemory<double> memory = stage_memory(sharing, 0);
             const double states = group_bytes(memory.items, Group::weights) + group_bytes(memory.items, Group::gradients) +
                                   group_bytes(memory.items, Group::optimizer);
-            CHECK(at_most(states, before));
+            // late gradients need room of their own where FSDP of the second version has no whole weights to free
+            const bool late = fully_shards(sharing.plan) && !sharing.plan.adds_up();
+            if (zero != Zero::weights || !late) CHECK(at_most(states, before));
             before = states;
         }
     });

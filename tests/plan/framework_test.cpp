@@ -117,7 +117,7 @@ TEST_CASE("every kernel, cache and workspace of a framework is that of some requ
         }
     });
     CHECK(attention.size() == 4);
-    CHECK(loss.size() == 6);
+    CHECK(loss.size() == 7);
     CHECK(dummies.size() == 2);
     CHECK(routers.size() == 2);
     CHECK(workspaces.size() == 2);

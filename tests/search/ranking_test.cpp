@@ -148,8 +148,8 @@ TEST_CASE("what is left out of the space stands in no plan") {
     CHECK(has(rank(without), "moments", "16-bit"));
     const Json torch = {{"model", "llama-3.1-8b"}, {"gpus", 16}, {"framework", "pytorch"}, {"global_batch", 64}};
     CHECK((!has(rank(torch), "schedule", "zb-h1") && has(rank(torch), "zero", "weights")));
-    Json trainer = torch;  // it recomputes all layers or none, and has no pipeline
-    trainer["framework"] = "transformers", trainer["gpu"] = "a100-sxm-40gb";
+    Json trainer = torch;  // it recomputes all layers or none, and splits no model
+    trainer["framework"] = "transformers", trainer["gpu"] = "a100-sxm-80gb";
     const Json ranked = rank(trainer);
     CHECK((has(ranked, "recompute", "full") && !has(ranked, "recompute", "block") && has(ranked, "pipeline_parallel", 1)));
     for (const Json& one : ranked["plans"]["recompute"]) CHECK(one != "block");
