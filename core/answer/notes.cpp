@@ -186,6 +186,7 @@ Json not_counted_notes(const Job& job) {
     const Model& m = job.model;
     if (job.method == Method::detailed) {
         notes.add("not_counted.data");
+        notes.add_if(job.plan.shard_replicas > 1, "not_counted.hsdp_traffic");
         notes.add_if(job.plan.cuda_graphs != CudaGraphs::none, "not_counted.cuda_graphs");
         return std::move(notes.list);
     }

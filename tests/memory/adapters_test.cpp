@@ -117,7 +117,7 @@ TEST_CASE("LitGPT by hand: 4-bit matrices keep what they read, gradients of FSDP
     c.plan.frozen_weights = FrozenWeights::bf16;
     CHECK(c(Item::adapter_inputs) == -1);
     c.plan.pipeline_parallel = 1, c.plan.zero = Zero::weights;  // 4 copies; 24 / (3 * 4) = 2 micro-batches
-    CHECK(c(Item::whole_gradients) == 2 * 6 * kLayer);  // in the format of the weights until they are sent
+    CHECK(c(Item::whole_gradients) == 2 * 6 * kLayer);          // in the format of the weights until they are sent
     c.plan.global_batch = 12;
     CHECK(c(Item::whole_gradients) == 4 * kLayer);
     c.plan.framework = FrameworkKind::pytorch;  // FSDP of single parameters: queries alone, 4 * (48 + 60) / 2
