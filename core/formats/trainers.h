@@ -42,6 +42,8 @@ void read_launched_type(Import& import);
 
 // A mode that is recognised and not counted, such as LoRA.
 void refuse_mode(Import& import, std::string_view mode);
+// "dpo", "GRPO", "online_dpo": TRL's ways to train on what is preferred or by rewards, which take more models and sequences.
+bool trains_otherwise(std::string_view way);
 void refuse_adapters(Import& import, std::initializer_list<std::string_view> keys);
 
 // LoRA: the names of its settings; what is adapted where they do not say it; the rank (PEFT's own is 8).
