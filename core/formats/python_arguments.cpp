@@ -135,12 +135,31 @@ void PythonArguments::changes(std::size_t from, std::size_t call, const std::str
         const bool changed = is_token(tokens_, i, PythonToken::name, tokens_[call].value) && sign_at(tokens_, i + 1, "[") &&
                              tokens_[i + 2].kind == PythonToken::text && sign_at(tokens_, i + 3, "]") && sign_at(tokens_, i + 4, "=");
         if (!changed || into.size() >= kMostOfDictionary) continue;
-        const std::string key = prefix + tokens_[i + 2].value;
+        Entry entry{prefix + tokens_[i + 2].value, prefix + tokens_[i + 2].value, nullptr, tokens_[i].line};
+        const std::string condition = condition_of(i);
+        const auto answer = set_.find(condition);
+        if (answer != set_.end() && (answer->second == "False" || answer->second == "false" || answer->second == "0")) continue;
+        if (!condition.empty() && answer == set_.end()) entry.open.push_back(condition);
         const auto value = ends_at(tokens_, i + 6) ? value_at(i + 5) : std::nullopt;
-        const Json open = open_mark(written_value(tokens_, i + 5));
-        into.push_back(
-            {key, key, value.value_or(open), tokens_[i].line, value ? std::vector<std::string>() : open_names(open.get<std::string>())});
+        const std::string written = written_value(tokens_, i + 5);
+        if (!value) entry.open.push_back(written);
+        entry.value = value.value_or(Json(open_mark(written)));
+        into.push_back(std::move(entry));
     }
+}
+
+// Of the branch that the line of `at` stands in; "" where it stands in none.
+std::string PythonArguments::condition_of(std::size_t at) const {
+    for (std::size_t i = at; i-- > 0;) {
+        if (tokens_[i].kind == PythonToken::line_end || tokens_[i].column >= tokens_[at].column) continue;
+        const bool begins = i == 0 || tokens_[i - 1].kind == PythonToken::line_end;
+        if (!begins) continue;
+        const bool branch = tokens_[i].value == "if" || tokens_[i].value == "elif" || tokens_[i].value == "else";
+        std::string condition = branch ? written_value(tokens_, tokens_[i].value == "else" ? i : i + 1) : "";
+        if (condition.ends_with(':')) condition.pop_back();
+        return condition;
+    }
+    return "";
 }
 
 // What opens there is a dictionary: its settings have the prefix, and `at` goes behind it.

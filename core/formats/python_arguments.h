@@ -37,6 +37,7 @@ class PythonArguments {
     void put(const std::string& prefix, const std::string& name, std::size_t& at, std::vector<Entry>& into, int depth) const;
     void spread(std::size_t& at, const std::string& prefix, std::vector<Entry>& into, int depth) const;
     void changes(std::size_t from, std::size_t call, const std::string& prefix, std::vector<Entry>& into) const;
+    std::string condition_of(std::size_t at) const;
     bool nested(const std::string& prefix, std::size_t& at, std::vector<Entry>& into, int depth) const;
     std::optional<Json> by_gpu(std::size_t at) const;
     std::optional<Json> list_at(std::size_t at) const;

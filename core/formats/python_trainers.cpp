@@ -173,6 +173,21 @@ void add_trainer(ReadJobs& read, const NamesSet& set, Trainer trainer, const Pyt
         in.refused.push_back(Text("import_plan.refused.needs").with("one", model.needs_part).with("other", "LoraConfig"));
 }
 
+// A loop of one's own around DeepSpeed, whose dictionary says in which type it trains.
+void add_dictionary_job(ReadJobs& read, const NamesSet& set, std::vector<Entry> entries, const PythonModel& model) {
+    for (Entry one : model.entries) {
+        if (one.key == "torch_dtype") one.fate = Fate::no_number;
+        entries.push_back(std::move(one));
+    }
+    add_trainer_job(read, "deepspeed", set, std::move(entries), model);
+    Import& in = read.jobs.back().in;
+    for (const char* key : {"use_activation_checkpointing", "activation_checkpointing"})
+        if (in.on(key, "recompute")) in.job["recompute"] = "full";
+    read_attention_kernel(in, in.text("attn_implementation", "attention").value_or(""));
+    in.drop_open();
+    if (model.part) refuse_mode(in, model.part->shown);
+}
+
 }  // namespace
 
 std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
@@ -200,10 +215,7 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
     const PythonModel model = python_model(tokens, reader, all, set);
     for (Trainer& trainer : trainers) add_trainer(read, set, std::move(trainer), model, dictionaries);
     if (trainers.empty())
-        for (auto& [name, entries] : dictionaries) {
-            add_trainer_job(read, "deepspeed", set, std::move(entries), model);
-            if (model.part) refuse_mode(read.jobs.back().in, model.part->shown);
-        }
+        for (auto& [name, entries] : dictionaries) add_dictionary_job(read, set, std::move(entries), model);
     return read;
 }
 
