@@ -41,6 +41,8 @@ constexpr std::string_view kQuiet[] = {"device_map*",       "low_cpu_mem_usage",
 constexpr std::string_view kOtherParts[] = {"AdaLoraConfig",       "IA3Config",  "PrefixTuningConfig", "PromptTuningConfig",
                                             "PromptEncoderConfig", "LoHaConfig", "LoKrConfig",         "VeraConfig",
                                             "BOFTConfig",          "OFTConfig",  "LNTuningConfig",     "FourierFTConfig"};
+// Its kernels, by Liger's names: the loss without whole logits (unsloth_zoo, fused_losses), norms and gates (unsloth/kernels).
+constexpr std::string_view kUnslothKernels[] = {"cut_cross_entropy", "liger_rms_norm", "liger_swiglu"};
 constexpr std::int64_t kUnslothRank = 16, kUnslothLength = 2048;
 constexpr std::string_view kUnslothTargets = "all-linear";  // its seven matrices are all of a layer
 
@@ -334,8 +336,12 @@ class ModelReader {
             std::erase_if(entries, [](const Entry& one) { return one.key.starts_with("lora_"); });
             made_.part.reset();
         }
-        if (unsloth_ && of(entries, "use_gradient_checkpointing") == nullptr)
-            entries.push_back(entry("use_gradient_checkpointing", *unsloth_, "unsloth"));
+        if (unsloth_) {
+            if (of(entries, "use_gradient_checkpointing") == nullptr)
+                entries.push_back(entry("use_gradient_checkpointing", *unsloth_, "unsloth"));
+            for (const std::string_view kernel : kUnslothKernels)
+                entries.push_back(entry(kernel, *unsloth_, true, kernel == kUnslothKernels[0]));
+        }
         const bool few = on(entries, "load_in_4bit") || on(entries, "load_in_8bit");
         if (on(entries, "load_in_4bit") && of(entries, "bnb_4bit_use_double_quant") == nullptr)
             entries.push_back({"bnb_4bit_use_double_quant", "", false});

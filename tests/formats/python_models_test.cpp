@@ -58,6 +58,10 @@ TEST_CASE("a dictionary that is spread counts, and one that is not here is shown
     CHECK(of_program("k = dict(torch_dtype=torch.bfloat16, attn_implementation=\"sdpa\")\n" + loading(", **k")) == bf16);
     CHECK(of_program("k = {\"torch_dtype\": torch.bfloat16}\nk[\"attn_implementation\"] = \"sdpa\"\n" + loading(", **k")) == bf16);
     CHECK(fate(first_of_script(loading(", **k")), "**k").starts_with("unknown"));
+    const std::string branch = "k = {}\nif fast:\n    k[\"attn_implementation\"] = \"eager\"\n" + loading(", **k");
+    CHECK(asked_names(branch) == "fast");
+    CHECK(some(answered(branch, {{"fast", "True"}}), {"attention"}) == R"(attention="plain")");
+    CHECK(some(answered(branch, {{"fast", "False"}}), {"attention"}) == "attention=?");
 }
 
 TEST_CASE("a type that the text does not tell is asked for, and answered") {
@@ -138,6 +142,8 @@ TEST_CASE("Unsloth: its defaults, its own call for LoRA, the length that it load
                                ")\n"),
                {"trained", "frozen_weights", "moments", "master_weights", "gradients_in_fp32", "activation_offload"}) ==
           R"(trained=? frozen_weights=? moments="8-bit" master_weights="off" gradients_in_fp32=false activation_offload=?)");
+    CHECK(some(first_of_script(kUnsloth + ")\n" + part + trainer + ")\n"), {"loss", "activation_fusion"}) ==  // its kernels
+          R"(loss="tiled" activation_fusion="on")");
     // Not what stands in a branch that is not taken.
     CHECK(
         read(first_of_script(kUnsloth + ", load_in_4bit=True)\n" + part + trainer +
@@ -181,6 +187,16 @@ TEST_CASE("what a trainer is given: a model by its name, its length, dictionarie
                {"zero"}) == R"(zero="weights")");
     CHECK(some(first_of_script(more + "optim=\"paged_adamw_32bit\")\nargs.gradient_checkpointing = True\n"), {"moments", "recompute"}) ==
           R"(moments="fp32" recompute="full")");
+}
+
+TEST_CASE("a loop of one's own around DeepSpeed keeps its kernel of attention and its recomputation") {
+    const Json job = first_of_script(
+        "import deepspeed\nd = {\"train_batch_size\": 8, \"bf16\": {\"enabled\": True}, \"zero_optimization\": {\"stage\": 2}}\n"
+        "model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen2.5-7B\", torch_dtype=torch.bfloat16, attn_implementation=\"eager\")\n"
+        "model.gradient_checkpointing_enable()\n");
+    CHECK(some(job, {"model", "zero", "attention", "recompute"}) ==
+          R"(model="qwen2.5-7b" zero="gradients" attention="plain" recompute="full")");
+    CHECK(fate(job, "torch_dtype").starts_with("no_number"));
 }
 
 TEST_CASE("bf16 where the GPU has it: every GPU of the catalogue does") {
