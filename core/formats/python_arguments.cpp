@@ -9,7 +9,7 @@ namespace fourfold {
 namespace {
 
 constexpr int kDeepestDictionary = 8;
-constexpr std::size_t kMostOfDictionary = 2'000, kLongestNames = 100;
+constexpr std::size_t kMostOfDictionary = 2'000, kLongestNames = 100, kMostSteps = 10'000'000, kOneLook = 10'000;
 
 bool sign_at(const PythonTokens& tokens, std::size_t at, std::string_view text) { return has_sign_at(tokens, at, text); }
 bool opens_at(const PythonTokens& tokens, std::size_t at) {
@@ -111,14 +111,20 @@ void PythonArguments::arguments(std::size_t at, std::vector<Entry>& into, const 
     }
 }
 
-void PythonArguments::skip(std::size_t& at) const { at = behind_bracket(tokens_, at); }
+// A text cannot make this go over itself without end: then it is at its end.
+void PythonArguments::skip(std::size_t& at) const {
+    const std::size_t from = at;
+    at = steps_ < kMostSteps ? behind_bracket(tokens_, at) : tokens_.size();
+    steps_ += at - from;
+}
 
 // **model_kwargs, which is {"torch_dtype": ...} or dict(torch_dtype=...) somewhere in the text. Else nobody knows what it says.
 void PythonArguments::spread(std::size_t& at, const std::string& prefix, std::vector<Entry>& into, int depth) const {
     ++at;
     const std::size_t begin = at;
     while (!ends_at(tokens_, at)) skip(at);
-    if (into.size() >= kMostOfDictionary) return;
+    steps_ += std::max(begin, kOneLook);  // it looks for the dictionary from the text's begin on
+    if (into.size() >= kMostOfDictionary || steps_ > kMostSteps) return;
     std::size_t made = begin;
     if (name_at(tokens_, begin) && ends_at(tokens_, begin + 1))
         for (std::size_t i = 2; i < begin; ++i)
@@ -150,6 +156,7 @@ void PythonArguments::changes(std::size_t from, std::size_t call, const std::str
 
 // Of the branch that the line of `at` stands in; "" where it stands in none.
 std::string PythonArguments::condition_of(std::size_t at) const {
+    if (tokens_[at].column == 0) return "";
     for (std::size_t i = at; i-- > 0;) {
         if (tokens_[i].kind == PythonToken::line_end || tokens_[i].column >= tokens_[at].column) continue;
         const bool begins = i == 0 || tokens_[i - 1].kind == PythonToken::line_end;

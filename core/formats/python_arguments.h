@@ -46,6 +46,7 @@ class PythonArguments {
     const NamesSet& set_;
     std::map<std::string, std::optional<Json>> values_;                // nothing: it has several, or one that is not told
     std::multimap<std::pair<std::int64_t, std::string>, Entry> said_;  // by line and name
+    mutable std::size_t steps_ = 0;
     bool sections_;
 };
 

@@ -43,6 +43,7 @@ constexpr std::string_view kOtherParts[] = {"AdaLoraConfig",       "IA3Config", 
                                             "BOFTConfig",          "OFTConfig",  "LNTuningConfig",     "FourierFTConfig"};
 // Its kernels, by Liger's names: the loss without whole logits (unsloth_zoo, fused_losses), norms and gates (unsloth/kernels).
 constexpr std::string_view kUnslothKernels[] = {"cut_cross_entropy", "liger_rms_norm", "liger_swiglu"};
+constexpr std::size_t kMostCalls = 100;  // of a text
 constexpr std::int64_t kUnslothRank = 16, kUnslothLength = 2048;
 constexpr std::string_view kUnslothTargets = "all-linear";  // its seven matrices are all of a layer
 
@@ -66,7 +67,7 @@ class ModelReader {
 
     PythonModel read() {
         for (std::size_t i = 0; i < tokens_.size() && !loads_; ++i)
-            if (loads_model(i)) read_loading(i);
+            if (loads_model(i) && ++calls_ < kMostCalls) read_loading(i);
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
             if (!is_name(tokens_, i) || !has_sign_at(tokens_, i + 1, "(")) continue;
             const std::string called = last_part(tokens_[i].value);
@@ -77,7 +78,7 @@ class ModelReader {
             else if (called == "from_pretrained" && class_of(tokens_[i].value) == "PeftModel")
                 read_trained_part(i);
             else if (std::find(std::begin(kOtherParts), std::end(kOtherParts), called) != std::end(kOtherParts))
-                made_.refused.push_back(called);
+                refuse(called);
         }
         for (std::size_t i = 0; i < tokens_.size(); ++i) read_method(i);
         if (!made_.part) note_computed_part();
@@ -94,8 +95,9 @@ class ModelReader {
     }
 
     // The arguments of the call at `at`; nothing where it stands in a branch that is not taken.
-    std::optional<std::vector<Entry>> arguments(std::size_t at) const {
+    std::optional<std::vector<Entry>> arguments(std::size_t at) {
         std::vector<Entry> found;
+        if (++calls_ > kMostCalls) return std::nullopt;
         reader_.arguments(at + 1, found);
         if (found.empty() && has_keywords(at + 1)) return std::nullopt;
         for (Entry& one : found) {
@@ -121,6 +123,11 @@ class ModelReader {
     }
     void append(std::vector<Entry> entries) {
         for (Entry& one : entries) made_.entries.push_back(std::move(one));
+    }
+
+    void refuse(const std::string& part) {
+        std::vector<std::string>& all = made_.refused;
+        if (std::find(all.begin(), all.end(), part) == all.end()) all.push_back(part);
     }
 
     bool loads_model(std::size_t at) const {
@@ -252,12 +259,12 @@ class ModelReader {
         const std::string& full = tokens_[at].value;
         const std::string called = last_part(full);
         if (called == "gradient_checkpointing_enable") {
-            add_recomputation(at);
+            if (++calls_ < kMostCalls) add_recomputation(at);
         } else if (called == "prepare_model_for_kbit_training") {
             const auto found = arguments(at);
             if (found && (of(*found, "use_gradient_checkpointing") == nullptr || on(*found, "use_gradient_checkpointing")))
                 prepared_ = entry("activation_checkpointing", at, true);
-        } else if (!variable_.empty() && full == variable_ + "." + called) {
+        } else if (!variable_.empty() && full == variable_ + "." + called && ++calls_ < kMostCalls) {
             read_type(at, called);
             read_chain(behind_bracket(tokens_, at + 1));
         }
@@ -360,6 +367,7 @@ class ModelReader {
     std::string variable_;
     std::optional<Entry> prepared_;
     std::optional<std::size_t> unsloth_;
+    std::size_t calls_ = 0;
     bool loads_ = false;
 };
 
