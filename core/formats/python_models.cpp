@@ -37,6 +37,8 @@ constexpr std::string_view kQuiet[] = {"device_map*",       "low_cpu_mem_usage",
                                        "init_lora_weights", "fan_in_fan_out",
                                        "lora_alpha",        "peft_type",
                                        "float32_mixed_*",   "ignore_mismatched_sizes"};
+// What has another head than one over the vocabulary.
+constexpr std::string_view kOtherHeads[] = {"ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"};
 // PEFT's other ways to train a part.
 constexpr std::string_view kOtherParts[] = {"AdaLoraConfig",       "IA3Config",  "PrefixTuningConfig", "PromptTuningConfig",
                                             "PromptEncoderConfig", "LoHaConfig", "LoKrConfig",         "VeraConfig",
@@ -82,6 +84,7 @@ class ModelReader {
         }
         for (std::size_t i = 0; i < tokens_.size(); ++i) read_method(i);
         if (!made_.part) note_computed_part();
+        if (!made_.part) note_frozen();
         settle();
         return std::move(made_);
     }
@@ -141,6 +144,9 @@ class ModelReader {
         auto found = arguments(at);
         if (!found) return;
         loads_ = true;
+        const std::string name = class_of(tokens_[at].value);
+        if (std::any_of(std::begin(kOtherHeads), std::end(kOtherHeads), [&](std::string_view head) { return name.ends_with(head); }))
+            made_.notes.push_back(name);
         variable_ = given_name(tokens_, at);
         if (is_unsloth(tokens_[at].value)) add_unsloth(at, *found);
         for (Entry& one : *found) {
@@ -318,6 +324,16 @@ class ModelReader {
             made_.part = part;
             made_.entries.push_back(std::move(part));
             return;
+        }
+    }
+
+    // "parameter.requires_grad = False", "model.lm_head.requires_grad_(False)": a part that nobody names learns.
+    void note_frozen() {
+        for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+            const std::string called = is_name(tokens_, i) ? last_part(tokens_[i].value) : "";
+            const bool set = called == "requires_grad" && has_sign_at(tokens_, i + 1, "=");
+            const bool told = called == "requires_grad_" && has_sign_at(tokens_, i + 1, "(");
+            if ((set || told) && is_token(tokens_, i + 2, PythonToken::name, "False")) return made_.notes.push_back(tokens_[i].value);
         }
     }
 

@@ -13,6 +13,7 @@ struct PythonModel {
     std::optional<Entry> length{};       // of a sequence, where the trainer says none
     std::optional<Entry> part{};         // the call that trains a part alone
     std::vector<std::string> refused{};  // ways to train a part that are not counted
+    std::vector<std::string> notes{};    // what is not counted besides
     std::string needs_part{};            // its name where it loads 4 or 8 bits, and trains nothing beside them
 };
 

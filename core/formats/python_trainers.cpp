@@ -23,8 +23,8 @@ struct TrainerCall {
 constexpr TrainerCall kTrainerCalls[] = {
     {"TrainingArguments"}, {"Seq2SeqTrainingArguments"}, {"UnslothTrainingArguments"}, {"SFTConfig", true}};
 constexpr std::string_view kPlainTrainers[] = {"Trainer", "SFTTrainer", "UnslothTrainer", "Seq2SeqTrainer"};
-// Of what a trainer is given besides: TRL before 0.13, and a model by its name.
-constexpr std::string_view kOfTrainer[] = {"max_seq_length", "packing", "model"};
+// Of what a trainer is given besides: TRL before 0.13; a model by its name; another optimizer, which no reader knows.
+constexpr std::string_view kOfTrainer[] = {"max_seq_length", "packing", "model", "optimizers", "optimizer_cls_and_kwargs"};
 constexpr std::string_view kLengths[] = {"max_seq_length", "max_length", "model_max_length"};
 constexpr std::string_view kOfModel = "model_init_kwargs.";
 constexpr std::int64_t kUsualBatch = 8;  // TrainingArguments.per_device_train_batch_size
@@ -97,10 +97,13 @@ class TrainerFinder {
             if (way.empty()) way = other;
             if (one || !other.empty()) reader_.arguments(i + 1, given);
         }
-        std::erase_if(given, [](const Entry& one) {
-            return std::find(std::begin(kOfTrainer), std::end(kOfTrainer), one.key) == std::end(kOfTrainer) ||
-                   (one.key == "model" && (!one.value.is_string() || !one.open.empty()));
-        });
+        for (Entry& one : given)
+            if (one.key.starts_with(kOfModel))
+                one.key.erase(0, kOfModel.size());
+            else if (std::find(std::begin(kOfTrainer), std::end(kOfTrainer), one.key) == std::end(kOfTrainer) ||
+                     (one.key == "model" && (!one.value.is_string() || !one.open.empty())))
+                one.key.clear();
+        std::erase_if(given, [](const Entry& one) { return one.key.empty(); });
         for (Trainer& trainer : trainers) {
             trainer.entries.insert(trainer.entries.begin(), given.begin(), given.end());
             if (!plain && trainer.way.empty()) trainer.way = way;
@@ -169,6 +172,7 @@ void add_trainer(ReadJobs& read, const NamesSet& set, Trainer trainer, const Pyt
     if (in.has("adapter_name_or_path")) note_file(in, "adapter_name_or_path");
     if (!trainer.way.empty()) refuse_mode(in, trainer.way);
     for (const std::string& part : model.refused) refuse_mode(in, part);
+    for (const std::string& note : model.notes) in.notes.push_back(Text("import_plan.note.not_counted").with("key", note.substr(0, 60)));
     if (!model.needs_part.empty())
         in.refused.push_back(Text("import_plan.refused.needs").with("one", model.needs_part).with("other", "LoraConfig"));
 }

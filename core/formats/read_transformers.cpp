@@ -141,12 +141,14 @@ static void read_part(Import& in) {
     refuse_adapters(in, {"use_dora"});
     if (four && in.has("use_peft") && !in.has("bnb_4bit_use_double_quant"))  // TRL, model_config.py
         in.job["frozen_weights"] = in.on("use_bnb_nested_quant", "frozen_weights") ? "nf4" : "nf4_single";
+    if (in.hangs("trained"))
+        for (const char* field : {"lora_rank", "lora_targets", "lora_dropout", "frozen_weights"}) in.job.erase(field);
 }
 
 // Where no type of the computation is said, it is that of the weights. "auto" is the checkpoint's own, which stands in no setting: where
 // the weights are updated as they are, it is asked for.
 static void read_weight_type(Import& in) {
-    const bool updated = in.job.value("zero", "") == "none" && in.job.value("trained", "") != "lora";
+    const bool updated = updates_loaded_weights(in);
     for (Entry& entry : in.entries) {
         if (!updated || entry.value != "auto" || (entry.key != "torch_dtype" && entry.key != "dtype")) continue;
         const auto answer = in.answers.find("torch_dtype");
@@ -162,6 +164,19 @@ static void read_weight_type(Import& in) {
             in.job["precision"] = *type == "float16" ? "fp16" : "bf16";
         else if (type)
             in.mark(key, Fate::no_number);
+    }
+}
+
+// Gradients of fp16 that are scaled are those of weights in 32 bits: "Attempting to unscale FP16 gradients" (torch.amp.GradScaler).
+static void train_as_loaded(Import& in) {
+    for (const char* key : {"torch_dtype", "dtype"}) {
+        const auto type = in.text(key, "");
+        if (type == "bfloat16" || type == "float16") train_in_16_bits(in);
+        if (type != "float16" || !updates_loaded_weights(in)) continue;
+        if (in.on("fp16", "precision"))
+            refuse_both(in, key, "fp16");
+        else
+            train_in_16_bits(in, "fp16");
     }
 }
 
@@ -299,7 +314,7 @@ void read_transformers(Import& in) {
     read_part(in);
     read_weight_type(in);
     read_liger(in);
-    if (in.text("torch_dtype", "") == "bfloat16" || in.text("dtype", "") == "bfloat16") train_in_16_bits(in);
+    train_as_loaded(in);
     note_quantization(in);
     ask_rest(in);
 }

@@ -252,8 +252,12 @@ void fill_transformers(Import& in) {
     in.job["framework"] = "transformers";
 }
 
-void train_in_16_bits(Import& in) {
-    if (in.job.value("zero", "") != "none" || in.job.value("trained", "") == "lora" || in.job.value("precision", "") != "bf16") return;
+bool updates_loaded_weights(const Import& in) {
+    return in.job.value("zero", "") == "none" && in.job.value("trained", "") != "lora" && !in.hangs("trained");
+}
+
+void train_in_16_bits(Import& in, std::string_view type) {
+    if (!updates_loaded_weights(in) || in.job.value("precision", "") != type) return;
     if (!in.job.contains("moments")) in.job["moments"] = "16-bit";
     in.job["master_weights"] = "off";
     in.job["gradients_in_fp32"] = false;

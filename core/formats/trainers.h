@@ -72,7 +72,8 @@ void fill_pytorch(Import& import);
 // The same, and the stack is the Trainer of Hugging Face's transformers.
 void fill_transformers(Import& import);
 // Where nothing is shared out and all learns: weights of 16 bits are updated as they are, and so are their averages.
-void train_in_16_bits(Import& import);
+bool updates_loaded_weights(const Import& import);
+void train_in_16_bits(Import& import, std::string_view type = "bf16");
 // Liger's kernels, all of them or one by one.
 void read_liger(Import& import);
 // Asks for what every training needs.

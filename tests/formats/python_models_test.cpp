@@ -50,6 +50,11 @@ TEST_CASE("the type of a loaded model is the one that a command says") {
     CHECK(of_program(loading(", torch_dtype=torch.bfloat16", "model.float()\n")) == of_command(" --torch_dtype float32"));
     for (const char* written : {"", ", torch_dtype=torch.float32", ", dtype=None"}) CHECK(of_program(loading(written)) == fp32);
     CHECK(of_program(loading(", torch_dtype=torch.float16")) == of_command(" --torch_dtype float16"));
+    CHECK(of_program(loading(", torch_dtype=torch.float16")) == bf16);  // bf16=True, and weights of 16 bits
+    const std::string half = "model = A.from_pretrained(\"Qwen/Qwen2.5-7B\", torch_dtype=torch.float16)\nfrom transformers import x\n";
+    CHECK(ids(first_of_script(half + "t = TrainingArguments(fp16=True)\n")["refused"]) == "import_plan.refused.both");
+    CHECK(some(first_of_script(half + "t = TrainingArguments(\"o\", max_steps=4)\n"), {"precision", "moments"}) ==
+          R"(precision="fp16" moments="16-bit")");
     CHECK(of_program(loading(", attn_implementation=\"eager\"")) == of_command(" --attn_implementation eager"));
 }
 
@@ -187,6 +192,20 @@ TEST_CASE("what a trainer is given: a model by its name, its length, dictionarie
                {"zero"}) == R"(zero="weights")");
     CHECK(some(first_of_script(more + "optim=\"paged_adamw_32bit\")\nargs.gradient_checkpointing = True\n"), {"moments", "recompute"}) ==
           R"(moments="fp32" recompute="full")");
+}
+
+TEST_CASE("what is not counted of a program is said: another head, frozen weights, another optimizer") {
+    const auto notes = [](const std::string& text) {
+        const Json found = first_of_script(text)["notes"];
+        return found.empty() ? "" : found[0]["args"]["key"].get<std::string>();
+    };
+    const std::string head = "AutoModelForSequenceClassification";
+    CHECK(notes(program("model = " + head + ".from_pretrained(\"Qwen/Qwen2.5-7B\")\n")) == head);
+    CHECK(notes(loading("", "for p in model.parameters():\n    p.requires_grad = False\n")) == "p.requires_grad");
+    CHECK(notes(loading("", "model.lm_head.requires_grad_(False)\n")) == "model.lm_head.requires_grad_");
+    CHECK(notes(loading("", "model.lm_head.requires_grad_(False)\nc = LoraConfig(r=8)\n")) == "");
+    const Json own = first_of_script(loading("", "t = Trainer(model, optimizers=(adam, None))\n"));
+    CHECK(fate(own, "optimizers").starts_with("unknown"));
 }
 
 TEST_CASE("a loop of one's own around DeepSpeed keeps its kernel of attention and its recomputation") {
