@@ -35,8 +35,8 @@ Json plain(Json value) {
     return value;
 }
 
-// Whether the GPU computes in bf16: every GPU of the catalogue does.
-constexpr std::string_view kCapable[] = {"is_bfloat16_supported", "is_bf16_supported", "is_torch_bf16_gpu_available"};
+// Whether there is a GPU, and one that computes in bf16: every GPU of the catalogue does.
+constexpr std::string_view kCapable[] = {"is_bfloat16_supported", "is_bf16_supported", "is_torch_bf16_gpu_available", "is_available"};
 // The truth of "is_bfloat16_supported()" or "not torch.cuda.is_bf16_supported()" at `at`, which goes behind it.
 std::optional<bool> capable_at(const PythonTokens& tokens, std::size_t& at) {
     const bool inverted = is_token(tokens, at, PythonToken::name, "not");

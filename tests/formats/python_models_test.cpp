@@ -56,6 +56,9 @@ TEST_CASE("the type of a loaded model is the one that a command says") {
     CHECK(some(first_of_script(half + "t = TrainingArguments(\"o\", max_steps=4)\n"), {"precision", "moments"}) ==
           R"(precision="fp16" moments="16-bit")");
     CHECK(of_program(loading(", attn_implementation=\"eager\"")) == of_command(" --attn_implementation eager"));
+    CHECK(of_program(loading(", attn_implementation=\"eager\" if torch.cuda.is_available() else \"sdpa\"")) ==
+          of_command(" --attn_implementation eager"));
+    CHECK(asked_names(loading(", attn_implementation=\"eager\" if slow else \"sdpa\"")) == "\"eager\" if slow else \"sdpa\"");
 }
 
 TEST_CASE("a dictionary that is spread counts, and one that is not here is shown") {
