@@ -163,6 +163,10 @@ std::string written_value(const std::vector<PythonToken>& tokens, std::size_t at
         if (depth == 0 && (token.kind == PythonToken::line_end || is_sign(token, ",)}];"))) break;
         if (is_sign(token, "([{")) ++depth;
         if (is_sign(token, ")]}")) --depth;
+        const bool word = token.kind == PythonToken::name || token.kind == PythonToken::number;
+        const bool behind = word && !all.empty() && (in_name(all.back()) || all.back() == ')' || all.back() == '"');
+        const bool quoted = token.kind == PythonToken::text && all.ends_with("else");
+        if (behind || quoted) all += ' ';  // "8 if big else 4"
         if (token.kind != PythonToken::line_end) all += token.kind == PythonToken::text ? joined({"\"", token.value, "\""}) : token.value;
     }
     return all.empty() ? "?" : all;

@@ -2,171 +2,140 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "formats/named_model.h"
-#include "formats/python_tokens.h"
+#include "formats/python_arguments.h"
+#include "formats/python_models.h"
 #include "formats/readers.h"
-#include "formats/shell.h"
 #include "formats/trainers.h"
 
 namespace fourfold {
 
 namespace {
 
-constexpr int kDeepestDictionary = 8;
-constexpr std::size_t kMostOfDictionary = 2'000, kMostDictionaries = 10;
-constexpr const char* kTrainerCalls[] = {"TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig", "ORPOConfig",
-                                         "KTOConfig"};
+constexpr std::size_t kMostDictionaries = 10;
 
-using PythonTokens = std::vector<PythonToken>;
+// Calls that say how to train: transformers 4.56, TRL 0.21, Unsloth. What TRL trains otherwise than on plain text has a way.
+struct TrainerCall {
+    std::string_view name;
+    bool trl = false;
+};
+constexpr TrainerCall kTrainerCalls[] = {
+    {"TrainingArguments"}, {"Seq2SeqTrainingArguments"}, {"UnslothTrainingArguments"}, {"SFTConfig", true}};
+constexpr std::string_view kPlainTrainers[] = {"Trainer", "SFTTrainer", "UnslothTrainer", "Seq2SeqTrainer"};
+// Of what a trainer is given besides: TRL before 0.13; a model by its name; another optimizer, which no reader knows.
+constexpr std::string_view kOfTrainer[] = {"max_seq_length", "packing", "model", "optimizers", "optimizer_cls_and_kwargs"};
+constexpr std::string_view kLengths[] = {"max_seq_length", "max_length", "model_max_length"};
+constexpr std::string_view kOfModel = "model_init_kwargs.";
+constexpr std::int64_t kUsualBatch = 8;  // TrainingArguments.per_device_train_batch_size
 
-bool sign_at(const PythonTokens& tokens, std::size_t at, std::string_view text) {
-    return at < tokens.size() && tokens[at].kind == PythonToken::sign && tokens[at].value == text;
-}
-bool opens_at(const PythonTokens& tokens, std::size_t at) {
-    return sign_at(tokens, at, "{") || sign_at(tokens, at, "[") || sign_at(tokens, at, "(");
-}
-bool closes_at(const PythonTokens& tokens, std::size_t at) {
-    return sign_at(tokens, at, "}") || sign_at(tokens, at, "]") || sign_at(tokens, at, ")");
+bool has_key(const std::vector<Entry>& entries, std::string_view key) {
+    return std::any_of(entries.begin(), entries.end(), [&](const Entry& one) { return one.key == key; });
 }
 
-// Reads dictionaries and the arguments of a call, with the values of names that have a single one.
-class DictionaryReader {
+// "DPOConfig(", "DPOTrainer(": the way it trains; "" for any other.
+std::string way_of(const PythonTokens& tokens, std::size_t at, std::string_view kind) {
+    if (at >= tokens.size() || tokens[at].kind != PythonToken::name || !has_sign_at(tokens, at + 1, "(")) return "";
+    const std::string name = last_part(tokens[at].value);
+    return name.ends_with(kind) && trains_otherwise(name.substr(0, name.size() - kind.size())) ? name : "";
+}
+
+struct Trainer {
+    std::vector<Entry> entries;
+    std::string way;  // that is not counted
+};
+
+// training_arguments.gradient_checkpointing = True, after the call.
+void add_changes(const std::string& name, std::int64_t line, const std::vector<Entry>& all, std::vector<Entry>& entries) {
+    if (name.empty()) return;
+    for (const Entry& one : all) {
+        if (one.line <= line || !one.key.starts_with(name + ".")) continue;
+        entries.push_back(one);
+        entries.back().key.erase(0, name.size() + 1);
+    }
+}
+
+// Finds what says how to train, and what it is given.
+class TrainerFinder {
  public:
-    DictionaryReader(const PythonTokens& tokens, const std::vector<Entry>& all) : tokens_(tokens) {
-        for (const Entry& entry : all) {
-            const auto known = values_.find(entry.key);
-            const bool other = known != values_.end() && known->second != entry.value;
-            values_[entry.key] = other || !entry.open.empty() ? Json(nullptr) : entry.value;
+    TrainerFinder(const PythonTokens& tokens, const PythonArguments& reader, const std::vector<Entry>& all)
+        : tokens_(tokens), reader_(reader), all_(all) {}
+
+    std::optional<Trainer> trainer_at(std::size_t at) const {
+        const auto* row = std::find_if(std::begin(kTrainerCalls), std::end(kTrainerCalls),
+                                       [&](const TrainerCall& one) { return calls_at(tokens_, at, one.name); });
+        Trainer made;
+        made.way = way_of(tokens_, at, "Config");
+        if (row == std::end(kTrainerCalls) && made.way.empty()) return std::nullopt;
+        reader_.arguments(at + 1, made.entries);
+        if (made.entries.empty()) return std::nullopt;
+        add_changes(given_name(tokens_, at), tokens_[at].line, all_, made.entries);
+        for (Entry& one : made.entries) {
+            if (one.key.starts_with(kOfModel)) one.key.erase(0, kOfModel.size());
+            if (one.key.starts_with("fsdp_config.fsdp_")) one.key.erase(std::string_view("fsdp_config.").size(), 5);
         }
+        const std::string name = last_part(tokens_[at].value);
+        if (!has_key(made.entries, "per_device_train_batch_size"))
+            made.entries.push_back({"per_device_train_batch_size", name, kUsualBatch, tokens_[at].line});
+        // TRL computes layers again unless it is told; not so when it still called the length max_seq_length.
+        const bool says = has_key(made.entries, "gradient_checkpointing") || has_key(made.entries, "max_seq_length");
+        if (row != std::end(kTrainerCalls) && row->trl && !says)
+            made.entries.push_back({"gradient_checkpointing", name, true, tokens_[at].line});
+        return made;
     }
 
-    // The settings of the dictionary that opens at `at`, which goes behind it.
-    void dictionary(std::size_t& at, const std::string& prefix, std::vector<Entry>& into, int depth = 0) {
-        for (++at; at < tokens_.size() && !sign_at(tokens_, at, "}");) {
-            const bool key = tokens_[at].kind == PythonToken::text && sign_at(tokens_, at + 1, ":");
-            if (!key) {
-                skip(at);
-                continue;
-            }
-            const std::string name = prefix + tokens_[at].value;
-            const std::int64_t line = tokens_[at].line;
-            at += 2;
-            if (sign_at(tokens_, at, "{") && depth < kDeepestDictionary)
-                dictionary(at, name + ".", into, depth + 1);
-            else
-                put(name, line, at, into);
+    // What the trainers themselves are given; the way of one that takes plain arguments is its own.
+    void add_given(std::vector<Trainer>& trainers) const {
+        bool plain = false;
+        std::string way;
+        std::vector<Entry> given;
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            const bool one = std::any_of(std::begin(kPlainTrainers), std::end(kPlainTrainers),
+                                         [&](std::string_view name) { return calls_at(tokens_, i, name); });
+            const std::string other = way_of(tokens_, i, "Trainer");
+            plain = plain || one;
+            if (way.empty()) way = other;
+            if (one || !other.empty()) reader_.arguments(i + 1, given);
         }
-        ++at;
-    }
-
-    // "per_device_train_batch_size=4, bf16=True" of the call whose bracket opens at `at`.
-    void arguments(std::size_t at, std::vector<Entry>& into) {
-        for (++at; at < tokens_.size() && !sign_at(tokens_, at, ")");) {
-            if (tokens_[at].kind == PythonToken::name && sign_at(tokens_, at + 1, "=")) {
-                const std::string name = tokens_[at].value;
-                const std::int64_t line = tokens_[at].line;
-                at += 2;
-                put(name, line, at, into);
-            } else {
-                skip(at);
-            }
+        for (Entry& one : given)
+            if (one.key.starts_with(kOfModel))
+                one.key.erase(0, kOfModel.size());
+            else if (std::find(std::begin(kOfTrainer), std::end(kOfTrainer), one.key) == std::end(kOfTrainer) ||
+                     (one.key == "model" && (!one.value.is_string() || !one.open.empty())))
+                one.key.clear();
+        std::erase_if(given, [](const Entry& one) { return one.key.empty(); });
+        for (Trainer& trainer : trainers) {
+            trainer.entries.insert(trainer.entries.begin(), given.begin(), given.end());
+            if (!plain && trainer.way.empty()) trainer.way = way;
         }
     }
 
  private:
-    void skip(std::size_t& at) const {
-        int depth = 0;
-        do {
-            depth += opens_at(tokens_, at) ? 1 : closes_at(tokens_, at) ? -1 : 0;
-            ++at;
-        } while (at < tokens_.size() && depth > 0);
-    }
-
-    // ["q_proj", "v_proj"]
-    std::optional<Json> list_at(std::size_t at) const {
-        Json all = Json::array();
-        for (++at; at < tokens_.size() && !sign_at(tokens_, at, "]"); ++at) {
-            if (sign_at(tokens_, at, ",")) continue;
-            if (tokens_[at].kind != PythonToken::text || all.size() > 100) return std::nullopt;
-            all.push_back(tokens_[at].value);
-        }
-        return all;
-    }
-
-    std::optional<Json> value_at(std::size_t at) const {
-        const PythonToken& token = tokens_[at];
-        if (token.kind == PythonToken::text) return token.value;
-        if (token.kind == PythonToken::number) return python_number(token.value);
-        if (token.kind != PythonToken::name) return std::nullopt;
-        if (token.value == "True" || token.value == "False") return token.value == "True";
-        if (token.value == "None") return Json();
-        const auto known = values_.find(token.value);
-        return known == values_.end() || known->second.is_null() ? std::nullopt : std::optional(known->second);
-    }
-
-    void put(const std::string& name, std::int64_t line, std::size_t& at, std::vector<Entry>& into) {
-        if (at >= tokens_.size() || into.size() >= kMostOfDictionary) return void(++at);
-        const bool alone = sign_at(tokens_, at + 1, ",") || closes_at(tokens_, at + 1);
-        std::optional<Json> value = alone ? value_at(at) : sign_at(tokens_, at, "[") ? list_at(at) : std::nullopt;
-        if (!value) value = open_mark(written_value(tokens_, at));
-        while (at < tokens_.size() && !sign_at(tokens_, at, ",") && !closes_at(tokens_, at)) skip(at);
-        Entry entry{name, name, *value, line};
-        if (const auto* text = value->get_ptr<const Json::string_t*>()) entry.open = open_names(*text);
-        into.push_back(std::move(entry));
-    }
-
     const PythonTokens& tokens_;
-    std::map<std::string, Json> values_;
+    const PythonArguments& reader_;
+    const std::vector<Entry>& all_;
 };
 
-// AutoModelForCausalLM.from_pretrained("..."), or of a name that has one value: the first that is a model here.
-std::optional<Entry> loaded_model(const PythonTokens& tokens, const std::vector<Entry>& all) {
-    for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
-        if (tokens[i].kind != PythonToken::name || last_part(tokens[i].value) != "from_pretrained" || !sign_at(tokens, i + 1, "("))
-            continue;
-        if (tokens[i].value.find("Tokenizer") != std::string::npos || tokens[i].value.find("Processor") != std::string::npos) continue;
-        const PythonToken& first = tokens[i + 2];
-        if (first.kind == PythonToken::text) return Entry{"model_name_or_path", "from_pretrained", first.value, first.line};
-        const auto known = std::find_if(all.rbegin(), all.rend(), [&](const Entry& one) { return one.key == first.value; });
-        if (first.kind == PythonToken::name && known != all.rend() && known->value.is_string() && known->open.empty())
-            return Entry{"model_name_or_path", known->shown, known->value, known->line};
+// The length that the model is loaded for counts where the trainer says none; what the model says comes before the trainer's own.
+void add_model(const PythonModel& model, std::vector<Entry>& entries) {
+    std::vector<Entry> all = model.entries;
+    const bool says = std::any_of(std::begin(kLengths), std::end(kLengths), [&](std::string_view key) { return has_key(entries, key); });
+    if (model.length) {
+        all.push_back(*model.length);
+        if (says) all.back().key = "loaded_length", all.back().fate = Fate::no_number;
     }
-    return std::nullopt;
+    if (model.name) std::erase_if(entries, [](const Entry& one) { return one.key == "model"; });
+    entries.insert(entries.begin(), all.begin(), all.end());
 }
 
-bool calls(const PythonTokens& tokens, std::size_t at, std::string_view name) {
-    return tokens[at].kind == PythonToken::name && sign_at(tokens, at + 1, "(") && last_part(tokens[at].value) == name;
-}
-
-// What trains a part alone, or stores what does not learn in fewer bits: under the names that the arguments of a command have.
-void add_parts(const PythonTokens& tokens, DictionaryReader& reader, std::vector<Entry>& entries) {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-        std::vector<Entry> found;
-        if (calls(tokens, i, "LoraConfig")) {
-            reader.arguments(i + 1, found);
-            entries.push_back({"use_lora", "LoraConfig", true, tokens[i].line});
-            for (Entry& one : found)
-                if (one.key == "r" || one.key == "target_modules" || one.key == "modules_to_save") one.key = "lora_" + one.key;
-        } else if (calls(tokens, i, "BitsAndBytesConfig")) {
-            reader.arguments(i + 1, found);
-        }
-        entries.insert(entries.end(), found.begin(), found.end());
-    }
-}
-
-bool is_trainer_call(const PythonTokens& tokens, std::size_t at) {
-    return std::any_of(std::begin(kTrainerCalls), std::end(kTrainerCalls), [&](const char* name) { return calls(tokens, at, name); });
-}
-
-void add_trainer_job(ReadJobs& read, std::string_view format, const NamesSet& set, std::vector<Entry> entries,
-                     const std::optional<Entry>& model) {
+void add_trainer_job(ReadJobs& read, std::string_view format, const NamesSet& set, std::vector<Entry> entries, const PythonModel& model) {
     const FormatReader* const reader = reader_called(format);
     ReadJob job;
     job.line = entries.empty() ? 0 : entries[0].line;
     job.in.entries = std::move(entries);
-    if (model) job.in.entries.push_back(*model);
+    if (model.name) job.in.entries.push_back(*model.name);
     job.in.answers = set;
-    if (model && format == "deepspeed") take_named_model(job.in, model->key);
+    if (model.name && format == "deepspeed") take_named_model(job.in, model.name->key);
     reader->read(job.in);
     for (const Entry& entry : job.in.entries)
         if (entry.fate == Fate::open)
@@ -175,42 +144,82 @@ void add_trainer_job(ReadJobs& read, std::string_view format, const NamesSet& se
     read.jobs.push_back(std::move(job));
 }
 
+// DeepSpeed's configuration as a dictionary, with its name.
+using Dictionaries = std::vector<std::pair<std::string, std::vector<Entry>>>;
+
+// deepspeed=settings, deepspeed={...}; or the only one of the text.
+void add_dictionary(const Dictionaries& dictionaries, std::vector<Entry>& entries) {
+    std::erase_if(entries, [](const Entry& one) { return one.key.starts_with("deepspeed."); });  // it is among the dictionaries
+    const auto said = std::find_if(entries.begin(), entries.end(), [](const Entry& one) { return one.key == "deepspeed"; });
+    const std::string name = said != entries.end() && said->open.size() == 1 ? said->open[0] : "deepspeed";
+    auto chosen = std::find_if(dictionaries.begin(), dictionaries.end(), [&](const auto& one) { return one.first == name; });
+    if (chosen == dictionaries.end() && dictionaries.size() == 1) chosen = dictionaries.begin();
+    if (chosen == dictionaries.end()) return;
+    if (said != entries.end()) said->open.clear();
+    for (const Entry& one : chosen->second)
+        if (one.key.starts_with("zero_optimization.")) entries.push_back(one);
+}
+
+// A trainer's job, with what the program says of its model and of DeepSpeed.
+void add_trainer(ReadJobs& read, const NamesSet& set, Trainer trainer, const PythonModel& model, const Dictionaries& dictionaries) {
+    const std::int64_t line = trainer.entries[0].line;
+    add_model(model, trainer.entries);
+    add_dictionary(dictionaries, trainer.entries);
+    add_trainer_job(read, "transformers", set, std::move(trainer.entries), model);
+    read.jobs.back().line = line;
+    Import& in = read.jobs.back().in;
+    if (in.on("full_finetuning", "trained")) in.mark("full_finetuning", Fate::used);
+    if (in.has("adapter_name_or_path")) note_file(in, "adapter_name_or_path");
+    if (!trainer.way.empty()) refuse_mode(in, trainer.way);
+    for (const std::string& part : model.refused) refuse_mode(in, part);
+    for (const std::string& note : model.notes) in.notes.push_back(Text("import_plan.note.not_counted").with("key", note.substr(0, 60)));
+    if (!model.needs_part.empty())
+        in.refused.push_back(Text("import_plan.refused.needs").with("one", model.needs_part).with("other", "LoraConfig"));
+}
+
+// A loop of one's own around DeepSpeed, whose dictionary says in which type it trains.
+void add_dictionary_job(ReadJobs& read, const NamesSet& set, std::vector<Entry> entries, const PythonModel& model) {
+    for (Entry one : model.entries) {
+        if (one.key == "torch_dtype") one.fate = Fate::no_number;
+        entries.push_back(std::move(one));
+    }
+    add_trainer_job(read, "deepspeed", set, std::move(entries), model);
+    Import& in = read.jobs.back().in;
+    for (const char* key : {"use_activation_checkpointing", "activation_checkpointing"})
+        if (in.on(key, "recompute")) in.job["recompute"] = "full";
+    read_attention_kernel(in, in.text("attn_implementation", "attention").value_or(""));
+    in.drop_open();
+    if (model.part) refuse_mode(in, model.part->shown);
+}
+
 }  // namespace
 
 std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
     const PythonTokens tokens = python_tokens(text);
-    DictionaryReader dictionary_reader(tokens, all);
-    std::vector<std::vector<Entry>> trainers, dictionaries;
+    const PythonArguments reader(tokens, all, set, has_sections(text));
+    const TrainerFinder finder(tokens, reader, all);
+    std::vector<Trainer> trainers;
+    Dictionaries dictionaries;
     for (std::size_t i = 0; i < tokens.size() && trainers.size() + dictionaries.size() < kMostDictionaries; ++i) {
         std::vector<Entry> entries;
-        if (is_trainer_call(tokens, i)) {
-            dictionary_reader.arguments(i + 1, entries);
-            if (count_like(entries, {"per_device_train_batch_size"}) > 0) trainers.push_back(std::move(entries));
-        } else if (sign_at(tokens, i, "{")) {
+        if (auto trainer = finder.trainer_at(i)) {
+            trainers.push_back(std::move(*trainer));
+        } else if (has_sign_at(tokens, i, "{")) {
             std::size_t end = i;
-            dictionary_reader.dictionary(end, "", entries);
+            const std::string name = given_name(tokens, i);
+            reader.dictionary(end, "", entries);
             if (deepspeed_likeness(entries) < 1) continue;
-            dictionaries.push_back(std::move(entries));
+            dictionaries.emplace_back(name, std::move(entries));
             i = end - 1;
         }
     }
     if (trainers.empty() && dictionaries.empty()) return std::nullopt;
+    finder.add_given(trainers);
     ReadJobs read;
-    const auto model = loaded_model(tokens, all);
-    std::vector<Entry> parts;
-    add_parts(tokens, dictionary_reader, parts);
-    for (std::vector<Entry>& entries : trainers) {
-        entries.insert(entries.end(), parts.begin(), parts.end());
-        if (dictionaries.size() == 1)
-            for (const Entry& one : dictionaries[0])
-                if (one.key.starts_with("zero_optimization.")) entries.push_back(one);
-        add_trainer_job(read, "transformers", set, std::move(entries), model);
-    }
+    const PythonModel model = python_model(tokens, reader, all, set);
+    for (Trainer& trainer : trainers) add_trainer(read, set, std::move(trainer), model, dictionaries);
     if (trainers.empty())
-        for (std::vector<Entry>& entries : dictionaries) {
-            add_trainer_job(read, "deepspeed", set, std::move(entries), model);
-            if (!parts.empty()) refuse_mode(read.jobs.back().in, parts[0].shown);
-        }
+        for (auto& [name, entries] : dictionaries) add_dictionary_job(read, set, std::move(entries), model);
     return read;
 }
 

@@ -121,7 +121,7 @@ void read_adapters(Import& in, const AdapterKeys& keys) {
     }
     if (!keys.all.empty() && in.on(keys.all, "lora_targets")) targets = lora_all;
     const bool is_said = in.has(keys.targets) && targets == 0;
-    if (is_said) in.mark(keys.targets, Fate::unknown);
+    if (is_said && in.last(keys.targets)->fate != Fate::open) in.mark(keys.targets, Fate::unknown);
     if (targets == 0) targets = is_said ? std::uint32_t{lora_all} : keys.usual;
     for (const char* whole : {"lora_modules_to_save", "additional_target", "modules_to_save"})
         if (says_any(in, {whole, joined({whole, ".*"})})) in.notes.push_back(Text("import_plan.note.not_counted").with("key", whole));

@@ -158,7 +158,9 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
         else if (!scope.name.empty() && says_own(scope.entries) && telling(calls.entries(scope)) >= kLikeEnough && recipes.size() < kMost)
             recipes.push_back(&scope);
     }
-    if (telling(all) < kLikeEnough) return read_other_ways(plain, all, set);
+    const bool trainer_says = count_like(all, {"per_device_train_batch_size"}) > 0;  // beside "max_seq_length"
+    if (telling(all) < kLikeEnough || trainer_says)
+        if (auto other = read_other_ways(plain, all, set); other || telling(all) < kLikeEnough) return other;
     const std::vector<const PythonScope*> jobs = recipes;
     const bool program = plain.find("__main__") != std::string::npos;
     std::erase_if(recipes, [&](const PythonScope* one) { return (program || one->name.starts_with('_')) && is_part(calls, jobs, *one); });

@@ -126,6 +126,25 @@ bool runs_own_program(const ShellCommand& command) {
            std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
 }
 
+// "trl dpo", "-m trl.scripts.dpo", "examples/scripts/dpo.py", "run_dpo.py": TRL's programs, and those named after its ways to train. Its
+// fine-tuning computes layers again unless it is told (SFTConfig).
+void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
+    constexpr std::string_view kModule = "trl.scripts.", kRun = "run_";
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+        std::string_view word = command.words[i].text;
+        const bool program = i > 0 && command.words[i - 1].text == "trl", module = word.starts_with(kModule);
+        if (!program && !module && !word.ends_with(".py")) continue;
+        const bool own = program || module || word.find("trl/") != std::string_view::npos;
+        if (module) word.remove_prefix(kModule.size());
+        word = word.substr(word.rfind('/') + 1);
+        if (word.ends_with(".py")) word.remove_suffix(3);
+        if (word.starts_with(kRun)) word.remove_prefix(kRun.size());
+        if (trains_otherwise(word)) return entries.push_back({"trl", "", word, command.words[i].line});
+        if (own && word == "sft" && count_like(entries, {"gradient_checkpointing", "max_seq_length", "config"}) == 0)
+            return entries.push_back({"gradient_checkpointing", "trl sft", true, command.words[i].line});
+    }
+}
+
 // A program of somebody's own whose file for DeepSpeed is not here, and which is no Megatron-DeepSpeed.
 bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& entries) {
     const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
@@ -144,6 +163,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     for (Entry& entry : recipe ? recipe->entries : arguments_of(rest)) job.in.entries.push_back(std::move(entry));
     if (const std::string swift = started_with(rest, "swift", {"sft", "pt", "rlhf"}); !swift.empty())
         job.in.entries.push_back({"swift", "", swift, command.line});
+    add_trl(rest, job.in.entries);
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =

@@ -7,6 +7,7 @@
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
+#include "formats/shell.h"
 #include "formats/trainers.h"
 #include "plan/plan.h"
 
@@ -137,20 +138,53 @@ static void read_part(Import& in) {
                        : in.on("use_peft", "trained") ? 16
                                                       : 8});
     read_frozen(in, four, eight, "bnb_4bit_use_double_quant");
+    refuse_adapters(in, {"use_dora"});
     if (four && in.has("use_peft") && !in.has("bnb_4bit_use_double_quant"))  // TRL, model_config.py
         in.job["frozen_weights"] = in.on("use_bnb_nested_quant", "frozen_weights") ? "nf4" : "nf4_single";
+    if (in.hangs("trained"))
+        for (const char* field : {"lora_rank", "lora_targets", "lora_dropout", "frozen_weights"}) in.job.erase(field);
 }
 
-// Where no type of the computation is said, it is that of the weights.
+// Where no type of the computation is said, it is that of the weights. "auto" is the checkpoint's own, which stands in no setting: where
+// the weights are updated as they are, it is asked for.
 static void read_weight_type(Import& in) {
+    const bool updated = updates_loaded_weights(in);
+    for (Entry& entry : in.entries) {
+        if (!updated || entry.value != "auto" || (entry.key != "torch_dtype" && entry.key != "dtype")) continue;
+        const auto answer = in.answers.find("torch_dtype");
+        const bool known = answer != in.answers.end();
+        entry.written = std::exchange(entry.value, known ? answer->second : open_mark("torch_dtype"));
+        if (!known) entry.open = {"torch_dtype"};
+    }
     for (const char* key : {"torch_dtype", "dtype"}) {
         const bool said = in.job.contains("precision") || in.hangs("precision");
-        const auto type = in.text(key, "precision");
+        const Entry* const entry = in.last(key);
+        const auto type = in.text(key, said && entry != nullptr && !entry->open.empty() ? "master_weights" : "precision");
         if (!said && (type == "bfloat16" || type == "float16"))
             in.job["precision"] = *type == "float16" ? "fp16" : "bf16";
         else if (type)
             in.mark(key, Fate::no_number);
     }
+}
+
+// Gradients of fp16 that are scaled are those of weights in 32 bits: "Attempting to unscale FP16 gradients" (torch.amp.GradScaler).
+static void train_as_loaded(Import& in) {
+    for (const char* key : {"torch_dtype", "dtype"}) {
+        const auto type = in.text(key, "");
+        if (type == "bfloat16" || type == "float16") train_in_16_bits(in);
+        if (type != "float16" || !updates_loaded_weights(in)) continue;
+        if (in.on("fp16", "precision"))
+            refuse_both(in, key, "fp16");
+        else
+            train_in_16_bits(in, "fp16");
+    }
+}
+
+// GPTQ, AWQ, torchao: how weights are stored that do not learn, or are trained.
+static void note_quantization(Import& in) {
+    const Entry* const said = in.last("quantization_config");
+    if (said != nullptr && said->fate != Fate::used && !said->value.is_null())
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "quantization_config"));
 }
 
 constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_path", "base_model_name_or_path",      "model_name", "model",
@@ -246,6 +280,7 @@ void read_transformers(Import& in) {
     mark_quiet(in);
     if (in.has("micro_train_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
+    if (const auto way = in.text("trl", "")) refuse_mode(in, *way);
     take_model(in);
     in.set("sequence_length", in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size", "cutoff_len",
                                         "seq_length", "seq_len", "sequence_length"},
@@ -263,17 +298,24 @@ void read_transformers(Import& in) {
          {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing"})
         again = in.on(key, "recompute") || again;
     if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
+    // TRL's; Unsloth's own way, which keeps the inputs of layers in the memory of the host (models/_utils.py).
+    if (in.on("activation_offloading", "activation_offload")) in.job["activation_offload"] = 1.0;
+    if (again && in.text("use_gradient_checkpointing", "recompute") == "unsloth") {
+        in.text("use_gradient_checkpointing", "activation_offload");
+        in.job["activation_offload"] = 1.0;
+    }
     read_sharding(in);  // FSDP may recompute by itself
     const auto kernel = in.text("attn_implementation", "attention"), named = in.text("attn_impl", "attention");
     read_attention_kernel(in, kernel.value_or(named.value_or("")));
     if (in.on("use_flash_attn", "attention") || in.on("use_flash_attention_2", "attention")) in.job["attention"] = "flash";
     read_launched_type(in);
     read_trainer_types(in);
-    read_weight_type(in);
     read_trainer_optimizer(in, "optim");
     read_part(in);
+    read_weight_type(in);
     read_liger(in);
-    if (in.text("torch_dtype", "") == "bfloat16" || in.text("dtype", "") == "bfloat16") train_in_16_bits(in);
+    train_as_loaded(in);
+    note_quantization(in);
     ask_rest(in);
 }
 

@@ -192,13 +192,28 @@ void read_trainer_types(Import& in) {
 void read_trainer_optimizer(Import& in, std::string_view key) {
     const auto name = in.text(key, "moments");
     if (!name) return;
-    const std::string lower = lower_case(*name);
+    // "paged_adamw_8bit": bitsandbytes', whose pages leave the GPU only where it is full. Its averages of 32 bits are so whatever the
+    // weights are (bitsandbytes, optim/optimizer.py, init_state).
+    std::string lower = lower_case(*name);
+    if (lower.starts_with("paged_")) lower.erase(0, 6);
+    const bool adam = lower.starts_with("adam") && !lower.starts_with("adamax") && !lower.starts_with("adamini");
     if (lower.find("8bit") != std::string::npos)
         in.job["moments"] = "8-bit";
+    else if (adam && lower.find("32bit") != std::string::npos)
+        in.job["moments"] = "fp32";
     else if (lower == "muon" || lower == "sgd")
         in.job["optimizer"] = lower;
-    else if (!lower.starts_with("adam") || lower.starts_with("adamax") || lower.starts_with("adamini"))
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
+    if (!adam && !in.job.contains("optimizer")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
+}
+
+// TRL 0.21, in the spelling of its commands but for "_".
+static constexpr std::string_view kWays[] = {"dpo",  "orpo",      "kto", "cpo",    "reward", "grpo", "ppo", "ppov2",
+                                             "rloo", "onlinedpo", "xpo", "nashmd", "bco",    "prm",  "gkd"};
+
+bool trains_otherwise(std::string_view name) {
+    std::string lower = lower_case(std::string(name));
+    std::erase(lower, '_');
+    return std::find(std::begin(kWays), std::end(kWays), lower) != std::end(kWays);
 }
 
 // How bitsandbytes stores what is frozen: 4 bits with scales of scales, unless it is said otherwise, or 8.
@@ -237,8 +252,12 @@ void fill_transformers(Import& in) {
     in.job["framework"] = "transformers";
 }
 
-void train_in_16_bits(Import& in) {
-    if (in.job.value("zero", "") != "none" || in.job.value("trained", "") == "lora" || in.job.value("precision", "") != "bf16") return;
+bool updates_loaded_weights(const Import& in) {
+    return in.job.value("zero", "") == "none" && in.job.value("trained", "") != "lora" && !in.hangs("trained");
+}
+
+void train_in_16_bits(Import& in, std::string_view type) {
+    if (!updates_loaded_weights(in) || in.job.value("precision", "") != type) return;
     if (!in.job.contains("moments")) in.job["moments"] = "16-bit";
     in.job["master_weights"] = "off";
     in.job["gradients_in_fp32"] = false;

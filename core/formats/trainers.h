@@ -42,6 +42,8 @@ void read_launched_type(Import& import);
 
 // A mode that is recognised and not counted, such as LoRA.
 void refuse_mode(Import& import, std::string_view mode);
+// "dpo", "GRPO", "online_dpo": TRL's ways to train on what is preferred or by rewards, which take more models and sequences.
+bool trains_otherwise(std::string_view way);
 void refuse_adapters(Import& import, std::initializer_list<std::string_view> keys);
 
 // LoRA: the names of its settings; what is adapted where they do not say it; the rank (PEFT's own is 8).
@@ -70,7 +72,8 @@ void fill_pytorch(Import& import);
 // The same, and the stack is the Trainer of Hugging Face's transformers.
 void fill_transformers(Import& import);
 // Where nothing is shared out and all learns: weights of 16 bits are updated as they are, and so are their averages.
-void train_in_16_bits(Import& import);
+bool updates_loaded_weights(const Import& import);
+void train_in_16_bits(Import& import, std::string_view type = "bf16");
 // Liger's kernels, all of them or one by one.
 void read_liger(Import& import);
 // Asks for what every training needs.

@@ -28,7 +28,7 @@ TEST_CASE("the Trainer's arguments in Python; what is computed is open, and a pa
         "model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen2.5-7B-Instruct\")\n"
         "args = TrainingArguments(\n"
         "    per_device_train_batch_size=2,\n"
-        "    gradient_accumulation_steps=16 // 2,\n"
+        "    gradient_accumulation_steps=16 // world(),\n"
         "    bf16=True, gradient_checkpointing=True, deepspeed=\"ds_z3.json\")\n";
     const Json job = first_of_script(program);
     CHECK(some(job, {"model", "micro_batch", "global_batch", "precision", "recompute", "zero", "trained"}) ==
