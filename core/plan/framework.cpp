@@ -149,6 +149,18 @@ bool Plan::overlaps_sends() const {
     return row_of(framework).overlaps_sends && row_of(running_schedule()).turns;
 }
 
+bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual) {
+    return p.*asked == Habit::automatic ? row_of(p.framework).habits.*usual : p.*asked == Habit::on;
+}
+
+bool fully_shards(const Plan& p) { return p.shards_gradients() && habit_of(p, &Plan::fully_shard, &Framework::fully_shard); }
+
+bool adds_up_whole_gradients(const Plan& p) {
+    if (!p.shards_gradients() || !p.adds_up()) return false;
+    return (p.pipeline_parallel > 1 && row_of(p.framework).shards_in_pipelines) ||
+           !habit_of(p, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
+}
+
 Plan with_habits(Plan plan) {
     plan.overlap_pipeline = plan.overlaps_sends();
     plan.open &= ~open_pipeline_overlap;

@@ -127,17 +127,12 @@ inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autoca
 inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
 
 // A habit that does not depend on the GPU.
-inline bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual) {
-    return p.*asked == Habit::automatic ? row_of(p.framework).habits.*usual : p.*asked == Habit::on;
-}
+bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual);
 // Whether FSDP of the second version shares out weights and gradients.
-inline bool fully_shards(const Plan& p) { return p.shards_gradients() && habit_of(p, &Plan::fully_shard, &Framework::fully_shard); }
+bool fully_shards(const Plan& p);
 // Whether each GPU keeps the gradients of all weights until the last micro-batch of a step, although they are shared out then; PyTorch's
 // pipelines do so with FSDP (distributed/pipelining/stage.py, backward_maybe_with_nosync).
-inline bool adds_up_whole_gradients(const Plan& p) {
-    const bool each = habit_of(p, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
-    return p.shards_gradients() && p.adds_up() && (!each || (p.pipeline_parallel > 1 && row_of(p.framework).shards_in_pipelines));
-}
+bool adds_up_whole_gradients(const Plan& p);
 
 // The plan with what the framework decides by itself written out.
 Plan with_habits(Plan plan);

@@ -26,21 +26,7 @@ struct DataMessages {
 //   PyTorch, distributed/fsdp/_fully_shard/_fsdp_param_group.py: the second version's ZeRO-2 shares weights out again after each backward
 //     pass; the first's (_runtime_utils.py, _should_free_in_backward) after the last
 //   DeepSpeed, runtime/zero/stage_1_and_2.py: with ZeRO-2 each backward pass reduces, with ZeRO-1 the last one alone
-inline std::array<DataMessages, 3> data_messages(const Plan& p) {
-    const bool shards = p.shards_optimizer(), hides = !shards || row_of(p.framework).hides_shards;
-    const bool forward = p.overlap_parameters && hides, backward = p.overlap_gradients && hides, waits = adds_up_whole_gradients(p);
-    const Sent each = Sent::every_micro_batch;
-    if (p.zero == Zero::weights && waits)
-        return {{{.gatherings = 1, .in_forward = true, .overlaps = forward, .when = each},
-                 {.gatherings = 1, .overlaps = backward, .when = Sent::but_with_the_last},
-                 {.reductions = 1, .gatherings = 1, .overlaps = backward}}};
-    if (p.zero == Zero::weights)
-        return {{{.gatherings = 1, .in_forward = true, .overlaps = forward, .when = each},
-                 {.reductions = 1, .gatherings = 1, .overlaps = backward, .when = each}}};
-    const bool often = p.shards_gradients() && !waits;
-    return {{{.reductions = shards ? 1 : 2, .overlaps = backward, .has_last_bucket = backward, .when = often ? each : Sent::once},
-             {.gatherings = shards ? 1 : 0, .in_forward = true, .overlaps = forward, .when = fully_shards(p) ? each : Sent::once}}};
-}
+std::array<DataMessages, 3> data_messages(const Plan& p);
 inline bool sends_every_micro_batch(const Plan& p) {
     return p.zero == Zero::weights || fully_shards(p) || (p.shards_gradients() && !adds_up_whole_gradients(p));
 }
