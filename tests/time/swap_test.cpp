@@ -25,11 +25,12 @@ constexpr double kKept = 36'480;  // bytes of a layer (memory/activation_offload
 struct Waits {
     double forward, backward, weight;
 };
-Waits waits(const by_hand::Case& c, double layer_forward, double layer_backward, double parameters = 0) {
+Waits waits(const by_hand::Case& c, double layer_forward, double layer_backward, double parameters = 0, double exchange = 0) {
     LayerTimes layers;
     layers.kept = kept_bytes(c.model, c.plan, c.framework());
     layers.parameters_dense = parameters;
     layers.dense.forward = layer_forward, layers.dense.backward = layer_backward, layers.dense.recomputed = layer_forward;
+    layers.dense.expert_backward = exchange;
     const auto all = Swap<double>(c.model, c.plan, c.hw, c.k).of_stage(Stages(c.model, c.plan).at_rest(0), layers);
     return {all.forward, all.backward, all.weight};
 }
@@ -88,6 +89,10 @@ TEST_CASE("by hand: either half of a split backward pass waits for its part") {
     const Waits shorter = waits(c, 0.05, 0.1);
     CHECK(shorter.backward == near(0.342 - (0.3 + 0.15) / 2));
     CHECK(shorter.weight == near(0.342 - (0.3 - 0.15) / 2));
+    // of the 0.3 s also 3 * 0.02 = 0.06 are traffic of experts, which the half with the input's gradient has: 0.15 + 0.06 = 0.21
+    const Waits sends = waits(c, 0.05, 0.1, 0, 0.02);
+    CHECK(sends.backward == near(0.342 - (0.3 + 0.21) / 2));
+    CHECK(sends.weight == near(0.342 - (0.3 - 0.21) / 2));
 }
 
 TEST_CASE("law: more on the host never makes a step faster; a link without end hides it all") {
