@@ -156,6 +156,10 @@ TEST_CASE("moments by hand: layers of both kinds that wait for their weight grad
     CHECK(c(Item::slice_keys) == -1);
     c.plan.token_slices = 2;  // gradients of 20 values of 2 bytes of each token in three layers
     CHECK(c(Item::slice_keys) == 2 * 3 * 512 * 20.0 * 3);
+    // Of one layer that is computed again also the values, of three slices: a sequence and the first slice of the next one. Its x tokens
+    // have half of the work 3 * 19,200 x + 3.5 * 120 x^2 / 2 of 512 tokens where x = 332; 21 times 16 = 336
+    c.plan.recompute = Recompute::block;
+    CHECK(c(Item::slice_keys) == tests::near(2 * 3 * 20.0 * (3 * 512 + 512 + 336)));
 }
 
 TEST_CASE("moments by hand: logits of a further token, by the loss's kernel") {
