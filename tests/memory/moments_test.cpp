@@ -184,6 +184,8 @@ TEST_CASE("moments by hand: what LitGPT's matrices of 4 bits read, in layers wit
     c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.frozen_weights = FrozenWeights::nf4;
     // 60 tokens: 48 and 60 values of six layers over t = 2, 48 and 80 of three; of 60 copies 48 and 24 values of three; 7,680 logits
     CHECK(c(Item::inputs_before) == 6 * 2 * 60 * 108 / 2.0 + 3 * 2 * 60 * 128 / 2.0 + 3 * 2 * 60 * 72 + 10 * 7'680);
+    c.model.layers = 2, c.model.expert_layers = {0, 1};  // one of each kind
+    CHECK(c(Item::inputs_before) == 2 * 2 * 60 * 108 / 2.0 + 2 * 60 * 128 / 2.0 + 2 * 60 * 72 + 10 * 7'680);
 }
 
 TEST_CASE("moments by hand: shares of gradients come while the first layer works, the embedding's last") {
