@@ -85,7 +85,7 @@ TEST_CASE("allocated, reserved, whole: each adds what its source says") {
     CHECK(items.bytes(1) == 0.5 * 1024 * 1024 * 1024 * 4);  // TP, DP, stages, first and last
     CHECK(items.bytes(2) == 0.5 * 1024 * 1024 * 1024);
     CHECK(allocated_of_reserved(42e9) == tests::near(40e9));  // 42 / 1.05
-    Plan every = plan;  // two of each: rows, columns, CP, DP, EP; and two of the stages
+    Plan every = plan;                                        // two of each: rows, columns, CP, DP, EP; and two of the stages
     every.tensor_columns = every.context_parallel = every.expert_parallel = 2, every.gpus = 32;
     CHECK(outside<double>(every, 40e9).bytes(1) == 0.5 * 1024 * 1024 * 1024 * 7);
     Plan alone = plan;

@@ -74,6 +74,7 @@ TEST_CASE("by hand: experts are shared by fewer GPUs") {
     CHECK(HostUpdate<double>(c.model, c.plan, c.hw, c.k).seconds(5'000, 2) == Approx(((5'000 - 2'880) / 2.0 + 2'880) * adam).epsilon(1e-6));
     c.plan.gpus = 16;  // the rest 16 / (2 * 2) = 4 GPUs, an expert 16 / (4 * 2) = 2: (5,000 - 2,880) / 4 + 2,880 / 2 = 530 + 1,440
     CHECK(HostUpdate<double>(c.model, c.plan, c.hw, c.k).seconds(5'000, 2) == Approx(1'970 * adam).epsilon(1e-6));
+    CHECK(HostUpdate<double>(c.model, c.plan, c.hw, c.k).seconds(5'000, 1) == Approx(1'610 * adam).epsilon(1e-6));  // 890 + 720
 }
 
 TEST_CASE("law: overlapped is no slower than plain, interleaved no slower than overlapped, drives no faster than memory") {
