@@ -115,6 +115,10 @@ TEST_CASE("schedules: interleaving holds 1 + (p-1)/(p*V) times as much; fewer mi
     CHECK(bytes(fujii2024<double>(model, plan), Group::activations) == plain * 0.5);
     plan.global_batch = 4;
     CHECK(bytes(fujii2024<double>(model, plan), Group::activations) == plain);
+    plan.token_slices = 2;  // 4 + 2 - 1 = 5 halves of a micro-batch
+    CHECK(bytes(fujii2024<double>(model, plan), Group::activations) == tests::near(plain * 2.5 / 4));
+    plan.global_batch = 2;  // there are no more
+    CHECK(bytes(fujii2024<double>(model, plan), Group::activations) == tests::near(plain * 2 / 4));
 }
 
 TEST_CASE("the vocabulary is padded to a multiple of 128 * TP") {

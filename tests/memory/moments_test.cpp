@@ -156,6 +156,10 @@ TEST_CASE("moments by hand: layers of both kinds that wait for their weight grad
     CHECK(c(Item::slice_keys) == -1);
     c.plan.token_slices = 2;  // gradients of 20 values of 2 bytes of each token in three layers
     CHECK(c(Item::slice_keys) == 2 * 3 * 512 * 20.0 * 3);
+    // Of one layer that is computed again also the values, of three slices: a sequence and the first slice of the next one. Its x tokens
+    // have half of the work 3 * 19,200 x + 3.5 * 120 x^2 / 2 of 512 tokens where x = 332; 21 times 16 = 336
+    c.plan.recompute = Recompute::block;
+    CHECK(c(Item::slice_keys) == tests::near(2 * 3 * 20.0 * (3 * 512 + 512 + 336)));
 }
 
 TEST_CASE("moments by hand: logits of a further token, by the loss's kernel") {
@@ -180,6 +184,8 @@ TEST_CASE("moments by hand: what LitGPT's matrices of 4 bits read, in layers wit
     c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.frozen_weights = FrozenWeights::nf4;
     // 60 tokens: 48 and 60 values of six layers over t = 2, 48 and 80 of three; of 60 copies 48 and 24 values of three; 7,680 logits
     CHECK(c(Item::inputs_before) == 6 * 2 * 60 * 108 / 2.0 + 3 * 2 * 60 * 128 / 2.0 + 3 * 2 * 60 * 72 + 10 * 7'680);
+    c.model.layers = 2, c.model.expert_layers = {0, 1};  // one of each kind
+    CHECK(c(Item::inputs_before) == 2 * 2 * 60 * 108 / 2.0 + 2 * 60 * 128 / 2.0 + 2 * 60 * 72 + 10 * 7'680);
 }
 
 TEST_CASE("moments by hand: shares of gradients come while the first layer works, the embedding's last") {

@@ -7,6 +7,7 @@
 
 #include "memory/judged_runs.h"
 #include "memory/residual_fit.h"
+#include "near.h"
 #include "support.h"
 
 using namespace fourfold;
@@ -83,6 +84,13 @@ TEST_CASE("allocated, reserved, whole: each adds what its source says") {
     CHECK(items.bytes(0) == 0.05 * 40e9);
     CHECK(items.bytes(1) == 0.5 * 1024 * 1024 * 1024 * 4);  // TP, DP, stages, first and last
     CHECK(items.bytes(2) == 0.5 * 1024 * 1024 * 1024);
+    CHECK(allocated_of_reserved(42e9) == tests::near(40e9));  // 42 / 1.05
+    Plan every = plan;                                        // two of each: rows, columns, CP, DP, EP; and two of the stages
+    every.tensor_columns = every.context_parallel = every.expert_parallel = 2, every.gpus = 32;
+    CHECK(outside<double>(every, 40e9).bytes(1) == 0.5 * 1024 * 1024 * 1024 * 7);
+    Plan alone = plan;
+    alone.gpus = alone.tensor_parallel = alone.pipeline_parallel = 1;
+    CHECK(outside<double>(alone, 40e9).size() == 2);  // no communicator, no buffers
     CHECK(judge(Method::detailed, plan, 1, 80e9).fit == Fit::fits);
     CHECK(judge(Method::detailed, plan, 80e9, 80e9).fit == Fit::does_not_fit);
     CHECK(judge(Method::fujii2024, plan, 80e9, 80e9).probability < 0);

@@ -1,6 +1,9 @@
 // What GPUs with the same weights send each other, worked by hand (time/small_machine.h): nodes of 4 GPUs.
 #include <doctest/doctest.h>
 
+#include <array>
+
+#include "time/data_traffic.h"
 #include "time/small_machine.h"
 
 using namespace fourfold;
@@ -48,6 +51,18 @@ TEST_CASE("copies by hand: a pipeline of two directions holds every layer twice"
     c.hw.gpus_per_node = 8;  // all in one node
     CHECK(sent(c).inside_bytes == 750);
     CHECK(sent(c).across == 0);
+}
+
+TEST_CASE("copies by hand: reductions and gatherings of either pass") {
+    Case c = dense();
+    const auto count = [&](Zero zero) {
+        c.plan.zero = zero;
+        const auto [first, second] = data_messages(c.plan);
+        return std::array{first.reductions, first.gatherings, second.reductions, second.gatherings};
+    };
+    CHECK(count(Zero::none) == std::array{2, 0, 0, 0});       // an all-reduce: a reduction, and its result to all
+    CHECK(count(Zero::optimizer) == std::array{1, 0, 0, 1});  // each updates its share, whose weights the others need
+    CHECK(count(Zero::weights) == std::array{0, 1, 1, 1});    // weights for either pass, gradients after the second
 }
 
 TEST_CASE("copies by hand: seconds of a step") {

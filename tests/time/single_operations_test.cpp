@@ -37,7 +37,8 @@ TEST_CASE("single operations by hand: element-wise work where 16 bits flow, and 
     c = in_16_bits();
     c.model.layer_norm = true, c.model.gated = false;  // 20 and 32 of 48; GELU 2 of 80
     CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((960 + 288) / 2 + (kRotary * 28 * 80 + 2 * 80) / 2) / kH));
-    c.model.gelu_steps = true;
+    c.model.gelu_steps = true;  // 25 and 45
+    CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((960 + 288) / 2 + (kRotary * 28 * 80 + 25 * 80) / 2) / kH));
     CHECK(c.layers().dense.element_backward == near(0.9 * 120 * ((1'536 + 288) / 2 + (kRotary * 35 * 80 + 45 * 80) / 2) / kH));
     c = in_16_bits();
     c.plan.activation_fusion = Habit::on;  // Liger: norms 4, rotary positions 2 of 8 heads, the gate 3

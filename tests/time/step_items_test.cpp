@@ -130,6 +130,9 @@ TEST_CASE("by hand: schedules") {
     CHECK(item(one, TimeItem::stalls) == 0);
     c.k.stall = 0.1, c.k.noise_groups = 1;  // one other group of GPUs: 0.1 * 1 * ln(1 + 1 / 1) for each of 4 micro-batches
     CHECK(item(step_of(c, layers), TimeItem::stalls) == near(4 * 0.1 * std::log(2)));
+    Case alone = c;  // a single GPU waits for nobody
+    alone.plan.gpus = alone.plan.tensor_parallel = 1;
+    CHECK(item(step_of(alone, layers), TimeItem::stalls) == 0);
     const double seconds = step_of(c, layers).seconds;
     c.plan.time_factor = 1.5;
     CHECK(step_of(c, layers).seconds == near(1.5 * seconds));

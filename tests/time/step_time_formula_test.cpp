@@ -10,6 +10,7 @@
 #include "model/catalog.h"
 #include "random_cases.h"
 #include "support.h"
+#include "time/small_machine.h"
 #include "time/step_time.h"
 
 using namespace fourfold;
@@ -77,6 +78,14 @@ std::string defect(const FormulaCase& c, std::set<std::string>& items_seen) {
     return "";
 }
 
+// What the formula of an item says of one of its symbols; null where it is not in it.
+Json symbol_of(const tests::by_hand::Case& c, TimeItem which, const char* letter) {
+    const StepTime<Traced> step = timed<Traced>({c.model, c.plan, c.hw, c.k, c.framework()});
+    for (const Json& entry : step.items[static_cast<std::size_t>(which)].where())
+        if (entry["symbol"] == letter) return entry;
+    return {};
+}
+
 }  // namespace
 
 TEST_CASE("time formulas: the traced value is the search's, bit for bit, and what is printed of it adds up") {
@@ -94,4 +103,20 @@ TEST_CASE("time formulas: the traced value is the search's, bit for bit, and wha
         for (int i = 0; i < (tests::kSlowBuild ? 20 : 100); ++i) CHECK(defect(random_case(random, entry->model), seen) == "");
     }
     CHECK(seen.size() == static_cast<std::size_t>(TimeItem::count));  // every item was there at least once
+}
+
+TEST_CASE("by hand: what the formulas of a pipeline say of its stages, micro-batches and copies") {
+    tests::by_hand::Case c = tests::by_hand::dense();
+    c.plan.gpus = 12, c.plan.pipeline_parallel = 3;  // two layers a stage; between the first and the last one stands 3 - 2 = 1
+    CHECK(symbol_of(c, TimeItem::bubble, "p_i")["value"] == 1);
+    CHECK(symbol_of(c, TimeItem::bubble, "Y_s").is_null());    // their sum is that of the stages, so that it needs no symbol of its own
+    CHECK(symbol_of(c, TimeItem::bubble, "m")["value"] == 4);  // 24 / (3 * 2 copies)
+    CHECK(symbol_of(c, TimeItem::bubble, "m")["meaning"] == "micro_batches");
+    CHECK(symbol_of(c, TimeItem::data_traffic, "D")["value"] == 2);
+    CHECK(symbol_of(c, TimeItem::data_traffic, "D")["meaning"] == "weight_copies");
+    c.plan.gpus = 8, c.plan.pipeline_parallel = 2, c.plan.schedule = ScheduleKind::dualpipe;
+    CHECK(symbol_of(c, TimeItem::accumulation, "m")["value"] == 2);  // of the four, two each way
+    CHECK(symbol_of(c, TimeItem::accumulation, "m")["meaning"] == "micro_batches_each_way");
+    CHECK(symbol_of(c, TimeItem::data_traffic, "D")["value"] == 4);  // two copies, each in both directions
+    CHECK(symbol_of(c, TimeItem::data_traffic, "D")["meaning"] == "weight_copies_both_ways");
 }

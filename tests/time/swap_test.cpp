@@ -25,11 +25,12 @@ constexpr double kKept = 36'480;  // bytes of a layer (memory/activation_offload
 struct Waits {
     double forward, backward, weight;
 };
-Waits waits(const by_hand::Case& c, double layer_forward, double layer_backward, double parameters = 0) {
+Waits waits(const by_hand::Case& c, double layer_forward, double layer_backward, double parameters = 0, double exchange = 0) {
     LayerTimes layers;
     layers.kept = kept_bytes(c.model, c.plan, c.framework());
     layers.parameters_dense = parameters;
     layers.dense.forward = layer_forward, layers.dense.backward = layer_backward, layers.dense.recomputed = layer_forward;
+    layers.dense.expert_backward = exchange;
     const auto all = Swap<double>(c.model, c.plan, c.hw, c.k).of_stage(Stages(c.model, c.plan).at_rest(0), layers);
     return {all.forward, all.backward, all.weight};
 }
@@ -68,6 +69,20 @@ TEST_CASE("by hand: weights that each pass brings from the host") {
     CHECK(w.backward == 0);
 }
 
+TEST_CASE("by hand: weights of one layer of either kind") {
+    by_hand::Case c = small();
+    c.model.layers = 4, c.model.expert_layers = {0, 1, 0, 1};
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24};
+    c.plan.zero = Zero::weights, c.plan.weights_offload = true, c.plan.activation_offload = 0;
+    LayerTimes layers;
+    layers.parameters_dense = 8'000, layers.parameters_expert = 4'000;
+    layers.dense.forward = 0.05, layers.expert.forward = 0.02;
+    // two copies share 12,000 parameters: 12,000 bytes at 8e4 byte/s; passes of 0.07 s
+    const auto all = Swap<double>(c.model, c.plan, c.hw, c.k).of_stage(Stages(c.model, c.plan).at_rest(0), layers);
+    CHECK(all.forward == near(0.15 - 0.07));
+    CHECK(all.backward == near(0.15));  // nothing hides it
+}
+
 TEST_CASE("by hand: layers that are computed again hide more and send less") {
     by_hand::Case c = small();
     c.plan.recompute = Recompute::block;  // one of three: 2 * 30 * 48 bytes in place of 36,480
@@ -88,6 +103,10 @@ TEST_CASE("by hand: either half of a split backward pass waits for its part") {
     const Waits shorter = waits(c, 0.05, 0.1);
     CHECK(shorter.backward == near(0.342 - (0.3 + 0.15) / 2));
     CHECK(shorter.weight == near(0.342 - (0.3 - 0.15) / 2));
+    // of the 0.3 s also 3 * 0.02 = 0.06 are traffic of experts, which the half with the input's gradient has: 0.15 + 0.06 = 0.21
+    const Waits sends = waits(c, 0.05, 0.1, 0, 0.02);
+    CHECK(sends.backward == near(0.342 - (0.3 + 0.21) / 2));
+    CHECK(sends.weight == near(0.342 - (0.3 - 0.21) / 2));
 }
 
 TEST_CASE("law: more on the host never makes a step faster; a link without end hides it all") {
@@ -133,6 +152,9 @@ TEST_CASE("by hand: four all-to-alls in place of a ring") {
     LayerTime layer = c.layers().dense;
     CHECK(layer.context_forward == near(4 * 1e-3 + bytes / 2 / (0.75 * 0.5 * 2e6)));
     CHECK(layer.context_backward == layer.context_forward);
+    by_hand::Case latent = c;  // of 6 heads queries and keys of 7 + 4, values and output of 9
+    latent.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};
+    CHECK(latent.layers().dense.context_forward == near(4 * 1e-3 + 2 * 30 * 6 * 2 * (7 + 4 + 9.0) / 2 / (0.75 * 0.5 * 2e6)));
     // Over two nodes: 8 GPUs of 8 heads, of which each needs a KV head; half of the bytes cross the network, which four GPUs share.
     c.model.heads = 8, c.plan.context_parallel = 8, c.plan.gpus = 16, c.plan.sequence_length = 80, c.plan.global_batch = 12;
     layer = c.layers().dense;
