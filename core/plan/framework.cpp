@@ -45,6 +45,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .library = kPyTorch,
      .deepest_zero = Zero::weights,
      .joins_adapters = false,
+     .recomputes_operations = true,
      .frees_gradients = true,
      .residual = kPyTorchResidual,
      .band = Band{0.9, 1.16, "pytorch", 254}},

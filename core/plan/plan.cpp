@@ -40,6 +40,7 @@ static constexpr Choice kRecomputes[] = {
     {"selective"},
     {"full"},
     {"block"},
+    {"operations"},
 };
 static constexpr Choice kPrecisions[] = {
     {"bf16"},

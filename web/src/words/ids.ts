@@ -155,6 +155,7 @@ export interface Words {
     'plan.selective': { modules: readonly string[] };
     'plan.block': { count: number };
     'plan.full': null;
+    'plan.operations': null;
     'plan.slices': { count: number };
     'plan.on_host': { share: number };
     'plan.no_sequence': null;
