@@ -1028,6 +1028,7 @@ export interface Words {
     'measured.family.simumax': null;
     'measured.family.simumax-experts': null;
     'measured.family.torchtitan': null;
+    'measured.family.torchtitan-docs': null;
     'measured.family.vtrain2023': null;
     'measured.family.zero3-sc21': null;
     'measured.family.litgpt-lora': null;
