@@ -49,6 +49,8 @@ static Text recompute_note(const Plan& p) {
             return Text("used.recompute.full").with("layers", p.recompute_layers);
         case Recompute::block:
             return Text("used.recompute.block").with("layers", p.recompute_layers);
+        case Recompute::operations:
+            return "used.recompute.operations";
         case Recompute::none:
             break;
     }
@@ -168,7 +170,7 @@ Json assumed_notes(const Job& job) {
 static void settings_left_out(const Plan& p, Notes& notes) {
     notes.add_if(p.shards_gradients(), "not_counted.zero");
     notes.add_if(p.shard_replicas > 1, "not_counted.hsdp");
-    notes.add_if(p.recompute == Recompute::full || p.recompute == Recompute::block, "not_counted.recompute");
+    notes.add_if(p.recompute != Recompute::none && p.recompute != Recompute::selective, "not_counted.recompute");
     notes.add_if(p.precision != Precision::bf16 && p.precision != Precision::fp16, "not_counted.precision");
     notes.add_if(p.moments != Moments::fp32 || p.optimizer_offload > 0, "not_counted.moments");
     notes.add_if(!p.sequence_parallel && p.tensor_parallel > 1, "not_counted.no_sequence_parallel");

@@ -75,7 +75,7 @@ static void write_replicas(To& to, Name field) {
         to.leave_field(field);
 }
 
-static void write_recompute(To& to, Name) {
+static void write_recompute(To& to, Name field) {
     const Plan& p = to.plan;
     switch (p.recompute) {
         case Recompute::none:
@@ -92,7 +92,12 @@ static void write_recompute(To& to, Name) {
         case Recompute::block:
             to.flag("--recompute-granularity", "full");
             to.flag("--recompute-method", p.recompute == Recompute::full ? "uniform" : "block");
-            to.number("--recompute-num-layers", p.recompute_layers);
+            return to.number("--recompute-num-layers", p.recompute_layers);
+        case Recompute::operations:  // it cannot: all of every layer needs no more memory
+            to.flag("--recompute-granularity", "full");
+            to.flag("--recompute-method", "uniform");
+            to.number("--recompute-num-layers", 1);
+            to.leave_field(field);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 
 #include "base/text.h"
 #include "formats/keys.h"
@@ -72,30 +73,56 @@ void read_model_name(Import& in) {
     for (const char* key : {"model.name", "model.flavor", "module", "config", "model_spec"}) in.mark(key, Fate::unknown);
 }
 
+// "k": every k-th of the layers that a GPU holds, counted through its chunks; 0: all of them (distributed/activation_checkpoint.py).
+void recompute_every(Import& in, std::int64_t k) {
+    const CatalogModel* model = model_of(in);
+    if (k <= 1) {
+        in.job["recompute"] = "full";
+        return;
+    }
+    if (model == nullptr) return in.mark("activation_checkpoint.selective_ac_option", Fate::unknown);
+    const std::int64_t stages = std::clamp<std::int64_t>(in.job.value("pipeline_parallel", std::int64_t{1}), 1, 2'000),
+                       chunks = std::clamp<std::int64_t>(in.job.value("virtual_stages", std::int64_t{1}), 1, 128);
+    const std::int64_t recomputed = model->model.layers / stages / k / chunks;
+    in.job["recompute"] = recomputed > 0 ? "block" : "none";
+    if (recomputed > 0) in.job["recompute_layers"] = recomputed;
+}
+
+// "op" computes single operations again; a number, whole layers.
+void read_selective(Import& in, const std::string& option) {
+    constexpr std::size_t kDigits = 4;
+    const bool whole = !option.empty() && option.size() <= kDigits && option.find_first_not_of("0123456789") == std::string::npos;
+    if (option == "op")
+        in.job["recompute"] = "operations";
+    else if (whole)
+        recompute_every(in, std::stoll(option));
+    else
+        in.mark("activation_checkpoint.selective_ac_option", Fate::unknown);
+}
+
 void read_recompute(Import& in) {
+    // where nothing is said: in TOML every second layer (job_config.py, as config_manager.py before); since 2026 there is "op" alone
+    const char* const usual = in.has("model.name") || in.has("model.flavor") ? "2" : "op";
     auto mode = in.text("activation_checkpoint.mode", "recompute");
     const Entry* const object = in.last("activation_checkpoint");  // FullAC.Config(), since 2026
+    auto option = in.text("activation_checkpoint.selective_ac_option", "recompute");
     if (const auto made = !mode && object != nullptr && object->open.empty() ? in.text("activation_checkpoint", "recompute") : mode;
         made && !mode) {
         if (made->find("FullAC") != std::string::npos) mode = "full";
-        if (made->find("SelectiveAC") != std::string::npos) mode = "selective";
+        if (made->find("SelectiveAC") != std::string::npos) mode = "selective", option = "op";  // it has no other option
         if (!mode) in.mark("activation_checkpoint", Fate::unknown);
     }
-    const auto option = in.text("activation_checkpoint.selective_ac_option", "recompute");
-    if (!mode) {  // config_manager.py: every second layer
-        if (is_elsewhere(in) || in.hangs("recompute")) return;
-        in.job["recompute"] = "selective";
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "selective_ac_option"));
+    if (!mode) {
+        if (!is_elsewhere(in) && !in.hangs("recompute")) read_selective(in, option.value_or(usual));
         return;
     }
     in.mark("activation_checkpoint.selective_ac_option", *mode == "selective" ? Fate::used : Fate::no_number);
-    if (*mode == "none" || *mode == "full" || *mode == "selective")
+    if (*mode == "selective")
+        read_selective(in, option.value_or(usual));
+    else if (*mode == "none" || *mode == "full")
         in.job["recompute"] = *mode;
     else
         in.mark("activation_checkpoint.mode", Fate::unknown);
-    // Single operations, or every so many layers: neither is what is counted as selective here.
-    if (*mode == "selective")
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "selective_ac_option: " + option.value_or("op").substr(0, 40)));
 }
 
 // Sections for 8-bit numbers may be there without being on: "converters" says which are.

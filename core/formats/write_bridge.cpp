@@ -107,11 +107,13 @@ void write_batch(Overrides& to) {
 
 void write_recompute(Overrides& to) {
     const Plan& p = to.plan;
-    const bool whole = p.recompute == Recompute::full || p.recompute == Recompute::block;
+    const bool operations = p.recompute == Recompute::operations;  // it cannot: all of every layer needs no more memory
+    const bool whole = p.recompute == Recompute::full || p.recompute == Recompute::block || operations;
     const bool parts = p.recompute == Recompute::selective && p.recompute_modules != 0;
     to.set("recompute_granularity", whole ? Json("full") : parts ? Json("selective") : Json());
-    to.set("recompute_method", whole ? Json(p.recompute == Recompute::full ? "uniform" : "block") : Json());
-    to.set("recompute_num_layers", whole ? Json(p.recompute_layers) : Json());
+    to.set("recompute_method", whole ? Json(p.recompute == Recompute::block ? "block" : "uniform") : Json());
+    to.set("recompute_num_layers", whole ? Json(operations ? 1 : p.recompute_layers) : Json());
+    if (operations) to.leave_field("recompute");
     if (!parts) return;
     Json modules = Json::array();
     for (std::size_t i = 0; i < kModuleChoices.size(); ++i)

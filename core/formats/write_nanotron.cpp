@@ -72,10 +72,11 @@ void write_zero(To& to, Name field) {
     if (to.plan.shards_gradients()) to.leave_field(field);
 }
 
+// All layers or none: where the plan recomputes less, all of them need no more memory.
 void write_recompute(To& to, Name field) {
-    const bool full = to.plan.recompute == Recompute::full;
-    to.put("parallelism.recompute_layer", full);
-    if (!full && to.plan.recompute != Recompute::none) to.leave_field(field);
+    const Recompute recompute = to.plan.recompute;
+    to.put("parallelism.recompute_layer", recompute != Recompute::none);
+    if (recompute != Recompute::full && recompute != Recompute::none) to.leave_field(field);
 }
 
 void write_precision(To& to, Name field) {

@@ -76,11 +76,34 @@ void write_stages(To& to, Name) {
     to.put("parallelism.pipeline_parallel_last_stage_less_layers", p.count_loss_as_layer ? 1 : 0);
 }
 
-// Its "selective" chooses single operations, or whole layers: neither is what is recomputed here.
+// "k": every k-th of the layers that a GPU holds, counted through its chunks. The k with which as many of each chunk are recomputed as the
+// plan says; 0: there is none.
+std::int64_t every_layer_of(const Model& model, const Plan& p) {
+    const bool said = p.chunks() == 1 || p.schedule == ScheduleKind::one_f_one_b;  // write_stages
+    if (!said || p.layout || p.split != Split::equal || has_uneven_ends(p)) return 0;
+    const auto layers = layers_per_chunk(model, p);
+    if (!layers) return 0;
+    const auto exact = [&](std::int64_t k) {
+        for (std::int64_t chunk = 0; chunk < p.virtual_stages; ++chunk)
+            if ((chunk + 1) * layers->middle / k - chunk * layers->middle / k != p.recompute_layers) return false;
+        return true;
+    };
+    for (std::int64_t k = 2; k <= layers->middle; ++k)
+        if (exact(k)) return k;
+    return 0;
+}
+
+// What it cannot say needs no more memory as "full"; where attention alone is recomputed, single operations keep less.
 void write_recompute(To& to, Name field) {
-    const bool full = to.plan.recompute == Recompute::full;
-    to.put("activation_checkpoint.mode", full ? "full" : "none");
-    if (!full && to.plan.recompute != Recompute::none) to.leave_field(field);
+    const Plan& p = to.plan;
+    const std::int64_t k = p.recompute == Recompute::block ? every_layer_of(to.model, p) : 0;
+    const bool attention = p.recompute == Recompute::selective && p.recompute_modules == core_attn;
+    const bool selects = p.recompute == Recompute::operations || attention || k > 0;
+    to.put("activation_checkpoint.mode", p.recompute == Recompute::none ? "none" : selects ? "selective" : "full");
+    if (selects) to.put("activation_checkpoint.selective_ac_option", k > 0 ? std::to_string(k) : "op");
+    if ((selects && !attention) || p.recompute == Recompute::none) return;
+    if (p.recompute != Recompute::full) to.leave_field(field);
+    if (p.recompute != Recompute::selective) to.leave_changed("recompute_layers");
 }
 
 void write_precision(To& to, Name field) {
@@ -131,6 +154,7 @@ constexpr SettingRow kRows[] = {
     {"expert_tensor_parallel", write_experts},
     {"tensor_overlap", write_tensor_overlap},
     {"recompute", write_recompute},
+    {"recompute_layers", nullptr},
     {"precision", write_precision},
     {"gradients_in_fp32", nullptr},
     {"framework", [](To& to, Name) { leave_framework(to, FrameworkKind::pytorch); }},

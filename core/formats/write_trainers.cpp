@@ -124,8 +124,8 @@ void leave_without_fsdp(To& to, Name field) {
 void write_again(To& to, Name field) {
     const Plan& p = to.plan;
     const bool can = has_fsdp(p) && p.recompute == Recompute::full;
-    // of some layers alone it cannot say: all of them need no more memory
-    if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", can || p.recompute == Recompute::block);
+    // of some layers or parts alone it cannot say: all layers need no more memory
+    if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", p.recompute != Recompute::none);
     if (!can && p.recompute != Recompute::none) to.leave_field(field);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "memory/memory.h"
+#include "memory/operation_outputs.h"
 #include "memory/single_operations.h"
 #include "plan/adapters.h"
 
@@ -25,6 +26,7 @@ class LayerKept : Symbols<N> {
         : Symbols<N>(model, plan, stage.longest_slice), fw_(framework), stage_(stage) {
         attention_kept();
         feed_forward_kept();
+        if (plan.recompute == Recompute::operations) keep_outputs();
     }
     std::span<const PerLayer> items() const { return std::span(per_layer_).first(kept_count_); }
     // Of one layer, with experts or without.
@@ -41,6 +43,7 @@ class LayerKept : Symbols<N> {
     // Of the layer whose backward pass runs: what was not kept but computed again.
     const N& again_attention() const { return again_attention_; }
     const N& again_feed_forward() const { return again_feed_forward_; }
+    const N& again_operations() const { return again_operations_; }
 
     bool keeps_scores() const { return fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local; }
     N scores() const { return b() * a() / t() * squared(s()) / c(); }
@@ -72,6 +75,27 @@ class LayerKept : Symbols<N> {
         if ((stage_.last_is_expert ? stage_.experts.alive : stage_.dense.alive) < 1) return;
         N& again = item >= Item::qkv_activations && item <= Item::attention_scores ? again_attention_ : again_feed_forward_;
         again = value_of(again) > 0 ? again + bytes : bytes;
+    }
+
+    // What operations return stays, in place of what they read. In the backward pass all of a layer is there once more.
+    [[gnu::noinline]] void keep_outputs() {
+        const bool last = stage_.last_is_expert, is_alive = (last ? stage_.experts.alive : stage_.dense.alive) >= 1;
+        const N whole = bytes(last);
+        kept_count_ = 0;
+        const OperationOutputs<N> dense(m_, p_, stage_, false), mixture(m_, p_, stage_, true);
+        keep(Item::checkpoints, Kept::every_layer, dense.layer_input());
+        keep(Item::matrix_outputs, Kept::dense, dense.matrices());
+        if (!is_dense()) keep(Item::matrix_outputs, Kept::experts, mixture.matrices());
+        if (value_of(dense.exchanges()) > 0) keep(Item::exchange_outputs, Kept::dense, dense.exchanges());
+        if (!is_dense() && value_of(mixture.exchanges()) > 0) keep(Item::exchange_outputs, Kept::experts, mixture.exchanges());
+        if (!keeps_scores()) {  // attention in PyTorch's single operations is none that stays
+            keep(Item::attention_output, Kept::every_layer, dense.attention_output());
+            keep(Item::log_sum_exp, Kept::every_layer, dense.log_sum_exp());
+        }
+        if (!is_alive) return;
+        const N kept = named<N>({"A_k", "outputs_kept", "bytes"}, bytes(last)), all = named<N>({"A_w", "whole_layer", "bytes"}, whole);
+        const N behind = (last ? mixture : dense).behind_the_last();
+        again_operations_ = value_of(behind) > 0 ? all - kept + behind : all - kept;
     }
 
     SingleOperations<N> single() const { return {m_, p_, stage_}; }
@@ -217,7 +241,7 @@ class LayerKept : Symbols<N> {
     const FrameworkRow& row_ = row_of(p_.framework);
     std::array<PerLayer, static_cast<std::size_t>(Item::count)> per_layer_;  // no allocation per plan
     std::size_t kept_count_ = 0;
-    N again_attention_ = 0.0, again_feed_forward_ = 0.0;
+    N again_attention_ = 0.0, again_feed_forward_ = 0.0, again_operations_ = 0.0;
 };
 
 }  // namespace fourfold

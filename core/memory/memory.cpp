@@ -54,6 +54,7 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Sun et al.: Seq1F1B (2024)", "https://arxiv.org/abs/2406.03488"},
     {"Singh et al.: AxoNN (2023)", "https://arxiv.org/abs/2305.13525"},
     {"LitGPT", "https://github.com/Lightning-AI/litgpt"},
+    {"torchtitan", "https://github.com/pytorch/torchtitan"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 
@@ -91,6 +92,8 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"expert_products", Group::activations, Paper::experts, "2.2"},
     {"limited_activations", Group::activations, Paper::runs, "weighted_bias_quick_geglu"},
     {"shared_expert_activations", Group::activations, Paper::latent, "2.2"},
+    {"matrix_outputs", Group::activations, Paper::torchtitan, "distributed/activation_checkpoint.py"},
+    {"exchange_outputs", Group::activations, Paper::torchtitan, "distributed/activation_checkpoint.py"},
     {"checkpoints", Group::activations, Paper::recomputation, "5"},
     {"waiting_activations", Group::activations, Paper::zero_bubble, "2"},
     {"slice_keys", Group::activations, Paper::seq1f1b, "token_slices"},

@@ -61,6 +61,8 @@ enum class Item {
     expert_products,
     limited_activations,
     shared_expert_activations,
+    matrix_outputs,
+    exchange_outputs,
     checkpoints,
     waiting_activations,
     slice_keys,
@@ -118,6 +120,7 @@ enum class Paper {
     seq1f1b,
     axonn,
     litgpt,
+    torchtitan,
     count
 };
 struct ItemText {

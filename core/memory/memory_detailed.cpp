@@ -182,7 +182,7 @@ class Estimate : Symbols<N> {
         if (is_packed(p_)) items_.add(Item::unpacked_weights, 2 * named<N>({"Y", "largest_weight", ""}, largest_matrix()));
         const bool has_layers = stage_.layers() > 0;
         const N first = first_backward_bytes();
-        const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : N(0.0);
+        const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : layer_.again_operations();
         const bool in_units = fully_shards(p_);
         if (has_layers) result_.at_backward = value_of(first) + value_of(again) + (in_units ? value_of(gathered.at_backward()) : 0);
         if (stage_.has_head && stage_.head_works) {

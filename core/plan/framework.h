@@ -106,6 +106,7 @@ struct FrameworkRow {
     bool scaled_dot_product = false;                           // PyTorch chooses the kernel of attention (framework.cpp)
     bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory/layer_kept.h)
     bool recomputes_blocks = true;                             // of some layers alone; otherwise no search proposes it
+    bool recomputes_operations = false;                        // one by one, as torchtitan does (kept_outputs.h)
     bool averages_in_buckets = false;                          // copies' gradients, beside each copy's own (DistributedDataParallel)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};
@@ -125,6 +126,11 @@ inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off;
 inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autocast && keeps_master(p) && p.zero == Zero::none; }
 // Where all weights learn, what flows between layers is in 32 bits too.
 inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
+
+// Whether a layer can be computed again operation by operation: estimated where all weights learn, in whole matrices.
+inline bool may_recompute_operations(const Plan& p) {
+    return row_of(p.framework).recomputes_operations && !p.freezes() && p.feed_forward_tiles == 1 && p.tensor_columns == 1;
+}
 
 // A habit that does not depend on the GPU.
 bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual);

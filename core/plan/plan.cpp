@@ -36,10 +36,7 @@ static constexpr Choice kZeros[] = {
     {"weights"},
 };
 static constexpr Choice kRecomputes[] = {
-    {"none"},
-    {"selective"},
-    {"full"},
-    {"block"},
+    {"none"}, {"selective"}, {"full"}, {"block"}, {"operations"},
 };
 static constexpr Choice kPrecisions[] = {
     {"bf16"},

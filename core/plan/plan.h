@@ -19,7 +19,8 @@ enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, mega
 enum class Attention { automatic, flash, cudnn, plain };
 enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked, tiled, parallel };
 enum class Zero { none, optimizer, gradients, weights };
-enum class Recompute { none, selective, full, block };
+// operations: every layer again, but for what attention, exchanges and every second matrix return (kept_outputs.h).
+enum class Recompute { none, selective, full, block, operations };
 enum class Precision { bf16, fp16, fp8, fp8_weights };
 inline bool is_fp8(Precision precision) { return precision == Precision::fp8 || precision == Precision::fp8_weights; }
 enum class Moments { fp32, bits16, bits8 };

@@ -48,6 +48,7 @@ static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRu
     {"schedule_needs_batches", "global_batch"},
     {"slices_apply", "token_slices"},
     {"overlap_applies", "expert_overlap"},
+    {"operations_apply", "recompute"},
 }};
 
 const RuleText& text(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
@@ -164,6 +165,12 @@ static Text explain_pipeline(Rule rule, const Model& m, const Plan& p) {
             const bool whole_layers = p.recompute == Recompute::full || p.recompute == Recompute::block;
             return Text("problem.overlap_applies", whole_layers ? "recompute" : "chunks").with("stages", stages);
         }
+        case Rule::operations_apply:
+            return Text("problem.operations_apply", !row_of(p.framework).recomputes_operations ? "framework"
+                                                    : p.freezes()                              ? "lora"
+                                                    : p.tensor_columns > 1                     ? "columns"
+                                                                                               : "tiles")
+                .with("framework", Text("choice.framework", row_of(p.framework).id));
         case Rule::interleaving_needs_stages:
             return Text("problem.interleaving_needs_stages").with("chunks", p.virtual_stages);
         case Rule::schedule_has_chunks:
@@ -226,6 +233,7 @@ static Json nearest_value(Rule rule, std::string_view field, const Model& model,
     Plan trial = plan;
     if (rule == Rule::experts_divide && model.experts.count == 0) return 1;
     if (rule == Rule::overlap_applies) return false;
+    if (rule == Rule::operations_apply) return "full";
     FieldFinder number{field};
     visit_fields(trial, number);
     if (number.value == nullptr) return nullptr;

@@ -76,11 +76,17 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
     const Recompute leanest = recomputes ? Recompute::full : base_.recompute;
     ModuleSets tried;
     if (recomputes || savings_.chooses_modules()) tried = savings_.modules_to_try();
+    const std::size_t parts = 2 + tried.size();
     for (const Zero zero : all_.zeros(plan.pipeline_parallel))
-        for (std::size_t way = 0; way < 2 + tried.size(); ++way) {  // the leanest, none or as it is set, parts alone
-            const Recompute recompute = way == 0 ? leanest : way == 1 ? base_.recompute : Recompute::selective;
+        // the leanest, none or as it is set, parts alone, single operations
+        for (std::size_t way = 0; way < parts + (savings_.recomputes_operations() ? 1 : 0); ++way) {
+            const bool in_parts = way >= 2 && way < parts;
+            const Recompute recompute = way == 0   ? leanest
+                                        : way == 1 ? base_.recompute
+                                        : in_parts ? Recompute::selective
+                                                   : Recompute::operations;
             plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
-            plan.recompute_modules = way < 2 ? base_.recompute_modules : tried.begin()[way - 2];
+            plan.recompute_modules = in_parts ? tried.begin()[way - 2] : base_.recompute_modules;
             if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto) return true;
             const bool may_be_moved = !layers_differ_ && (recompute == leanest || savings_.swaps());
             if (layers_differ_ && plan.layout) return true;

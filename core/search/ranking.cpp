@@ -79,6 +79,7 @@ void note_recompute(const SearchSpace& space, FilterChoices& choices) {
     note(Recompute::none);
     if ((space.exploration.left_out & without_recompute) != 0) return;
     note(Recompute::selective);
+    if (may_recompute_operations(space.plan)) note(Recompute::operations);
     note(Recompute::full);
     if (row_of(space.plan.framework).recomputes_blocks) note(Recompute::block);
 }

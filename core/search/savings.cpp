@@ -26,6 +26,7 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       limit_(limit),
       recomputes_(may_recompute(space)),
       blocks_(row_of(base.framework).recomputes_blocks),
+      operations_(recomputes_ && may_recompute_operations(base)),
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
       is_selective_(!recomputes_ && base.recompute == Recompute::selective),
@@ -134,6 +135,11 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
         selective.recompute = Recompute::selective, selective.recompute_modules = modules;
         ways.consider_moved(selective, form, times);
     }
+    if (operations_) {
+        Plan again = plan;
+        again.recompute = Recompute::operations;
+        ways.consider_moved(again, form, times);
+    }
     if (!plan.hides_exchange()) consider_whole_layers(ways, plan, form, times);  // they are not, where it is hidden (rules.h)
 }
 
@@ -153,7 +159,9 @@ bool Savings::may_fit_in_parts(Plan plan) {
         if (!is_selective_) break;
     }
     if (!recomputes_) return false;
-    plan.recompute = Recompute::selective, plan.recompute_layers = 1;
+    plan.recompute = Recompute::operations, plan.recompute_layers = 1;
+    if (operations_ && scorer_.fits(plan)) return true;
+    plan.recompute = Recompute::selective;
     const ModuleSets sets = modules_to_try();
     return std::any_of(sets.begin(), sets.end(), [&](std::uint32_t modules) {
         plan.recompute_modules = modules;

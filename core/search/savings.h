@@ -31,6 +31,7 @@ class Savings {
     // `in_parts`: false where may_fit_in_parts() said no of it.
     Outcome fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts = true);
     bool recomputes() const { return recomputes_; }
+    bool recomputes_operations() const { return operations_; }
     bool narrows() const { return narrows_; }
     bool swaps() const { return swaps_; }
     // Whether selective recomputation is set, but not of what.
@@ -63,7 +64,7 @@ class Savings {
     const SearchSpace& space_;
     Scorer& scorer_;
     const Limit& limit_;
-    const bool recomputes_, blocks_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
+    const bool recomputes_, blocks_, operations_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
     const ModuleSets modules_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
     struct ChunkSize {

@@ -19,6 +19,7 @@
 #include "time/element_wise.h"
 #include "time/ends_time.h"
 #include "time/frozen.h"
+#include "time/lost_operations.h"
 #include "time/token_exchange.h"
 
 namespace fourfold {
@@ -112,19 +113,22 @@ class LayerCost : TimeSymbols<N> {
 
     void attention_matrices() {
         if (!L::latent()) {
-            multiply(kQkv, M_, width(kQkv, (a_ + 2 * L::k()) * d_ / t_), h_, true);
-            multiply(kOutput, M_, h_, width(kOutput, a_ * d_ / t_), false);
-            return;
+            const Passes qkv = multiply(kQkv, M_, width(kQkv, (a_ + 2 * L::k()) * d_ / t_), h_, true);
+            lost_.of({{LayerMatrix::query, a_}, {LayerMatrix::key, L::k()}, {LayerMatrix::value, L::k()}}, qkv.forward);
+            return attention_output(width(kOutput, a_ * d_ / t_));
         }
         const N q_rank = number("r_q", "query_rank", "values", as_double(m_.latent.q_rank)),
                 kv_rank = number("r_k", "kv_rank", "values", as_double(m_.latent.kv_rank));
-        if (m_.latent.q_rank > 0) multiply(kQueryDown, M_, q_rank, h_, false);
+        if (m_.latent.q_rank > 0) lost_.of(LayerMatrix::query_down, multiply(kQueryDown, M_, q_rank, h_, false).forward);
         const Passes query = multiply(kQuery, M_, width(kQuery, a_ * (nope() + rope()) / t_), m_.latent.q_rank > 0 ? q_rank : h_, true);
-        multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false);
+        lost_.of(LayerMatrix::query, query.forward);
+        lost_.of(LayerMatrix::kv_down, multiply(kKvDown, M_, width(kKvDown, kv_rank + rope()), h_, false).forward);
         const Passes kv_up = multiply(kKvUp, M_, width(kKvUp, a_ * (nope() + value_width()) / t_), kv_rank, true);
         of_up_projections_ = query.forward + kv_up.forward;
-        multiply(kOutput, M_, h_, width(kOutput, a_ * value_width() / t_), false);
+        lost_.of(LayerMatrix::kv_up, kv_up.forward);
+        attention_output(width(kOutput, a_ * value_width() / t_));
     }
+    void attention_output(const N& rows) { lost_.of(LayerMatrix::output, multiply(kOutput, M_, h_, rows, false).forward); }
 
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
@@ -133,6 +137,7 @@ class LayerCost : TimeSymbols<N> {
             const Passes up = multiply(kUp, tokens, columns, h_, true);
             const Passes down = multiply(kDown, tokens, h_, rows, false);
             of_feed_forward_ = up.forward + down.forward;
+            lost_.of_feed_forward(up.forward, down.forward);
             if (p_.feed_forward_tiles > 1) in_tiles(up.backward + down.backward);
             return;
         }
@@ -153,6 +158,7 @@ class LayerCost : TimeSymbols<N> {
         now_.multiply_forward = forward_before + here * forward;
         now_.multiply_backward = backward_before + here * backward;
         of_feed_forward_ = here * forward;
+        lost_.of_experts(of_feed_forward_);
         now_.routed_forward = value_of(here) * value_of(forward);
         now_.routed_backward = value_of(here) * value_of(backward);
         add(p_.freezes() ? frozen_ : parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
@@ -161,6 +167,7 @@ class LayerCost : TimeSymbols<N> {
             const Passes wider = multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
             const Passes narrower = multiply(kSharedDown, M_, h_, width(kSharedDown, L::shared_ffn() / t_), false);
             of_shared_experts_ = wider.forward + narrower.forward;
+            lost_.of_feed_forward(wider.forward, narrower.forward);
         }
         if (p_.expert_parallel > 1) {
             const bool in_fp8 = fw_.stores_fp8 && is_fp8(p_.precision);  // there, not back
@@ -184,6 +191,16 @@ class LayerCost : TimeSymbols<N> {
         add(now_.multiply_backward, (tiles() - 1) * backward + of_feed_forward_);
     }
     N visits() const { return number("q", "experts_per_token", "", as_double(m_.experts.per_token)); }
+
+    // ---- recomputation operation by operation
+    // With the multiplications all that stands beside them, and of the four exchanges of a forward pass those two that gather; attention
+    // only where it is made of single operations. What experts exchange is kept.
+    N of_operations() const {
+        N sum = total({lost_.sum(), cited(now_.element_forward)});
+        if (fw_.attention == AttentionKernel::unfused || fw_.attention == AttentionKernel::local) add(sum, cited(now_.attention_forward));
+        if (p_.tensor_parallel > 1) add(sum, cited(now_.tensor_forward) / 2);
+        return sum;
+    }
 
     // Weights to 16 bits, and their gradients to 32: 6 bytes each.
     [[gnu::noinline]] void cast_weights() {
@@ -296,6 +313,7 @@ class LayerCost : TimeSymbols<N> {
         kind_ = expert ? &kExpertLayer : nullptr;
         parameters_ = frozen_ = hides_input_ = hides_weight_ = 0.0;
         of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
+        lost_.begin(expert);
         attention_matrices();
         feed_forward_matrices(expert);
         if (p_.freezes()) adapters(frozen_cost_.of_layer(expert));
@@ -312,6 +330,7 @@ class LayerCost : TimeSymbols<N> {
                                          cited(now_.tensor_forward), cited(now_.context_forward), cited(now_.expert_forward)}));
         if (p_.recompute == Recompute::full) now_.recomputed = forward;
         if (p_.recompute == Recompute::selective) now_.recomputed = of_modules(expert);
+        if (p_.recompute == Recompute::operations) now_.recomputed = of_operations();
         if (value_of(now_.recomputed) != 0) now_.recomputed = of_kind("r", "computed_again", now_.recomputed);
         const N backward = of_kind(
             "B_0", "layer_work_backward",
@@ -323,7 +342,8 @@ class LayerCost : TimeSymbols<N> {
             host = host + frozen_cost_.adapters_of_layer(expert) * on_.of(&Timing::host_adapter);
         if (fully_shards(p_) && value_of(on_.of(&Timing::host_shard)) > 0) host = host + on_.of(&Timing::host_shard);
         if (p_.cuda_graphs == CudaGraphs::layers) host = on_.of(&Timing::graphed_host) * host;
-        const bool again = p_.recompute == Recompute::full, checkpoint = again && row_of(p_.framework).checkpoints_in_python;
+        const bool again = p_.recompute == Recompute::full || p_.recompute == Recompute::operations,
+                   checkpoint = again && row_of(p_.framework).checkpoints_in_python;
         launched(forward, backward, host, on_.of(checkpoint ? kHostCheckpoint : kHostBackward[again ? 1 : 0]) * host);
         if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "computed_again", cited(now_.forward));
         return now_;
@@ -338,6 +358,7 @@ class LayerCost : TimeSymbols<N> {
     const ElementWise<N> element_wise_;
     const TokenExchange<N> token_exchange_;
     const ContextTraffic<N> context_traffic_;
+    LostOperations<N> lost_{m_, p_};
     N parameters_ = 0.0, frozen_ = 0.0;                                            // that learn, and that do not
     N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward
     N hides_input_ = 0.0, hides_weight_ = 0.0;                                     // work under which tensor-parallel traffic can hide

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/operations.h"
+#include "plan/kept_outputs.h"
 #include "time/op_times.h"
 
 namespace fourfold {
@@ -91,6 +92,31 @@ static double latent_up(const Model& m) {
     return number(m.heads) * (queries + others);
 }
 
+// Multiplications of a token whose outputs are not kept where a layer is computed again operation by operation.
+static double lost_flop(const Model& m, bool expert) {
+    const KeptOutputs kept(m, expert);
+    const LatentAttention& l = m.latent;
+    const double h = number(m.hidden), a = number(m.heads), d = number(m.head_dim), groups = number(m.kv_heads) * d * h;
+    const double ffn = h * number(expert ? m.experts.shared_ffn : m.ffn), query = l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim) : d;
+    double sum = 0;
+    const auto lose = [&](LayerMatrix matrix, double weights) { sum += kept.has(matrix) ? 0 : weights; };
+    lose(LayerMatrix::query_down, h * number(l.q_rank));
+    lose(LayerMatrix::query, a * query * (l.q_rank > 0 ? number(l.q_rank) : h));
+    lose(LayerMatrix::output, h * a * (l.kv_rank > 0 ? number(l.value_dim) : d));
+    if (l.kv_rank > 0) {
+        lose(LayerMatrix::kv_down, h * number(l.kv_rank + l.rope_dim));
+        lose(LayerMatrix::kv_up, number(l.kv_rank) * a * number(l.nope_dim + l.value_dim));
+    } else {
+        lose(LayerMatrix::key, groups);
+        lose(LayerMatrix::value, groups);
+    }
+    if (m.gated) lose(LayerMatrix::gate, ffn);
+    lose(LayerMatrix::up, ffn);
+    lose(LayerMatrix::down, ffn);
+    if (expert) sum += (m.gated ? 3 : 2) * h * number(m.experts.per_token * m.experts.ffn);
+    return sum;
+}
+
 double recomputed_flop(const Model& m, const Plan& p) {
     const double s = number(p.sequence_length), matrices = m.gated ? 3 : 2, h = number(m.hidden);
     const double scores = attended(m, s, FlopConvention::full) * score_width(m), attention = attention_weights(m) + scores;
@@ -101,6 +127,10 @@ double recomputed_flop(const Model& m, const Plan& p) {
     double per_token = 0;
     if (p.recompute == Recompute::full) per_token = whole;
     if (p.recompute == Recompute::block) per_token = whole * std::min(1.0, number(p.recompute_layers * p.chunks()) / layers);
+    if (p.recompute == Recompute::operations) {
+        per_token = without * lost_flop(m, false) + (with_experts > 0 ? with_experts * lost_flop(m, true) : 0);
+        if (p.attention == Attention::plain) per_token += layers * scores;
+    }
     if (p.recomputes(core_attn)) per_token += layers * scores;
     if (p.recomputes(mla_up_proj)) per_token += layers * latent_up(m);
     if (p.recomputes(mlp)) per_token += without * dense;
@@ -118,19 +148,9 @@ StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster,
 
 const LayerTimes& StepTimer::layers(const Plan& p) {
     if (known_.empty()) known_.resize(kPlaces);
-    const Key key{p.tensor_parallel,
-                  p.context_parallel,
-                  p.micro_batch,
-                  p.expert_parallel,
-                  p.expert_tensor_parallel,
-                  p.token_slices,
-                  p.recompute,
-                  p.recompute_modules,
-                  p.sequence_parallel,
-                  p.activation_offload > 0,
-                  p.hides_exchange(),
-                  casts_weights(p),
-                  fully_shards(p)};
+    const Key key{p.tensor_parallel,  p.context_parallel, p.micro_batch,       p.expert_parallel,   p.expert_tensor_parallel,
+                  p.token_slices,     p.recompute,        p.recompute_modules, p.sequence_parallel, p.activation_offload > 0,
+                  p.hides_exchange(), casts_weights(p),   fully_shards(p)};
     const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
     const std::size_t place =
         static_cast<std::size_t>(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +

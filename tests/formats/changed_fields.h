@@ -27,6 +27,7 @@ inline constexpr Changed kChanged[] = {
     {"zero", "{}", R"("none")"},
     {"shard_replicas", "{}", "2"},
     {"recompute", "{}", R"("full")"},
+    {"recompute", R"({"framework": "pytorch"})", R"("operations")"},
     {"recompute_modules", R"({"recompute": "selective"})", R"("mlp")"},
     {"recompute_layers", R"({"recompute": "block"})", "2"},
     {"precision", "{}", R"("fp16")"},

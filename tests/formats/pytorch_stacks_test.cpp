@@ -138,12 +138,34 @@ training.global_batch_size = 256
     const Json job = first_of(text);
     CHECK(some(job, {"model", "gpus", "micro_batch", "global_batch", "virtual_stages", "zero", "shard_replicas", "recompute"}) ==
           "model=\"llama-3.1-405b\" gpus=512 micro_batch=1 global_batch=256 virtual_stages=2 zero=\"gradients\" shard_replicas=2 "
-          "recompute=\"selective\"");
-    CHECK(ids(job["notes"]) == "import_plan.note.not_counted");
+          "recompute=\"operations\"");
+    CHECK(ids(job["notes"]).empty());
     // 126 + 2 over 4 layers: 32 stages, 4 on each of 8
     CHECK(some(first_of(text + "parallelism.pipeline_parallel_layers_per_stage = 4\n"), {"virtual_stages"}) == "virtual_stages=4");
     CHECK(fate(first_of(text + "parallelism.pipeline_parallel_schedule = \"ZBVZeroBubble\"\n"), "parallelism.pipeline_parallel_schedule") ==
           "unknown 9");
+}
+
+TEST_CASE("torchtitan: which layers, or operations, are computed again") {
+    const std::string plain = "model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 8192\n";
+    const auto again = [&](const std::string& option, const std::string& more = "") {
+        const std::string said = "activation_checkpoint.mode = \"selective\"\nactivation_checkpoint.selective_ac_option = " + option + "\n";
+        return some(first_of(plain + said + more), {"recompute", "recompute_layers"});
+    };
+    CHECK(again("\"op\"") == R"(recompute="operations" recompute_layers=?)");
+    CHECK(again("\"2\"") == R"(recompute="block" recompute_layers=16)");
+    CHECK(again("3") == R"(recompute="block" recompute_layers=10)");  // the 3rd, 6th, ... 30th of 32
+    CHECK(again("\"1\"") == R"(recompute="full" recompute_layers=?)");
+    CHECK(again("\"0\"") == R"(recompute="full" recompute_layers=?)");
+    CHECK(again("\"33\"") == R"(recompute="none" recompute_layers=?)");
+    // counted on each GPU: 8 layers in 2 chunks of 4
+    const std::string stages = "parallelism.pipeline_parallel_degree = 4\nparallelism.pipeline_parallel_schedule = \"Interleaved1F1B\"\n";
+    CHECK(again("\"2\"", stages) == R"(recompute="block" recompute_layers=2)");
+    // in TOML every second layer, if nothing is said
+    CHECK(some(first_of(plain + "activation_checkpoint.mode = \"selective\"\n"), {"recompute", "recompute_layers"}) ==
+          R"(recompute="block" recompute_layers=16)");
+    CHECK(again("\"2\"", "model.flavor = \"debug_of_a_fork\"\n") == "recompute=? recompute_layers=?");  // of how many is not known
+    CHECK(again("\"often\"") == "recompute=? recompute_layers=?");
 }
 
 TEST_CASE("torchtitan: its arguments after the TOML, batches in tokens") {
@@ -192,8 +214,8 @@ TEST_CASE("torchtitan: sections and names of 2024") {
 TEST_CASE("torchtitan: what is shared out, what is usual, what cannot be") {
     const std::string plain = "model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 8192\n";
     const Json context = first_of(plain + "parallelism.data_parallel_shard_degree = 1\nparallelism.context_parallel_degree = 8\n");
-    CHECK(some(context, {"gpus", "zero", "recompute"}) == R"(gpus=8 zero="weights" recompute="selective")");
-    CHECK(ids(context["notes"]) == "import_plan.note.not_counted");  // every second layer
+    CHECK(some(context, {"gpus", "zero", "recompute"}) == R"(gpus=8 zero="weights" recompute="block")");  // every second layer
+    CHECK(ids(context["notes"]).empty());
     CHECK(ids(first_of(plain + "parallelism.data_parallel_shard_degree = 4\nparallelism.tensor_parallel_degree = 4\n",
                        {{"gpus", "8"}})["refused"])
               .empty());  // an answer is no text of the file

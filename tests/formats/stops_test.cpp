@@ -249,7 +249,8 @@ TEST_CASE("biases of queries, keys and values beside experts; torchtitan's full 
                     {"recompute"});
     };
     CHECK(again("FullAC.Config()") == R"(recompute="full")");
-    CHECK(again("SelectiveAC.Config()") == R"(recompute="selective")");
+    CHECK(again("SelectiveAC.Config()") == R"(recompute="operations")");
+    CHECK(again("ActivationCheckpointConfig(mode=\"selective\")") == R"(recompute="operations")");  // it has no other option then
 }
 
 TEST_CASE("what a function that is not here says is not assumed; what a command's own arguments are by default counts") {
@@ -261,7 +262,7 @@ TEST_CASE("what a function that is not here says is not assumed; what a command'
           "expert_parallel=4 recompute=? precision=? micro_batch=1");
     CHECK(some(first_of_script(begin + "llama3_8b(seq_len=512)" + rest), {"model"}) == R"(model="llama-3-8b")");
     CHECK(some(first_of_script(begin + "Trainer.Config(training=TrainingConfig(seq_len=512))" + rest), {"recompute"}) ==
-          R"(recompute="selective")");
+          R"(recompute="operations")");
 
     const auto asked = [](const std::string& argument) {
         return some(first_of_script("from nemo.collections import llm\n\ndef f(nodes: int = 4, devices: int = 1):\n"

@@ -33,6 +33,7 @@ Json read_back(const Export& made) {
 }
 
 constexpr const char* kPerStage = "parallelism.pipeline_parallel_layers_per_stage";
+constexpr const char* kEveryLayer = "activation_checkpoint.selective_ac_option";  // of how many layers the model says
 
 // Llama 3 and 3.1 are one to some.
 void check_model(const Json& read, const Model& model) {
@@ -60,7 +61,7 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
         {"torchtitan",
          torchtitan_toml,
          {"gpus", "sequence_length", "micro_batch", "global_batch", "zero", "shard_replicas", "virtual_stages", "expert_parallel",
-          "expert_tensor_parallel", "recompute", "precision", "gradients_in_fp32", "framework"}},
+          "expert_tensor_parallel", "recompute", "recompute_layers", "precision", "gradients_in_fp32", "framework"}},
         {"nanotron",
          nanotron_yaml,
          {"gpus", "sequence_length", "micro_batch", "global_batch", "zero", "expert_parallel", "virtual_stages", "sequence_parallel",
@@ -156,7 +157,9 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
                 CHECK_MESSAGE(fields[field] == entry.value(), std::string(both));
             }
             for (const Json& key : read["keys"])
-                CHECK_MESSAGE((key["fate"] != "unknown" || !key["names"].empty() || (unnamed && key["key"] == kPerStage)), key.dump());
+                CHECK_MESSAGE((key["fate"] != "unknown" || !key["names"].empty() ||
+                               (unnamed && (key["key"] == kPerStage || key["key"] == kEveryLayer))),
+                              key.dump());
         }
         for (const std::string& field : law.says) CHECK_MESSAGE(met.contains(field), std::string(field));
         for (const std::string& field : degrees) CHECK_MESSAGE(met.contains(field), std::string(field));

@@ -75,12 +75,43 @@ mode = "full"
     CHECK(answer["yours"].empty());
     const Json more = exported("torchtitan", R"({"virtual_stages": 4, "virtual_stage_group": 8, "zero": "none", "precision": "fp8",
         "pipeline_parallel": 4, "tensor_overlap": true, "recompute": "selective"})");
-    for (const char* line :
-         {"pipeline_parallel_schedule = \"Interleaved1F1B\"\n", "pipeline_parallel_layers_per_stage = 5\n",
-          "data_parallel_replicate_degree = 4\n", "data_parallel_shard_degree = 1\n", "mode = \"none\"\n",
-          "converters = [\"quantize.linear.float8\"]\n", "enable_async_tensor_parallel = true\n\n", "[compile]\nenable = true\n"})
+    for (const char* line : {"pipeline_parallel_schedule = \"Interleaved1F1B\"\n", "pipeline_parallel_layers_per_stage = 5\n",
+                             "data_parallel_replicate_degree = 4\n", "data_parallel_shard_degree = 1\n",
+                             "mode = \"selective\"\nselective_ac_option = \"op\"\n", "converters = [\"quantize.linear.float8\"]\n",
+                             "enable_async_tensor_parallel = true\n\n", "[compile]\nenable = true\n"})
         CHECK_MESSAGE(text_of(more).find(line) != std::string::npos, text_of(more));
     CHECK(lacks(more) == "recompute export.left_out.fp8_recipe framework overlap_pipeline virtual_stage_group");
+}
+
+TEST_CASE("a file never recomputes less than its plan") {
+    struct Written {
+        const char *format, *changes, *line, *lacks;
+    };
+    const Written all[] = {
+        {"torchtitan", R"({"framework": "pytorch", "recompute": "operations"})", "mode = \"selective\"\nselective_ac_option = \"op\"\n",
+         ""},
+        // 80 layers, 40 on each of two stages
+        {"torchtitan", R"({"framework": "pytorch", "recompute": "block", "recompute_layers": 20})", "selective_ac_option = \"2\"\n", ""},
+        {"torchtitan", R"({"framework": "pytorch", "recompute": "block", "recompute_layers": 13})", "selective_ac_option = \"3\"\n", ""},
+        {"torchtitan", R"({"framework": "pytorch", "recompute": "block", "recompute_layers": 21})", "mode = \"full\"\n",
+         "recompute recompute_layers"},
+        {"torchtitan", R"({"framework": "pytorch", "recompute": "selective", "recompute_modules": "mlp"})", "mode = \"full\"\n",
+         "recompute recompute_modules"},
+        {"torchtitan", R"({"framework": "pytorch", "recompute": "full", "recompute_layers": 2})", "mode = \"full\"\n", "recompute_layers"},
+        {"nanotron", R"({"framework": "nanotron", "zero": "optimizer", "recompute": "block", "recompute_layers": 2})",
+         "recompute_layer: true\n", "recompute recompute_layers"},
+        {"accelerate", R"({"recompute": "selective", "pipeline_parallel": 1})", "fsdp_activation_checkpointing: true\n", "recompute"},
+        {"bridge", R"({"framework": "pytorch", "recompute": "operations"})", "recompute_granularity=full", "recompute"},
+    };
+    for (const Written& one : all) {
+        const Json answer = exported(one.format, one.changes);
+        CHECK_MESSAGE(text_of(answer).find(one.line) != std::string::npos, text_of(answer));
+        const std::string missing = lacks(answer);
+        if (*one.lacks == 0)
+            CHECK_MESSAGE(missing.find("recompute") == std::string::npos, missing);
+        else
+            CHECK_MESSAGE(missing.find(one.lacks) != std::string::npos, missing);
+    }
 }
 
 TEST_CASE("nanotron: the whole file") {

@@ -57,6 +57,61 @@ TEST_CASE("by hand: recomputation") {
     CHECK(c(Item::qkv_activations) == 2 * 2 * 6'000);
 }
 
+TEST_CASE("by hand: recomputation of single operations") {
+    Case c = dense();
+    c.plan.framework = FrameworkKind::pytorch;
+    c.plan.recompute = Recompute::operations;
+    // three layers of two micro-batches. Of wq wk wv wo w1 w3 w2 every second one: 6*10/2 values of queries, 2*10/2 of values, 80/2 of w1,
+    // and 48 of w2, which are a part of the sum for every token
+    const double matrices = 2 * 60 * (30 + 10 + 40 + 48);
+    CHECK(c(Item::matrix_outputs) == 6 * matrices);
+    CHECK(c(Item::checkpoints) == 6 * 2 * 30 * 48);
+    CHECK(c(Item::exchange_outputs) == 6 * 2 * 2 * 30 * 48);  // what two reduce_scatter return
+    CHECK(c(Item::attention_output) == 6 * 2 * 60 * 30);
+    CHECK(c(Item::log_sum_exp) == 6 * 4 * 60 * 3);
+    for (const Item none : {Item::norm_activations, Item::norm_outputs, Item::qkv_activations, Item::feed_forward_activations})
+        CHECK(c(none) == -1);
+    // in the backward pass a layer keeps everything (above), and what w2 and its reduce_scatter return beside it
+    const double layer = 6'000 + 5'760 + 6'000 + 3'600 + 720 + 14'400, kept = matrices + 3 * 2'880 + 3'600 + 720;
+    CHECK(c(Item::recomputed_unit) == layer - kept + 5'760 + 2'880);
+    c.plan.sequence_parallel = false;  // the sums are added up by all_reduce, which is none of those that are kept
+    CHECK(c(Item::checkpoints) == 6 * 2 * 60 * 48);
+    CHECK(c(Item::exchange_outputs) == -1);
+    c = dense();
+    c.plan.framework = FrameworkKind::pytorch, c.plan.recompute = Recompute::operations;
+    c.plan.tensor_parallel = 1, c.plan.gpus = 4;
+    CHECK(c(Item::matrix_outputs) == 6 * 2 * 60 * (60 + 20 + 80 + 48));
+    CHECK(c(Item::exchange_outputs) == -1);
+    c.model.kv_heads = 6;  // without groups
+    CHECK(c(Item::matrix_outputs) == 6 * 2 * 60 * (60 + 60 + 80 + 48));
+    c.model.gated = false;  // wq wv w1; not w2, the sixth
+    CHECK(c(Item::matrix_outputs) == 6 * 2 * 60 * (60 + 60 + 80));
+    c.model.qkv_bias = true;  // those are none that count: wo, w2
+    CHECK(c(Item::matrix_outputs) == 6 * 2 * 60 * (48 + 48));
+    c.plan.attention = Attention::plain;  // made of operations that are computed again
+    CHECK(c(Item::attention_output) == -1);
+    CHECK(c(Item::log_sum_exp) == -1);
+    CHECK(c(Item::attention_scores) == -1);
+}
+
+TEST_CASE("by hand: recomputation of single operations, latent attention and experts") {
+    Case c = dense();
+    c.plan.framework = FrameworkKind::pytorch, c.plan.recompute = Recompute::operations;
+    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};
+    // wq_a: 14, wkv_a: 18 + 4, wo: 48, w3: 80/2; not wq_b, wkv_b, w1, w2
+    CHECK(c(Item::matrix_outputs) == 6 * 2 * 60 * (14 + 22 + 48 + 40));
+    CHECK(c(Item::attention_output) == 6 * 2 * 60 * (6 * 9 / 2));
+    c.model.latent.q_rank = 0;  // wq: 6*(7 + 4)/2, wkv_b: 6*(7 + 9)/2, w1: 80/2, w2: 48
+    CHECK(c(Item::matrix_outputs) == 6 * 2 * 60 * (33 + 48 + 40 + 48));
+    c = experts();
+    c.plan.framework = FrameworkKind::pytorch, c.plan.recompute = Recompute::operations;
+    // two dense layers and one with experts, whose shared one has the width 16
+    CHECK(c(Item::matrix_outputs) == 2 * 2 * 60 * (2 * (30 + 10 + 40 + 48) + (30 + 10 + 8 + 48)));
+    // beside reduce_scatter, 30 * 2 copies of tokens there and back
+    CHECK(c(Item::exchange_outputs) == 2 * (3 * 5'760 + 2 * 2 * 60 * 48));
+    CHECK(c(Item::expert_activations) == -1);
+}
+
 TEST_CASE("by hand: recomputation where one layer of one micro-batch is alive") {
     Case c = dense();
     c.plan.transformer_engine = Habit::off;

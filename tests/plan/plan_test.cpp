@@ -110,6 +110,12 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "tensor_parallel": 4, "pipeline_parallel": 1})") == "");
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "virtual_stages": 4, "recompute": "full"})") ==
           "expert_overlap overlap_applies true -> false");
+    for (const char* others : {R"({"recompute": "operations"})", R"({"recompute": "operations", "framework": "nanotron"})",
+                               R"({"recompute": "operations", "framework": "pytorch", "trained": "lora"})",
+                               R"({"recompute": "operations", "framework": "pytorch", "feed_forward_tiles": 2})",
+                               R"({"recompute": "operations", "framework": "pytorch", "tensor_columns": 2, "gpus": 16})"})
+        CHECK(broken(others) == R"(recompute operations_apply "operations" -> "full")");
+    CHECK(broken(R"({"recompute": "operations", "framework": "pytorch"})") == "");
     CHECK(broken(R"({"expert_overlap": true})") == "");                                                         // no experts
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "framework": "pytorch"})") == "");  // not Megatron's
     CHECK(broken(R"({"micro_batch": 3})") == "micro_batch batch_divides 3 -> 4");

@@ -148,6 +148,10 @@ TEST_CASE("what is left out of the space stands in no plan") {
     CHECK(has(rank(without), "moments", "16-bit"));
     const Json torch = {{"model", "llama-3.1-8b"}, {"gpus", 16}, {"framework", "pytorch"}, {"global_batch", 64}};
     CHECK((!has(rank(torch), "schedule", "zb-h1") && has(rank(torch), "zero", "weights")));
+    CHECK((has(rank(torch), "recompute", "operations") && !has(rank(job), "recompute", "operations")));  // torchtitan's
+    Json adapters = torch;
+    adapters["trained"] = "lora", adapters["gpu"] = "rtx-4090-24gb";
+    CHECK(!has(rank(adapters), "recompute", "operations"));
     Json trainer = torch;  // it recomputes all layers or none, and splits no model
     trainer["framework"] = "transformers", trainer["gpu"] = "a100-sxm-80gb";
     const Json ranked = rank(trainer);

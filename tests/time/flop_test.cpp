@@ -17,6 +17,10 @@ constexpr double kTokens = 480;
 double counted(const Case& c, FlopConvention convention = FlopConvention::causal) {
     return model_flop(c.model, c.plan, convention) / (6 * kTokens);
 }
+double of_operations(Case c) {
+    c.plan.recompute = Recompute::operations;
+    return recomputed_flop(c.model, c.plan) / (2 * kTokens);
+}
 double again(Case c, std::uint32_t modules) {
     c.plan.recompute = Recompute::selective, c.plan.recompute_modules = modules;
     return recomputed_flop(c.model, c.plan) / (2 * kTokens);
@@ -88,4 +92,21 @@ TEST_CASE("flop by hand: what is computed again, with attention counted whole") 
     CHECK(again(c, shared_experts | core_attn) == near(2 * kShared + 6 * 20 * kScores));
     c.plan.recompute = Recompute::full;
     CHECK(recomputed_flop(c.model, c.plan) == near(2 * kTokens * (6 * (kAttention + 20 * kScores) + 4 * kFeedForward + 2 * kExpert)));
+}
+
+TEST_CASE("flop by hand: single operations computed again") {
+    Case c = dense();  // keys 48 * 20, wo 60 * 48, w3 48 * 80
+    CHECK(of_operations(c) == near(6 * (960 + 2'880 + 3'840)));
+    c.model.gated = false;  // keys, wo, w2
+    CHECK(of_operations(c) == near(6 * (960 + 2'880 + 3'840)));
+    c = with_experts({0, 0, 1, 0, 0, 1});  // two experts of width 24 whole, and w3 of the shared one
+    CHECK(of_operations(c) == near(6 * (960 + 2'880) + 4 * 3'840 + 2 * (3 * 48 * 48 + 48 * 16)));
+    c = dense();
+    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};
+    CHECK(of_operations(c) == near(6 * (14 * 66 + 18 * 96 + 2 * 3'840)));  // wq_b, wkv_b, w1, w2
+    c.model.latent.q_rank = 0;
+    CHECK(of_operations(c) == near(6 * (48 * 22 + 54 * 48 + 3'840)));  // wkv_a, wo, w3
+    c = dense();
+    c.plan.attention = Attention::plain;  // with scores and their product, for every token
+    CHECK(of_operations(c) == near(6 * (960 + 2'880 + 3'840 + 20 * kScores)));
 }

@@ -263,6 +263,35 @@ TEST_CASE("by hand: recomputation") {
     CHECK(c.layers().dense.backward == near(std::pow(std::pow(work, 4) + std::pow(2.3, 4), 0.25)));
 }
 
+TEST_CASE("by hand: recomputation of single operations") {
+    Case c = dense();
+    c.plan.framework = FrameworkKind::pytorch;
+    const LayerTime kept = c.layers().dense;
+    c.plan.recompute = Recompute::operations;
+    // keys, 2 of the 10 heads of the joint matrix: K 48, C 50; wo: K 30, C 48; w3, half of the joint one; two of the four exchanges
+    const double qkv = 2 * (60 * 48 + 48 * 50) + 2 * 60 * 50, output = 2 * (60 * 30 + 30 * 48) + 2 * 60 * 48;
+    CHECK(c.layers().dense.recomputed == near((qkv * 2 / 10 + output + 23'040 / 2) / kH + kept.element_forward + kept.tensor_forward / 2));
+    CHECK(c.layers().dense.backward == near(kept.backward + c.layers().dense.recomputed));
+    c.plan.framework = FrameworkKind::pytorch, c.plan.tensor_parallel = 1, c.plan.gpus = 4;
+    c.plan.recompute = Recompute::none;
+    const LayerTime alone = c.layers().dense;
+    c.plan.recompute = Recompute::operations;  // K 48, C 100; K 60, C 48; K 48, C 160
+    const double wide = 2 * (60 * 48 + 48 * 100) + 2 * 60 * 100, narrow = 2 * (60 * 60 + 60 * 48) + 2 * 60 * 48,
+                 up = 2 * (60 * 48 + 48 * 160) + 2 * 60 * 160;
+    CHECK(c.layers().dense.recomputed == near((wide * 2 / 10 + narrow + up / 2) / kH + alone.element_forward));
+    c.model.kv_heads = 6;  // without groups: a third of K 48, C 180
+    c.plan.recompute = Recompute::none;
+    const double elements = c.layers().dense.element_forward;
+    c.plan.recompute = Recompute::operations;
+    CHECK(c.layers().dense.recomputed == near(((2 * (60 * 48 + 48 * 180) + 2 * 60 * 180) / 3.0 + narrow + up / 2) / kH + elements));
+    c.model.kv_heads = 2;
+    c.plan.attention = Attention::plain;  // it is computed again too
+    c.plan.recompute = Recompute::none;
+    const LayerTime plain = c.layers().dense;
+    c.plan.recompute = Recompute::operations;
+    CHECK(c.layers().dense.recomputed == near((wide * 2 / 10 + narrow + up / 2) / kH + plain.element_forward + plain.attention_forward));
+}
+
 TEST_CASE("by hand: latent attention's multiplications") {
     Case c = dense();
     c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};

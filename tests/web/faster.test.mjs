@@ -83,6 +83,19 @@ for (const [format, more, wanted] of FORMATS) {
     });
 }
 
+// Megatron-LM stops where two of the three flags that say the chunks of a GPU are set.
+const CHUNKS = ['--num-virtual-stages-per-pipeline-rank 2', '--num-layers-per-virtual-pipeline-stage 8', "--pipeline-model-parallel-layout 'Et*8|t*8|t*8|t*8L'"];
+for (const flag of CHUNKS) {
+    test(`megatron, ${flag}: the change takes out what the script has`, () => {
+        const text = slow('megatron', ['--pp', '2', '--vp', '2', '--zero', 'optimizer']).replace(CHUNKS[0], flag);
+        assert.ok(text.includes(flag), text);
+        const { plan, said, changes } = JSON.parse(fit(text, 'slow', 'megatron', '--json')).faster;
+        assert.ok(changes.split('\n').includes(`- ${flag}`), changes);
+        const next = JSON.parse(fit(changed(text, changes), 'fast', 'megatron', '--json'));
+        assert.ok(Math.abs(next.step_seconds / (said ?? plan).step_seconds - 1) < 1e-9, changes);
+    });
+}
+
 test('the text says both times, and the changes; a file that starts no training has none', () => {
     const text = fit(slow('nanotron', FORMATS[4][1]), 'plan', 'nanotron');
     assert.match(text, /\n\nHow fast it is\n\nAs it stands, it fits: [^\n]* a step\.\nOn the same GPUs, [^\n]*\n\nWhat to change, as nanotron writes it:\n {2}parallelism:\n- {3}dp: 1\n/);

@@ -1,5 +1,6 @@
 // What a command gets, and what it comes to.
-import type { Catalog, Fourfold, ImportFormat, JobRequest } from '../core/api';
+import type { Catalog, Fourfold, JobRequest } from '../core/api';
+import type { Start } from '../formats/find-faster';
 import type { Own } from './options';
 
 // Of the core it asks in texts alone.
@@ -25,7 +26,7 @@ export interface Asked {
     csv: boolean; // a table for programs
     io: Io;
     log: string | null; // what a run printed
-    script: ImportFormat | null; // of the file that the job is from, where it starts a training
+    script: Start | null; // of the file that the job is from, where it starts a training
 }
 
 export const FITS = 0;

@@ -1,6 +1,7 @@
 // Options as the fields of a job: by their names, or by the short ones of a link; numbers as people write them.
-import type { Answers, Catalog, Estimate, FieldKey, ImportFormat, JobRefusal, JobRequest } from '../core/api';
+import type { Answers, Catalog, Estimate, FieldKey, JobRefusal, JobRequest } from '../core/api';
 import { typedFormat } from '../format/typed';
+import type { Start } from '../formats/find-faster';
 import { kindOf } from '../state/kind';
 import { readField, type Value } from '../state/state';
 import type { Given } from './arguments';
@@ -13,7 +14,7 @@ export interface Read {
     complaints: string[]; // our own
     notes: string[];
     log?: string; // what a run printed
-    script?: ImportFormat; // it starts a training
+    script?: Start; // it starts a training
 }
 
 export const NAMED = ['model', 'gpu', 'cluster', 'method'] as const;

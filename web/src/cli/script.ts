@@ -68,5 +68,5 @@ export async function readScript(name: string, text: string, core: TextCore, cat
     const several = jobs.length > 1 ? [say('cli.script.several', { name, count: jobs.length, start })] : [];
     const job: { [key: string]: Json } = { ...allAuto(catalog), ...plan.job };
     const notes = [...several, ...notesOf(plan, complete)];
-    return { job, refusal: null, complaints: complaintsOf(plan, questions), notes, script: script.format };
+    return { job, refusal: null, complaints: complaintsOf(plan, questions), notes, script: { format: script.format, keys: plan.keys } };
 }

@@ -55,7 +55,7 @@ export function Faster({ page, plan, script, asks }: Props) {
         let stale = false;
         setFound(null);
         const job = request(jobOfScript(page.job, page.catalog, plan));
-        Promise.all([findFaster(job, script.format, page.catalog, asks), fetchWords('formats')]).then(
+        Promise.all([findFaster(job, { format: script.format, keys: plan.keys }, page.catalog, asks), fetchWords('formats')]).then(
             ([answer]) => !stale && setFound(answer),
             () => !stale && setFound(NOTHING), // the page says so: a crash has its own notice
         );

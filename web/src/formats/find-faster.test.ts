@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { ConfigFormatRow, ImportFormat, JobRequest, Text } from '../core/api';
+import type { ConfigFormatRow, ImportedKey, ImportFormat, JobRequest, Text } from '../core/api';
 import { catalog, goodOf, refusalOf } from '../shared/test-data';
 import { type Asks, findFaster } from './find-faster';
 
@@ -39,7 +39,7 @@ function asking({ own = 2 * fastest, plans = () => fastest, lacks = () => [] }: 
     return { asks: asks as unknown as Asks, ...asks };
 }
 const isOwn = (of: JobRequest): boolean => of.pipeline_parallel === 1;
-const find = (asks: Asks, format: ImportFormat = 'deepspeed') => findFaster(job, format, catalog, asks);
+const find = (asks: Asks, format: ImportFormat = 'deepspeed') => findFaster(job, { format, keys: [] }, catalog, asks);
 
 test('clearly faster: the plan, and both plans written in the format of the run', async () => {
     const { asks, rank, exportPlan } = asking({});
@@ -121,4 +121,35 @@ test('every format that is written is one that is read, or the same for Slurm', 
     const read: readonly ImportFormat[] = ['megatron-lm', 'megatron-bridge', 'nemo-2', 'torchtitan', 'nanotron', 'deepspeed', 'accelerate'];
     const written = catalog.config_formats.filter(({ slurm_of }: ConfigFormatRow) => slurm_of === null).map(({ id }) => id);
     expect([...written].sort()).toEqual([...read].sort());
+});
+
+test('of three flags that say the chunks of a GPU the change names the one that the script has', async () => {
+    const megatron = (stages: number, chunks: number) =>
+        `torchrun pretrain_gpt.py \\\n    --pipeline-model-parallel-size ${stages} \\\n${chunks > 1 ? `    --num-virtual-stages-per-pipeline-rank ${chunks} \\\n` : ''}    --bf16\n`;
+    const key = (name: string, value: string): ImportedKey => ({ key: `--${name}`, value, line: 1, fate: 'used', fields: [], names: [] });
+    const layers = key('num-layers-per-virtual-pipeline-stage', '1');
+    const changes = async (from: string, to: string, keys: ImportedKey[]) => {
+        const { asks, exportPlan } = asking({});
+        exportPlan.mockImplementation(async (of: JobRequest) => ({ ...exported, text: isOwn(of) ? from : to, left_out: [] }));
+        return (await findFaster(job, { format: 'megatron-lm', keys }, catalog, asks)).changes;
+    };
+    const stages = '- --pipeline-model-parallel-size 12\n+ --pipeline-model-parallel-size 8\n';
+    const taken = '- --num-layers-per-virtual-pipeline-stage 1\n';
+    expect(await changes(megatron(12, 8), megatron(8, 3), [layers])).toBe(`${stages}${taken}+ --num-virtual-stages-per-pipeline-rank 3`);
+    // as many chunks, in another pipeline: the script's number of layers is another one
+    expect(await changes(megatron(12, 8), megatron(8, 8), [layers])).toBe(`${stages}${taken}+ --num-virtual-stages-per-pipeline-rank 8`);
+    expect(await changes(megatron(12, 8), megatron(8, 1), [layers])).toBe(`${stages}${taken.trimEnd()}`);
+    expect(await changes(megatron(12, 1), megatron(8, 1), [layers])).toBe(`${stages}${taken.trimEnd()}`); // one chunk in the one, more in the other
+    expect(await changes(megatron(8, 3), `${megatron(8, 3)}    --fp16\n`, [layers])).toBe('+ --fp16');
+    const own = key('num-virtual-stages-per-pipeline-rank', '8');
+    expect(await changes(megatron(12, 8), megatron(8, 3), [own])).toBe(
+        `${stages}- --num-virtual-stages-per-pipeline-rank 8\n+ --num-virtual-stages-per-pipeline-rank 3`,
+    );
+    expect(await changes(megatron(12, 8), megatron(8, 8), [own])).toBe(stages.trimEnd());
+    const layout = key('pipeline-model-parallel-layout', 'Et*4|(tt|)*3L');
+    const listed = megatron(12, 1).replace('    --bf16', "    --pipeline-model-parallel-layout 'Et*4|t*2|t*2|t*2|L' \\\n    --bf16");
+    expect(await changes(listed, megatron(8, 3), [layout])).toBe(
+        `${stages}- --pipeline-model-parallel-layout 'Et*4|(tt|)*3L'\n+ --num-virtual-stages-per-pipeline-rank 3`,
+    );
+    expect(await changes(megatron(12, 1), megatron(8, 1), [])).toBe(stages.trimEnd());
 });

@@ -1,9 +1,10 @@
 // A run as somebody starts it, the fastest plan on the same GPUs, and what to change to get it: the page and the command line ask this.
-import type { Catalog, ConfigFormatRow, Estimate, ImportFormat, JobRequest, Problem, RankedPlan, Text } from '../core/api';
+import type { Catalog, ConfigFormatRow, Estimate, ImportedKey, ImportFormat, JobRequest, Problem, RankedPlan, Text } from '../core/api';
 import type { Core } from '../core/client';
 import { allAuto } from '../state/state';
 import { planAt, rows, settingsOf } from '../store/ranked';
 import { changedLines } from './changed-lines';
+import { withOwnFlag } from './own-flags';
 
 export type Asks = Pick<Core, 'estimate' | 'rank' | 'exportPlan'>;
 
@@ -19,10 +20,17 @@ export interface Found {
 
 export const NOTHING: Found = { own: null, problems: [], best: null, format: null, left_out: [], said: null, changes: '' };
 
+// What starts the run.
+export interface Start {
+    format: ImportFormat;
+    keys: readonly ImportedKey[];
+}
+
 const MOST_ROUNDS = 5;
 
 interface Run {
     open: JobRequest; // the run with nothing of its plan chosen
+    keys: readonly ImportedKey[];
     asks: Asks;
 }
 
@@ -40,13 +48,16 @@ async function fastest(own: Estimate | null, open: JobRequest, asks: Asks): Prom
 }
 
 // Both plans as files of one format: the lines in which they differ, and what it cannot say of the other plan.
-async function changesTo(own: Estimate, best: RankedPlan, row: ConfigFormatRow, { open, asks }: Run) {
+async function changesTo(own: Estimate, best: RankedPlan, row: ConfigFormatRow, { open, keys, asks }: Run) {
     const better = await asks.estimate({ ...open, ...settingsOf(best) } as JobRequest); // chooses what goes with it
     const write = (of: Estimate) => asks.exportPlan({ ...of.job, format: row.id });
     const [from, to] = await Promise.all([write(own), better.ok ? write(better) : null]);
     if (!from.ok || !to?.ok) return { changes: '', left_out: [] };
     const known = new Set(from.left_out.map((one) => JSON.stringify(one)));
-    return { changes: changedLines(from.text, to.text), left_out: to.left_out.filter((one) => !known.has(JSON.stringify(one))) };
+    return {
+        changes: changedLines(...withOwnFlag(from.text, to.text, keys)),
+        left_out: to.left_out.filter((one) => !known.has(JSON.stringify(one))),
+    };
 }
 
 // The fields of a plan that texts of export_plan() name.
@@ -77,12 +88,12 @@ async function fastestSaid(own: Estimate, first: readonly Text[], row: ConfigFor
 }
 
 // `job`: the run. What it leaves open the search chooses.
-export async function findFaster(job: JobRequest, read: ImportFormat, catalog: Catalog, asks: Asks): Promise<Found> {
+export async function findFaster(job: JobRequest, start: Start, catalog: Catalog, asks: Asks): Promise<Found> {
     const open: JobRequest = { ...job, ...allAuto(catalog) };
-    const run: Run = { open, asks };
+    const run: Run = { open, keys: start.keys, asks };
     const answer = await asks.estimate(job);
     const own = answer.ok ? answer : null;
-    const format = rowOf(catalog, read);
+    const format = rowOf(catalog, start.format);
     const first = await fastest(own, open, asks);
     const best = first?.plan ?? null;
     const found = { ...NOTHING, own, problems: answer.ok ? [] : answer.problems, format, best };

@@ -41,6 +41,7 @@ function recomputeText(catalog: Catalog, { recompute, recompute_modules, recompu
         selective: () =>
             say('plan.selective', { modules: chosenNames(catalog, 'recompute_modules', String(recompute_modules)).map(lower) }),
         full: () => say('plan.full'),
+        operations: () => say('plan.operations'),
     };
     return known[kind]?.() ?? '';
 }

@@ -155,6 +155,7 @@ export interface Words {
     'plan.selective': { modules: readonly string[] };
     'plan.block': { count: number };
     'plan.full': null;
+    'plan.operations': null;
     'plan.slices': { count: number };
     'plan.on_host': { share: number };
     'plan.no_sequence': null;
@@ -1027,6 +1028,7 @@ export interface Words {
     'measured.family.simumax': null;
     'measured.family.simumax-experts': null;
     'measured.family.torchtitan': null;
+    'measured.family.torchtitan-docs': null;
     'measured.family.vtrain2023': null;
     'measured.family.zero3-sc21': null;
     'measured.family.litgpt-lora': null;
