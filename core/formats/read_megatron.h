@@ -29,6 +29,8 @@ bool is_megatron_switch(std::string_view key);
 void mark_without_number(Import& import);
 // What that program stops at besides.
 void check_megatron_config(Import& import);
+// A vocabulary of -1 is none; what was asked for takes its place.
+void answer_vocabulary(Import& import, const std::map<std::string, std::string>& answers);
 // The model alone: import.config.
 void read_megatron_model(Import& import);
 

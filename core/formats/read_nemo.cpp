@@ -334,8 +334,7 @@ void rename_all(Import& in) {
         }
     }
     std::erase_if(in.entries, [](const Entry& entry) { return entry.key.empty(); });
-    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
-        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    answer_vocabulary(in, in.answers);
 }
 
 void read_recipe(Import& in, bool bridge) {

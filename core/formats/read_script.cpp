@@ -9,6 +9,7 @@
 #include "formats/read_elsewhere.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
+#include "formats/read_others.h"
 #include "formats/readers.h"
 #include "formats/recipe_command.h"
 #include "formats/script_commands.h"
@@ -40,7 +41,6 @@ constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_mode
 
 // What a reader is asked for where a script does not say it, and the argument that would.
 constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
-                                                          {"vocab_size", "vocab_size"},
                                                           {"seq_length", "seq_length"},
                                                           {"sequence_length", "seq_length"},
                                                           {"micro_batch_size", "micro_batch_size"},
@@ -134,6 +134,23 @@ bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& e
     return named && megatron_likeness(entries) == 0 && deepspeed_documents(script).empty();
 }
 
+// By a program that starts one process for each GPU.
+bool is_launched(const ShellCommand& command) {
+    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
+        return word.text == "torchrun" || word.text == "deepspeed" || word.text == "accelerate" ||
+               word.text.starts_with("torch.distributed.");
+    });
+}
+
+// A length of sequences, and something that only a training has: a program of somebody's own that trains a model of language.
+bool says_training(std::string_view title, const std::vector<Entry>& entries) {
+    const bool named = title.find("train") != std::string_view::npos || title.find("tune") != std::string_view::npos ||
+                       title.find("sft") != std::string_view::npos;
+    return megatron_likeness(entries) < kOfMegatron && says_length(entries) &&
+           (named || count_like(entries, {"lr", "learning_rate", "*epochs", "max_steps", "train_steps", "gradient_acc*", "grad_acc*",
+                                          "weight_decay", "warmup*", "gradient_checkpointing", "max_iters"}) > 0);
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     ReadJob job;
@@ -148,8 +165,12 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =
         !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed") && runs_own_program(rest);
-    if (own)
-        reader = is_own_trainer(job.in.entries) || names_deepspeed_file(script, job.in.entries) ? reader_called("transformers") : nullptr;
+    if (own) {
+        const bool trains =
+            !names_no_training(title_of(rest)) && (is_own_trainer(job.in.entries) || names_deepspeed_file(script, job.in.entries) ||
+                                                   (is_launched(rest) && says_training(title_of(rest), job.in.entries)));
+        reader = trains ? reader_called("transformers") : nullptr;
+    }
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
         reader = reader_called("accelerate");
@@ -217,6 +238,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     const ShellCommand told = with_environment(script, command);
     add_settings(told, in);
     add_environment(told, in);
+    answer_vocabulary(in, set);
     for (const auto& [name, key] : kAsked)
         if (const auto answer = set.find(name); answer != set.end() && (name == std::string_view("gpus") || !in.has(key)))
             in.entries.push_back({key, key, answer->second});
@@ -299,13 +321,13 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         ends.resize(read.jobs.size());
         ends.push_back(command.ended);
         std::string format;
-        if (auto foreign = read_foreign(script, command, set, format)) {
+        if (only_evaluates(command)) {
+            evaluates = true;
+        } else if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
             foreign->title = title_of(command);
             foreign->line = command.line;
             read.jobs.push_back(std::move(*foreign));
-        } else if (only_evaluates(command)) {
-            evaluates = true;
         } else if (megatron_likeness(arguments_of(command)) >= (pretrains(command) ? 1 : kOfMegatron)) {
             read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";

@@ -2,6 +2,7 @@
 // defaults), and the usual names around it (FastChat, LLaVA, TRL 0.21, alignment-handbook, ms-swift 3.9). A model by its name, ZeRO or FSDP
 // by a path.
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "formats/named_model.h"
@@ -84,7 +85,7 @@ static void read_sharding(Import& in) {
         read_zero_path(in, "deepspeed");
     else if (says_any(in, {"fsdp", "fsdp.*"}))
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
-    else if (!read_launched_sharding(in) &&
+    else if (!read_launched_sharding(in) && in.has("per_device_train_batch_size") &&  // of a program of somebody's own nobody knows
              !says_any(in, {"deepspeed_config*", "sharded_ddp*"}))  // else a file says it that is not here, or fairscale does it
         in.job["zero"] = "none";
 }
@@ -242,14 +243,32 @@ constexpr std::string_view kQuietOfTrainer[] = {"do_train",
 
 static void mark_quiet(Import& in) { in.mark_all(kQuietOfTrainer, Fate::no_number); }
 
+constexpr std::string_view kLengthKeys[] = {"model_max_length", "max_seq_length", "max_seq_len", "max_length",      "block_size",
+                                            "cutoff_len",       "seq_length",     "seq_len",     "sequence_length", "context_length"};
+
+bool says_length(const std::vector<Entry>& entries) {
+    return std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+        return std::find(std::begin(kLengthKeys), std::end(kLengthKeys), entry.key) != std::end(kLengthKeys);
+    });
+}
+
+// Two names with two values: one of them may be of the evaluation, so it is asked.
+static void read_length(Import& in) {
+    std::set<std::int64_t> lengths;
+    for (const std::string_view key : kLengthKeys)
+        if (const auto length = in.whole(key, "sequence_length"); length && *length > 0) lengths.insert(*length);
+    if (lengths.size() == 1) in.set("sequence_length", std::optional(*lengths.begin()));
+    if (lengths.size() < 2) return;
+    for (const std::string_view key : kLengthKeys)
+        if (in.has(key)) in.mark(key, Fate::unknown);
+}
+
 void read_transformers(Import& in) {
     mark_quiet(in);
     if (in.has("micro_train_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
     take_model(in);
-    in.set("sequence_length", in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size", "cutoff_len",
-                                        "seq_length", "seq_len", "sequence_length"},
-                                       "sequence_length"));
+    read_length(in);
     in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp"}, "tensor_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
     fill_transformers(in);

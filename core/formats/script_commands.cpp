@@ -132,7 +132,9 @@ bool only_evaluates(const ShellCommand& command) {
                                               "convert.py",
                                               "generate_samples_gpt.py",
                                               "gpt_static_inference.py",
-                                              "gpt_dynamic_inference.py"};
+                                              "gpt_dynamic_inference.py",
+                                              "lm_eval",
+                                              "lighteval"};
     return std::any_of(command.words.begin(), command.words.end(), [&](const ShellWord& word) {
         return word.text == "--inference" || std::any_of(std::begin(kPrograms), std::end(kPrograms), [&](std::string_view one) {
                    return word.text == one || word.text.ends_with(joined({"/", one}));

@@ -154,6 +154,7 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
             value.resize(std::min(value.find(':'), value.size()));
             word = "PBS_NUM_NODES";
         }
+        if (word == "--gres" && value.starts_with("gpu:")) value.erase(0, value.rfind(':') + 1), word = "--gpus-per-node";
         if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos) continue;
         if (word == "PBS_NUM_NODES") set({"PBS_NUM_NODES"}, value);
         if (word == "--nodes" || word == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, value);
