@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "formats/document_settings.h"
 #include "formats/python_tokens.h"
 #include "formats/script_commands.h"
 #include "formats/shell.h"
@@ -13,7 +14,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostTries = 60, kFewestWords = 4;
+constexpr std::size_t kMostTries = 60, kFewestWords = 4, kLongestFile = 100'000;
 using CommandTokens = std::vector<PythonToken>;
 
 // One element of a list: how the shell reads it, and whether it is a text.
@@ -209,6 +210,21 @@ std::optional<ReadJobs> read_arguments(const CommandTokens& tokens, const Words&
     return line > 0 ? read_script("python __main__.py" + command, set, line) : std::nullopt;
 }
 
+// A text of many lines that is a file of settings.
+std::optional<ReadJobs> read_file_inside(const Word& text, const NamesSet& set) {
+    constexpr std::ptrdiff_t kFewestLines = 5;
+    constexpr std::size_t kFewestSettings = 5;
+    if (std::count(text.plain.begin(), text.plain.end(), '\n') < kFewestLines) return std::nullopt;
+    for (const auto& settings : {yaml_settings, toml_settings}) {
+        std::vector<Entry> entries = settings(text.plain, text.line);
+        const FormatReader* const reader = entries.size() < kFewestSettings ? nullptr : reader_of(entries);
+        if (reader == nullptr) continue;
+        fill_in(entries, set);
+        return read_setting_jobs(std::move(entries), set);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ReadJobs> read_python_commands(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
@@ -234,6 +250,8 @@ std::optional<ReadJobs> read_python_commands(std::string_view text, const std::v
             ++tries;
             if (auto read = read_script(one->plain, set, one->line)) return read;
         }
+        if (tries < kMostTries && one->plain.size() < kLongestFile)
+            if (auto read = read_file_inside(*one, set)) return read;
         i = end - 1;
     }
     return std::nullopt;

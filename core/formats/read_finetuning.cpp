@@ -170,16 +170,59 @@ static void read_factory_zero(Import& in) {
 }
 
 void read_llama_factory(Import& in) {
-    in.mark_all({"do_train",          "do_eval",        "dataset*",         "template",      "max_samples",
-                 "overwrite*",        "preprocessing*", "output_dir",       "logging*",      "save_*",
-                 "plot_loss",         "learning_rate",  "num_train_epochs", "lr_scheduler*", "warmup*",
-                 "ddp_timeout",       "val_size",       "per_device_eval*", "eval_*",        "report_to",
-                 "trust_remote_code", "resume*",        "packing",          "neat_packing",  "dataloader*",
-                 "lora_alpha",        "weight_decay",   "max_grad_norm",    "seed",          "run_name",
-                 "max_steps",         "adam_*",         "rope_scaling",     "enable_liger*", "freeze_*",
-                 "use_swanlab*",      "swanlab*",       "tokenized_path",   "streaming",     "mask_history",
-                 "train_on_prompt",   "image_*",        "video_*",          "pref_*",        "gradient_checkpointing",
-                 "adapter_name*",     "low_cpu*",       "enable_thinking",  "eval_dataset"},
+    in.mark_all({"do_train",
+                 "do_eval",
+                 "dataset*",
+                 "template",
+                 "max_samples",
+                 "overwrite*",
+                 "preprocessing*",
+                 "output_dir",
+                 "logging*",
+                 "save_*",
+                 "plot_loss",
+                 "learning_rate",
+                 "num_train_epochs",
+                 "lr_scheduler*",
+                 "warmup*",
+                 "ddp_timeout",
+                 "val_size",
+                 "per_device_eval*",
+                 "eval_*",
+                 "report_to",
+                 "trust_remote_code",
+                 "resume*",
+                 "packing",
+                 "neat_packing",
+                 "dataloader*",
+                 "lora_alpha",
+                 "weight_decay",
+                 "max_grad_norm",
+                 "seed",
+                 "run_name",
+                 "max_steps",
+                 "adam_*",
+                 "rope_scaling",
+                 "enable_liger*",
+                 "freeze_*",
+                 "use_swanlab*",
+                 "swanlab*",
+                 "tokenized_path",
+                 "streaming",
+                 "mask_history",
+                 "train_on_prompt",
+                 "image_*",
+                 "video_*",
+                 "pref_*",
+                 "gradient_checkpointing",
+                 "adapter_name*",
+                 "low_cpu*",
+                 "enable_thinking",
+                 "eval_dataset",
+                 "num_machines",
+                 "machine_rank",
+                 "main_process*",
+                 "evaluation_strategy"},
                 Fate::no_number);
     take_named_model(in, "model_name_or_path");
     in.set("sequence_length", in.whole("cutoff_len", "sequence_length"));
@@ -195,7 +238,7 @@ void read_llama_factory(Import& in) {
     read_factory_zero(in);
     in.job["recompute"] = in.on("disable_gradient_checkpointing", "recompute") ? "none" : "full";
     if (const auto kernel = in.text("flash_attn", "attention"))
-        read_attention_kernel(in, *kernel == "fa2" ? "flash" : *kernel == "disabled" ? "eager" : *kernel);
+        read_attention_kernel(in, *kernel == "fa2" || *kernel == "true" ? "flash" : *kernel == "disabled" ? "eager" : *kernel);
     read_launched_type(in);
     read_trainer_types(in);
     read_trainer_optimizer(in, "optim");
@@ -220,6 +263,7 @@ void read_llama_factory(Import& in) {
     if (in.has("settings_file")) {  // it says the rest
         note_file(in, "settings_file");
         in.keep_said({"gpus", "model", "framework"});
+        leave_batch(in);
     } else {
         refuse_without(in, "LLaMA-Factory", "model_name_or_path");
     }

@@ -23,6 +23,7 @@ void read_megatron(Import& import, const MegatronDefaults& defaults = {});
 // What forks of Megatron-LM call otherwise, in its names; and the LoRA of one of them.
 void translate_forks(Import& import);
 void read_fork_adapters(Import& import);
+bool is_llm_recipes(const std::vector<Entry>& entries);
 // Arguments that take no value.
 bool is_megatron_switch(std::string_view key);
 // Arguments that are known and change no number here.

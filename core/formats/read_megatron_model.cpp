@@ -278,6 +278,12 @@ void read_megatron_model(Import& in) {
             ask_model(in);
             return in.mark_all({"hybrid*", "is_hybrid*", "mamba*"}, Fate::unknown);
         }
+    // Experts are switched on, and how many there are stands elsewhere: in a model that is named, or in a module.
+    for (const char* key : {"model_id", "init_from_hf_path", "spec"})
+        if (in.has(key) && in.on("moe_grouped_gemm", "") && !in.has("num_experts")) {
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+            return ask_model(in);
+        }
     if (!config.contains("model_type")) config["model_type"] = "llama";
     read_width(in, config);
     read_shape(in, config);

@@ -6,10 +6,10 @@
 #include "formats/documents.h"
 #include "formats/launch.h"
 #include "formats/named_model.h"
+#include "formats/own_programs.h"
 #include "formats/read_elsewhere.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
-#include "formats/read_others.h"
 #include "formats/readers.h"
 #include "formats/recipe_command.h"
 #include "formats/script_commands.h"
@@ -21,7 +21,6 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostJobs = 50;
-constexpr int kOfMegatron = 3;  // arguments of Megatron-LM that make a command one
 
 // The names of a job's arguments that the environment before a command sets by convention (Megatron-MoE-ModelZoo).
 constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_model_parallel_size"},
@@ -111,44 +110,14 @@ void add_torchtitan_names(const ShellScript& script, const ShellCommand& command
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
     if (format == "torchtitan") add_torchtitan_names(script, command, in);
     if (format != "llm-foundry" && format != "llama-factory" && format != "maxtext") return;
-    const auto file = std::find_if(rest.words.begin(), rest.words.end(),
-                                   [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
+    const auto file = std::find_if(rest.words.begin(), rest.words.end(), [](const ShellWord& word) {
+        return !word.text.starts_with("--config_file") && (word.text.ends_with(".yml") || word.text.ends_with(".yaml"));
+    });
     if (file != rest.words.end())
         in.entries.push_back({format == "llm-foundry" ? "config_file"
                               : format == "maxtext"   ? "base_config"
                                                       : "settings_file",
                               "", file->text, file->line, open_names(file->text)});
-}
-
-// "python finetune.py", "accelerate launch train.py": neither a module nor a program that is known.
-bool runs_own_program(const ShellCommand& command) {
-    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); }) &&
-           std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
-}
-
-// A program of somebody's own whose file for DeepSpeed is not here, and which is no Megatron-DeepSpeed.
-bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& entries) {
-    const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
-        return entry.key == "deepspeed_config" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json");
-    });
-    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script).empty();
-}
-
-// By a program that starts one process for each GPU.
-bool is_launched(const ShellCommand& command) {
-    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
-        return word.text == "torchrun" || word.text == "deepspeed" || word.text == "accelerate" ||
-               word.text.starts_with("torch.distributed.");
-    });
-}
-
-// A length of sequences, and something that only a training has: a program of somebody's own that trains a model of language.
-bool says_training(std::string_view title, const std::vector<Entry>& entries) {
-    const bool named = title.find("train") != std::string_view::npos || title.find("tune") != std::string_view::npos ||
-                       title.find("sft") != std::string_view::npos;
-    return megatron_likeness(entries) < kOfMegatron && says_length(entries) &&
-           (named || count_like(entries, {"lr", "learning_rate", "*epochs", "max_steps", "train_steps", "gradient_acc*", "grad_acc*",
-                                          "weight_decay", "warmup*", "gradient_checkpointing", "max_iters"}) > 0);
 }
 
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
@@ -164,13 +133,11 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =
-        !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed") && runs_own_program(rest);
-    if (own) {
-        const bool trains =
-            !names_no_training(title_of(rest)) && (is_own_trainer(job.in.entries) || names_deepspeed_file(script, job.in.entries) ||
-                                                   (is_launched(rest) && says_training(title_of(rest), job.in.entries)));
-        reader = trains ? reader_called("transformers") : nullptr;
-    }
+        !recipe &&
+        (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed" || reader->id == "gpt-neox") &&
+        runs_own_program(rest);
+    if (own && is_llm_recipes(job.in.entries)) return std::nullopt;
+    if (own) reader = own_reader(script, rest, job.in.entries);
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
         reader = reader_called("accelerate");
@@ -201,6 +168,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
     if (!recipe || !recipe->starts_nodes) read_launch(script, command, job.in);
+    if (reader->id == "transformers" || reader->id == "llama-factory") add_launcher_file(script, rest, job.in);
     job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
                      "redirects", "log_dir"},
                     Fate::no_number);
@@ -299,7 +267,7 @@ void add_file_jobs(const ShellScript& script, const NamesSet& set, ReadJobs& rea
             read.jobs.push_back(std::move(*job));
         }
     if (!read.jobs.empty()) return;
-    if (auto job = read_document(script, set, read.format)) read.jobs.push_back(std::move(*job));
+    for (ReadJob& job : read_documents(script, set, read.format)) read.jobs.push_back(std::move(job));
 }
 
 // What stands behind an "exit" is never started: left out where something else is, else the job says so.
@@ -337,8 +305,11 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     leave_ended(ends, read);
     if (read.jobs.empty() && evaluates) return read;
     if (read.jobs.empty())
-        if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {
-            read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
+        if (ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {
+            // A script that is not here is started: what the environment sets is for it, and what is not said may stand there.
+            const bool elsewhere = std::any_of(script.commands.begin(), script.commands.end(), starts_script);
+            if (elsewhere) lists.settings = all_variables(script).settings;
+            read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set, elsewhere)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }
     if (read.jobs.empty())

@@ -269,7 +269,8 @@ void read_transformers(Import& in) {
     if (in.has("sft_type")) translate_old_swift(in);
     take_model(in);
     read_length(in);
-    in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp"}, "tensor_parallel"));
+    in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp", "model_parallel_size"}, "tensor_parallel"));
+    in.set("pipeline_parallel", in.whole({"pipeline_parallel_size", "pipe_parallel_size", "pp_size", "pp"}, "pipeline_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
     fill_transformers(in);
     in.ask("gpus");

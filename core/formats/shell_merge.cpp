@@ -117,15 +117,16 @@ ShellVariables merged_ways(const std::vector<ShellVariables>& ways, const std::s
     for (std::size_t i = 1; i < ways.size(); ++i)
         for (const auto& [name, value] : ways[i]) {
             const auto known = all.find(name);
+            const std::string& open = reason.empty() ? name : reason;  // "while getopts": nothing is compared
             if (known == all.end())
-                all[name] = merged({}, value, reason);
+                all[name] = merged({}, value, open);
             else if (!(known->second == value))
-                known->second = merged(known->second, value, reason);
+                known->second = merged(known->second, value, open);
         }
     for (auto& [name, value] : all)
         for (const ShellVariables& one : ways)
             if (one.find(name) == one.end() && !value.words.empty()) {
-                value = merged({}, value, reason);
+                value = merged({}, value, reason.empty() ? name : reason);
                 break;
             }
     return all;

@@ -174,6 +174,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         case '-':
         case '=': {
             if (!none) return found;
+            if (unset && name.starts_with("OMPI_COMM_")) return {{{open_mark(name)}}};  // mpirun sets it
             Found usual;
             usual.words = {{text(operation.substr(1))}};
             if (operation[0] == '=') set(name, {usual.words});

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "formats/named_model.h"
+#include "formats/read_jobs.h"
 #include "formats/shell.h"
 
 namespace fourfold {
@@ -162,6 +163,8 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
 bool read_launched_sharding(Import& in) {
     if (in.on("use_fsdp", "zero"))
         read_fsdp(in, "fsdp_", "fsdp_version");
+    else if (in.on("use_deepspeed", "zero") && in.has("zero_stage"))
+        read_zero_stage(in, "zero_stage");
     else if (in.on("use_deepspeed", "zero") && says_any(in, {"deepspeed_config_file"}))
         read_zero_path(in, "deepspeed_config_file");
     else if (in.on("use_deepspeed", "zero"))
@@ -216,6 +219,10 @@ void note_file(Import& in, std::string_view key) {
                                            : entry->value.is_string() ? entry->value.get<std::string>()
                                                                       : dumped(entry->value));
     in.notes.push_back(Text("import_plan.note.file").with("file", file.substr(0, 200)));
+}
+
+void leave_batch(Import& in) {
+    if (count_like(in.entries, {"*global*batch*", "*accum*", "train_batch_size", "batch_size"}) == 0) in.job.erase("global_batch");
 }
 
 void refuse_without(Import& in, std::string_view program, std::string_view key) {

@@ -65,6 +65,9 @@ void refuse_without(Import& import, std::string_view program, std::string_view k
 // Two settings that the program does not take together.
 void refuse_both(Import& import, std::string_view one, std::string_view other);
 
+// A file that is not here says how many micro-batches there are, where no entry does.
+void leave_batch(Import& import);
+
 // Degrees that the format cannot say, or that are absent, are 1; the stack is PyTorch.
 void fill_pytorch(Import& import);
 // The same, and the stack is the Trainer of Hugging Face's transformers.
