@@ -11,7 +11,8 @@
 namespace fourfold {
 
 bool runs_own_program(const ShellCommand& command) {
-    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); }) &&
+    return std::any_of(command.words.begin(), command.words.end(),
+                       [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "--module"; }) &&
            std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
 }
 
@@ -40,10 +41,17 @@ static bool says_training(std::string_view title, const std::vector<Entry>& entr
                                           "weight_decay", "warmup*", "gradient_checkpointing", "max_iters"}) > 0);
 }
 
+bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries) {
+    return names_no_training(title_of(command)) &&
+           count_like(entries, {"lr", "learning_rate", "train_iters", "train_samples", "num_train_epochs", "do_train"}) == 0;
+}
+
 const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries) {
     const std::string title = title_of(command);
-    const bool trains = !names_no_training(title) && (is_own_trainer(entries) || names_deepspeed_file(script, entries) ||
-                                                      (is_launched(command) && says_training(title, entries)));
+    const bool trains =
+        !trains_nothing(command, entries) &&
+        (is_own_trainer(entries) || names_deepspeed_file(script, entries) ||
+         ((is_launched(command) || count_like(entries, {"devices", "num_gpus", "n_gpus"}) > 0) && says_training(title, entries)));
     return trains ? reader_called("transformers") : nullptr;
 }
 

@@ -11,6 +11,8 @@ constexpr int kOfMegatron = 3;  // arguments of Megatron-LM that make a command 
 
 // "python finetune.py", "accelerate launch train.py": neither a module nor a program that is known.
 bool runs_own_program(const ShellCommand& command);
+// Whether the program's name says that it trains nothing, and no argument says otherwise.
+bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries);
 // Who reads its arguments; nullptr: nothing tells that it trains a model of language.
 const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries);
 // accelerate's file, where the script writes it.

@@ -268,6 +268,8 @@ void read_nemo1(Import& in) {
     const bool whole = in.has("num_layers") && !other && !launched;
     read_megatron(in, {.silent = !whole, .needs_precision = whole, .sizes = !other});
     if (other) note_file(in, "config_name");
+    if (const auto name = in.text("optim.name", "zero"); name && !in.job.contains("zero"))
+        in.job["zero"] = "none";  // it shares nothing out
     read_fsdp(in);
     check(in);
     read_part(in);

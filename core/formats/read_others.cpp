@@ -79,9 +79,9 @@ constexpr std::pair<std::string_view, std::string_view> kIdleWords[] = {
     {"export_ckpt(", "export_ckpt"},
 };
 // Words in the names of programs.
-constexpr std::string_view kIdleNames[] = {"inference", "infer",      "generate", "generation", "eval",    "evaluate", "evaluation",
-                                           "serve",     "server",     "convert",  "merge",      "chat",    "export",   "benchmark",
-                                           "predict",   "preprocess", "tokenize", "download",   "quantize"};
+constexpr std::string_view kIdleNames[] = {"inference",  "infer",   "generate",   "generation", "eval",     "evaluate",
+                                           "evaluation", "serve",   "server",     "convert",    "merge",    "chat",
+                                           "export",     "predict", "preprocess", "tokenize",   "download", "quantize"};
 constexpr std::string_view kTrainingNames[] = {"train",      "training", "trainer", "pretrain", "finetune",
                                                "finetuning", "sft",      "tune",    "dpo",      "lora"};
 
@@ -97,6 +97,15 @@ bool holds_word(std::string_view name, std::span<const std::string_view> words) 
 }
 
 }  // namespace
+
+std::string_view other_training(std::string_view file) {
+    constexpr std::string_view kWays[] = {"dpo", "ppo", "grpo", "orpo", "kto", "rloo", "simpo", "rlhf", "reward"};
+    const std::string name = lower_case(file.substr(file.rfind('/') + 1));
+    const auto found = std::find_if(std::begin(kWays), std::end(kWays), [&](const std::string_view& way) {
+        return holds_word(name, {&way, 1});
+    });
+    return found == std::end(kWays) ? "" : *found;
+}
 
 bool names_no_training(std::string_view file) {
     const std::string name = lower_case(file.substr(file.rfind('/') + 1));

@@ -10,6 +10,7 @@
 #include "formats/read_elsewhere.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
+#include "formats/read_others.h"
 #include "formats/readers.h"
 #include "formats/recipe_command.h"
 #include "formats/script_commands.h"
@@ -173,6 +174,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
                      "redirects", "log_dir"},
                     Fate::no_number);
     reader->read(job.in);
+    if (const std::string_view way = other_training(title_of(rest)); !way.empty() && job.in.refused.empty() && runs_own_program(rest))
+        refuse_mode(job.in, way);
     return job;
 }
 
@@ -289,7 +292,7 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         ends.resize(read.jobs.size());
         ends.push_back(command.ended);
         std::string format;
-        if (only_evaluates(command)) {
+        if (only_evaluates(command) || trains_nothing(command, arguments_of(command))) {
             evaluates = true;
         } else if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
@@ -303,7 +306,10 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     }
     ends.resize(read.jobs.size());
     leave_ended(ends, read);
-    if (read.jobs.empty() && evaluates) return read;
+    if (read.jobs.empty() && evaluates) {  // lists of arguments are for that
+        add_file_jobs(script, set, read);
+        return read;
+    }
     if (read.jobs.empty())
         if (ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {
             // A script that is not here is started: what the environment sets is for it, and what is not said may stand there.

@@ -273,11 +273,16 @@ void read_transformers(Import& in) {
     in.set("pipeline_parallel", in.whole({"pipeline_parallel_size", "pipe_parallel_size", "pp_size", "pp"}, "pipeline_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
     fill_transformers(in);
+    if (const auto each = in.whole("devices", "gpus"); each && *each > 0 && *each < 1'000 && !in.job.contains("gpus"))
+        in.job["gpus"] = *each * std::clamp<std::int64_t>(in.whole("num_nodes", "gpus").value_or(1), 1, 100'000);
     in.ask("gpus");
     const bool own = !in.has("per_device_train_batch_size");
     const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
     read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every", "accumulation_steps"}),
                            micro == "micro_batch_size" ? "batch_size" : ""});
+    if (own) leave_batch(in);  // how many micro-batches there are nobody knows
+    for (const char* key : {"preference_data", "rejected_key", "dap_algo"})
+        if (own && in.has(key)) refuse_mode(in, in.text("dap_algo", "").value_or(key));
     bool again = false;
     for (const char* key :
          {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing"})

@@ -124,3 +124,38 @@ TEST_CASE("nanotron: a vocabulary of -1 is asked, and the other sizes stay") {
     CHECK(fate(asked, "model.model_config.hidden_size") == "used 6");
     CHECK(first_of(text, {{"vocab_size", "5000"}})["job"]["model"]["vocab_size"] == 5'000);
 }
+
+TEST_CASE("a program of inference with Megatron-LM's arguments trains nothing; one that is told a learning rate does") {
+    const std::string run =
+        "torchrun --nproc_per_node 1 inference.py --num-layers 28 --hidden-size 4096 --num-attention-heads 32 --seq-length 8192 "
+        "--max-position-embeddings 8192 --micro-batch-size 1 --vocab-size 1000 --fp16";
+    const Json answer = json(api::import_plan(Json{{"text", run + "\n"}}.dump()));
+    REQUIRE(answer["ok"] == false);
+    CHECK(answer["problems"][0]["message"]["id"] == "problem.import_idle");
+    CHECK(some(first_of_script(run + " --lr 1e-4\n"), {"sequence_length"}) == "sequence_length=8192");
+}
+
+TEST_CASE("a program of somebody's own: its GPUs by its own names, its batch by nobody's, its training of preferences refused") {
+    const Json job = first_of_script(
+        "python ./train_one_node.py --model-size 1b --devices 8 --num-nodes 2 --seq-length 8192 --micro-batch-size 2 --lr 1e-4\n");
+    CHECK(some(job, {"gpus", "sequence_length", "micro_batch", "global_batch"}) ==
+          "gpus=16 sequence_length=8192 micro_batch=2 global_batch=?");
+    CHECK(job["asked"].dump() == R"(["global_batch","model"])");
+    const Json preferred = first_of_script(
+        "deepspeed --num_gpus 8 --module own.offline --max_length 2048 --learning_rate 1e-6 --preference_data a --zero-stage 3\n");
+    CHECK(ids(preferred["refused"]) == "import_plan.refused.mode");
+    CHECK(some(preferred, {"zero", "sequence_length"}) == R"(zero="weights" sequence_length=2048)");
+}
+
+TEST_CASE("a program whose name says that it trains on preferences or by rewards is refused") {
+    const std::string run = " --num_processes 4 --mixed_precision bf16 ";
+    CHECK(ids(first_of_script("accelerate launch" + run + "online_dpo.py --config a.yml\n")["refused"]) == "import_plan.refused.mode");
+    CHECK(ids(first_of_script("accelerate launch" + run + "upload.py --config a.yml\n")["refused"]) == "");
+}
+
+TEST_CASE("NeMo 1: an optimizer that is named, and shares nothing out") {
+    const std::string run = "python megatron_gpt_pretraining.py --config-name gpt_5b.yaml trainer.devices=1 trainer.num_nodes=1 ";
+    CHECK(some(first_of_script(run + "model.optim.name=fused_adam\n"), {"zero"}) == R"(zero="none")");
+    CHECK(some(first_of_script(run + "model.optim.name=distributed_fused_adam\n"), {"zero"}) == R"(zero="optimizer")");
+    CHECK(some(first_of_script(run + "model.micro_batch_size=1\n"), {"zero"}) == "zero=?");
+}
