@@ -131,11 +131,11 @@ std::vector<Entry> launched_entries(const ShellScript& script) {
             entry.key.erase(0, std::string_view("fsdp_config.").size());
             if (std::find(std::begin(kRead), std::end(kRead), std::string_view(entry.key).substr(5)) != std::end(kRead))
                 all.push_back(std::move(entry));
-        } else if (entry.key == "deepspeed_config.zero_stage" || entry.key == "deepspeed_config.deepspeed_config_file") {
+        } else if (entry.key == "deepspeed_config.zero_stage" || entry.key == "deepspeed_config.deepspeed_config_file" ||
+                   entry.key == "deepspeed_config.offload_optimizer_device" || entry.key == "deepspeed_config.offload_param_device") {
             entry.key.erase(0, std::string_view("deepspeed_config.").size());
             all.push_back(std::move(entry));
-        } else if (entry.key == "num_processes" || entry.key == "num_machines" || entry.key == "mixed_precision" ||
-                   entry.key.starts_with("deepspeed_config.")) {
+        } else if (entry.key == "num_processes" || entry.key == "num_machines" || entry.key == "mixed_precision") {
             all.push_back(std::move(entry));
         }
     }

@@ -84,6 +84,9 @@ static void fill_slime(Import& in) {
 void translate_forks(Import& in) {
     name_context_way(in);
     fill_slime(in);
+    // slime and Miles train the model by rewards; what samples its answers takes memory too.
+    if (const auto way = in.text("advantage_estimator", ""))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "advantage_estimator: " + way->substr(0, 40)));
     // MindSpeed-LLM trains on answers that are preferred, and by rewards, too.
     if (const auto stage = in.text("stage", ""); stage && *stage != "sft" && *stage != "pt") refuse_mode(in, *stage);
     for (Entry& entry : in.entries)

@@ -111,9 +111,11 @@ void add_torchtitan_names(const ShellScript& script, const ShellCommand& command
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
     if (format == "torchtitan") add_torchtitan_names(script, command, in);
     if (format != "llm-foundry" && format != "llama-factory" && format != "maxtext") return;
-    const auto file = std::find_if(rest.words.begin(), rest.words.end(), [](const ShellWord& word) {
-        return !word.text.starts_with("--config_file") && (word.text.ends_with(".yml") || word.text.ends_with(".yaml"));
-    });
+    auto file = rest.words.begin();
+    for (; file != rest.words.end(); ++file) {  // not accelerate's own
+        const bool own = file->text.starts_with("--config_file") || (file != rest.words.begin() && (file - 1)->text == "--config_file");
+        if (!own && (file->text.ends_with(".yml") || file->text.ends_with(".yaml"))) break;
+    }
     if (file != rest.words.end())
         in.entries.push_back({format == "llm-foundry" ? "config_file"
                               : format == "maxtext"   ? "base_config"
@@ -145,6 +147,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     }
     if (!started_with(rest, "llamafactory-cli", {"train"}).empty()) reader = reader_called("llama-factory");
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
+    // "--num-gpus-per-node" beside Megatron-LM's arguments is no recipe of NeMo's.
+    if (reader->id == "nemo-2" && !recipe && !overrides && megatron_likeness(job.in.entries) >= kOfMegatron) return std::nullopt;
     if (reader->id == "gpt-neox") return std::nullopt;  // it takes files alone: what has its names here is a program of somebody's own
     const bool trains =
         std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });

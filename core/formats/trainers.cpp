@@ -173,6 +173,12 @@ bool read_launched_sharding(Import& in) {
         read_zero_path(in, "config_file");
     else
         return false;
+    if (const auto device = in.text("offload_optimizer_device", "optimizer_offload"); device && *device != "none") {
+        in.job["optimizer_offload"] = 1.0;
+        if (*device == "nvme") in.job["optimizer_offload_target"] = "nvme";
+    }
+    if (const auto device = in.text("offload_param_device", "weights_offload"); device && *device != "none")
+        in.job["weights_offload"] = true;
     return true;
 }
 

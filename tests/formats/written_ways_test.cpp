@@ -226,3 +226,20 @@ TEST_CASE("experts that another file says, degrees of a part of the model, a bat
     const Json neox = first_of_script("python ./deepy.py train.py -d configs 1-3B.yml b/dp16.yml\n");
     CHECK(neox["notes"][0]["args"]["file"] == "1-3B.yml, b/dp16.yml");
 }
+
+TEST_CASE("accelerate's file offloads, and is not the settings of the program; Megatron-LM's arguments for a module are no recipe") {
+    const Json job = first_of_script(
+        "F=run_$(date +%Y).yaml\ncat << EOF > $F\ncompute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\ndeepspeed_config:\n"
+        "  offload_optimizer_device: cpu\n  offload_param_device: cpu\n  zero_stage: 3\nnum_processes: 8\nEOF\n"
+        "accelerate launch --config_file $F src/train.py --model_name_or_path mistralai/Mistral-7B-v0.1 --cutoff_len 4096 --stage sft "
+        "--finetuning_type full --per_device_train_batch_size 1 --bf16\n");
+    CHECK(some(job, {"gpus", "zero", "optimizer_offload", "weights_offload", "recompute"}) ==
+          R"(gpus=8 zero="weights" optimizer_offload=1.0 weights_offload=true recompute="full")");
+    CHECK(ids(job["notes"]) == "");
+    const Json module = read_script_of(
+        "python -m own.train --actor-num-nodes 2 --actor-num-gpus-per-node 8 --num-gpus-per-node 8 --tensor-model-parallel-size 1 "
+        "--pipeline-model-parallel-size 1 --expert-model-parallel-size 8 --optimizer-cpu-offload --use-precision-aware-optimizer --bf16 "
+        "--global-batch-size 256 --advantage-estimator grpo\n");
+    CHECK(module["format"] == "megatron-lm");
+    CHECK(some(module["jobs"][0], {"gpus", "optimizer_offload"}) == "gpus=16 optimizer_offload=1.0");
+}
