@@ -48,7 +48,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
 constexpr std::pair<std::string_view, std::string_view> kIdleWords[] = {
     {"vllm serve", "vLLM"},
     {"vllm.entrypoints", "vLLM"},
-    {"from vllm import", "vLLM"},
+    {"from vllm", "vLLM"},
     {"vllm bench", "vLLM"},
     {"trtllm-build", "TensorRT-LLM"},
     {"trtllm-serve", "TensorRT-LLM"},
