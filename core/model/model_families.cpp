@@ -136,9 +136,9 @@ Recognised recognise(const std::string& type, const Json& config) {
 
 // model_type of transformers, without "-" and "_"; one text, for the module is downloaded.
 static constexpr std::string_view kNoDecoders =
-    " bert roberta xlmroberta xlmrobertaxl camembert albert electra distilbert deberta debertav2 mpnet esm modernbert eurobert nomicbert "
-    "xlm xlnet longformer bigbird mobilebert roformer layoutlm layoutlmv3 t5 mt5 umt5 longt5 bart mbart led pegasus marian m2m100 whisper "
-    "wav2vec2 hubert vit deit beit swin dinov2 clip siglip mamba mamba2 falconmamba rwkv ";
+    ",bert,roberta,xlmroberta,xlmrobertaxl,camembert,albert,electra,distilbert,deberta,debertav2,mpnet,esm,modernbert,eurobert,nomicbert,"
+    "xlm,xlnet,longformer,bigbird,mobilebert,roformer,layoutlm,layoutlmv3,t5,mt5,umt5,longt5,bart,mbart,led,pegasus,marian,m2m100,whisper,"
+    "wav2vec2,hubert,vit,deit,beit,swin,dinov2,clip,siglip,mamba,mamba2,falconmamba,rwkv,";
 
 // Of a model with an encoder, or without attention: the key that says so, "" where there is none. Where no type is given, the class says
 // it.
@@ -151,7 +151,7 @@ static std::string_view key_of_no_decoder(const Json& config) {
         for (const char* end : {"For", "Model", "LMHead"}) name = name.substr(0, name.find(end));
     }
     std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
-    const bool found = kNoDecoders.find(" " + lower_case(name) + " ") != std::string_view::npos;
+    const bool found = kNoDecoders.find("," + lower_case(name) + ",") != std::string_view::npos;
     return !found ? "" : typed ? "model_type" : "architectures";
 }
 
