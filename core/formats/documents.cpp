@@ -88,20 +88,58 @@ std::vector<Entry> deepspeed_documents(const ShellScript& script) {
     return {};
 }
 
-DocumentSettings document_settings(const ShellScript& script, std::string_view only) {
-    for (const ShellWord& file : script.files) {
-        if (file.text.size() > kLongest || file.text.find_first_not_of(" \n\t{") != file.text.find_first_not_of(" \n\t")) continue;  // JSON
-        for (const auto& read : {yaml_settings, toml_settings}) {
-            DocumentSettings found{read(file.text, file.line), nullptr};
-            if (found.entries.size() < 3) continue;
-            found.reader = reader_of(found.entries);
-            if (found.reader == nullptr || (!only.empty() && found.reader->id != only)) continue;
-            for (Entry& entry : found.entries)
-                if (const auto* text = entry.value.get_ptr<const Json::string_t*>()) entry.open = open_names(*text);
-            return found;
-        }
+// Of one file; nullptr: it is of no format.
+static DocumentSettings settings_in(const ShellWord& file, std::string_view only) {
+    if (file.text.size() > kLongest || file.text.find_first_not_of(" \n\t{") != file.text.find_first_not_of(" \n\t")) return {};  // JSON
+    for (const auto& read : {yaml_settings, toml_settings}) {
+        DocumentSettings found{read(file.text, file.line), nullptr};
+        if (found.entries.size() < 3) continue;
+        found.reader = reader_of(found.entries);
+        if (found.reader == nullptr || (!only.empty() && found.reader->id != only)) continue;
+        for (Entry& entry : found.entries)
+            if (const auto* text = entry.value.get_ptr<const Json::string_t*>()) entry.open = open_names(*text);
+        return found;
     }
     return {};
+}
+
+std::vector<DocumentSettings> all_document_settings(const ShellScript& script, std::string_view only) {
+    constexpr std::size_t kMostDocuments = 20;
+    std::vector<DocumentSettings> all;
+    for (const ShellWord& file : script.files)
+        if (DocumentSettings found = settings_in(file, only); found.reader != nullptr && all.size() < kMostDocuments)
+            all.push_back(std::move(found));
+    return all;
+}
+
+DocumentSettings document_settings(const ShellScript& script, std::string_view only) {
+    for (const ShellWord& file : script.files)
+        if (DocumentSettings found = settings_in(file, only); found.reader != nullptr) return found;
+    return {};
+}
+
+std::vector<Entry> launched_entries(const ShellScript& script) {
+    std::vector<Entry> all;
+    for (Entry& entry : accelerate_documents(script)) {
+        const auto* const type = entry.value.get_ptr<const Json::string_t*>();
+        if (entry.key == "distributed_type" && type != nullptr) {
+            const std::string name = lower_case(*type);
+            if (name == "fsdp" || name == "deepspeed") all.push_back({"use_" + name, entry.shown, true, entry.line});
+        } else if (entry.key.starts_with("fsdp_config.fsdp_")) {
+            constexpr std::string_view kRead[] = {"sharding_strategy", "reshard_after_forward", "offload_params", "version",
+                                                  "activation_checkpointing"};
+            entry.key.erase(0, std::string_view("fsdp_config.").size());
+            if (std::find(std::begin(kRead), std::end(kRead), std::string_view(entry.key).substr(5)) != std::end(kRead))
+                all.push_back(std::move(entry));
+        } else if (entry.key == "deepspeed_config.zero_stage" || entry.key == "deepspeed_config.deepspeed_config_file" ||
+                   entry.key == "deepspeed_config.offload_optimizer_device" || entry.key == "deepspeed_config.offload_param_device") {
+            entry.key.erase(0, std::string_view("deepspeed_config.").size());
+            all.push_back(std::move(entry));
+        } else if (entry.key == "num_processes" || entry.key == "num_machines" || entry.key == "mixed_precision") {
+            all.push_back(std::move(entry));
+        }
+    }
+    return all;
 }
 
 }  // namespace fourfold

@@ -19,5 +19,9 @@ struct DocumentSettings {
     const FormatReader* reader = nullptr;
 };
 DocumentSettings document_settings(const ShellScript& script, std::string_view only = "");
+// Each of them.
+std::vector<DocumentSettings> all_document_settings(const ShellScript& script, std::string_view only = "");
+// What accelerate's file says, as the arguments of "accelerate launch" that say the same.
+std::vector<Entry> launched_entries(const ShellScript& script);
 
 }  // namespace fourfold

@@ -45,6 +45,11 @@ void refuse_other(std::string_view program, const char* field, Problems& problem
         {field, "format", nullptr, Text("problem.import_other").with("program", program), "suggestion.import_other", nullptr});
 }
 
+void refuse_idle(std::string_view program, Problems& problems) {
+    problems.push_back(
+        {"text", "format", nullptr, Text("problem.import_idle").with("program", program), "suggestion.import_idle", nullptr});
+}
+
 // A script, or settings; nothing where no format is recognised.
 std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const auto entries = request.find("entries"), text = request.find("text");
@@ -60,8 +65,12 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     }
     if (!problems.empty()) return std::nullopt;
     auto read = is_python(*script) ? read_recipes(*script, *set) : read_script(*script, *set);
-    if (const std::string_view other = read ? "" : other_program(*script); !other.empty()) refuse_other(other, "text", problems);
-    return read;
+    if (read) return read;
+    if (const std::string_view other = other_program(*script); !other.empty())
+        refuse_other(other, "text", problems);
+    else if (const std::string_view idle = idle_program(*script); !idle.empty())
+        refuse_idle(idle, problems);
+    return std::nullopt;
 }
 
 }  // namespace

@@ -260,6 +260,19 @@ static void read_visible(const ShellScript& script, const ShellCommand& command,
     if (devices > 0 && !spread && (each || devices == 1)) in.job["gpus"] = devices;
 }
 
+// Slurm gives one node to a job that names none; there these programs start a process for each GPU.
+static Size of_one_node(const ShellScript& script, const ShellWords& words, const ShellWords& asked) {
+    const std::string each = option(words, {"--nproc_per_node", "--nproc-per-node"});
+    const bool all = each == "gpu" || each == "auto" || std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+                         return word.text == "deepspeed" || word.text == "accelerate";
+                     });
+    const bool slurm = !script.directives.empty() && script.directives[0].words[0].text == "SBATCH";
+    const Size job = of_scheduler(asked);
+    const bool told = job.nodes || !option(asked, {"--ntasks", "-n"}).empty() ||
+                      !option(words, {"--nnodes", "--num_nodes", "--num_machines", "--hostfile", "-H", "--config_file"}).empty();
+    return slurm && all && !told && job.per_node ? Size{1, job.per_node, {}} : Size{};
+}
+
 void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
     const ShellWords words = separate(command.words);
     // torchrun's one node on each of srun's several: which of the two is meant is not said.
@@ -296,6 +309,7 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         const auto found = script.variables.find(std::string(name));
         return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
     });
+    if (!in.job.contains("gpus") && !slurm) put(in, of_one_node(script, words, asked));
     // Of how many nodes is not said; what one of them holds is.
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0}), each = launcher.per_node.value_or(0);
     const bool several = gpus == 0 || (each > 0 && gpus > each && gpus % each == 0);

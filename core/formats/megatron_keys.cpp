@@ -74,7 +74,7 @@ static constexpr const char* kNoNumber[] = {
     "profile*",
     "override_*",
     "finetune",
-    "use_checkpoint*",
+    "use_checkpoint_*",
     "dist_ckpt*",
     "async_save",
     "norm_epsilon",

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "formats/document_settings.h"
 #include "formats/python_tokens.h"
 #include "formats/script_commands.h"
 #include "formats/shell.h"
@@ -13,7 +14,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostTries = 60, kFewestWords = 4;
+constexpr std::size_t kMostTries = 60, kFewestWords = 4, kLongestFile = 100'000;
 using CommandTokens = std::vector<PythonToken>;
 
 // One element of a list: how the shell reads it, and whether it is a text.
@@ -164,11 +165,72 @@ bool starts_script(std::string_view text) {
     return shell < script && script != std::string_view::npos && text.find(" --", script) != std::string_view::npos;
 }
 
+// What the "if" hangs on that a statement stands under, "" where it stands under none.
+std::string condition_of(const CommandTokens& tokens, std::size_t at) {
+    for (std::size_t i = at, column = tokens[at].column; i-- > 0;) {
+        const bool opens = tokens[i].kind == PythonToken::name && (i == 0 || tokens[i - 1].kind == PythonToken::line_end);
+        if (!opens || tokens[i].column >= column) continue;
+        column = tokens[i].column;
+        const std::string& word = tokens[i].value;
+        if (word == "def" || word == "class") break;
+        if (word != "if" && word != "elif" && word != "else" && word != "for" && word != "while") continue;
+        std::size_t name = i + 1;
+        while (name < tokens.size() && (tokens[name].kind != PythonToken::name || tokens[name].value == "not")) ++name;
+        std::string open = name < tokens.size() ? tokens[name].value.substr(0, 60) : "";
+        std::replace_if(
+            open.begin(), open.end(), [](char c) { return !in_name(c); }, '_');
+        if (!open.starts_with("__name__")) return open.empty() ? "if" : open;
+    }
+    return "";
+}
+
+// "sys.argv += [...]", "sys.argv = [...]", ".extend([...])", ".append(...)": what the program is told, one after the other, as a command.
+std::optional<ReadJobs> read_arguments(const CommandTokens& tokens, const Words& reader, const NamesSet& set) {
+    std::string command;
+    std::int64_t line = 0;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+        const std::string& name = tokens[i].value;
+        if (tokens[i].kind != PythonToken::name || !name.starts_with("sys.argv")) continue;
+        std::size_t end = i + 1;
+        if (name == "sys.argv" && !has_sign_at(tokens, end, "=") && !has_sign_at(tokens, end, "+") && !has_sign_at(tokens, end, "+="))
+            continue;
+        while (has_sign_at(tokens, end, "+") || has_sign_at(tokens, end, "=") || has_sign_at(tokens, end, "+=")) ++end;
+        if (has_sign_at(tokens, end, "(") && has_sign_at(tokens, end + 1, "[")) ++end;
+        if (!has_sign_at(tokens, end, "[") && !has_sign_at(tokens, end, "(")) continue;
+        const std::string open = condition_of(tokens, i);
+        if (line == 0) line = tokens[i].line;
+        i = end;
+        for (const Word& word : reader.list(i))
+            if (open.empty())
+                command += " \"" + word.shell + "\"";
+            else if (word.plain.starts_with("--"))
+                command += " \"" + word.plain.substr(0, word.plain.find('=')) + "=${" + open + "}\"";
+        --i;
+    }
+    return line > 0 ? read_script("python __main__.py" + command, set, line) : std::nullopt;
+}
+
+// A text of many lines that is a file of settings.
+std::optional<ReadJobs> read_file_inside(const Word& text, const NamesSet& set) {
+    constexpr std::ptrdiff_t kFewestLines = 5;
+    constexpr std::size_t kFewestSettings = 5;
+    if (std::count(text.plain.begin(), text.plain.end(), '\n') < kFewestLines) return std::nullopt;
+    for (const auto& settings : {yaml_settings, toml_settings}) {
+        std::vector<Entry> entries = settings(text.plain, text.line);
+        const FormatReader* const reader = entries.size() < kFewestSettings ? nullptr : reader_of(entries);
+        if (reader == nullptr) continue;
+        fill_in(entries, set);
+        return read_setting_jobs(std::move(entries), set);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ReadJobs> read_python_commands(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
     const CommandTokens tokens = python_tokens(text);
     const Words reader(tokens, all);
+    if (auto read = read_arguments(tokens, reader, set)) return read;
     std::size_t tries = 0;
     for (std::size_t i = 0; i < tokens.size() && tries < kMostTries; ++i) {
         if (has_sign_at(tokens, i, "[") || has_sign_at(tokens, i, "(")) {
@@ -188,6 +250,8 @@ std::optional<ReadJobs> read_python_commands(std::string_view text, const std::v
             ++tries;
             if (auto read = read_script(one->plain, set, one->line)) return read;
         }
+        if (tries < kMostTries && one->plain.size() < kLongestFile)
+            if (auto read = read_file_inside(*one, set)) return read;
         i = end - 1;
     }
     return std::nullopt;

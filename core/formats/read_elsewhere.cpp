@@ -6,6 +6,7 @@
 #include "formats/read_elsewhere.h"
 #include "formats/script_commands.h"
 #include "formats/shell_parts.h"
+#include "formats/trainers.h"
 
 namespace fourfold {
 
@@ -72,25 +73,32 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         reader->read(job.in);
         if (here || based) return job;
         job.in.keep_said({"gpus", "gpus_per_node"});
+        leave_batch(job.in);
         job.in.refused.clear();
-        const std::string name = without_marks(file->text.substr(file->text.find('=') + 1));  // "--config-name=x.yaml"
-        job.in.notes = {Text("import_plan.note.file").with("file", name.substr(0, 200))};
+        std::string names = without_marks(file->text.substr(file->text.find('=') + 1));  // "--config-name=x.yaml"
+        for (const ShellWord* more = file + 1; more != command.words.data() + command.words.size(); ++more)
+            if (ends_with_any(more->text, program.ends) && more->text[0] != '-' && reader->id == std::string_view("gpt-neox"))
+                names += ", " + without_marks(more->text);  // it takes several
+        job.in.notes = {Text("import_plan.note.file").with("file", names.substr(0, 200))};
         return job;
     }
     return std::nullopt;
 }
 
-std::optional<ReadJob> read_document(const ShellScript& script, const NamesSet& set, std::string& format) {
-    DocumentSettings document = document_settings(script);
-    if (document.reader == nullptr) return std::nullopt;
-    ReadJob job;
-    job.in.answers = set;
-    job.in.entries = std::move(document.entries);
-    job.line = job.in.entries[0].line;
-    format = document.reader->id;
-    for (const ShellCommand& command : script.commands) read_launch(script, command, job.in);
-    document.reader->read(job.in);
-    return job;
+std::vector<ReadJob> read_documents(const ShellScript& script, const NamesSet& set, std::string& format) {
+    std::vector<ReadJob> jobs;
+    for (DocumentSettings& document : all_document_settings(script)) {
+        if (!jobs.empty() && document.reader->id != format) continue;
+        ReadJob job;
+        job.in.answers = set;
+        job.in.entries = std::move(document.entries);
+        job.line = job.in.entries[0].line;
+        format = document.reader->id;
+        for (const ShellCommand& command : script.commands) read_launch(script, command, job.in);
+        document.reader->read(job.in);
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
 }
 
 }  // namespace fourfold

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "formats/read_jobs.h"
 
@@ -10,7 +11,7 @@ namespace fourfold {
 // A command of such a program: with the file where the script writes it, else the job is what the command alone says, and the file is
 // named.
 std::optional<ReadJob> read_settings_file(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format);
-// A file of settings that the script writes, whatever program takes it.
-std::optional<ReadJob> read_document(const ShellScript& script, const NamesSet& set, std::string& format);
+// Files of settings that the script writes, whatever program takes them; all of one format.
+std::vector<ReadJob> read_documents(const ShellScript& script, const NamesSet& set, std::string& format);
 
 }  // namespace fourfold

@@ -169,36 +169,62 @@ static void read_factory_zero(Import& in) {
         in.job["zero"] = "none";
 }
 
-void read_llama_factory(Import& in) {
-    in.mark_all({"do_train",          "do_eval",        "dataset*",         "template",      "max_samples",
-                 "overwrite*",        "preprocessing*", "output_dir",       "logging*",      "save_*",
-                 "plot_loss",         "learning_rate",  "num_train_epochs", "lr_scheduler*", "warmup*",
-                 "ddp_timeout",       "val_size",       "per_device_eval*", "eval_*",        "report_to",
-                 "trust_remote_code", "resume*",        "packing",          "neat_packing",  "dataloader*",
-                 "lora_alpha",        "weight_decay",   "max_grad_norm",    "seed",          "run_name",
-                 "max_steps",         "adam_*",         "rope_scaling",     "enable_liger*", "freeze_*",
-                 "use_swanlab*",      "swanlab*",       "tokenized_path",   "streaming",     "mask_history",
-                 "train_on_prompt",   "image_*",        "video_*",          "pref_*",        "gradient_checkpointing",
-                 "adapter_name*",     "low_cpu*",       "enable_thinking",  "eval_dataset"},
-                Fate::no_number);
-    take_named_model(in, "model_name_or_path");
-    in.set("sequence_length", in.whole("cutoff_len", "sequence_length"));
-    in.set("tensor_parallel", in.whole("tensor_model_parallel_size", "tensor_parallel"));
-    in.set("pipeline_parallel", in.whole("pipeline_model_parallel_size", "pipeline_parallel"));
-    in.set("expert_parallel", in.whole("expert_model_parallel_size", "expert_parallel"));
-    in.set("virtual_stages", in.whole("virtual_pipeline_model_parallel_size", "virtual_stages"));
-    in.set("context_parallel", in.whole({"context_parallel_size", "sequence_parallel_size"}, "context_parallel"));
-    fill_transformers(in);
-    if (in.on("use_mca", "framework")) in.job.erase("framework");  // Megatron Core, which the page takes unless it is told
-    in.ask("gpus");
-    read_copies_batch(in, {"per_device_train_batch_size", "gradient_accumulation_steps", "train_batch_size"});
-    read_factory_zero(in);
-    in.job["recompute"] = in.on("disable_gradient_checkpointing", "recompute") ? "none" : "full";
-    if (const auto kernel = in.text("flash_attn", "attention"))
-        read_attention_kernel(in, *kernel == "fa2" ? "flash" : *kernel == "disabled" ? "eager" : *kernel);
-    read_launched_type(in);
-    read_trainer_types(in);
-    read_trainer_optimizer(in, "optim");
+constexpr std::string_view kQuietOfFactory[] = {"do_train",
+                                                "do_eval",
+                                                "dataset*",
+                                                "template",
+                                                "max_samples",
+                                                "overwrite*",
+                                                "preprocessing*",
+                                                "output_dir",
+                                                "logging*",
+                                                "save_*",
+                                                "plot_loss",
+                                                "learning_rate",
+                                                "num_train_epochs",
+                                                "lr_scheduler*",
+                                                "warmup*",
+                                                "ddp_timeout",
+                                                "val_size",
+                                                "per_device_eval*",
+                                                "eval_*",
+                                                "report_to",
+                                                "trust_remote_code",
+                                                "resume*",
+                                                "packing",
+                                                "neat_packing",
+                                                "dataloader*",
+                                                "lora_alpha",
+                                                "weight_decay",
+                                                "max_grad_norm",
+                                                "seed",
+                                                "run_name",
+                                                "max_steps",
+                                                "adam_*",
+                                                "rope_scaling",
+                                                "enable_liger*",
+                                                "freeze_*",
+                                                "use_swanlab*",
+                                                "swanlab*",
+                                                "tokenized_path",
+                                                "streaming",
+                                                "mask_history",
+                                                "train_on_prompt",
+                                                "image_*",
+                                                "video_*",
+                                                "pref_*",
+                                                "gradient_checkpointing",
+                                                "adapter_name*",
+                                                "low_cpu*",
+                                                "enable_thinking",
+                                                "eval_dataset",
+                                                "num_machines",
+                                                "machine_rank",
+                                                "main_process*",
+                                                "evaluation_strategy"};
+
+// What of the model learns.
+static void read_factory_part(Import& in) {
     const auto type = in.text("finetuning_type", ""), stage = in.text("stage", "");
     const bool lora = type.value_or("lora") == "lora";  // its own default
     if (lora) {
@@ -217,9 +243,33 @@ void read_llama_factory(Import& in) {
     const bool resumed = lora && in.on("adapter_name_or_path", "");
     if (!lora) refuse_adapters(in, {"adapter_name_or_path"});
     if (resumed && !in.on("create_new_adapter", "")) note_file(in, "adapter_name_or_path");
+}
+
+void read_llama_factory(Import& in) {
+    in.mark_all(kQuietOfFactory, Fate::no_number);
+    take_named_model(in, "model_name_or_path");
+    in.set("sequence_length", in.whole("cutoff_len", "sequence_length"));
+    in.set("tensor_parallel", in.whole("tensor_model_parallel_size", "tensor_parallel"));
+    in.set("pipeline_parallel", in.whole("pipeline_model_parallel_size", "pipeline_parallel"));
+    in.set("expert_parallel", in.whole("expert_model_parallel_size", "expert_parallel"));
+    in.set("virtual_stages", in.whole("virtual_pipeline_model_parallel_size", "virtual_stages"));
+    in.set("context_parallel", in.whole({"context_parallel_size", "sequence_parallel_size"}, "context_parallel"));
+    fill_transformers(in);
+    if (in.on("use_mca", "framework")) in.job.erase("framework");  // Megatron Core, which the page takes unless it is told
+    in.ask("gpus");
+    read_copies_batch(in, {"per_device_train_batch_size", "gradient_accumulation_steps", "train_batch_size"});
+    read_factory_zero(in);
+    in.job["recompute"] = in.on("disable_gradient_checkpointing", "recompute") ? "none" : "full";
+    if (const auto kernel = in.text("flash_attn", "attention"))
+        read_attention_kernel(in, *kernel == "fa2" || *kernel == "true" ? "flash" : *kernel == "disabled" ? "eager" : *kernel);
+    read_launched_type(in);
+    read_trainer_types(in);
+    read_trainer_optimizer(in, "optim");
+    read_factory_part(in);
     if (in.has("settings_file")) {  // it says the rest
         note_file(in, "settings_file");
         in.keep_said({"gpus", "model", "framework"});
+        leave_batch(in);
     } else {
         refuse_without(in, "LLaMA-Factory", "model_name_or_path");
     }

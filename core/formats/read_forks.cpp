@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/keys.h"
+#include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
 #include "formats/trainers.h"
@@ -15,6 +16,12 @@ static constexpr KeyRow kForks[] = {
     {"qk_nope_head_dim", "qk_head_dim"},
     {"qk_rope_head_dim", "qk_pos_emb_head_dim"},
     {"moe_intermediate_size", "moe_ffn_hidden_size"},
+    // Megatron-LM, examples/mimo: of the model of language behind encoders.
+    {"llm_tp", "tensor_model_parallel_size"},
+    {"llm_pp", "pipeline_model_parallel_size"},
+    {"llm_cp", "context_parallel_size"},
+    {"llm_ep", "expert_model_parallel_size"},
+    {"llm_expt_tp", "expert_tensor_parallel_size"},
 };
 
 static Entry* said(Import& in, std::string_view key) {
@@ -77,6 +84,9 @@ static void fill_slime(Import& in) {
 void translate_forks(Import& in) {
     name_context_way(in);
     fill_slime(in);
+    // slime and Miles train the model by rewards; what samples its answers takes memory too.
+    if (const auto way = in.text("advantage_estimator", ""))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "advantage_estimator: " + way->substr(0, 40)));
     // MindSpeed-LLM trains on answers that are preferred, and by rewards, too.
     if (const auto stage = in.text("stage", ""); stage && *stage != "sft" && *stage != "pt") refuse_mode(in, *stage);
     for (Entry& entry : in.entries)
@@ -86,7 +96,32 @@ void translate_forks(Import& in) {
     if (in.has("noop_layers")) drop_places(in);
 }
 
+// llm-recipes (Tokyo Institute of Technology) 2024, llama_recipes/arguments.py: Megatron-LM's names for a training with PyTorch's FSDP, of
+// a model of Hugging Face.
+bool is_llm_recipes(const std::vector<Entry>& entries) {
+    return count_like(entries, {"sharding_strategy"}) > 0 &&
+           count_like(entries, {"low_cpu_fsdp", "fsdp_activation_checkpointing", "hf_transformer_model_dir"}) > 0;
+}
+static void read_llm_recipes(Import& in) {
+    std::erase_if(in.notes, [](const Text& note) { return note.id().starts_with("import_plan.note."); });
+    std::erase(in.asked, "vocab_size");
+    in.keep_said({"gpus", "gpus_per_node"});
+    const std::string how = in.text("sharding_strategy", "zero").value_or("");
+    if (!in.hangs("zero")) in.job["zero"] = how == "SHARD_GRAD_OP" ? "gradients" : how == "NO_SHARD" ? "none" : "weights";
+    if (how.starts_with("HYBRID")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "HYBRID_SHARD"));
+    in.job["fully_shard"] = "off";
+    if (!in.hangs("recompute")) in.job["recompute"] = in.on("fsdp_activation_checkpointing", "recompute") ? "full" : "none";
+    for (const char* key : {"base_model", "hf_transformer_model_dir"})
+        if (!in.job.contains("model") && in.has(key)) take_named_model(in, key);
+    in.mark_all({"tokenizer*", "instruction*", "epoch", "grad_clip*", "low_cpu_fsdp", "mixed_precision", "checkpoint_type", "use_mpi",
+                 "hf_transformer_model_dir", "save_sampler_state", "use_fast_kernels", "use_freeze_layers", "param_dtype"},
+                Fate::no_number);
+    fill_transformers(in);
+    ask_model(in);
+}
+
 void read_fork_adapters(Import& in) {
+    if (is_llm_recipes(in.entries)) return read_llm_recipes(in);
     if (!in.has("lora_target_modules") || in.job.contains("trained")) return;
     constexpr std::int64_t kRank = 16;
     read_adapters(in, {"lora_r", "lora_target_modules", "", "", lora_query | lora_key | lora_value | lora_output, kRank});

@@ -208,6 +208,7 @@ void read_foundry(Import& in) {
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
     else if (!in.has("config_file"))
         in.job["zero"] = "none";
+    if (in.has("config_file")) leave_batch(in);
     note_file(in, "config_file");
     const auto precision = in.text("precision", "precision");
     if (precision && precision->starts_with("amp_") && precision->size() < 10) {

@@ -23,12 +23,15 @@ void read_megatron(Import& import, const MegatronDefaults& defaults = {});
 // What forks of Megatron-LM call otherwise, in its names; and the LoRA of one of them.
 void translate_forks(Import& import);
 void read_fork_adapters(Import& import);
+bool is_llm_recipes(const std::vector<Entry>& entries);
 // Arguments that take no value.
 bool is_megatron_switch(std::string_view key);
 // Arguments that are known and change no number here.
 void mark_without_number(Import& import);
 // What that program stops at besides.
 void check_megatron_config(Import& import);
+// A vocabulary of -1 is none; what was asked for takes its place.
+void answer_vocabulary(Import& import, const std::map<std::string, std::string>& answers);
 // The model alone: import.config.
 void read_megatron_model(Import& import);
 

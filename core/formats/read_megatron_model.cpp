@@ -1,5 +1,6 @@
 // The model that Megatron-LM's arguments describe, as a config.json: arguments.py and transformer_config.py at d98e8a64dd.
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "formats/named_model.h"
@@ -16,6 +17,16 @@ static std::optional<std::int64_t> vocabulary_of(const std::string& tokenizer) {
     if (tokenizer == "Llama2Tokenizer") return 32'000;
     if (tokenizer == "Llama3Tokenizer") return 128'256;  // of forks: Meta's own file
     return std::nullopt;
+}
+
+void answer_vocabulary(Import& in, const std::map<std::string, std::string>& answers) {
+    for (Entry& entry : in.entries) {
+        const std::string value = entry.value.is_string() ? entry.value.get<std::string>() : dumped(entry.value);
+        const bool none = value == "0" || (value.size() > 1 && value[0] == '-');
+        if (none && (entry.key == "vocab_size" || entry.key == "padded_vocab_size")) entry.written = std::exchange(entry.value, nullptr);
+    }
+    if (const auto answer = answers.find("vocab_size"); answer != answers.end() && !in.has("vocab_size"))
+        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
 }
 
 // Whether the files of a byte-pair encoding are those of another tokenizer than GPT-2's: "…/nordic_tokenizer_131072/merges.txt".
@@ -266,6 +277,12 @@ void read_megatron_model(Import& in) {
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
             ask_model(in);
             return in.mark_all({"hybrid*", "is_hybrid*", "mamba*"}, Fate::unknown);
+        }
+    // Experts are switched on, and how many there are stands elsewhere: in a model that is named, or in a module.
+    for (const char* key : {"model_id", "init_from_hf_path", "spec"})
+        if (in.has(key) && in.on("moe_grouped_gemm", "") && !in.has("num_experts")) {
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+            return ask_model(in);
         }
     if (!config.contains("model_type")) config["model_type"] = "llama";
     read_width(in, config);

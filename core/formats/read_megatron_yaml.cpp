@@ -133,8 +133,7 @@ void read_megatron_yaml(Import& in) {
         rename_yaml_cfg(in);
     }
     drop_switched_off(in.entries);
-    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
-        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    answer_vocabulary(in, in.answers);
     in.ask("gpus");
     read_megatron(in, {.own_checks = true});
     if (in.on("use_lora", "trained"))

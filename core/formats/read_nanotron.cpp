@@ -87,6 +87,13 @@ void read_rest(Import& in) {
     in.job["framework"] = "nanotron";
 }
 
+std::optional<std::int64_t> answered_words(const Import& in) {
+    const auto answer = in.answers.find("vocab_size");
+    if (answer == in.answers.end() || answer->second.empty() || answer->second.size() > 8) return std::nullopt;
+    const bool number = answer->second.find_first_not_of("0123456789") == std::string::npos;
+    return number ? std::optional(std::stoll(answer->second)) : std::nullopt;
+}
+
 void read_config(Import& in) {
     Json config = Json::object();
     const bool experts = count_like(in.entries, {"model.model_config.moe_config.*"}) > 0;
@@ -106,6 +113,8 @@ void read_config(Import& in) {
         if (config.value("intermediate_size", Json()).is_null()) config.erase("intermediate_size");
     }
     if (starcoder || !config.contains("tie_word_embeddings")) config["tie_word_embeddings"] = starcoder;
+    const bool no_words = config.contains("vocab_size") && (config["vocab_size"].is_null() || config["vocab_size"] == Json(-1));
+    if (no_words) config["vocab_size"] = answered_words(in).value_or(1'024);  // to read the other sizes by
     Problems problems;
     ImportReport report;
     const auto model = config.contains("hidden_size") && !experts ? read_model(config, "", problems, report) : std::nullopt;
@@ -120,7 +129,10 @@ void read_config(Import& in) {
         return;
     }
     in.mark_all({"model.model_config.*"}, Fate::no_number);
-    in.job["model"] = canonical_config(*model);
+    if (no_words && !answered_words(in))
+        in.asked.emplace_back("vocab_size");
+    else
+        in.job["model"] = canonical_config(*model);
 }
 
 }  // namespace

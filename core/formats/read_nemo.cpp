@@ -203,7 +203,12 @@ void read_switches(Import& in) {
 void read_gpus(Import& in) {
     const auto nodes = in.whole("num_nodes", "gpus"), each = in.whole("devices", "gpus");
     const auto all = in.whole("num_gpus", "gpus");
-    if (nodes && each && *nodes > 0 && *each > 0 && *nodes < 1'000'000 && *each < 1'000) {
+    // A Trainer of this text has one node unless it is told; a recipe's number is another file's.
+    const bool own = each && in.last("num_nodes") == nullptr && !all && in.last("devices")->shown.ends_with("devices") &&
+                     count_like(in.entries, {"recipe", "recipe_call"}) == 0;
+    if (own && *each > 0 && *each < 1'000) {
+        in.job["gpus"] = *each;
+    } else if (nodes && each && *nodes > 0 && *each > 0 && *nodes < 1'000'000 && *each < 1'000) {
         in.job["gpus"] = *nodes * *each;
         if (*nodes > 1) in.job["gpus_per_node"] = *each;
     } else if (all && *all > 0) {
@@ -334,8 +339,7 @@ void rename_all(Import& in) {
         }
     }
     std::erase_if(in.entries, [](const Entry& entry) { return entry.key.empty(); });
-    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
-        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    answer_vocabulary(in, in.answers);
 }
 
 void read_recipe(Import& in, bool bridge) {

@@ -258,8 +258,7 @@ void read_nemo1(Import& in) {
         if (entry.fate == Fate::unknown &&
             std::any_of(std::begin(kNoNumber), std::end(kNoNumber), [&](std::string_view one) { return matches(one, entry.key); }))
             entry.fate = Fate::no_number;
-    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
-        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    answer_vocabulary(in, in.answers);
     read_gpus(in);
     in.on("fp8_on", "precision");
     // Changes of another file: NeMo's own megatron_gpt_config has the defaults of Megatron-LM.
@@ -269,6 +268,8 @@ void read_nemo1(Import& in) {
     const bool whole = in.has("num_layers") && !other && !launched;
     read_megatron(in, {.silent = !whole, .needs_precision = whole, .sizes = !other});
     if (other) note_file(in, "config_name");
+    if (const auto name = in.text("optim.name", "zero"); name && !in.job.contains("zero"))
+        in.job["zero"] = "none";  // it shares nothing out
     read_fsdp(in);
     check(in);
     read_part(in);

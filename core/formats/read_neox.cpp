@@ -187,8 +187,7 @@ void read_neox(Import& in) {
                  "rms_norm*",
                  "train_data*"},
                 Fate::no_number);
-    if (const auto answer = in.answers.find("vocab_size"); answer != in.answers.end() && !in.has("vocab_size"))
-        in.entries.push_back({"vocab_size", "vocab_size", answer->second});
+    answer_vocabulary(in, in.answers);
     const auto steps = in.whole("accumulation", "global_batch");
     read_world(in, {"micro_batch_size", "accumulation", "global_batch_size"},
                {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"});

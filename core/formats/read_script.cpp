@@ -6,9 +6,11 @@
 #include "formats/documents.h"
 #include "formats/launch.h"
 #include "formats/named_model.h"
+#include "formats/own_programs.h"
 #include "formats/read_elsewhere.h"
 #include "formats/read_jobs.h"
 #include "formats/read_megatron.h"
+#include "formats/read_others.h"
 #include "formats/readers.h"
 #include "formats/recipe_command.h"
 #include "formats/script_commands.h"
@@ -20,7 +22,6 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostJobs = 50;
-constexpr int kOfMegatron = 3;  // arguments of Megatron-LM that make a command one
 
 // The names of a job's arguments that the environment before a command sets by convention (Megatron-MoE-ModelZoo).
 constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_model_parallel_size"},
@@ -40,7 +41,6 @@ constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_mode
 
 // What a reader is asked for where a script does not say it, and the argument that would.
 constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
-                                                          {"vocab_size", "vocab_size"},
                                                           {"seq_length", "seq_length"},
                                                           {"sequence_length", "seq_length"},
                                                           {"micro_batch_size", "micro_batch_size"},
@@ -111,46 +111,16 @@ void add_torchtitan_names(const ShellScript& script, const ShellCommand& command
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
     if (format == "torchtitan") add_torchtitan_names(script, command, in);
     if (format != "llm-foundry" && format != "llama-factory" && format != "maxtext") return;
-    const auto file = std::find_if(rest.words.begin(), rest.words.end(),
-                                   [](const ShellWord& word) { return word.text.ends_with(".yml") || word.text.ends_with(".yaml"); });
+    auto file = rest.words.begin();
+    for (; file != rest.words.end(); ++file) {  // not accelerate's own
+        const bool own = file->text.starts_with("--config_file") || (file != rest.words.begin() && (file - 1)->text == "--config_file");
+        if (!own && (file->text.ends_with(".yml") || file->text.ends_with(".yaml"))) break;
+    }
     if (file != rest.words.end())
         in.entries.push_back({format == "llm-foundry" ? "config_file"
                               : format == "maxtext"   ? "base_config"
                                                       : "settings_file",
                               "", file->text, file->line, open_names(file->text)});
-}
-
-// "python finetune.py", "accelerate launch train.py": neither a module nor a program that is known.
-bool runs_own_program(const ShellCommand& command) {
-    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); }) &&
-           std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
-}
-
-// "trl dpo", "-m trl.scripts.dpo", "examples/scripts/dpo.py", "run_dpo.py": TRL's programs, and those named after its ways to train. Its
-// fine-tuning computes layers again unless it is told (SFTConfig).
-void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
-    constexpr std::string_view kModule = "trl.scripts.", kRun = "run_";
-    for (std::size_t i = 0; i < command.words.size(); ++i) {
-        std::string_view word = command.words[i].text;
-        const bool program = i > 0 && command.words[i - 1].text == "trl", module = word.starts_with(kModule);
-        if (!program && !module && !word.ends_with(".py")) continue;
-        const bool own = program || module || word.find("trl/") != std::string_view::npos;
-        if (module) word.remove_prefix(kModule.size());
-        word = word.substr(word.rfind('/') + 1);
-        if (word.ends_with(".py")) word.remove_suffix(3);
-        if (word.starts_with(kRun)) word.remove_prefix(kRun.size());
-        if (trains_otherwise(word)) return entries.push_back({"trl", "", word, command.words[i].line});
-        if (own && word == "sft" && count_like(entries, {"gradient_checkpointing", "max_seq_length", "config"}) == 0)
-            return entries.push_back({"gradient_checkpointing", "trl sft", true, command.words[i].line});
-    }
-}
-
-// A program of somebody's own whose file for DeepSpeed is not here, and which is no Megatron-DeepSpeed.
-bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& entries) {
-    const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
-        return entry.key == "deepspeed_config" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json");
-    });
-    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script).empty();
 }
 
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
@@ -167,15 +137,19 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =
-        !recipe && (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed") && runs_own_program(rest);
-    if (own)
-        reader = is_own_trainer(job.in.entries) || names_deepspeed_file(script, job.in.entries) ? reader_called("transformers") : nullptr;
+        !recipe &&
+        (reader == nullptr || (reader->id == "axolotl" && !overrides) || reader->id == "deepspeed" || reader->id == "gpt-neox") &&
+        runs_own_program(rest);
+    if (own && is_llm_recipes(job.in.entries)) return std::nullopt;
+    if (own) reader = own_reader(script, rest, job.in.entries);
     if (reader == nullptr && !started_with(rest, "accelerate", {"launch"}).empty()) {
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
         reader = reader_called("accelerate");
     }
     if (!started_with(rest, "llamafactory-cli", {"train"}).empty()) reader = reader_called("llama-factory");
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
+    // "--num-gpus-per-node" beside Megatron-LM's arguments is no recipe of NeMo's.
+    if (reader->id == "nemo-2" && !recipe && !overrides && megatron_likeness(job.in.entries) >= kOfMegatron) return std::nullopt;
     if (reader->id == "gpt-neox") return std::nullopt;  // it takes files alone: what has its names here is a program of somebody's own
     const bool trains =
         std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });
@@ -200,10 +174,13 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
     if (!recipe || !recipe->starts_nodes) read_launch(script, command, job.in);
+    if (reader->id == "transformers" || reader->id == "llama-factory") add_launcher_file(script, rest, job.in);
     job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
                      "redirects", "log_dir"},
                     Fate::no_number);
     reader->read(job.in);
+    if (const std::string_view way = other_training(title_of(rest)); !way.empty() && job.in.refused.empty() && runs_own_program(rest))
+        refuse_mode(job.in, way);
     return job;
 }
 
@@ -237,6 +214,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     const ShellCommand told = with_environment(script, command);
     add_settings(told, in);
     add_environment(told, in);
+    answer_vocabulary(in, set);
     for (const auto& [name, key] : kAsked)
         if (const auto answer = set.find(name); answer != set.end() && (name == std::string_view("gpus") || !in.has(key)))
             in.entries.push_back({key, key, answer->second});
@@ -297,7 +275,7 @@ void add_file_jobs(const ShellScript& script, const NamesSet& set, ReadJobs& rea
             read.jobs.push_back(std::move(*job));
         }
     if (!read.jobs.empty()) return;
-    if (auto job = read_document(script, set, read.format)) read.jobs.push_back(std::move(*job));
+    for (ReadJob& job : read_documents(script, set, read.format)) read.jobs.push_back(std::move(job));
 }
 
 // What stands behind an "exit" is never started: left out where something else is, else the job says so.
@@ -319,13 +297,13 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         ends.resize(read.jobs.size());
         ends.push_back(command.ended);
         std::string format;
-        if (auto foreign = read_foreign(script, command, set, format)) {
+        if (only_evaluates(command) || trains_nothing(command, arguments_of(command))) {
+            evaluates = true;
+        } else if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
             foreign->title = title_of(command);
             foreign->line = command.line;
             read.jobs.push_back(std::move(*foreign));
-        } else if (only_evaluates(command)) {
-            evaluates = true;
         } else if (megatron_likeness(arguments_of(command)) >= (pretrains(command) ? 1 : kOfMegatron)) {
             read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
@@ -333,10 +311,16 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     }
     ends.resize(read.jobs.size());
     leave_ended(ends, read);
-    if (read.jobs.empty() && evaluates) return read;
+    if (read.jobs.empty() && evaluates) {  // lists of arguments are for that
+        add_file_jobs(script, set, read);
+        return read;
+    }
     if (read.jobs.empty())
-        if (const ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {
-            read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set)});
+        if (ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {
+            // A script that is not here is started: what the environment sets is for it, and what is not said may stand there.
+            const bool elsewhere = std::any_of(script.commands.begin(), script.commands.end(), starts_script);
+            if (elsewhere) lists.settings = all_variables(script).settings;
+            read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set, elsewhere)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }
     if (read.jobs.empty())

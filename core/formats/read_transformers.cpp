@@ -2,6 +2,7 @@
 // defaults), and the usual names around it (FastChat, LLaVA, TRL 0.21, alignment-handbook, ms-swift 3.9). A model by its name, ZeRO or FSDP
 // by a path.
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "formats/named_model.h"
@@ -85,7 +86,7 @@ static void read_sharding(Import& in) {
         read_zero_path(in, "deepspeed");
     else if (says_any(in, {"fsdp", "fsdp.*"}))
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
-    else if (!read_launched_sharding(in) &&
+    else if (!read_launched_sharding(in) && in.has("per_device_train_batch_size") &&  // of a program of somebody's own nobody knows
              !says_any(in, {"deepspeed_config*", "sharded_ddp*"}))  // else a file says it that is not here, or fairscale does it
         in.job["zero"] = "none";
 }
@@ -276,23 +277,47 @@ constexpr std::string_view kQuietOfTrainer[] = {"do_train",
 
 static void mark_quiet(Import& in) { in.mark_all(kQuietOfTrainer, Fate::no_number); }
 
+constexpr std::string_view kLengthKeys[] = {"model_max_length", "max_seq_length", "max_seq_len", "max_length",      "block_size",
+                                            "cutoff_len",       "seq_length",     "seq_len",     "sequence_length", "context_length"};
+
+bool says_length(const std::vector<Entry>& entries) {
+    return std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+        return std::find(std::begin(kLengthKeys), std::end(kLengthKeys), entry.key) != std::end(kLengthKeys);
+    });
+}
+
+// Two names with two values: one of them may be of the evaluation, so it is asked.
+static void read_length(Import& in) {
+    std::set<std::int64_t> lengths;
+    for (const std::string_view key : kLengthKeys)
+        if (const auto length = in.whole(key, "sequence_length"); length && *length > 0) lengths.insert(*length);
+    if (lengths.size() == 1) in.set("sequence_length", std::optional(*lengths.begin()));
+    if (lengths.size() < 2) return;
+    for (const std::string_view key : kLengthKeys)
+        if (in.has(key)) in.mark(key, Fate::unknown);
+}
+
 void read_transformers(Import& in) {
     mark_quiet(in);
     if (in.has("micro_train_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
     if (const auto way = in.text("trl", "")) refuse_mode(in, *way);
     take_model(in);
-    in.set("sequence_length", in.whole({"model_max_length", "max_seq_length", "max_seq_len", "max_length", "block_size", "cutoff_len",
-                                        "seq_length", "seq_len", "sequence_length"},
-                                       "sequence_length"));
-    in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp"}, "tensor_parallel"));
+    read_length(in);
+    in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp", "model_parallel_size"}, "tensor_parallel"));
+    in.set("pipeline_parallel", in.whole({"pipeline_parallel_size", "pipe_parallel_size", "pp_size", "pp"}, "pipeline_parallel"));
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
     fill_transformers(in);
+    if (const auto each = in.whole("devices", "gpus"); each && *each > 0 && *each < 1'000 && !in.job.contains("gpus"))
+        in.job["gpus"] = *each * std::clamp<std::int64_t>(in.whole("num_nodes", "gpus").value_or(1), 1, 100'000);
     in.ask("gpus");
     const bool own = !in.has("per_device_train_batch_size");
     const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
     read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every", "accumulation_steps"}),
                            micro == "micro_batch_size" ? "batch_size" : ""});
+    if (own) leave_batch(in);  // how many micro-batches there are nobody knows
+    for (const char* key : {"preference_data", "rejected_key", "dap_algo"})
+        if (own && in.has(key)) refuse_mode(in, in.text("dap_algo", "").value_or(key));
     bool again = false;
     for (const char* key :
          {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing"})

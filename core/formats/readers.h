@@ -38,6 +38,8 @@ int axolotl_likeness(const std::vector<Entry>& entries);
 void read_axolotl(Import& import);
 int llama_factory_likeness(const std::vector<Entry>& entries);
 void read_llama_factory(Import& import);
+// Whether a length of sequences is there, whatever a program on PyTorch calls it.
+bool says_length(const std::vector<Entry>& entries);
 int transformers_likeness(const std::vector<Entry>& entries);
 void read_transformers(Import& import);
 int foundry_likeness(const std::vector<Entry>& entries);

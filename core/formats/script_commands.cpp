@@ -17,8 +17,11 @@ ShellCommand all_lists(const ShellScript& script) {
     for (const auto& [name, words] : script.variables) {
         const std::size_t before = flags.size();
         for (const ShellWord& word : words) {
-            if (word.text.find("--") != std::string::npos)
-                flags.push_back({word});
+            const std::size_t first = word.text.find("--");
+            const bool program =
+                first != std::string::npos && word.text.find_first_not_of(" \n\t") < first && word.text.find(".py") == std::string::npos;
+            if (first != std::string::npos)  // "nsys profile --trace=cuda": of the launcher
+                flags.push_back({program ? ShellWord{word.text.substr(first), word.line} : word});
             else if (flags.size() > before)
                 flags.back().push_back(word);
             else if (word.text.ends_with(".py"))
@@ -132,7 +135,9 @@ bool only_evaluates(const ShellCommand& command) {
                                               "convert.py",
                                               "generate_samples_gpt.py",
                                               "gpt_static_inference.py",
-                                              "gpt_dynamic_inference.py"};
+                                              "gpt_dynamic_inference.py",
+                                              "lm_eval",
+                                              "lighteval"};
     return std::any_of(command.words.begin(), command.words.end(), [&](const ShellWord& word) {
         return word.text == "--inference" || std::any_of(std::begin(kPrograms), std::end(kPrograms), [&](std::string_view one) {
                    return word.text == one || word.text.ends_with(joined({"/", one}));
@@ -161,7 +166,8 @@ std::string title_of(const ShellCommand& command) {
         if (word.text.ends_with(".py")) return without_marks(word.text.substr(word.text.rfind('/') + 1));
     for (const ShellWord& word : command.words)
         if (word.text.ends_with(".sh")) return without_marks(word.text.substr(word.text.rfind('/') + 1));
-    return command.words.empty() ? "" : without_marks(command.words[0].text).substr(0, 80);
+    if (command.words.empty() || command.words[0].text.find("--") != std::string::npos) return "";
+    return without_marks(command.words[0].text).substr(0, 80);
 }
 
 }  // namespace fourfold

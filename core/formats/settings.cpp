@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "formats/shell.h"
@@ -189,6 +190,10 @@ void fill_in(std::vector<Entry>& entries, const NamesSet& set) {
     Filler filler(entries, set);
     for (Entry& entry : entries) {
         const auto* given = entry.value.get_ptr<const Json::string_t*>();
+        if (given != nullptr && *given == "???") {  // OmegaConf: whoever starts it must say it
+            entry.written = std::exchange(entry.value, nullptr);
+            continue;
+        }
         std::string place = given == nullptr ? "" : placeholder_in(*given);
         if (given != nullptr && is_shell_name(*given)) place = given->substr(1);
         if (given == nullptr || (place.empty() && given->find("${") == std::string::npos)) continue;

@@ -308,7 +308,8 @@ class Run {
         }
         constexpr std::size_t kMostCommands = 500;
         if (script_.commands.size() < kMostCommands) {
-            for (const std::string& reason : reasons_) found.settings.emplace_back("", open_mark(reason));
+            for (const std::string& reason : reasons_)
+                if (!reason.empty()) found.settings.emplace_back("", open_mark(reason));
             found.ended = ends_.line;
             script_.commands.push_back(std::move(found));
         }

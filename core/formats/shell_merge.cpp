@@ -117,15 +117,16 @@ ShellVariables merged_ways(const std::vector<ShellVariables>& ways, const std::s
     for (std::size_t i = 1; i < ways.size(); ++i)
         for (const auto& [name, value] : ways[i]) {
             const auto known = all.find(name);
+            const std::string& open = reason.empty() ? name : reason;  // "while getopts": nothing is compared
             if (known == all.end())
-                all[name] = merged({}, value, reason);
+                all[name] = merged({}, value, open);
             else if (!(known->second == value))
-                known->second = merged(known->second, value, reason);
+                known->second = merged(known->second, value, open);
         }
     for (auto& [name, value] : all)
         for (const ShellVariables& one : ways)
             if (one.find(name) == one.end() && !value.words.empty()) {
-                value = merged({}, value, reason);
+                value = merged({}, value, reason.empty() ? name : reason);
                 break;
             }
     return all;
@@ -154,6 +155,7 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
             value.resize(std::min(value.find(':'), value.size()));
             word = "PBS_NUM_NODES";
         }
+        if (word == "--gres" && value.starts_with("gpu:")) value.erase(0, value.rfind(':') + 1), word = "--gpus-per-node";
         if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos) continue;
         if (word == "PBS_NUM_NODES") set({"PBS_NUM_NODES"}, value);
         if (word == "--nodes" || word == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, value);

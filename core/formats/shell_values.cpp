@@ -174,6 +174,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         case '-':
         case '=': {
             if (!none) return found;
+            if (unset && name.starts_with("OMPI_COMM_")) return {{{open_mark(name)}}};  // mpirun sets it
             Found usual;
             usual.words = {{text(operation.substr(1))}};
             if (operation[0] == '=') set(name, {usual.words});
@@ -292,27 +293,15 @@ ShellValues::Found ShellValues::dollar(std::string_view raw, std::size_t& at) {
     return found;
 }
 
-std::string placeholder_in(std::string_view value) {
-    const bool brackets = value.size() > 2 && value.front() == '<' && value.back() == '>';
-    const std::string_view name = brackets ? value.substr(1, value.size() - 2) : value;
-    if (name.size() > 80 || (!brackets && !name.starts_with("YOUR_")) || std::isalpha(static_cast<unsigned char>(name.front())) == 0)
-        return "";
-    const bool plain = std::all_of(name.begin(), name.end(), [&](char c) {
-        return std::isupper(static_cast<unsigned char>(c)) != 0 || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_' ||
-               (brackets && (std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '-' || c == ' '));
-    });
-    return plain ? std::string(name) : "";
-}
-
 std::string ShellValues::text(std::string_view raw) {
     const ShellWords whole = words({std::string(raw), 0}, false);
     return whole.empty() ? "" : whole[0].text;
 }
 
-// "<NUM_NODES>", "--nnodes=YOUR_NODES": whoever starts it is to write a value there, so it is a name that is open.
+// "<NUM_NODES>", "--nnodes=YOUR_NODES", "{nodes}": whoever starts it is to write a value there, so it is a name that is open.
 std::string ShellValues::filled(std::string word) {
     const std::size_t cut = word.find('=');
-    const std::size_t begin = cut == std::string::npos || word[0] == '<' ? 0 : cut + 1;
+    const std::size_t begin = cut == std::string::npos || word[0] == '<' || word[0] == '{' ? 0 : cut + 1;
     const std::string name = placeholder_in(std::string_view(word).substr(begin));
     if (name.empty()) return word;
     const Found found = value_of(name);

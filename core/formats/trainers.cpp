@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "formats/named_model.h"
+#include "formats/read_jobs.h"
 #include "formats/shell.h"
 
 namespace fourfold {
@@ -162,6 +163,8 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
 bool read_launched_sharding(Import& in) {
     if (in.on("use_fsdp", "zero"))
         read_fsdp(in, "fsdp_", "fsdp_version");
+    else if (in.on("use_deepspeed", "zero") && in.has("zero_stage"))
+        read_zero_stage(in, "zero_stage");
     else if (in.on("use_deepspeed", "zero") && says_any(in, {"deepspeed_config_file"}))
         read_zero_path(in, "deepspeed_config_file");
     else if (in.on("use_deepspeed", "zero"))
@@ -170,6 +173,12 @@ bool read_launched_sharding(Import& in) {
         read_zero_path(in, "config_file");
     else
         return false;
+    if (const auto device = in.text("offload_optimizer_device", "optimizer_offload"); device && *device != "none") {
+        in.job["optimizer_offload"] = 1.0;
+        if (*device == "nvme") in.job["optimizer_offload_target"] = "nvme";
+    }
+    if (const auto device = in.text("offload_param_device", "weights_offload"); device && *device != "none")
+        in.job["weights_offload"] = true;
     return true;
 }
 
@@ -206,9 +215,10 @@ void read_trainer_optimizer(Import& in, std::string_view key) {
     if (!adam && !in.job.contains("optimizer")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
 }
 
-// TRL 0.21, in the spelling of its commands but for "_".
-static constexpr std::string_view kWays[] = {"dpo",  "orpo",      "kto", "cpo",    "reward", "grpo", "ppo", "ppov2",
-                                             "rloo", "onlinedpo", "xpo", "nashmd", "bco",    "prm",  "gkd"};
+// TRL 0.21, in the spelling of its commands but for "_", and two that others name so.
+static constexpr std::string_view kWays[] = {"dpo",       "orpo", "kto",    "cpo", "reward", "grpo", "ppo",   "ppov2", "rloo",
+                                             "onlinedpo", "xpo",  "nashmd", "bco", "prm",    "gkd",  "simpo", "rlhf"};
+const std::span<const std::string_view> kTrainedOtherwise = kWays;
 
 bool trains_otherwise(std::string_view name) {
     std::string lower = lower_case(std::string(name));
@@ -231,6 +241,10 @@ void note_file(Import& in, std::string_view key) {
                                            : entry->value.is_string() ? entry->value.get<std::string>()
                                                                       : dumped(entry->value));
     in.notes.push_back(Text("import_plan.note.file").with("file", file.substr(0, 200)));
+}
+
+void leave_batch(Import& in) {
+    if (count_like(in.entries, {"*global*batch*", "*accum*", "train_batch_size", "batch_size"}) == 0) in.job.erase("global_batch");
 }
 
 void refuse_without(Import& in, std::string_view program, std::string_view key) {

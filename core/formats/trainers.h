@@ -2,6 +2,7 @@
 // counted.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "formats/entries.h"
@@ -44,6 +45,7 @@ void read_launched_type(Import& import);
 void refuse_mode(Import& import, std::string_view mode);
 // "dpo", "GRPO", "online_dpo": TRL's ways to train on what is preferred or by rewards, which take more models and sequences.
 bool trains_otherwise(std::string_view way);
+extern const std::span<const std::string_view> kTrainedOtherwise;
 void refuse_adapters(Import& import, std::initializer_list<std::string_view> keys);
 
 // LoRA: the names of its settings; what is adapted where they do not say it; the rank (PEFT's own is 8).
@@ -66,6 +68,9 @@ void note_file(Import& import, std::string_view key);
 void refuse_without(Import& import, std::string_view program, std::string_view key);
 // Two settings that the program does not take together.
 void refuse_both(Import& import, std::string_view one, std::string_view other);
+
+// A file that is not here says how many micro-batches there are, where no entry does.
+void leave_batch(Import& import);
 
 // Degrees that the format cannot say, or that are absent, are 1; the stack is PyTorch.
 void fill_pytorch(Import& import);

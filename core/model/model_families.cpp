@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace fourfold {
 
 static constexpr ExpertFamily kMixtral{"num_local_experts", {8, 2, 0, 0, 0, 0}, false, false, false};
@@ -132,6 +134,27 @@ Recognised recognise(const std::string& type, const Json& config) {
     return like(experts ? "mixtral" : "llama", "");
 }
 
+// model_type of transformers, without "-" and "_"; one text, for the module is downloaded.
+static constexpr std::string_view kNoDecoders =
+    ",bert,roberta,xlmroberta,xlmrobertaxl,camembert,albert,electra,distilbert,deberta,debertav2,mpnet,esm,modernbert,eurobert,nomicbert,"
+    "xlm,xlnet,longformer,bigbird,mobilebert,roformer,layoutlm,layoutlmv3,t5,mt5,umt5,longt5,bart,mbart,led,pegasus,marian,m2m100,whisper,"
+    "wav2vec2,hubert,vit,deit,beit,swin,dinov2,clip,siglip,mamba,mamba2,falconmamba,rwkv,";
+
+// Of a model with an encoder, or without attention: the key that says so, "" where there is none. Where no type is given, the class says
+// it.
+static std::string_view key_of_no_decoder(const Json& config) {
+    const auto type = config.find("model_type"), classes = config.find("architectures");
+    std::string name = type != config.end() && type->is_string() ? type->get<std::string>() : "";
+    const bool typed = !name.empty();
+    if (!typed && classes != config.end() && classes->is_array() && !classes->empty() && (*classes)[0].is_string()) {
+        name = (*classes)[0].get<std::string>();  // "BertForMaskedLM"
+        for (const char* end : {"For", "Model", "LMHead"}) name = name.substr(0, name.find(end));
+    }
+    std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
+    const bool found = kNoDecoders.find("," + lower_case(name) + ",") != std::string_view::npos;
+    return !found ? "" : typed ? "model_type" : "architectures";
+}
+
 std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
     std::vector<Unsupported> found;
     const auto look = [&](const Unsupported& one) {
@@ -139,6 +162,7 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
             family.type == "llama4_text" && std::find(std::begin(kOfLlama4), std::end(kOfLlama4), one.key) != std::end(kOfLlama4);
         if (!own && is_set(config, one.key)) found.push_back(one);
     };
+    if (const std::string_view key = key_of_no_decoder(config); !key.empty()) found.push_back({key, "no_decoder"});
     if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
     if (!family.latent()) look(kLatent);
     std::for_each(std::begin(kUnsupported), std::end(kUnsupported), look);

@@ -32,7 +32,7 @@ TEST_CASE("a program whose file is not here: its format, what the command says, 
     CHECK(file("axolotl train small.yml\n") == "axolotl small.yml gpus=?");
     CHECK(file("accelerate launch --num_processes 4 -m axolotl.cli.train small.yml\n") == "axolotl small.yml gpus=4");
     CHECK(file("CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train a.yaml\n") == "llama-factory a.yaml gpus=2");
-    CHECK(file("python ./deepy.py train.py small.yml local.yml\n") == "gpt-neox small.yml gpus=?");
+    CHECK(file("python ./deepy.py train.py small.yml local.yml\n") == "gpt-neox small.yml, local.yml gpus=?");
     CHECK(file("python megatron_gpt_pretraining.py --config-path=conf --config-name=own.yaml +trainer.num_nodes=2\n") ==
           "nemo-1 own.yaml gpus=?");
     CHECK(is_refused("python train.py --config-file a.yaml\n"));

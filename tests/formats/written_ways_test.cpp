@@ -141,3 +141,105 @@ TEST_CASE("lists that a script fills as it runs, GPUs by tasks, forks of torchti
     CHECK(some(fork, {"tensor_parallel", "pipeline_parallel", "gpus", "sequence_length", "recompute"}) ==
           "tensor_parallel=2 pipeline_parallel=2 gpus=? sequence_length=4096 recompute=\"full\"");
 }
+
+TEST_CASE("lists of arguments for a script elsewhere: what is exported beside them is for it too") {
+    const Json job = first_of_script(
+        "export EXTRA=\" \\\n  --seq-length 4096 \\\n  --sequence-parallel \\\n  --global-batch-size 8 \\\n  --micro-batch-size 1 \\\n  "
+        "--recompute-granularity full "
+        "--recompute-method uniform --recompute-num-layers 1\n\"\n"
+        "export TP=8\nexport PP=4\nexport EP=2\nexport NNODES=8\nexport GPUS_PER_NODE=8\n"
+        "export PROFILE=\"nsys profile --trace=cuda\"\nsh finetune.sh openai/gpt-oss-120b\n");
+    CHECK(some(job, {"gpus", "tensor_parallel", "pipeline_parallel", "expert_parallel", "recompute_layers", "precision"}) ==
+          "gpus=64 tensor_parallel=8 pipeline_parallel=4 expert_parallel=2 recompute_layers=1 precision=?");
+    CHECK(job["title"] == "");
+}
+
+TEST_CASE("accelerate's file, which the script writes under a name that is not known") {
+    const Json job = first_of_script(
+        "F=run_$(date +%Y).yaml\ncat << EOF > $F\ncompute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nfsdp_config:\n"
+        "  fsdp_sharding_strategy: 2\nmixed_precision: bf16\nnum_processes: 32\nEOF\n"
+        "accelerate launch --config_file=$F src/train_bash.py --model_name_or_path mistralai/Mixtral-8x7B-v0.1 --cutoff_len 4096 "
+        "--stage sft --finetuning_type full --per_device_train_batch_size 1 --gradient_accumulation_steps 2 --bf16 --flash_attn\n");
+    CHECK(some(job, {"gpus", "zero", "global_batch", "attention", "recompute"}) ==
+          R"(gpus=32 zero="gradients" global_batch=64 attention="flash" recompute="full")");
+    CHECK(ids(job["notes"]) == "");
+}
+
+TEST_CASE("files of settings inside of Python, and several of them in a script") {
+    const std::string yaml =
+        "model:\n  dtype: bfloat16\nparallelism:\n  dp: 4\n  tp: 1\n  pp: {stages}\ntokens:\n  micro_batch_size: 1\n"
+        "  sequence_length: 512\n";
+    const Json python = read_script_of("import os\nCONFIG = '''" + yaml + "'''\nwith open('a.yaml', 'w') as f:\n    f.write(CONFIG)\n");
+    CHECK(python["format"] == "nanotron");
+    CHECK(python["questions"][0]["name"] == "stages");
+    CHECK(some(python["jobs"][0], {"sequence_length", "pipeline_parallel"}) == "sequence_length=512 pipeline_parallel=?");
+    const std::string toml = "[training]\nlocal_batch_size = 2\nseq_len = 4096\n[model]\nname = \"llama3\"\nflavor = ";
+    const Json both = read_script_of("cat <<E > a.toml\n" + toml + "\"8B\"\nE\ncat <<E > b.toml\n" + toml + "\"70B\"\nE\n");
+    REQUIRE(both["jobs"].size() == 2);
+    CHECK(both["jobs"][1]["job"]["model"] == "llama-3-70b");
+}
+
+TEST_CASE("a program that trains with FSDP under Megatron-LM's names") {
+    const Json job = first_of_script(
+        "mpirun -np 16 python examples/finetuning.py --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 "
+        "--base-model /models/Llama-2-70b-hf --bf16 --mixed-precision --low-cpu-fsdp --sharding-strategy FULL_SHARD "
+        "--fsdp-activation-checkpointing\n");
+    CHECK(some(job, {"model", "zero", "recompute", "gpus", "global_batch", "hidden_dropout"}) ==
+          R"(model="llama-2-70b" zero="weights" recompute="full" gpus=16 global_batch=64 hidden_dropout=?)");
+    CHECK(ids(job["notes"]) == "");
+}
+
+TEST_CASE("degrees of a pipeline under DeepSpeed's names; a number of nodes that mpirun sets; a loop over options") {
+    const Json own = first_of_script(
+        "torchrun --nproc_per_node 4 train.py --max_seq_len 2048 --pipe_parallel_size 4 --model_parallel_size 1 --deepspeed_config "
+        "a.json\n");
+    CHECK(some(own, {"pipeline_parallel", "tensor_parallel", "zero"}) == "pipeline_parallel=4 tensor_parallel=1 zero=?");
+    const std::string run =
+        " pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--max-position-embeddings 512 --bf16 --vocab-size 1000 --micro-batch-size $MBS\n";
+    const Json nodes = read_script_of("MBS=1\nN=\"${OMPI_COMM_WORLD_SIZE:-1}\"\ntorchrun --nproc_per_node 8 --nnodes $N" + run);
+    CHECK(nodes["questions"][0]["name"] == "OMPI_COMM_WORLD_SIZE");
+    const Json loop = read_script_of("while getopts \"m:\" opt; do\n  MBS=$OPTARG\ndone\ntorchrun --nproc_per_node 8" + run);
+    REQUIRE(loop["questions"].size() == 1);
+    CHECK(loop["questions"][0]["name"] == "MBS");
+}
+
+TEST_CASE("NeMo 2: a Trainer without a number of nodes has one") {
+    const Json job = first_of_script(
+        "from nemo.collections import llm\nfrom nemo import lightning as nl\nstrategy = nl.MegatronStrategy(\n"
+        "    tensor_model_parallel_size=2, pipeline_model_parallel_size=1)\ntrainer = nl.Trainer(devices=8, strategy=strategy)\n"
+        "data = llm.SquadDataModule(seq_length=2048, micro_batch_size=1, global_batch_size=8)\n");
+    CHECK(some(job, {"gpus", "tensor_parallel", "sequence_length"}) == "gpus=8 tensor_parallel=2 sequence_length=2048");
+}
+
+TEST_CASE("experts that another file says, degrees of a part of the model, a batch that another file says") {
+    const std::string run =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 2880 --num-attention-heads 64 --seq-length 512 "
+        "--max-position-embeddings 512 --bf16 --vocab-size 1000 --micro-batch-size 1 ";
+    const Json job = first_of_script(run + "--moe-grouped-gemm --model-id gpt_oss\n");
+    CHECK(some(job, {"model", "gpus"}) == "model=? gpus=8");
+    CHECK(job["asked"].dump() == R"(["model"])");
+    CHECK(some(first_of_script(run + "--llm-tp 2 --llm-pp 4\n"), {"tensor_parallel", "pipeline_parallel"}) ==
+          "tensor_parallel=2 pipeline_parallel=4");
+    const Json foundry = first_of_script("composer --world_size 2 train.py a.yaml device_train_microbatch_size=20 max_seq_len=512\n");
+    CHECK(some(foundry, {"gpus", "micro_batch", "global_batch"}) == "gpus=2 micro_batch=20 global_batch=?");
+    const Json neox = first_of_script("python ./deepy.py train.py -d configs 1-3B.yml b/dp16.yml\n");
+    CHECK(neox["notes"][0]["args"]["file"] == "1-3B.yml, b/dp16.yml");
+}
+
+TEST_CASE("accelerate's file offloads, and is not the settings of the program; Megatron-LM's arguments for a module are no recipe") {
+    const Json job = first_of_script(
+        "F=run_$(date +%Y).yaml\ncat << EOF > $F\ncompute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\ndeepspeed_config:\n"
+        "  offload_optimizer_device: cpu\n  offload_param_device: cpu\n  zero_stage: 3\nnum_processes: 8\nEOF\n"
+        "accelerate launch --config_file $F src/train.py --model_name_or_path mistralai/Mistral-7B-v0.1 --cutoff_len 4096 --stage sft "
+        "--finetuning_type full --per_device_train_batch_size 1 --bf16\n");
+    CHECK(some(job, {"gpus", "zero", "optimizer_offload", "weights_offload", "recompute"}) ==
+          R"(gpus=8 zero="weights" optimizer_offload=1.0 weights_offload=true recompute="full")");
+    CHECK(ids(job["notes"]) == "");
+    const Json module = read_script_of(
+        "python -m own.train --actor-num-nodes 2 --actor-num-gpus-per-node 8 --num-gpus-per-node 8 --tensor-model-parallel-size 1 "
+        "--pipeline-model-parallel-size 1 --expert-model-parallel-size 8 --optimizer-cpu-offload --use-precision-aware-optimizer --bf16 "
+        "--global-batch-size 256 --advantage-estimator grpo\n");
+    CHECK(module["format"] == "megatron-lm");
+    CHECK(some(module["jobs"][0], {"gpus", "optimizer_offload"}) == "gpus=16 optimizer_offload=1.0");
+}

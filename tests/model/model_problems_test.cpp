@@ -131,6 +131,17 @@ TEST_CASE("structures that the formulas do not cover are refused, not guessed") 
     CHECK(with("is_encoder_decoder", "false") == "");
 }
 
+TEST_CASE("an encoder is none of the models that are counted: its type says it, or its class") {
+    for (const char* type : {"\"bert\"", "\"xlm-roberta\"", "\"deberta-v2\"", "\"t5\"", "\"mamba2\""})
+        CHECK(with("model_type", type) == "model_type unsupported " + std::string(type) + " -> null");
+    Json config = llama();
+    config.erase("model_type");
+    config["architectures"] = {"BertForMaskedLM"};
+    CHECK(brief_of(config) == "architectures unsupported null -> null");
+    config["architectures"] = {"LlamaForCausalLM"};
+    CHECK(brief_of(config) == "");
+}
+
 TEST_CASE("contradictions name the key that does not fit") {
     CHECK(with("num_key_value_heads", "5") == "num_key_value_heads range 5 -> 4");
     CHECK(with("num_key_value_heads", "7") == "num_key_value_heads range 7 -> 8");

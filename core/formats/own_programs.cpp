@@ -1,0 +1,93 @@
+#include "formats/own_programs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "formats/documents.h"
+#include "formats/read_megatron.h"
+#include "formats/read_others.h"
+#include "formats/readers.h"
+#include "formats/trainers.h"
+
+namespace fourfold {
+
+bool runs_own_program(const ShellCommand& command) {
+    return std::any_of(command.words.begin(), command.words.end(),
+                       [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "--module"; }) &&
+           std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
+}
+
+// A program of somebody's own whose file for DeepSpeed is not here, and which is no Megatron-DeepSpeed.
+static bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& entries) {
+    const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+        return entry.key == "deepspeed_config" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json");
+    });
+    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script).empty();
+}
+
+// By a program that starts one process for each GPU.
+static bool is_launched(const ShellCommand& command) {
+    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
+        return word.text == "torchrun" || word.text == "deepspeed" || word.text == "accelerate" ||
+               word.text.starts_with("torch.distributed.");
+    });
+}
+
+// A length of sequences, and something that only a training has: a program of somebody's own that trains a model of language.
+static bool says_training(std::string_view title, const std::vector<Entry>& entries) {
+    const bool named = title.find("train") != std::string_view::npos || title.find("tune") != std::string_view::npos ||
+                       title.find("sft") != std::string_view::npos;
+    return megatron_likeness(entries) < kOfMegatron && says_length(entries) &&
+           (named || count_like(entries, {"lr", "learning_rate", "*epochs", "max_steps", "train_steps", "gradient_acc*", "grad_acc*",
+                                          "weight_decay", "warmup*", "gradient_checkpointing", "max_iters"}) > 0);
+}
+
+bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries) {
+    return names_no_training(title_of(command)) &&
+           count_like(entries, {"lr", "learning_rate", "train_iters", "train_samples", "num_train_epochs", "do_train"}) == 0;
+}
+
+const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries) {
+    const std::string title = title_of(command);
+    const bool trains =
+        !trains_nothing(command, entries) &&
+        (is_own_trainer(entries) || names_deepspeed_file(script, entries) ||
+         ((is_launched(command) || count_like(entries, {"devices", "num_gpus", "n_gpus"}) > 0) && says_training(title, entries)));
+    return trains ? reader_called("transformers") : nullptr;
+}
+
+// "trl dpo", "-m trl.scripts.dpo", "examples/scripts/dpo.py", "run_dpo.py": TRL's programs, and those named after its ways to train. Its
+// fine-tuning computes layers again unless it is told (SFTConfig).
+void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
+    constexpr std::string_view kModule = "trl.scripts.", kRun = "run_";
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+        std::string_view word = command.words[i].text;
+        const bool program = i > 0 && command.words[i - 1].text == "trl", module = word.starts_with(kModule);
+        if (!program && !module && !word.ends_with(".py")) continue;
+        const bool own = program || module || word.find("trl/") != std::string_view::npos;
+        if (module) word.remove_prefix(kModule.size());
+        word = word.substr(word.rfind('/') + 1);
+        if (word.ends_with(".py")) word.remove_suffix(3);
+        if (word.starts_with(kRun)) word.remove_prefix(kRun.size());
+        if (trains_otherwise(word)) return entries.push_back({"trl", "", word, command.words[i].line});
+        if (own && word == "sft" && count_like(entries, {"gradient_checkpointing", "max_seq_length", "config"}) == 0)
+            return entries.push_back({"gradient_checkpointing", "trl sft", true, command.words[i].line});
+    }
+}
+
+void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& in) {
+    if (started_with(command, "accelerate", {"launch"}).empty() || !in.has("config_file")) return;
+    std::vector<Entry> file = launched_entries(script);
+    if (file.empty()) return;
+    for (Entry& entry : in.entries)
+        if (entry.key == "config_file") {
+            entry.written = std::exchange(entry.value, nullptr);
+            entry.open.clear();
+            entry.fate = Fate::no_number;
+        }
+    in.entries.insert(in.entries.begin(), file.begin(), file.end());
+    const auto processes = in.whole("num_processes", "gpus");
+    if (!in.job.contains("gpus") && processes && *processes > 0 && *processes < 1'000'000) in.job["gpus"] = *processes;
+}
+
+}  // namespace fourfold

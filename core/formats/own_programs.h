@@ -1,0 +1,23 @@
+// Training programs of somebody's own, which a launcher starts.
+#pragma once
+#include <vector>
+
+#include "formats/read_jobs.h"
+#include "formats/script_commands.h"
+
+namespace fourfold {
+
+constexpr int kOfMegatron = 3;  // arguments of Megatron-LM that make a command one
+
+// "python finetune.py", "accelerate launch train.py": neither a module nor a program that is known.
+bool runs_own_program(const ShellCommand& command);
+// What TRL's programs do unsaid.
+void add_trl(const ShellCommand& command, std::vector<Entry>& entries);
+// Whether the program's name says that it trains nothing, and no argument says otherwise.
+bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries);
+// Who reads its arguments; nullptr: nothing tells that it trains a model of language.
+const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries);
+// accelerate's file, where the script writes it.
+void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& import);
+
+}  // namespace fourfold
