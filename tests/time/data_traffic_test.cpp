@@ -57,7 +57,8 @@ TEST_CASE("copies by hand: reductions and gatherings of either pass") {
     Case c = dense();
     const auto count = [&](Zero zero) {
         c.plan.zero = zero;
-        const auto [first, second] = data_messages(c.plan);
+        const auto [first, second, third] = data_messages(c.plan);
+        CHECK(third.reductions + third.gatherings == 0);
         return std::array{first.reductions, first.gatherings, second.reductions, second.gatherings};
     };
     CHECK(count(Zero::none) == std::array{2, 0, 0, 0});       // an all-reduce: a reduction, and its result to all
