@@ -88,7 +88,9 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
             plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
             plan.recompute_modules = in_parts ? tried.begin()[way - 2] : base_.recompute_modules;
             if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto) return true;
-            const bool may_be_moved = !layers_differ_ && (recompute == leanest || savings_.swaps());
+            // single operations may leave less than whole layers do, where layers are of two kinds
+            const bool is_lean = recompute == leanest || recompute == Recompute::operations || savings_.swaps();
+            const bool may_be_moved = !layers_differ_ && is_lean;
             if (layers_differ_ && plan.layout) return true;
             if (may_be_moved ? savings_.fits_moved(plan, form, times) : scorer_.fits(plan)) return true;
             if (recompute == Recompute::full && recomputes && savings_.fits_as_block(plan)) return true;

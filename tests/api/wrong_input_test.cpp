@@ -147,7 +147,7 @@ intermediate_size missing -> null; suggestion.add_key)"},
      R"(num_hidden_layers range -> 1)"},
     {paste,
      R"({"model_type": "mamba2", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000, "state_size": 128})",
-     R"(state_size unsupported -> null; suggestion.covered_model)"},
+     "model_type unsupported -> null; suggestion.covered_model\nstate_size unsupported -> null; suggestion.covered_model"},
 };
 
 }  // namespace
