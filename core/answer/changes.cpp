@@ -133,8 +133,11 @@ void propose_states(Proposals& propose, const Plan& plan) {
 
 void propose_kernels(Proposals& propose, const Plan& plan) {
     if (plan.attention == Attention::plain) propose.add("change.flash_attention", {}, [](Plan& p) { p.attention = Attention::flash; });
-    if (plan.loss != Loss::te_fused)
+    const FrameworkRow& row = row_of(plan.framework);
+    if (row.habits.transformer_engine && plan.loss != Loss::te_fused)
         propose.add("change.fused_loss", "touches.needs_transformer_engine", [](Plan& p) { p.loss = Loss::te_fused; });
+    if (row.library == kPyTorch && plan.loss != Loss::tiled)
+        propose.add("change.tiled_loss", "touches.needs_liger", [](Plan& p) { p.loss = Loss::tiled; });
     if (!plan.sequence_parallel)
         propose.add("change.sequence_parallel", {}, [](Plan& p) { close(p, open_sequence_parallel).sequence_parallel = true; });
     if (!plan.fused_norms) propose.add("change.fused_norms", {}, [](Plan& p) { p.fused_norms = true; });

@@ -147,7 +147,7 @@ pageTest('a recipe of torchtitan: its speed, the fastest plan on the same GPUs, 
     await text.fill(torchtitan);
     await dialog.getByText(say('paste.faster.change', { label: 'torchtitan' })).waitFor();
     const changes = await dialog.locator('.faster pre').textContent();
-    inOrder(changes, '  [parallelism]', '- tensor_parallel_degree = 8', '+ tensor_parallel_degree = 1', '- mode = "full"', '+ mode = "none"');
+    inOrder(changes, '  [parallelism]', '- tensor_parallel_degree = 8', '+ tensor_parallel_degree = 1', '- mode = "full"', '+ mode = "selective"', '+ selective_ac_option = "');
     await dialog.getByText(say('paste.script.found', { title: 'torchtitan', count: 1 })).waitFor();
     const copy = await catchCopies(page);
     assert.equal(await copy(dialog.getByRole('button', { name: say('paste.faster.copy'), exact: true })), changes);
