@@ -161,6 +161,7 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
                                (unnamed && (key["key"] == kPerStage || key["key"] == kEveryLayer))),
                               key.dump());
         }
+        if (tests::kSlowBuild) continue;  // too few plans are drawn there to meet every field
         for (const std::string& field : law.says) CHECK_MESSAGE(met.contains(field), std::string(field));
         for (const std::string& field : degrees) CHECK_MESSAGE(met.contains(field), std::string(field));
     }
