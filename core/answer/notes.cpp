@@ -158,6 +158,8 @@ Json assumed_notes(const Job& job) {
         return std::move(assumed.list);
     }
     assume_kernels(job, assumed);
+    if (job.gpu->topology == Topology::bridges && p.gpus > 2 && p.gpus_per_node > 2 && p.measured_intra == 0)
+        assumed.add("assumed.bridges", "");
     if (job.model.experts.count > 0)
         assumed.add(
             p.expert_imbalance == 1 ? Text("assumed.routing.even") : Text("assumed.routing.uneven").with("times", p.expert_imbalance),
@@ -188,7 +190,6 @@ Json not_counted_notes(const Job& job) {
     const Model& m = job.model;
     if (job.method == Method::detailed) {
         notes.add("not_counted.data");
-        notes.add_if(job.plan.shard_replicas > 1, "not_counted.hsdp_traffic");
         notes.add_if(job.plan.cuda_graphs != CudaGraphs::none, "not_counted.cuda_graphs");
         return std::move(notes.list);
     }

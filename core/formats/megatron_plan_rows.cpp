@@ -41,7 +41,7 @@ static void write_chunks(To& to, Name field) {
 static void write_group(To& to, Name) {
     const Plan& p = to.plan;
     if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel)
-        to.number("--microbatch-group-size-per-virtual-pipeline-stage", p.virtual_stage_group);
+        to.number("--microbatch-group-size-per-virtual-pipeline-stage", p.group_of_micro_batches());
 }
 
 // Megatron-LM overlaps it where chunks are interleaved, and there alone; with two stages it must.

@@ -333,6 +333,17 @@ static void check_rest(Import& in, const MegatronDefaults& defaults) {
         in.refused.push_back(Text(refusal("layers")).with("layers", layers + extra).with("stages", stages));
 }
 
+// Where nothing is said, Megatron-Core takes groups of as many micro-batches as there are stages, and stops where these do not hold all.
+static void read_group(Import& in) {
+    if (in.job.contains("virtual_stage_group") || in.hangs("virtual_stage_group")) return;
+    const auto of = [&](const char* field) { return in.hangs(field) ? 0 : in.job.value(field, std::int64_t{0}); };
+    const std::int64_t stages = of("pipeline_parallel"), at_once = of("micro_batch"), gpus = of("gpus");
+    const std::int64_t split = stages * of("tensor_parallel") * of("context_parallel");
+    if (of("virtual_stages") < 2 || stages < 2 || at_once < 1 || split < 1 || split > gpus || gpus % split != 0) return;
+    const std::int64_t micro_batches = of("global_batch") / at_once / (gpus / split);
+    if (micro_batches > 0 && micro_batches % stages != 0) in.job["virtual_stage_group"] = stages;
+}
+
 void read_megatron(Import& in, const MegatronDefaults& defaults) {
     translate_forks(in);
     for (const auto& [key, field] : kMegatronKeys) {
@@ -371,6 +382,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     read_optimizer(in, defaults);
     read_kernels(in, defaults);
     read_batch(in, defaults);
+    read_group(in);
     check_rest(in, defaults);
     mark_without_number(in);
     // Of no effect there (1434, 1024).

@@ -88,7 +88,8 @@ void write_stages(Overrides& to) {
     const LayoutPointer layout = listed_layout(to.model, p);
     to.set("pipeline_model_parallel_layout", layout ? Json(layout_text(*layout)) : Json());
     to.set("virtual_pipeline_model_parallel_size", !layout && p.virtual_stages > 1 ? Json(p.virtual_stages) : Json());
-    if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel) to.key("virtual_stage_group");
+    if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel)
+        to.set(key_of(kMegatronKeys, "virtual_stage_group"), p.group_of_micro_batches());
     if (p.virtual_stages > 1)
         to.set("overlap_p2p_comm", p.overlaps_sends());
     else if (p.overlaps_sends())

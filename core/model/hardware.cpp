@@ -30,6 +30,10 @@ static Architecture architecture(const Json& profile, Problems& problems) {
     return Architecture::hopper;
 }
 
+static Topology topology(std::string_view name) {
+    return name == "mesh" ? Topology::mesh : name == "bridge" ? Topology::bridges : Topology::one_switch;
+}
+
 Gpu read_gpu(const Json& profile, Problems& problems) {
     Gpu gpu;
     gpu.architecture = architecture(profile, problems);
@@ -43,7 +47,7 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.pcie_byte_per_s = number(profile, "pcie_gbyte_per_s", false, problems) * kGiga;
     gpu.c2c_byte_per_s = number(profile, "c2c_gbyte_per_s", false, problems) * kGiga;
     gpu.link_byte_per_s = number(profile, "link_gbyte_per_s", true, problems) * kGiga;
-    gpu.has_switch = profile.value("topology", "switch") == "switch";
+    gpu.topology = topology(profile.value("topology", "switch"));
     gpu.streaming_multiprocessors = static_cast<std::int64_t>(number(profile, "streaming_multiprocessors", true, problems));
     gpu.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
     gpu.board_watts = number(profile, "board_watts", false, problems);
@@ -67,6 +71,7 @@ Gpu own_gpu(const Gpu& base, std::string_view name, const OwnNumbers& numbers) {
     set(gpu.link_byte_per_s, numbers.link, kGiga);
     set(gpu.network_byte_per_s, numbers.network, kGiga);
     set(gpu.pcie_byte_per_s, numbers.pcie, kGiga);
+    if (numbers.link != kAutoNumber && gpu.topology == Topology::bridges) gpu.topology = Topology::one_switch;  // one number for all
     if (numbers.pcie != kAutoNumber) gpu.c2c_byte_per_s = 0;  // another card's host is not on its board
     set(gpu.board_watts, numbers.watts, 1);
     set(gpu.usd_per_hour, numbers.price, 1);
@@ -85,7 +90,7 @@ Cluster read_cluster(const Json& profile, Problems& problems) {
     cluster.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
     cluster.nics_per_node = static_cast<std::int64_t>(number(profile, "nics_per_node", true, problems));
     cluster.nic_byte_per_s = number(profile, "nic_gbit_per_s", true, problems) * kGiga / kBitsPerByte;
-    cluster.has_switch = text(profile, "topology", problems) == "switch";
+    cluster.topology = topology(text(profile, "topology", problems));
     if (const auto site = profile.find("site"); site != profile.end() && site->is_object())
         cluster.site = {number(*site, "network_share", true, problems), number(*site, "send_share", true, problems),
                         number(*site, "fixed_s", true, problems), number(*site, "stall_s", true, problems)};

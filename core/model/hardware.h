@@ -12,6 +12,13 @@ namespace fourfold {
 
 enum class Architecture { ampere, hopper, blackwell, blackwell_ultra, cdna3, cdna4, ada };
 
+// How the GPUs of a node are joined. In the order of the names in profiles: "switch", "mesh", "bridge".
+enum class Topology : std::uint8_t {
+    one_switch,  // any pair at the link's full speed; or all over PCIe
+    mesh,        // the link is split among the peers
+    bridges      // each joins two neighbours at the link's speed; what more GPUs send goes over PCIe
+};
+
 struct Gpu {
     std::string id, label;  // id "": a card of the request's own
     std::string base;       // id of the card in the catalogue whose numbers and measured shares hold; of those cards their own
@@ -21,10 +28,10 @@ struct Gpu {
     double fp16_flop_per_s = 0;  // dense
     double fp8_flop_per_s = 0;   // dense; 0 = the card has none
     double hbm_byte_per_s = 0;
-    double pcie_byte_per_s = 0;     // to the host, one direction; 0 = not said
-    double c2c_byte_per_s = 0;      // to the host on the same board (NVLink-C2C), one direction; 0 = none: then over PCIe
-    double link_byte_per_s = 0;     // to the other GPUs of the node, one direction
-    bool has_switch = true;         // any pair of GPUs of a node at full link speed; otherwise the links are split among the peers
+    double pcie_byte_per_s = 0;  // to the host, one direction; 0 = not said
+    double c2c_byte_per_s = 0;   // to the host on the same board (NVLink-C2C), one direction; 0 = none: then over PCIe
+    double link_byte_per_s = 0;  // to the other GPUs of the node, one direction
+    Topology topology = Topology::one_switch;
     double network_byte_per_s = 0;  // to the other nodes, one direction, whatever the cluster; 0 = as the cluster, or what is usual
     std::int64_t streaming_multiprocessors = 0;
     std::int64_t gpus_per_node = 8;  // usual number
@@ -77,7 +84,7 @@ struct Cluster {
     std::int64_t gpus_per_node = 8;
     std::int64_t nics_per_node = 0;
     double nic_byte_per_s = 0;  // each, one direction
-    bool has_switch = true;     // any pair of GPUs of a node at full link speed; otherwise the links are split among the peers
+    Topology topology = Topology::one_switch;
     std::optional<Site> site;
     Json profile;
 };

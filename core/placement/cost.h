@@ -10,14 +10,17 @@ namespace fourfold {
 // A placement: unit at position k; units from shape.positions on are spare.
 using Placement = std::vector<std::uint32_t>;
 
-// Traffic of one kind between copies of the model: seconds = max(inside, across * x) + fixed, x = seconds per byte of the slowest link of
-// the ring; of these, up to `hides` run under other work and are felt to the share `exposed`; `extra` more of all of them.
+// Traffic of one kind between copies of the model: seconds = max(inside, across * x) + fixed, and the same between copies of shards (HSDP),
+// x = seconds per byte of the slowest link of the ring; of these, up to `hides` run under other work and are felt to the share `exposed`;
+// `extra` more of all of them.
 struct DataLeg {
-    double inside = 0, across = 0, fixed = 0, hides = 0, exposed = 1, extra = 0, times = 1;
+    double inside = 0, across = 0, replicas_inside = 0, replicas_across = 0, fixed = 0, hides = 0, exposed = 1, extra = 0, times = 1;
     double seconds(double x) const {
-        const double all = (across * x > inside ? across * x : inside) + fixed, hidden = all < hides ? all : hides;
+        const double all = slower(inside, across * x) + slower(replicas_inside, replicas_across * x) + fixed,
+                     hidden = all < hides ? all : hides;
         return times * (all - hidden + exposed * hidden + extra * all);
     }
+    static double slower(double a, double b) { return a > b ? a : b; }
 };
 
 struct PlacementRing {

@@ -124,7 +124,8 @@ void add_hops(const Job& job, const Plan& plan, const Links& links, const Measur
         for (std::size_t b = 0; b < a; ++b) shape.hop[a * n + b] = shape.hop[b * n + a] = one_way(a, b) + one_way(b, a);
 }
 
-// The data traffic of the step time, for every stage.
+// The data traffic of the step time, for every stage. Copies of shards (HSDP) are parts of one ring here: its slowest link counts for what
+// goes inside a copy and between copies alike.
 void add_data(const Job& job, const Plan& p, const Measured& measured, const LayerTimes& layers, const StepTime<double>& step,
               PlacementShape& shape) {
     const Stages stages(job.model, p);
@@ -138,10 +139,14 @@ void add_data(const Job& job, const Plan& p, const Measured& measured, const Lay
             const double bytes = (sent.reductions * gradient_bytes(p) + sent.gatherings * kWeightBytes) * parameters +
                                  (gathers_frozen(p) ? sent.gatherings * frozen : 0);
             const DataCollective parts = data_collective_parts(p, measured.machine, measured.timing, bytes);
+            const DataCollective replicas =
+                replica_collective_parts(p, measured.machine, measured.timing, sent.reductions * gradient_bytes(p) * parameters);
             const double buckets = parts.across > 0 ? bucket_seconds(Cost<double>(measured.machine, measured.timing), sent, parameters) : 0;
             legs.push_back({.inside = parts.inside,
                             .across = parts.across,
-                            .fixed = steady(collectives * parts.fixed + buckets),
+                            .replicas_inside = replicas.inside,
+                            .replicas_across = replicas.across,
+                            .fixed = steady(collectives * parts.fixed + sent.reductions * replicas.fixed + buckets),
                             .hides = sent.overlaps ? steady(sent.in_forward ? step.forward : step.backward) : 0,
                             .exposed = measured.timing.data_exposed,
                             .extra = sent.has_last_bucket ? kLastBucket.value : 0,

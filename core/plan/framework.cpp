@@ -150,6 +150,16 @@ bool Plan::overlaps_sends() const {
     return row_of(framework).overlaps_sends && row_of(running_schedule()).turns;
 }
 
+std::int64_t Plan::group_of_micro_batches() const {
+    if (virtual_stage_group != kAuto) return virtual_stage_group;
+    const std::int64_t stages = pipeline_parallel;
+    if (virtual_stages == 1 || !row_of(framework).any_group) return stages;
+    const std::int64_t all = micro_batches();
+    for (std::int64_t group = stages; group <= all; ++group)
+        if (row_of(schedule_kind()).takes(stages, all, group)) return group;
+    return stages;
+}
+
 bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual) {
     return p.*asked == Habit::automatic ? row_of(p.framework).habits.*usual : p.*asked == Habit::on;
 }

@@ -95,9 +95,9 @@ struct Plan {
     std::int64_t tensor_columns = 1;  // the other way in which matrices are split, beside TP (a grid: arXiv 2305.13525)
     std::int64_t context_parallel = kAuto;
     std::int64_t pipeline_parallel = kAuto;
-    std::int64_t micro_batch = kAuto;          // sequences that pass through a GPU at once
-    std::int64_t virtual_stages = 1;           // model chunks per GPU in the interleaved schedule
-    std::int64_t virtual_stage_group = kAuto;  // micro-batches that pass through a chunk before the next chunk's turn; kAuto = PP
+    std::int64_t micro_batch = kAuto;                            // sequences that pass through a GPU at once
+    std::int64_t virtual_stages = 1;                             // model chunks per GPU in the interleaved schedule
+    std::int64_t virtual_stage_group = kAuto;                    // micro-batches that pass through a chunk before the next chunk's turn
     std::int64_t first_stage_layers = 0, last_stage_layers = 0;  // 0 = as many as the other stages
     std::int64_t expert_parallel = 1;                            // a request that does not set it means "auto" (job.h)
     std::int64_t expert_tensor_parallel = 1;
@@ -176,7 +176,9 @@ struct Plan {
     std::int64_t model_parallel() const { return tensor_grid() * context_parallel * pipeline_parallel; }
     std::int64_t data_parallel() const { return gpus / model_parallel(); }
     std::int64_t chunks() const { return pipeline_parallel * virtual_stages; }  // of the whole pipeline
-    std::int64_t group_of_micro_batches() const { return virtual_stage_group == kAuto ? pipeline_parallel : virtual_stage_group; }
+    // kAuto: as many as there are stages; where groups of these do not hold the micro-batches, the fewest that do, if the framework has
+    // such.
+    std::int64_t group_of_micro_batches() const;
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
     // What passes through a pipeline one after the other, in one direction: micro-batches, or their slices.
     std::int64_t units() const { return micro_batches_per_direction() * token_slices; }

@@ -84,8 +84,8 @@ bool check_batch_rules(const Model&, const Plan& p, Require&& require) {
 // Whether so many micro-batches can be interleaved. Megatron-Core from 0.11 on works in groups (microbatch_group_size_per_virtual_
 // pipeline_stage, at least PP): the last group may be smaller, but not smaller than PP (core/pipeline_parallel/schedules.py, the checks at
 // the beginning of forward_backward_pipelining_with_interleaving). Others need a multiple of PP.
-inline bool interleaves(const Plan& p, std::int64_t micro_batches) {
-    const std::int64_t stages = p.pipeline_parallel, group = p.group_of_micro_batches();
+inline bool interleaves(const Plan& p) {
+    const std::int64_t stages = p.pipeline_parallel, micro_batches = p.micro_batches(), group = p.group_of_micro_batches();
     if (!row_of(p.framework).any_group) return group == stages && micro_batches % stages == 0;
     return row_of(p.schedule_kind()).takes(stages, micro_batches, group);
 }
@@ -115,7 +115,7 @@ template <class Require>
 bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {
     const std::int64_t m = p.micro_batches();
     const ScheduleRow& row = row_of(p.schedule_kind());
-    return require(Rule::interleaving_needs_batches, !row.turns || interleaves(p, m)) &&
+    return require(Rule::interleaving_needs_batches, !row.turns || interleaves(p)) &&
            require(Rule::schedule_needs_batches, row.turns || row.takes(p.pipeline_parallel, m, p.group_of_micro_batches()));
 }
 template <class Require>

@@ -43,10 +43,11 @@ class ContextTraffic : TimeSymbols<N> {
         using std::min;
         const N c = L::c();
         const N bytes = 4 * M_ * kv_heads() * L::d();
-        const N step = seconds(
-            "K_1", "ring_step",
-            crosses_nodes() ? on_.network_latency() + bytes * min(T::grid(), on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
-                            : on_.of(&Timing::ring_latency) + bytes / on_.ring_link_rate());
+        const N step =
+            seconds("K_1", "ring_step",
+                    crosses_nodes()
+                        ? on_.network_latency() + bytes * min(T::grid(), on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
+                        : on_.of(&Timing::ring_latency) + bytes / on_.ring_link_rate(as_double(p_.context_parallel * p_.tensor_grid())));
         const N rescaling = seconds(
             "K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * L::a() * L::d() / (t_ * on_.memory()));
         const auto around = [&](const N& transfer, const N& hidden) {
@@ -75,11 +76,11 @@ class ContextTraffic : TimeSymbols<N> {
         constexpr double kSwaps = 4;
         const N c = L::c(), bytes = named<N>({"Z_s", "swapped_bytes", "bytes"}, 2 * M_ * swapped_values());
         const N share = on_.of(kAllToAllShare);
-        if (!crosses_nodes()) return kSwaps * on_.of(&Timing::link_latency) + bytes * (c - 1) / (c * on_.link_rate(share, c * t_));
+        if (!crosses_nodes()) return kSwaps * on_.of(&Timing::link_latency) + bytes * (c - 1) / (c * on_.share_of_link(share, c * t_));
         // what goes to other nodes shares a node's network with the other GPUs' swaps
         const N nodes = named<N>({"n_c", "context_nodes", ""}, c * T::grid() / on_.gpus_per_node());
         const N across = bytes * (nodes - 1) / nodes * on_.gpus_per_node() / on_.network_rate(share);
-        const N inside = bytes / (nodes * on_.link_rate(share, on_.gpus_per_node()));
+        const N inside = bytes / (nodes * on_.share_of_link(share, on_.gpus_per_node()));
         return kSwaps * on_.network_latency() + max(across, inside);
     }
 };

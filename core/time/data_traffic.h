@@ -1,13 +1,16 @@
 // The traffic between GPUs that hold the same weights: they add up gradients and hand out weights. Here alone is said what they send, for
 // the step time and for placements on measured links.
 //   S. Li et al.: PyTorch Distributed, arXiv 2006.15704, section 3.2.3: gradients are added up bucket by bucket
-//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054, section 7;  Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277, section 3
+//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054, section 7;  Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277, section 3, of which 3.2.2 is
+//   on copies of shards (HSDP): gradients are shared out within a copy, then each share is added up among the copies
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
-#include "time/transfers.h"
+#include "plan/shares.h"
+#include "time/rank_group.h"
 
 namespace fourfold {
 
@@ -43,20 +46,14 @@ N bucket_seconds(const Cost<N>& on, const DataMessages& messages, const N& param
     return value_of(latency) == 0 || messages.reductions < 2 ? N(0.0) : latency * kWeightBytes * parameters / on.of(kBucket);
 }
 
-// A collective of `bytes` per GPU, taken apart: max(inside, across / rate) + fixed seconds, where the rate is what a node reaches, byte/s.
-struct DataCollective {
-    double inside = 0;        // seconds in a node
-    double inside_bytes = 0;  // that a GPU sends in its node
-    double across = 0;        // bytes that a node sends
-    double fixed = 0;         // seconds
-};
+inline constexpr double kAllReduce = 2;  // collectives: a reduction to shares, and a gathering of them
 
 template <class N>
 class DataTraffic {
  public:
     DataTraffic(const Plan& plan, const Machine& machine, const Cost<N>& cost) : p_(plan), hw_(machine), on_(cost) {}  // keeps references
 
-    const N& ranks() const { return ranks_; }  // that hold the same parameters
+    const N& sharers() const { return shards_.ranks(); }  // GPUs that share one copy of what ZeRO shares out; without it, all that hold one
 
     // Seconds that no pass hides, with so many parameters that learn on each GPU, and bytes of frozen ones; the passes are those of one
     // micro-batch.
@@ -65,63 +62,70 @@ class DataTraffic {
         N& of(Sent when) { return when == Sent::once ? once : when == Sent::every_micro_batch ? every_micro_batch : but_with_the_last; }
     };
     Exposed exposed(const N& parameters, const N& frozen, const N& forward, const N& backward) const {
-        const N once = collective(gradient_bytes(p_) * parameters);
+        const N gradients = gradient_bytes(p_) * parameters, once = shards_.seconds(gradients);
         N gathered = kWeightBytes * parameters;
         if (gathers_frozen(p_)) add(gathered, frozen);
         Exposed result;
         for (const DataMessages& messages : data_messages(p_)) {
             N& sum = result.of(messages.when);
             N traffic = 0.0;
-            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", collective(gathered)));
+            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", shards_.seconds(gathered)));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
-            if (value_of(copies_.nodes) > 1) add(traffic, bucket_seconds(on_, messages, parameters));
+            if (messages.reductions > 0 && replicas_) add(traffic, seconds("X_R", "replica_reduction", between_replicas(gradients)));
+            if (shards_.crosses_nodes()) add(traffic, bucket_seconds(on_, messages, parameters));
             add(sum, not_hidden(messages, traffic, messages.in_forward ? forward : backward));
             if (messages.has_last_bucket) add(sum, traffic * on_.of(kLastBucket));
         }
         return result;
     }
 
-    DataCollective parts(double bytes) const requires std::is_same_v<N, double> {
-        if (ranks_ <= 1) return {};
-        DataCollective parts{.fixed = copies_.latency};
-        if (copies_.near > 1) parts.inside_bytes = sent_inside(bytes), parts.inside = inside(bytes);
-        if (copies_.nodes > 1) parts.across = sent_across(bytes);
+    // Of one collective among those that share a copy; and of adding up such a reduction's shares among the copies (HSDP).
+    DataCollective parts(double bytes) const requires std::is_same_v<N, double> { return shards_.parts(bytes); }
+    DataCollective replica_parts(double bytes) const requires std::is_same_v<N, double> {
+        if (!replicas_) return {};
+        DataCollective parts = replicas_->parts(bytes / sharers());
+        for (double DataCollective::*of :
+             {&DataCollective::inside, &DataCollective::inside_bytes, &DataCollective::across, &DataCollective::fixed})
+            parts.*of *= kAllReduce;
         return parts;
     }
 
  private:
-    struct Copies {
-        N near, nodes, sharing, latency;
-    };
     static N number(const char* letter, const char* meaning, const char* unit, double value) {
         return quantity<N>({letter, meaning, unit}, value);
     }
     static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
     static double as_double(std::int64_t value) { return static_cast<double>(value); }
 
-    Copies copies() const {
-        using std::log2, std::max;
-        const double ranks = value_of(ranks_), node = as_double(hw_.gpus_per_node);
+    double node() const { return as_double(hw_.gpus_per_node); }
+    double replicas() const { return p_.shards_optimizer() ? as_double(p_.shard_replicas) : 1; }
+    N all_copies() const {
+        return number("D", p_.weight_copies() == 1 ? "weight_copies" : "weight_copies_both_ways", "gpus",
+                      as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
+    }
+    RankGroup<N> shards() const {
+        N ranks = all_copies();
+        const double all = value_of(ranks);
+        if (replicas() > 1) ranks = named<N>({"D_s", "shard_ranks", "gpus"}, ranks / number("R", "shard_replicas", "", replicas()));
         // the other direction's copy lies on another stage: within the node only where the node holds the whole pipeline
-        const double near_ranks = as_double(p_.gpus) > node ? ranks / as_double(p_.weight_copies()) : ranks;
-        const double within = std::max(1.0, std::min(near_ranks, std::floor(node / as_double(p_.tensor_grid()))));
-        const double sharing = std::max(1.0, node / within);  // counts where copies lie in several nodes alone, all of them full
-        const N near = number("D_n", "copies_in_node", "gpus", within);
-        const N nodes = named<N>({"D_m", "copy_nodes", ""}, ranks_ / near);
-        return {near, nodes, number("D_g", "groups_per_node", "", sharing),
-                on_.of(kDataLatencies) * on_.network_latency() * log2(max(N(2.0), nodes))};
+        const double near_ranks = as_double(p_.gpus) > node() ? all / as_double(p_.weight_copies()) : all;
+        const double within =
+            std::max(1.0, std::min(std::min(value_of(ranks), near_ranks), std::floor(node() / as_double(p_.tensor_grid()))));
+        // groups share a node's network where copies lie in several nodes alone, all of them full
+        return {on_,    {{"D_n", "copies_in_node", "gpus"}, {"D_m", "copy_nodes", ""}, {"D_g", "groups_per_node", ""}},
+                ranks,  as_double(p_.tensor_grid()),
+                within, node()};
     }
-    N sent_inside(const N& bytes) const { return bytes * (copies_.near - 1) / copies_.near; }
-    N inside(const N& bytes) const { return sent_inside(bytes) / on_.link_rate(copies_.near); }
-    N sent_across(const N& bytes) const { return bytes * copies_.sharing * (copies_.nodes - 1) / copies_.nodes; }
-    N collective(const N& bytes) const {
-        using std::max;
-        if (value_of(ranks_) <= 1) return 0.0;
-        N near = 0.0, far = 0.0;
-        if (value_of(copies_.near) > 1) near = inside(bytes);
-        if (value_of(copies_.nodes) > 1) far = sent_across(bytes) / on_.network_rate();
-        return (value_of(near) == 0 ? far : value_of(far) == 0 ? near : max(near, far)) + copies_.latency;
+    // GPUs with the same share of different copies: as far from each other as one copy reaches.
+    std::optional<RankGroup<N>> of_replicas() const {
+        if (replicas() == 1) return {};
+        const double reach = as_double(p_.tensor_grid()) * value_of(sharers()) / as_double(p_.weight_copies());
+        const double within = std::max(1.0, std::min(replicas(), std::floor(node() / reach)));
+        return RankGroup<N>(on_, {{"R_n", "replicas_in_node", "gpus"}, {"R_m", "replica_nodes", ""}, {"R_g", "groups_per_node", ""}},
+                            number("R", "shard_replicas", "", replicas()), reach, within, node());
     }
+    // Each GPU adds up its share with those of the other copies: an all-reduce.
+    N between_replicas(const N& gradients) const { return kAllReduce * replicas_->seconds(gradients / sharers()); }
     N not_hidden(const DataMessages& messages, const N& traffic, const N& work) const {
         using std::min;
         if (!messages.overlaps || value_of(traffic) == 0) return traffic;
@@ -136,9 +140,8 @@ class DataTraffic {
     const Plan& p_;
     const Machine& hw_;
     const Cost<N>& on_;
-    const N ranks_ = number("D", p_.weight_copies() == 1 ? "weight_copies" : "weight_copies_both_ways", "gpus",
-                            as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
-    const Copies copies_ = copies();
+    const RankGroup<N> shards_ = shards();
+    const std::optional<RankGroup<N>> replicas_ = of_replicas();
 };
 
 }  // namespace fourfold

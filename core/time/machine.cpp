@@ -49,7 +49,7 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.nvme = plan.nvme_rate * kGbyte;
     m.processors = static_cast<double>(gpu.streaming_multiprocessors);
     m.gpus_per_node = plan.gpus_per_node;
-    m.has_switch = gpu.has_switch && (cluster == nullptr || cluster->has_switch);
+    m.topology = gpu.topology != Topology::one_switch || cluster == nullptr ? gpu.topology : cluster->topology;
     const double adapter = gpu.network_byte_per_s > 0 ? gpu.network_byte_per_s : usual_adapter(gpu.architecture);
     m.node = cluster == nullptr || gpu.network_byte_per_s > 0 ? adapter * static_cast<double>(plan.gpus_per_node)
                                                               : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);

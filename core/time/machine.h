@@ -21,7 +21,7 @@ struct Machine {
     double measured_link = 0, measured_node = 0, measured_latency = 0;
     double processors = 0;  // streaming multiprocessors
     std::int64_t gpus_per_node = 8;
-    bool has_switch = true;
+    Topology topology = Topology::one_switch;
     bool beside_grace = false;         // the host's CPU is NVIDIA's Grace, to which alone NVLink-C2C goes
     const char* peak_format = "bf16";  // of which number format `peak` is
     bool multiplies_in_8_bits = false;

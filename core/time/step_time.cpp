@@ -51,7 +51,7 @@ class StepCost : TimeSymbols<N> {
     }
     N transfer_inside() const {
         const N bytes = 2 * M_ * h_ / t_;
-        return on_.of(&Timing::link_latency) + bytes / on_.send_link_rate();
+        return on_.of(&Timing::link_latency) + bytes / on_.send_link_rate(as_double(p_.gpus));
     }
     // Seconds from hand to hand between two stages.
     N transfer() const {
@@ -268,11 +268,11 @@ class StepCost : TimeSymbols<N> {
         const DataTraffic<N> data(p_, hw_, on_);
         auto [once, often, but_last] = data.exposed(parameters, weights_.frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
         const bool gathers = p_.zero == Zero::weights;
-        if (p_.shards_optimizer()) add(gathers ? often : once, one_after_the_other(data.ranks()));
+        if (p_.shards_optimizer()) add(gathers ? often : once, one_after_the_other(data.sharers()));
         item(TimeItem::data_traffic) = once;
         item(TimeItem::weight_traffic) = sends_every_micro_batch(p_) ? micro_batches_ * often : N(0.0);
         if (value_of(but_last) > 0) add(item(TimeItem::weight_traffic), (micro_batches_ - 1) * but_last);
-        item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.ranks());
+        item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.sharers());
         item(TimeItem::host_optimizer) = 0.0;
         if (p_.optimizer_offload > 0)
             item(TimeItem::host_optimizer) =
@@ -342,6 +342,10 @@ double transfer_seconds_inside(const Model& model, const Plan& plan, const Machi
 DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
     const Cost<double> cost(machine, timing);
     return DataTraffic<double>(plan, machine, cost).parts(bytes);
+}
+DataCollective replica_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
+    const Cost<double> cost(machine, timing);
+    return DataTraffic<double>(plan, machine, cost).replica_parts(bytes);
 }
 double stage_frozen_bytes(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                           const Stage& stage) {

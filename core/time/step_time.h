@@ -89,6 +89,8 @@ double transfer_seconds(const Model& model, const Plan& plan, const Machine& mac
 double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
 // ---- the terms that a placement on measured links takes apart (placement/model.h); step_time adds up the same ones
 DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
+// Of adding up, among the copies of shards (HSDP), what a reduction of so many bytes has left on each GPU.
+DataCollective replica_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
 // Of a stage on one GPU: parameters that learn; bytes of those that do not.
 double stage_frozen_bytes(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                           const Stage& stage);

@@ -21,11 +21,11 @@ class TokenExchange : TimeSymbols<N> {
         const N share = on_.of(fw_.sends_once ? kDeepEpShare : kAllToAllShare);
         if (value_of(members) <= as_double(hw_.gpus_per_node)) {
             const N moved = bytes * (members - 1) / members;
-            return on_.of(&Timing::link_latency) + moved / on_.link_rate(share, members);
+            return on_.of(&Timing::link_latency) + moved / on_.share_of_link(share, members);
         }
         const N crossing_part = number("x_n", "copies_between_nodes", "", crossing(value_of(members) / as_double(hw_.gpus_per_node)));
         const N across = bytes * crossing_part * on_.gpus_per_node() / on_.network_rate(share);
-        const N inside = bytes / on_.link_rate(share, on_.gpus_per_node());
+        const N inside = bytes / on_.share_of_link(share, on_.gpus_per_node());
         return on_.network_latency() * log2(members) + max(across, inside);
     }
 

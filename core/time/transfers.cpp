@@ -40,18 +40,18 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const 
 }
 
 template <class N>
-N Cost<N>::collective(const N& bytes, const N& members) const {
+N Cost<N>::collective(const N& bytes, const N& members, double reach) const {
     using std::log2;
     if (value_of(members) <= 1) return 0.0;
     const N moved = bytes * (members - 1) / members;
-    return value_of(members) <= static_cast<double>(machine_.gpus_per_node) ? of(&Timing::link_latency) + moved / link_rate(members)
+    return value_of(members) <= static_cast<double>(machine_.gpus_per_node) ? of(&Timing::link_latency) + moved / link_rate(members, reach)
                                                                             : spanning(members) + moved / spanning_rate();
 }
 
 template <class N>
 N Cost<N>::strided_collective(const N& bytes, const N& members, const N& stride) const {
     const double node = static_cast<double>(machine_.gpus_per_node), all = value_of(members);
-    if (all <= 1 || all * value_of(stride) <= node) return collective(bytes, members);
+    if (all <= 1 || all * value_of(stride) <= node) return collective(bytes, members, all * value_of(stride));
     const double within = std::max(1.0, std::floor(node / value_of(stride)));
     const N groups = quantity<N>({"t_g", "column_groups_in_node", ""}, node / within);
     return spanning(members) + bytes * (members - 1) / members * groups / network_rate();

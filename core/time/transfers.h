@@ -34,23 +34,26 @@ class Cost {
     // What the reader measured stands for the nominal rate times the share of it that collectives usually reach: neither a site's nor a
     // framework's share, nor a calibrated one, counts then. What reaches another share than collectives keeps its ratio to them, up to
     // the nominal rate.
-    // Of a GPU in a collective of so many within its node.
-    N link_rate(const N& members) const {
+    // Of a GPU in a collective of so many within its node, from the first to the last of which are `reach` GPUs.
+    N link_rate(const N& members) const { return link_rate(members, value_of(members)); }
+    N link_rate(const N& members, double reach) const {
         return machine_.measured_link > 0 ? ring_of(&Machine::measured_link, members)
-                                          : of(&Timing::link) * ring_of(&Machine::link, members);
+                                          : of(&Timing::link) * ring_of(nominal_link(reach), members);
     }
-    N link_rate(const N& share, const N& members) const {  // a share of that
+    N share_of_link(const N& share, const N& members) const {  // a share of that
         return machine_.measured_link > 0 ? share * ring_of(&Machine::measured_link, members)
-                                          : share * of(&Timing::link) * ring_of(&Machine::link, members);
+                                          : share * of(&Timing::link) * ring_of(nominal_link(value_of(members)), members);
     }
-    // Between two GPUs of a node: of a send, and of a ring's step.
-    N send_link_rate() const {
+    // Between two GPUs of a node: of a send in a pipeline of so many GPUs, and of the step of a ring that reaches so far.
+    N send_link_rate(double reach) const {
         const N share = of(kSendRate);
-        return machine_.measured_link > 0 ? share * pair_of(&Machine::measured_link) : share * of(&Timing::link) * pair_of(&Machine::link);
+        return machine_.measured_link > 0 ? share * pair_of(&Machine::measured_link)
+                                          : share * of(&Timing::link) * pair_of(nominal_link(reach));
     }
-    N ring_link_rate() const {
+    N ring_link_rate(double reach) const {
         const N share = of(&Timing::ring_link);
-        return machine_.measured_link > 0 ? share / of(&Timing::link) * pair_of(&Machine::measured_link) : share * pair_of(&Machine::link);
+        return machine_.measured_link > 0 ? share / of(&Timing::link) * pair_of(&Machine::measured_link)
+                                          : share * pair_of(nominal_link(reach));
     }
     // Of a node in a collective over several; a share of that; and of messages with a share of their own.
     N network_rate() const { return machine_.measured_node > 0 ? of(&Machine::measured_node) : of(&Timing::network) * of(&Machine::node); }
@@ -78,17 +81,22 @@ class Cost {
     }
 
     // An all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
-    N collective(const N& bytes, const N& members) const;
+    N collective(const N& bytes, const N& members) const { return collective(bytes, members, value_of(members)); }
     N spanning(const N& members) const;  // its latency in several nodes
     // The same among `members` GPUs that lie `stride` apart, with as many such groups side by side: they share a node's network.
     N strided_collective(const N& bytes, const N& members, const N& stride) const;
 
  private:
+    N collective(const N& bytes, const N& members, double reach) const;
+    // A bridge joins two neighbours; in what reaches further, the slowest hop goes over PCIe, as to the host.
+    double Machine::*nominal_link(double reach) const {
+        return machine_.topology == Topology::bridges && reach > 2 ? &Machine::host : &Machine::link;
+    }
     // Of the link between two GPUs of a node; and of one GPU's links in a ring of so many: without a switch only those to its members
     // count.
-    N pair_of(double Machine::*link) const { return machine_.has_switch ? of(link) : of(link) / (gpus_per_node() - 1); }
+    N pair_of(double Machine::*link) const { return machine_.topology != Topology::mesh ? of(link) : of(link) / (gpus_per_node() - 1); }
     N ring_of(double Machine::*link, const N& members) const {
-        const bool whole = machine_.has_switch || value_of(members) >= static_cast<double>(machine_.gpus_per_node);
+        const bool whole = machine_.topology != Topology::mesh || value_of(members) >= static_cast<double>(machine_.gpus_per_node);
         return whole ? of(link) : of(link) * (members - 1) / (gpus_per_node() - 1);
     }
     template <class Numbers>

@@ -164,7 +164,7 @@ TEST_CASE("clusters are made of GPUs that are here") {
         CHECK(is_between(cluster.nic_byte_per_s, 1e9, 1e12));
         const Json topology = at(cluster.profile, "topology");
         CHECK((topology == "switch" || topology == "mesh"));
-        CHECK(cluster.has_switch == (topology == "switch"));
+        CHECK((cluster.topology == Topology::one_switch) == (topology == "switch"));
     }
 }
 

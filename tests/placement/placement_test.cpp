@@ -80,6 +80,10 @@ constexpr const char* kPlans[] = {
         "time_factor": 1.2, "cluster": "dgx-h100"})",
     R"({"model": "llama-3.1-8b", "gpus": 64, "framework": "pytorch", "zero": "weights", "tensor_parallel": 1, "context_parallel": 1,
         "pipeline_parallel": 1, "micro_batch": 1})",
+    R"({"model": "llama-3.1-8b", "gpus": 64, "framework": "pytorch", "zero": "weights", "tensor_parallel": 1, "context_parallel": 1,
+        "pipeline_parallel": 1, "micro_batch": 1, "shard_replicas": 8})",
+    R"({"model": "llama-3.1-8b", "gpus": 64, "framework": "pytorch", "zero": "weights", "tensor_parallel": 2, "context_parallel": 1,
+        "pipeline_parallel": 1, "micro_batch": 1, "shard_replicas": 2})",
 };
 
 std::string bare_request(const PublishedCase& c, const char* more) {

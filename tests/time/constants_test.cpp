@@ -122,8 +122,8 @@ TEST_CASE("constants by hand: a host beside the GPU, adapters of its own, measur
     CHECK(machine_of(gpu, &cluster, plan).node == 4e10);  // the card's own
     gpu.network_byte_per_s = 0;
     CHECK(machine_of(gpu, &cluster, plan).node == 6e10);
-    gpu.has_switch = false;
-    CHECK_FALSE(machine_of(gpu, nullptr, plan).has_switch);
+    gpu.topology = Topology::mesh;
+    CHECK(machine_of(gpu, nullptr, plan).topology == Topology::mesh);
     plan.measured_intra = 300, plan.measured_inter = 50, plan.measured_latency = 1e-5;
     m = machine_of(gpu, nullptr, plan);
     CHECK(m.measured_link == 3e11);

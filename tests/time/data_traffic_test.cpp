@@ -42,6 +42,17 @@ TEST_CASE("copies by hand: inside a node and across") {
     CHECK(sent(c).fixed == near(3 * kLatency));
 }
 
+TEST_CASE("copies by hand: bridges join two neighbours") {
+    Case c = dense();
+    c.hw.topology = Topology::bridges;
+    c.plan.pipeline_parallel = 1, c.plan.gpus = 4;  // t = 2: two copies, whose GPUs lie two apart
+    CHECK(sent(c).inside == near(500 / (0.5 * 1e5)));
+    c.plan.tensor_parallel = 1, c.plan.gpus = 2;  // neighbours
+    CHECK(sent(c).inside == near(500 / 1e6));
+    c.plan.gpus = 4;
+    CHECK(sent(c).inside == near(750 / (0.5 * 1e5)));
+}
+
 TEST_CASE("copies by hand: a pipeline of two directions holds every layer twice") {
     Case c = dense();
     c.plan.schedule = ScheduleKind::dualpipe;  // four copies; the other direction's lie on the other stage, in the other node
@@ -85,6 +96,33 @@ TEST_CASE("copies by hand: seconds of a step") {
     CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * ((4 + 2 * 2) * P / 2 / 1e6 + 3 * kLatency)));
     c.plan.trained = TrainedPart::lora;  // frozen embedding and head of 2 bytes are gathered with what learns
     CHECK(exposed(c, TimeItem::weight_traffic) == near(4 * ((4 * 6'000 + 2 * (2 * 6'000 + 2 * 2 * 6'144.0)) / 2 / 1e6 + 3 * kLatency)));
+}
+
+TEST_CASE("copies by hand: shards in several copies (HSDP)") {
+    Case c = dense();
+    c.plan.tensor_parallel = 2, c.plan.pipeline_parallel = 1, c.plan.gpus = 8, c.plan.zero = Zero::weights;
+    c.plan.shard_replicas = 2;  // two nodes, a copy in each: two GPUs share it; each adds up its half with its peer in the other node
+    CHECK(sent(c).inside_bytes == 500);
+    CHECK(sent(c).across == 0);
+    DataCollective replicas = replica_collective_parts(c.plan, c.hw, c.k, 1'000);
+    CHECK(replicas.inside_bytes == 0);
+    CHECK(replicas.across ==
+          near(2 * 500 * 4 / 2.0));  // an all-reduce of half the bytes by four GPUs of a node, each with half of its shares
+    CHECK(replicas.fixed == near(2 * kLatency));
+    // 24 / (3 * 4) = 2 micro-batches: weights twice, gradients once and between the copies
+    const double P = 6'000 + 2 * 6'144;
+    CHECK(exposed(c, TimeItem::weight_traffic) ==
+          near(2 * ((4 + 2 * 2) * P / 2 / 1e6 + 3 * kLatency + 2 * (4 * P / 2 * 4 / 2 / (0.4 * 5e6) + kLatency))));
+    c.plan.zero = Zero::none;  // nothing is shared out: one all-reduce of all four
+    CHECK(sent(c).across == near(1'000 * 2 / 2.0));
+    CHECK(replica_collective_parts(c.plan, c.hw, c.k, 1'000).across == 0);
+    c.plan.zero = Zero::optimizer, c.plan.tensor_parallel = 1;  // copies of four GPUs, a node each
+    CHECK(sent(c).inside_bytes == 750);
+    c.plan.shard_replicas = 4;  // copies of two GPUs, two in a node
+    replicas = replica_collective_parts(c.plan, c.hw, c.k, 1'000);
+    CHECK(sent(c).inside_bytes == 500);
+    CHECK(replicas.inside_bytes == near(2 * 500 / 2.0));
+    CHECK(replicas.across == near(2 * 500 * 2 / 2.0));
 }
 
 TEST_CASE("copies by hand: gradients after every micro-batch, or once") {

@@ -78,11 +78,21 @@ TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switc
     CHECK(over.collective(6'000, 4) == on.collective(6'000, 4));
     CHECK(over.collective(6'000, 8) == near(2e-3 * 3 + 0.5 + 5'250 / (0.1 * 5e6)));
     CHECK(over.collective(6'000, 16) == near(2e-3 * 4 + 0.5 * 3 + 5'625 / (0.1 * 5e6)));
-    hw.has_switch = false;  // two of four GPUs: one of the three links of a GPU leads to the other
+    hw.topology = Topology::mesh;  // two of four GPUs: one of the three links of a GPU leads to the other
     CHECK(on.collective(6'000, 2) == near(1e-3 + 3'000 / (0.5 * 2e6 / 3)));
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 2e6)));
-    CHECK(on.ring_link_rate() == near(0.25 * 2e6 / 3));
-    CHECK(on.send_link_rate() == near(0.6 * 0.5 * 2e6 / 3));
+    CHECK(on.ring_link_rate(4) == near(0.25 * 2e6 / 3));
+    CHECK(on.send_link_rate(4) == near(0.6 * 0.5 * 2e6 / 3));
+    hw.topology = Topology::bridges;  // of two neighbours; what reaches further goes over PCIe, 1e5 bytes/s
+    CHECK(on.collective(6'000, 2) == near(1e-3 + 3'000 / (0.5 * 2e6)));
+    CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 1e5)));
+    CHECK(on.strided_collective(6'000, 2, 1) == near(1e-3 + 3'000 / (0.5 * 2e6)));
+    CHECK(on.strided_collective(6'000, 2, 2) == near(1e-3 + 3'000 / (0.5 * 1e5)));  // two, but no neighbours
+    CHECK(on.share_of_link(0.3, 4) == near(0.3 * 0.5 * 1e5));
+    CHECK(on.ring_link_rate(2) == near(0.25 * 2e6));
+    CHECK(on.ring_link_rate(4) == near(0.25 * 1e5));
+    CHECK(on.send_link_rate(2) == near(0.6 * 0.5 * 2e6));
+    CHECK(on.send_link_rate(4) == near(0.6 * 0.5 * 1e5));
 }
 
 TEST_CASE("by hand: a dense layer") {

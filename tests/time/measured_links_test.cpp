@@ -54,12 +54,12 @@ TEST_CASE("by hand: collectives at measured rates") {
     hw.measured_link = 5e5, hw.measured_node = 1e6, hw.measured_latency = 1e-3;
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / 5e5));      // neither 2e6 nor its half counts
     CHECK(on.collective(6'000, 8) == near(3 * 1e-3 + 5'250 / 1e6));  // three latencies
-    CHECK(on.send_link_rate() == near(0.6 * 5e5));
-    CHECK(on.ring_link_rate() == near(0.25 / 0.5 * 5e5));  // as much less than collectives as before
+    CHECK(on.send_link_rate(4) == near(0.6 * 5e5));
+    CHECK(on.ring_link_rate(4) == near(0.25 / 0.5 * 5e5));  // as much less than collectives as before
     CHECK(on.network_rate(&Timing::pipeline) == near(0.5 / 0.4 * 1e6));
     hw.measured_node = 4.5e6;  // 5.6e6 would be more than the node has
     CHECK(on.network_rate(&Timing::pipeline) == 5e6);
-    hw.has_switch = false;  // one of three links
+    hw.topology = Topology::mesh;  // one of three links
     CHECK(on.collective(6'000, 2) == near(1e-3 + 3'000 / (5e5 / 3)));
 }
 

@@ -186,7 +186,7 @@ TEST_CASE("by hand: what the profiles of GPU, cluster and plan make of the machi
     CHECK(m.peak == 3e14);
     CHECK(m.node == 8 * 25e9);  // an adapter of 200 Gbit/s per GPU
     CHECK(m.host == 32e9);      // PCIe Gen4 x16
-    CHECK(m.has_switch);
+    CHECK(m.topology == Topology::one_switch);
     plan.precision = Precision::fp16;
     CHECK(machine_of(gpu, nullptr, plan).peak == 2e14);
     plan.precision = Precision::fp8;
@@ -202,10 +202,14 @@ TEST_CASE("by hand: what the profiles of GPU, cluster and plan make of the machi
     plan.precision = Precision::fp8_weights;
     CHECK(machine_of(gpu, nullptr, plan).peak == 9e14);
     Cluster cluster;
-    cluster.nic_byte_per_s = 1e10, cluster.nics_per_node = 3, cluster.has_switch = false;
+    cluster.nic_byte_per_s = 1e10, cluster.nics_per_node = 3, cluster.topology = Topology::mesh;
     m = machine_of(gpu, &cluster, plan);
     CHECK(m.node == 3e10);
-    CHECK_FALSE(m.has_switch);
+    CHECK(m.topology == Topology::mesh);
+    gpu.topology = Topology::bridges;
+    CHECK(machine_of(gpu, nullptr, plan).topology == Topology::bridges);
+    cluster.topology = Topology::one_switch;  // the card's own way
+    CHECK(machine_of(gpu, &cluster, plan).topology == Topology::bridges);
 }
 
 TEST_CASE("the constants are those of the fit, GPU by GPU and site by site") {

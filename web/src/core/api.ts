@@ -366,7 +366,7 @@ export type Gpu = {
     streaming_multiprocessors: number;
     link: string;
     link_gbyte_per_s: number;
-    topology?: 'switch' | 'mesh';
+    topology?: 'switch' | 'mesh' | 'bridge';
     pcie_gbyte_per_s?: number;
     c2c_gbyte_per_s?: number;
     network_gbyte_per_s: number;
