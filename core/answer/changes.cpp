@@ -27,13 +27,8 @@ class Proposals {
         const Estimated& after = chosen->estimate;
         const double saved = now_.bytes - after.bytes;
         if (saved < kLeastSaved * space_.gpu.memory_bytes) return;
-        const double free = kNoTime * now_.seconds;
         insert_sorted(list, Change{difference(plan), std::move(label), std::move(touches), after, saved, after.seconds - now_.seconds},
-                      [free](const Change& a, const Change& b) {
-                          const bool a_free = a.lost_seconds <= free, b_free = b.lost_seconds <= free;
-                          if (a_free != b_free) return a_free;
-                          return a_free ? a.saved_bytes > b.saved_bytes : a.saved_bytes * b.lost_seconds > b.saved_bytes * a.lost_seconds;
-                      });
+                      [this](const Change& a, const Change& b) { return is_before(a, b); });
     }
     // The next larger value of a degree that keeps every rule, of those that a search tries.
     void grow(std::int64_t Plan::*degree, std::int64_t most, const char* label, const char* touches) {
@@ -48,6 +43,16 @@ class Proposals {
     std::vector<Change> list;
 
  private:
+    bool is_before(const Change& a, const Change& b) const {
+        const bool a_helps = makes_fit(a), b_helps = makes_fit(b);
+        if (a_helps != b_helps) return a_helps;
+        if (a_helps && a.lost_seconds != b.lost_seconds) return a.lost_seconds < b.lost_seconds;
+        const double free = kNoTime * now_.seconds;
+        const bool a_free = a.lost_seconds <= free, b_free = b.lost_seconds <= free;
+        if (a_free != b_free) return a_free;
+        return a_free ? a.saved_bytes > b.saved_bytes : a.saved_bytes * b.lost_seconds > b.saved_bytes * a.lost_seconds;
+    }
+    bool makes_fit(const Change& change) const { return now_.verdict.fit != Fit::fits && change.after.verdict.fit == Fit::fits; }
     Json difference(const Plan& plan) const {
         Json before = Json::object(), after = Json::object(), changed = Json::object();
         visit_fields(space_.plan, FieldWriter(before));

@@ -190,6 +190,7 @@ Json not_counted_notes(const Job& job) {
     const Model& m = job.model;
     if (job.method == Method::detailed) {
         notes.add("not_counted.data");
+        notes.add_if(job.plan.layout && job.plan.layout->multi_token_at > 0, "not_counted.multi_token_chunk");
         notes.add_if(job.plan.cuda_graphs != CudaGraphs::none, "not_counted.cuda_graphs");
         return std::move(notes.list);
     }

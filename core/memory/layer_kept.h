@@ -227,7 +227,7 @@ class LayerKept : Symbols<N> {
         const N T = routed_tokens();
         add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
         N per_copy = matrix_input() * expert_ffn() * fan() / e();
-        if (keeps_input(p_, kLoraIn)) per_copy = matrix_input() * h() + per_copy;
+        if (keeps_input(p_, kLoraIn)) per_copy = (fp8() ? 1 : 2) * h() + per_copy;  // Transformer Engine's GroupedLinear keeps it in fp8
         per_copy = per_copy + 4;
         if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);

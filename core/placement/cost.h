@@ -1,6 +1,7 @@
 // What a placement costs: seconds of the parts of a step that depend on which unit (node or GPU) stands where, with updates that
 // evaluate only what a move touches.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,17 +11,22 @@ namespace fourfold {
 // A placement: unit at position k; units from shape.positions on are spare.
 using Placement = std::vector<std::uint32_t>;
 
-// Traffic of one kind between copies of the model: seconds = max(inside, across * x) + fixed, and the same between copies of shards (HSDP),
-// x = seconds per byte of the slowest link of the ring; of these, up to `hides` run under other work and are felt to the share `exposed`;
+// Traffic of one kind between copies of the model: of each flow max(inside, across * x) seconds, one after the other, and fixed ones, x =
+// seconds per byte of the slowest link of the ring; of these, up to `hides` run under other work and are felt to the share `exposed`;
 // `extra` more of all of them.
 struct DataLeg {
-    double inside = 0, across = 0, replicas_inside = 0, replicas_across = 0, fixed = 0, hides = 0, exposed = 1, extra = 0, times = 1;
+    struct Flow {
+        double inside = 0, across = 0;
+    };
+    std::array<Flow, 4> flows{};
+    double fixed = 0, hides = 0, exposed = 1, extra = 0, times = 1;
     double seconds(double x) const {
-        const double all = slower(inside, across * x) + slower(replicas_inside, replicas_across * x) + fixed,
-                     hidden = all < hides ? all : hides;
-        return times * (all - hidden + exposed * hidden + extra * all);
+        double all = fixed;
+        for (const Flow& flow : flows) all += flow.across * x > flow.inside ? flow.across * x : flow.inside;
+        const double hidden = all < hides ? all : hides;
+        const double felt = all - hidden + exposed * hidden + extra * all;
+        return times * (felt < all ? felt : all);
     }
-    static double slower(double a, double b) { return a > b ? a : b; }
 };
 
 struct PlacementRing {

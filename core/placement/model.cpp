@@ -124,33 +124,30 @@ void add_hops(const Job& job, const Plan& plan, const Links& links, const Measur
         for (std::size_t b = 0; b < a; ++b) shape.hop[a * n + b] = shape.hop[b * n + a] = one_way(a, b) + one_way(b, a);
 }
 
-// The data traffic of the step time, for every stage. Copies of shards (HSDP) are parts of one ring here: its slowest link counts for what
-// goes inside a copy and between copies alike.
+// The data traffic of the step time, for every stage. Copies of shards (HSDP), and those that hold the same experts, are parts of one ring
+// here: its slowest link counts for all that they send.
 void add_data(const Job& job, const Plan& p, const Measured& measured, const LayerTimes& layers, const StepTime<double>& step,
               PlacementShape& shape) {
     const Stages stages(job.model, p);
+    const Cost<double> cost(measured.machine, measured.timing);
+    const DataTraffic<double> data(p, measured.machine, cost);
     for (std::int32_t stage = 0; stage < p.pipeline_parallel; ++stage) {
-        const double parameters = stage_parameters(job.model, p, measured.machine, measured.timing, layers, stages.at_rest(stage));
-        const double frozen = stage_frozen_bytes(job.model, p, measured.machine, measured.timing, layers, stages.at_rest(stage));
+        const HeldWeights<double> held = stage_weights(job.model, p, measured.machine, measured.timing, layers, stages.at_rest(stage));
         std::vector<DataLeg> legs;
         for (const DataMessages& sent : data_messages(p)) {
-            const int collectives = sent.reductions + sent.gatherings;
-            if (collectives == 0) continue;
-            const double bytes = (sent.reductions * gradient_bytes(p) + sent.gatherings * kWeightBytes) * parameters +
-                                 (gathers_frozen(p) ? sent.gatherings * frozen : 0);
-            const DataCollective parts = data_collective_parts(p, measured.machine, measured.timing, bytes);
-            const DataCollective replicas =
-                replica_collective_parts(p, measured.machine, measured.timing, sent.reductions * gradient_bytes(p) * parameters);
-            const double buckets = parts.across > 0 ? bucket_seconds(Cost<double>(measured.machine, measured.timing), sent, parameters) : 0;
-            legs.push_back({.inside = parts.inside,
-                            .across = parts.across,
-                            .replicas_inside = replicas.inside,
-                            .replicas_across = replicas.across,
-                            .fixed = steady(collectives * parts.fixed + sent.reductions * replicas.fixed + buckets),
-                            .hides = sent.overlaps ? steady(sent.in_forward ? step.forward : step.backward) : 0,
-                            .exposed = measured.timing.data_exposed,
-                            .extra = sent.has_last_bucket ? kLastBucket.value : 0,
-                            .times = times(sent.when, number(p.units()))});
+            if (sent.reductions + sent.gatherings == 0) continue;
+            DataLeg leg{.hides = sent.overlaps ? steady(sent.in_forward ? step.forward : step.backward) : 0,
+                        .exposed = measured.timing.data_exposed,
+                        .extra = sent.has_last_bucket ? kLastBucket.value : 0,
+                        .times = times(sent.when, number(p.units()))};
+            const auto flows = data.flows(sent, held);
+            double fixed = flows[0].across > 0 ? bucket_seconds(cost, sent, held.parameters) : 0;
+            for (std::size_t i = 0; i < flows.size(); ++i) {
+                leg.flows[i] = {flows[i].inside, flows[i].across};
+                fixed += flows[i].fixed;
+            }
+            leg.fixed = steady(fixed);
+            legs.push_back(leg);
         }
         shape.data.push_back(std::move(legs));
     }
@@ -249,7 +246,7 @@ PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& link
     add_rings(plan, grid, 1, shape);
     const Measured measured(job, plan, links);
     const double parameters =
-        stage_parameters(job.model, plan, measured.machine, measured.timing, measured.layers, Stages(job.model, plan).at_rest(0));
+        stage_weights(job.model, plan, measured.machine, measured.timing, measured.layers, Stages(job.model, plan).at_rest(0)).parameters;
     const double tokens = number(plan.sequence_length * plan.micro_batch) / number(plan.context_parallel);
     const double hand_over =
         2 * tokens * number(job.model.hidden) / number(plan.tensor_grid()) * number(std::min(grid.ranks_per_unit, grid.per_stage));
@@ -266,7 +263,7 @@ PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& link
         }
     // an all-reduce moves everything twice; inside a unit at the link's own rate
     shape.data.assign(shape.stages, {});
-    shape.data[0] = {DataLeg{.across = 2 * all.across}};
+    shape.data[0] = {DataLeg{.flows = {{{0, 2 * all.across}}}}};
     shape.rest = 2 * all.inside_bytes / inside_rate;
     return shape;
 }
@@ -289,7 +286,7 @@ PlacementShape pipette_shape(const PipetteNumbers& p, const Links& links) {
             shape.link[a * n + b] = 1 / links.rate(a, b);
         }
     shape.data.assign(shape.stages, {});
-    shape.data[0] = {DataLeg{.across = 2 * (number(p.inter_dp) - 1) / number(p.inter_dp) * p.data_bytes}};
+    shape.data[0] = {DataLeg{.flows = {{{0, 2 * (number(p.inter_dp) - 1) / number(p.inter_dp) * p.data_bytes}}}}};
     if (p.inner_dp > 1) shape.rest = 2 * (number(p.inner_dp) - 1) / number(p.inner_dp) * p.data_bytes / p.inside_byte_per_s;
     return shape;
 }

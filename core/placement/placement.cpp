@@ -100,9 +100,9 @@ GainBand gain_band(PlacementShape& shape, const Placement& given, const Placemen
                 for (std::size_t i = 0; i < data[stage].size(); ++i) {
                     const DataLeg& from = data[stage][i];
                     DataLeg& to = shape.data[stage][i];
-                    to.inside = from.inside * traffic, to.across = from.across * traffic,
-                    to.replicas_inside = from.replicas_inside * traffic, to.replicas_across = from.replicas_across * traffic,
                     to.fixed = from.fixed * traffic;
+                    for (std::size_t k = 0; k < to.flows.size(); ++k)
+                        to.flows[k] = {from.flows[k].inside * traffic, from.flows[k].across * traffic};
                 }
             const double share = gain(shape, given, best);
             band.low = std::min(band.low, share), band.high = std::max(band.high, share);

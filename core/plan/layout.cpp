@@ -112,14 +112,12 @@ Text misplaced(const std::string& letters) {
     if (std::count(letters.begin(), letters.end(), 'E') > 1) return "problem.layout.two_embeddings";
     const std::size_t loss = letters.find('L');
     if (loss + 1 != letters.size()) return "problem.layout.early_loss";
-    const std::size_t further = letters.find('m');
-    if (further != std::string::npos && letters.find_first_not_of('m', further) != loss) return "problem.layout.early_multi_token";
-    std::int64_t chunk = 1;
-    for (std::size_t i = 0; i + 1 < letters.size(); ++i) {
-        if (letters[i] != '|') continue;
-        if (letters[i + 1] == '|') return Text("problem.layout.empty_chunk").with("chunk", chunk + 1);
-        ++chunk;
-    }
+    // Megatron-LM, transformer/pipeline_parallel_layer_layout.py: on one chunk, behind all layers, not on the first stage
+    const std::size_t further = letters.find('m'), behind = letters.find_first_not_of('m', further);
+    if (further == std::string::npos) return {};
+    if (letters.find_first_of("tm", behind) != std::string::npos) return "problem.layout.early_multi_token";
+    const bool on_first = letters.find('|') > further && letters.find('|') != std::string::npos;
+    if (on_first) return "problem.layout.early_multi_token";
     return {};
 }
 
@@ -138,7 +136,11 @@ std::optional<Layout> read_layout(std::string_view text, Problems& problems) {
         if (c == 't') ++layers.back();
         if (c == '|') layers.push_back(0);
     }
-    return Layout(layers, static_cast<int>(std::count(letters->begin(), letters->end(), 'm')));
+    Layout layout(layers, static_cast<int>(std::count(letters->begin(), letters->end(), 'm')));
+    const std::size_t further = std::min(letters->find('m'), letters->size());
+    layout.multi_token_at =
+        static_cast<std::int32_t>(std::count(letters->begin() + static_cast<std::ptrdiff_t>(further), letters->end(), '|'));
+    return layout;
 }
 
 // ---- writing
@@ -151,12 +153,16 @@ static void add_letters(std::string& text, char letter, std::int64_t count) {
 
 std::string layout_text(const Layout& layout) {
     const std::size_t last = layout.chunks() - 1;
+    const auto further = static_cast<std::size_t>(std::max(0, layout.multi_token_at));
     std::string text = "E";
     for (std::size_t i = 0; i < last;) {
+        const bool holds_further = layout.multi_token > 0 && i + further == last;
         std::string chunk;
         add_letters(chunk, 't', layout.at(i));
+        if (holds_further) add_letters(chunk, 'm', layout.multi_token);
         std::size_t same = i + 1;  // how far chunks follow that hold as many layers
-        while (i > 0 && same < last && layout.at(same) == layout.at(i)) ++same;
+        while (i > 0 && !holds_further && same < last && layout.at(same) == layout.at(i) && (further == 0 || same + further != last))
+            ++same;
         if (same - i > 1)
             text += "(" + chunk + "|)*" + std::to_string(same - i);
         else
@@ -164,7 +170,7 @@ std::string layout_text(const Layout& layout) {
         i = same;
     }
     add_letters(text, 't', layout.at(last));
-    add_letters(text, 'm', layout.multi_token);
+    if (further == 0) add_letters(text, 'm', layout.multi_token);
     return text + "L";
 }
 

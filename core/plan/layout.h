@@ -1,6 +1,6 @@
 // Which layers stand on which chunk of the pipeline, from the embedding to the loss. A chunk is a piece of the model; a stage holds one, or
-// several of them (virtual stages). Chunks are numbered by their position in the model: 0 holds the embedding, the last one the loss and,
-// before it, the layers that predict further tokens (MTP).
+// several of them (virtual stages). Chunks are numbered by their position in the model: 0 holds the embedding, the last one the loss. The
+// layers that predict further tokens (MTP) stand behind all others.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,8 @@ struct Layout {
     std::int64_t layers() const { return before.back(); }
     std::int64_t at(std::size_t chunk) const { return before[chunk + 1] - before[chunk]; }
     std::vector<std::int32_t> before;  // layers before each chunk; one entry more than chunks
-    std::int32_t multi_token = 0;      // layers that predict further tokens; they stand before the loss
+    std::int32_t multi_token = 0;      // layers that predict further tokens
+    std::int32_t multi_token_at = 0;   // so many chunks before the last one; they are counted on the last one (notes.cpp)
     bool operator==(const Layout&) const = default;
 };
 using LayoutPointer = std::shared_ptr<const Layout>;

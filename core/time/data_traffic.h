@@ -1,16 +1,14 @@
 // The traffic between GPUs that hold the same weights: they add up gradients and hand out weights. Here alone is said what they send, for
 // the step time and for placements on measured links.
 //   S. Li et al.: PyTorch Distributed, arXiv 2006.15704, section 3.2.3: gradients are added up bucket by bucket
-//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054, section 7;  Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277, section 3, of which 3.2.2 is
-//   on copies of shards (HSDP): gradients are shared out within a copy, then each share is added up among the copies
+//   S. Rajbhandari et al.: ZeRO, arXiv 1910.02054, section 7;  Y. Zhao et al.: PyTorch FSDP, arXiv 2304.11277, section 3
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 
-#include "plan/shares.h"
-#include "time/rank_group.h"
+#include "time/holders.h"
 
 namespace fourfold {
 
@@ -46,48 +44,72 @@ N bucket_seconds(const Cost<N>& on, const DataMessages& messages, const N& param
     return value_of(latency) == 0 || messages.reductions < 2 ? N(0.0) : latency * kWeightBytes * parameters / on.of(kBucket);
 }
 
-inline constexpr double kAllReduce = 2;  // collectives: a reduction to shares, and a gathering of them
+// What a GPU holds, as far as it is sent: parameters that learn, those of experts among them, and bytes of frozen ones.
+inline constexpr Part kExpertsHeld{"e", "experts_weights"};
+template <class N>
+struct HeldWeights {
+    N parameters = 0.0, experts = 0.0, frozen = 0.0;
+};
 
 template <class N>
 class DataTraffic {
  public:
     DataTraffic(const Plan& plan, const Machine& machine, const Cost<N>& cost) : p_(plan), hw_(machine), on_(cost) {}  // keeps references
 
-    const N& sharers() const { return shards_.ranks(); }  // GPUs that share one copy of what ZeRO shares out; without it, all that hold one
+    const N& sharers() const { return all_.sharers(); }
+    // Parameters that a GPU updates.
+    N updated(const HeldWeights<N>& held) const {
+        if (!p_.shards_optimizer()) return held.parameters;
+        return experts_ && value_of(held.experts) > 0 ? (held.parameters - held.experts) / sharers() + held.experts / experts_->sharers()
+                                                      : held.parameters / sharers();
+    }
 
-    // Seconds that no pass hides, with so many parameters that learn on each GPU, and bytes of frozen ones; the passes are those of one
-    // micro-batch.
+    // Seconds of data-parallel traffic that no pass hides; the passes are those of one micro-batch.
     struct Exposed {
         N once = 0.0, every_micro_batch = 0.0, but_with_the_last = 0.0;
         N& of(Sent when) { return when == Sent::once ? once : when == Sent::every_micro_batch ? every_micro_batch : but_with_the_last; }
     };
-    Exposed exposed(const N& parameters, const N& frozen, const N& forward, const N& backward) const {
-        const N gradients = gradient_bytes(p_) * parameters, once = shards_.seconds(gradients);
-        N gathered = kWeightBytes * parameters;
-        if (gathers_frozen(p_)) add(gathered, frozen);
+    Exposed exposed(const HeldWeights<N>& held, const N& forward, const N& backward) const {
+        using std::min;
+        const bool apart = experts_ && value_of(held.experts) > 0;
+        const N others = apart ? held.parameters - held.experts : held.parameters;
+        N once = all_.reduction(gradient_bytes(p_) * others);
+        if (apart) add(once, experts_->reduction(gradient_bytes(p_) * held.experts));
+        N gathered = kWeightBytes * others;
+        if (gathers_frozen(p_)) add(gathered, held.frozen);
+        N handed_out = all_.gathering(gathered);
+        if (apart) add(handed_out, experts_->gathering(kWeightBytes * held.experts));
         Exposed result;
         for (const DataMessages& messages : data_messages(p_)) {
             N& sum = result.of(messages.when);
             N traffic = 0.0;
-            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", shards_.seconds(gathered)));
+            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", handed_out));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
-            if (messages.reductions > 0 && replicas_) add(traffic, seconds("X_R", "replica_reduction", between_replicas(gradients)));
-            if (shards_.crosses_nodes()) add(traffic, bucket_seconds(on_, messages, parameters));
-            add(sum, not_hidden(messages, traffic, messages.in_forward ? forward : backward));
-            if (messages.has_last_bucket) add(sum, traffic * on_.of(kLastBucket));
+            if (all_.cross_nodes()) add(traffic, bucket_seconds(on_, messages, held.parameters));
+            N felt = not_hidden(messages, traffic, messages.in_forward ? forward : backward);
+            if (messages.has_last_bucket && value_of(traffic) > 0) felt = min(traffic, felt + traffic * on_.of(kLastBucket));
+            add(sum, felt);
         }
         return result;
     }
 
-    // Of one collective among those that share a copy; and of adding up such a reduction's shares among the copies (HSDP).
-    DataCollective parts(double bytes) const requires std::is_same_v<N, double> { return shards_.parts(bytes); }
-    DataCollective replica_parts(double bytes) const requires std::is_same_v<N, double> {
-        if (!replicas_) return {};
-        DataCollective parts = replicas_->parts(bytes / sharers());
-        for (double DataCollective::*of :
-             {&DataCollective::inside, &DataCollective::inside_bytes, &DataCollective::across, &DataCollective::fixed})
-            parts.*of *= kAllReduce;
-        return parts;
+    // One collective of so many bytes, of weights that are no experts'.
+    DataCollective parts(double bytes) const requires std::is_same_v<N, double> { return all_.parts(bytes); }
+    // What goes its own way during a pass, each its collectives together: among those that share a copy, between copies, and both again for
+    // the experts' weights.
+    std::array<DataCollective, 4> flows(const DataMessages& sent, const HeldWeights<N>& held) const requires std::is_same_v<N, double> {
+        std::array<DataCollective, 4> flows{};
+        const auto fill = [&](const Holders<N>& by, double parameters, double frozen, std::size_t at) {
+            const double reduced = sent.reductions * gradient_bytes(p_) * parameters;
+            flows[at] = by.parts(reduced + sent.gatherings * (kWeightBytes * parameters + frozen));
+            flows[at].fixed *= sent.reductions + sent.gatherings;
+            flows[at + 1] = by.replica_parts(reduced);
+            flows[at + 1].fixed *= sent.reductions;
+        };
+        const bool apart = experts_ && held.experts > 0;
+        fill(all_, apart ? held.parameters - held.experts : held.parameters, gathers_frozen(p_) ? held.frozen : 0, 0);
+        if (apart) fill(*experts_, held.experts, 0, 2);
+        return flows;
     }
 
  private:
@@ -97,35 +119,18 @@ class DataTraffic {
     static N seconds(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
     static double as_double(std::int64_t value) { return static_cast<double>(value); }
 
-    double node() const { return as_double(hw_.gpus_per_node); }
-    double replicas() const { return p_.shards_optimizer() ? as_double(p_.shard_replicas) : 1; }
-    N all_copies() const {
+    N copies() const {
         return number("D", p_.weight_copies() == 1 ? "weight_copies" : "weight_copies_both_ways", "gpus",
                       as_double(p_.data_parallel() * p_.context_parallel * p_.weight_copies()));
     }
-    RankGroup<N> shards() const {
-        N ranks = all_copies();
-        const double all = value_of(ranks);
-        if (replicas() > 1) ranks = named<N>({"D_s", "shard_ranks", "gpus"}, ranks / number("R", "shard_replicas", "", replicas()));
-        // the other direction's copy lies on another stage: within the node only where the node holds the whole pipeline
-        const double near_ranks = as_double(p_.gpus) > node() ? all / as_double(p_.weight_copies()) : all;
-        const double within =
-            std::max(1.0, std::min(std::min(value_of(ranks), near_ranks), std::floor(node() / as_double(p_.tensor_grid()))));
-        // groups share a node's network where copies lie in several nodes alone, all of them full
-        return {on_,    {{"D_n", "copies_in_node", "gpus"}, {"D_m", "copy_nodes", ""}, {"D_g", "groups_per_node", ""}},
-                ranks,  as_double(p_.tensor_grid()),
-                within, node()};
+    // Experts that are split otherwise than the rest: other GPUs hold the same ones, and they are sent by themselves.
+    //   Megatron-Core, parallel_state.py: the expert-data-parallel group; distributed/distributed_data_parallel.py: buffers of their own
+    std::optional<Holders<N>> of_experts() const {
+        const double split = as_double(p_.expert_parallel * p_.expert_tensor_parallel);
+        if (split == as_double(p_.tensor_grid()) && p_.expert_parallel == 1) return {};
+        const double same = std::max(1.0, as_double(p_.gpus * p_.weight_copies()) / (split * as_double(p_.pipeline_parallel)));
+        return Holders<N>(p_, hw_, on_, number("D_e", "expert_copies", "gpus", same), split, &kExpertsHeld);
     }
-    // GPUs with the same share of different copies: as far from each other as one copy reaches.
-    std::optional<RankGroup<N>> of_replicas() const {
-        if (replicas() == 1) return {};
-        const double reach = as_double(p_.tensor_grid()) * value_of(sharers()) / as_double(p_.weight_copies());
-        const double within = std::max(1.0, std::min(replicas(), std::floor(node() / reach)));
-        return RankGroup<N>(on_, {{"R_n", "replicas_in_node", "gpus"}, {"R_m", "replica_nodes", ""}, {"R_g", "groups_per_node", ""}},
-                            number("R", "shard_replicas", "", replicas()), reach, within, node());
-    }
-    // Each GPU adds up its share with those of the other copies: an all-reduce.
-    N between_replicas(const N& gradients) const { return kAllReduce * replicas_->seconds(gradients / sharers()); }
     N not_hidden(const DataMessages& messages, const N& traffic, const N& work) const {
         using std::min;
         if (!messages.overlaps || value_of(traffic) == 0) return traffic;
@@ -140,8 +145,8 @@ class DataTraffic {
     const Plan& p_;
     const Machine& hw_;
     const Cost<N>& on_;
-    const RankGroup<N> shards_ = shards();
-    const std::optional<RankGroup<N>> replicas_ = of_replicas();
+    const Holders<N> all_{p_, hw_, on_, copies(), as_double(p_.tensor_grid()), nullptr};
+    const std::optional<Holders<N>> experts_ = of_experts();
 };
 
 }  // namespace fourfold

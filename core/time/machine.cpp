@@ -50,7 +50,11 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.processors = static_cast<double>(gpu.streaming_multiprocessors);
     m.gpus_per_node = plan.gpus_per_node;
     m.topology = gpu.topology != Topology::one_switch || cluster == nullptr ? gpu.topology : cluster->topology;
-    const double adapter = gpu.network_byte_per_s > 0 ? gpu.network_byte_per_s : usual_adapter(gpu.architecture);
+    m.mesh_gpus = gpu.topology == Topology::mesh ? std::max(gpu.gpus_per_node, plan.gpus_per_node) : plan.gpus_per_node;
+    const double usual = usual_adapter(gpu.architecture);  // which a card's own PCIe may not fill
+    const double adapter = gpu.network_byte_per_s > 0 ? gpu.network_byte_per_s
+                           : gpu.pcie_byte_per_s > 0  ? std::min(usual, gpu.pcie_byte_per_s)
+                                                      : usual;
     m.node = cluster == nullptr || gpu.network_byte_per_s > 0 ? adapter * static_cast<double>(plan.gpus_per_node)
                                                               : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);
     m.measured_link = plan.measured_intra * kGbyte;

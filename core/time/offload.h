@@ -45,10 +45,10 @@ class HostUpdate : TimeSymbols<N> {
     HostUpdate(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing)
         : TimeSymbols<N>(model, plan, machine, timing) {}
 
-    // Seconds of a step, of the GPU that holds so many parameters, those of so many layers with experts among them.
-    N seconds(const N& parameters, double expert_layers) const {
-        const N offloaded = named<N>({"P_o", "offloaded_parameters", ""},
-                                     number("o", "optimizer_on_host", "", p_.optimizer_offload) * updated(parameters, expert_layers));
+    // Seconds of a step, of a GPU that updates so many parameters.
+    N seconds(const N& updated) const {
+        const N offloaded =
+            named<N>({"P_o", "offloaded_parameters", ""}, number("o", "optimizer_on_host", "", p_.optimizer_offload) * updated);
         return offloaded * (p_.optimizer_offload_overlap == OffloadOverlap::none ? one_after_the_other() : overlapped());
     }
 
@@ -59,18 +59,6 @@ class HostUpdate : TimeSymbols<N> {
     static N each(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
     bool on_nvme() const { return p_.optimizer_offload_target == OffloadTarget::nvme; }
     N link() const { return on_.of(kHostLink) * on_.of(&Machine::host); }
-
-    // Parameters that this GPU updates. Experts are shared by fewer GPUs.
-    N updated(const N& parameters, double expert_layers) const {
-        const N sharers = number("S_o", "optimizer_group", "gpus", optimizer_sharers(p_, p_.tensor_grid()));
-        if (expert_layers == 0) return parameters / sharers;
-        const N held = number("n_v", "heaviest_expert_layers", "", expert_layers);
-        const N here = number("E_g", "experts_held", "", as_double(m_.experts.count) / as_double(p_.expert_parallel));
-        const N experts = named<N>({"X_p", "parameters_of_experts", ""}, held * here * (L::fan() + 1) * h_ * L::expert_ffn() / L::e());
-        const N expert_sharers =
-            number("R_o", "expert_optimizer_group", "gpus", optimizer_sharers(p_, p_.expert_tensor_parallel * p_.expert_parallel));
-        return (parameters - experts) / sharers + experts / expert_sharers;
-    }
 
     // ---- seconds per parameter
     N gradient_out() const {

@@ -266,17 +266,17 @@ class StepCost : TimeSymbols<N> {
             add(forward, waits.forward), add(backward, waits.backward), add(backward, waits.weight);
         }
         const DataTraffic<N> data(p_, hw_, on_);
-        auto [once, often, but_last] = data.exposed(parameters, weights_.frozen_bytes(stages.at_rest(pace.heaviest)), forward, backward);
+        const Stage heaviest = stages.at_rest(pace.heaviest);
+        const HeldWeights<N> held{parameters, weights_.expert_parameters(heaviest), weights_.frozen_bytes(heaviest)};
+        auto [once, often, but_last] = data.exposed(held, forward, backward);
         const bool gathers = p_.zero == Zero::weights;
         if (p_.shards_optimizer()) add(gathers ? often : once, one_after_the_other(data.sharers()));
         item(TimeItem::data_traffic) = once;
         item(TimeItem::weight_traffic) = sends_every_micro_batch(p_) ? micro_batches_ * often : N(0.0);
         if (value_of(but_last) > 0) add(item(TimeItem::weight_traffic), (micro_batches_ - 1) * but_last);
-        item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.sharers());
+        item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.updated(held), data.sharers());
         item(TimeItem::host_optimizer) = 0.0;
-        if (p_.optimizer_offload > 0)
-            item(TimeItem::host_optimizer) =
-                HostUpdate<N>(m_, p_, hw_, timing_).seconds(cited(parameters), stages.at_rest(pace.heaviest).experts.held);
+        if (p_.optimizer_offload > 0) item(TimeItem::host_optimizer) = HostUpdate<N>(m_, p_, hw_, timing_).seconds(data.updated(held));
         item(TimeItem::fixed) = on_.of(&Timing::fixed);
         result_.forward = value_of(forward);
         result_.backward = value_of(backward);
@@ -343,17 +343,10 @@ DataCollective data_collective_parts(const Plan& plan, const Machine& machine, c
     const Cost<double> cost(machine, timing);
     return DataTraffic<double>(plan, machine, cost).parts(bytes);
 }
-DataCollective replica_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes) {
-    const Cost<double> cost(machine, timing);
-    return DataTraffic<double>(plan, machine, cost).replica_parts(bytes);
-}
-double stage_frozen_bytes(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
-                          const Stage& stage) {
-    return StageWeights<double>(model, plan, machine, timing, layers).frozen_bytes(stage);
-}
-double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
-                        const Stage& stage) {
-    return StageWeights<double>(model, plan, machine, timing, layers).parameters(stage);
+HeldWeights<double> stage_weights(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing,
+                                  const LayerTimes& layers, const Stage& stage) {
+    const StageWeights<double> weights(model, plan, machine, timing, layers);
+    return {weights.parameters(stage), weights.expert_parameters(stage), weights.frozen_bytes(stage)};
 }
 PipelineWeights pipeline_weights(const Plan& p) {
     const auto m = static_cast<double>(p.units()), chunks = static_cast<double>(p.virtual_stages);

@@ -89,13 +89,9 @@ double transfer_seconds(const Model& model, const Plan& plan, const Machine& mac
 double transfer_seconds_inside(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
 // ---- the terms that a placement on measured links takes apart (placement/model.h); step_time adds up the same ones
 DataCollective data_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
-// Of adding up, among the copies of shards (HSDP), what a reduction of so many bytes has left on each GPU.
-DataCollective replica_collective_parts(const Plan& plan, const Machine& machine, const Timing& timing, double bytes);
-// Of a stage on one GPU: parameters that learn; bytes of those that do not.
-double stage_frozen_bytes(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
-                          const Stage& stage);
-double stage_parameters(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
-                        const Stage& stage);
+// Of a stage on one GPU.
+HeldWeights<double> stage_weights(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing,
+                                  const LayerTimes& layers, const Stage& stage);
 // How a pipeline's seconds follow from its stages' (of a micro-batch) and from its transfers (there and back): so many times their sum and
 // so many times the longest. Played schedules: besides what their work takes with alike stages.
 struct PipelineWeights {

@@ -88,16 +88,17 @@ class Cost {
 
  private:
     N collective(const N& bytes, const N& members, double reach) const;
+    N mesh_gpus() const { return quantity<N>({"n_m", "mesh_gpus", "gpus"}, static_cast<double>(machine_.mesh_gpus)); }
     // A bridge joins two neighbours; in what reaches further, the slowest hop goes over PCIe, as to the host.
     double Machine::*nominal_link(double reach) const {
         return machine_.topology == Topology::bridges && reach > 2 ? &Machine::host : &Machine::link;
     }
     // Of the link between two GPUs of a node; and of one GPU's links in a ring of so many: without a switch only those to its members
     // count.
-    N pair_of(double Machine::*link) const { return machine_.topology != Topology::mesh ? of(link) : of(link) / (gpus_per_node() - 1); }
+    N pair_of(double Machine::*link) const { return machine_.topology != Topology::mesh ? of(link) : of(link) / (mesh_gpus() - 1); }
     N ring_of(double Machine::*link, const N& members) const {
-        const bool whole = machine_.topology != Topology::mesh || value_of(members) >= static_cast<double>(machine_.gpus_per_node);
-        return whole ? of(link) : of(link) * (members - 1) / (gpus_per_node() - 1);
+        const bool whole = machine_.topology != Topology::mesh || value_of(members) >= static_cast<double>(machine_.mesh_gpus);
+        return whole ? of(link) : of(link) * (members - 1) / (mesh_gpus() - 1);
     }
     template <class Numbers>
     static N shown(double Numbers::*which, const Numbers& numbers) {

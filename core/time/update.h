@@ -47,9 +47,8 @@ class Update : TimeSymbols<N> {
     Update(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const Stage& stage)
         : TimeSymbols<N>(model, plan, machine, timing), stage_(stage) {}
 
-    // Of so many parameters on a GPU, their states shared by so many of them.
-    N seconds(const N& parameters, const N& ranks) const {
-        const N mine = p_.shards_optimizer() ? parameters / ranks : parameters;
+    // Of so many parameters on a GPU, which updates so many, and shares the states of those that are no experts' with so many.
+    N seconds(const N& parameters, const N& mine, const N& ranks) const {
         N moved = L::number(kUpdate.symbol.letter, kUpdate.symbol.meaning, kUpdate.symbol.unit, update_bytes(p_)) * mine;
         if (p_.optimizer_offload > 0) moved = moved * (1 - L::number("o", "optimizer_on_host", "", p_.optimizer_offload));
         N update = (moved + on_.of(kClearing) * parameters) / on_.stream();

@@ -65,26 +65,35 @@ TEST_CASE("changes: gradients after every micro-batch, where FSDP adds up whole 
     }
 }
 
-TEST_CASE("changes: each is one step, legal, and saves; first what costs no time, then by bytes saved per second lost") {
+TEST_CASE("changes: each is one step, legal, and saves; first what makes it fit, then what costs no time, then by bytes per second lost") {
     const Example e = llama_70b();
     const Estimated now = estimated(e.space(), e.plan);
     const auto changes = changes_that_save(e.space(), e.plan, now);
     CHECK(changes.size() >= 6);
     bool recomputes = false, smaller = false;
-    double worth = INFINITY, saved = INFINITY;
+    double worth = INFINITY, saved = INFINITY, lost = -INFINITY;
+    bool fit_before = now.verdict.fit != Fit::fits;
     for (const Change& change : changes) {
         CHECK(is_legal(e.model, change.after.plan));
         CHECK(change.saved_bytes >= 0.01 * e.gpu.memory_bytes);
         CHECK(change.after.bytes == now.bytes - change.saved_bytes);
         CHECK(change.after.seconds == doctest::Approx(now.seconds + change.lost_seconds));
-        const bool free = change.lost_seconds <= 0.001 * now.seconds;
-        const double here = free ? INFINITY : change.saved_bytes / change.lost_seconds;
-        CHECK(here <= worth);
-        if (free) CHECK(change.saved_bytes <= saved);
-        worth = here;
+        const bool makes_fit = now.verdict.fit != Fit::fits && change.after.verdict.fit == Fit::fits;
+        CHECK(makes_fit <= fit_before);
+        fit_before = makes_fit;
+        if (makes_fit) {
+            CHECK(change.lost_seconds >= lost);
+            lost = change.lost_seconds;
+        } else {
+            const bool free = change.lost_seconds <= 0.001 * now.seconds;
+            const double here = free ? INFINITY : change.saved_bytes / change.lost_seconds;
+            CHECK(here <= worth);
+            if (free) CHECK(change.saved_bytes <= saved);
+            worth = here;
+            saved = change.saved_bytes;
+        }
         CHECK(!change.set.empty());
         CHECK(!change.label.empty());
-        saved = change.saved_bytes;
         if (change.set == Json{{"recompute", "full"}}) {
             CHECK(tests::said(change.label) == "change.recompute_all");
             CHECK(tests::said(change.touches) == "touches.third_computing");

@@ -179,7 +179,7 @@ TEST_CASE("what must be there: GPUs") {
           Row{"h100-sxm-80gb", 80, 8},     Row{"h100-sxm-94gb", 94, 4},   Row{"h100-pcie-80gb", 80, 8}, Row{"h100-nvl-94gb", 94, 8},
           Row{"h200-sxm-141gb", 141, 8},   Row{"b200-sxm-180gb", 180, 8}, Row{"gb200-186gb", 186, 72},  Row{"h800-sxm-80gb", 80, 8},
           Row{"h20-sxm-96gb", 96, 8},      Row{"mi300x-192gb", 192, 8},   Row{"mi325x-256gb", 256, 8},  Row{"mi355x-288gb", 288, 8},
-          Row{"gh200-96gb", 96, 4},        Row{"b300-sxm-268gb", 268, 8}, Row{"gb300-278gb", 278, 72},  Row{"l40s-48gb", 48, 8},
+          Row{"gh200-96gb", 96, 4},        Row{"b300-sxm-268gb", 268, 8}, Row{"gb300-278gb", 278, 72},  Row{"l40s-48gb", 45, 8},
           Row{"rtx-6000-ada-48gb", 48, 8}, Row{"rtx-4090-24gb", 24, 8},   Row{"rtx-5090-32gb", 32, 8}}) {
         CAPTURE(std::string(row.id));
         const Gpu* gpu = catalog().gpu(row.id);

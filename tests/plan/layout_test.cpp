@@ -72,14 +72,40 @@ TEST_CASE("layouts: written and read again they are the same") {
     }
 }
 
+TEST_CASE("layouts: layers that predict further tokens on a chunk of their own, and chunks without layers") {
+    Problems none;
+    for (const char* text : {"Et*3|(tt|)*29m|L", "E|t*3|t*4m|L", "Ett||ttL", "E|(t|)*3ttm|||L"}) {
+        const auto layout = read_layout(text, none);
+        REQUIRE_MESSAGE(layout, text);
+        CHECK_MESSAGE(*read_layout(layout_text(*layout), none) == *layout, layout_text(*layout));
+    }
+    CHECK(none.empty());
+    const auto deepseek = read_layout("Et*3|(tt|)*29m|L", none);  // Megatron-LM's own example
+    CHECK(deepseek->layers() == 61);
+    CHECK(deepseek->chunks() == 32);
+    CHECK(deepseek->multi_token_at == 1);
+    CHECK(layout_text(*deepseek) == "Ettt|(tt|)*29m|L");
+    CHECK(read_layout("Ett||ttL", none)->at(1) == 0);
+    const Json answer = json(api::estimate(R"({"model": "deepseek-v3", "gpu": "h100-sxm-80gb", "gpus": 256, "tensor_parallel": 1,
+        "context_parallel": 1, "pipeline_parallel": 8, "virtual_stages": 4, "expert_parallel": 32, "micro_batch": 1,
+        "layout": "Et*3|(tt|)*29m|L"})"));
+    CHECK(answer["ok"] == true);
+    CHECK(answer["not_counted"].dump().find("not_counted.multi_token_chunk") != std::string::npos);
+    const Json empty = json(api::estimate(R"({"model": "llama-3.1-8b", "gpus": 8, "tensor_parallel": 1, "context_parallel": 1,
+        "pipeline_parallel": 4, "layout": "Et*16||t*16|L"})"));
+    CHECK(empty["ok"] == true);
+}
+
 TEST_CASE("layouts that are wrong are told so, with the letter or the chunk that is to blame") {
     CHECK(wrong("") == "layout: problem.layout.no_embedding");
     CHECK(wrong("t|tL") == "layout: problem.layout.no_embedding");
     CHECK(wrong("Et|t") == "layout: problem.layout.no_loss");
     CHECK(wrong("EtL|tL") == "layout: problem.layout.early_loss");
     CHECK(wrong("EtE|tL") == "layout: problem.layout.two_embeddings");
-    CHECK(wrong("Et||tL") == R"(layout: problem.layout.empty_chunk {"chunk":2})");
     CHECK(wrong("Em|tL") == "layout: problem.layout.early_multi_token");
+    CHECK(wrong("Etm|L") == "layout: problem.layout.early_multi_token");  // on the first chunk
+    CHECK(wrong("Et|m|tL") == "layout: problem.layout.early_multi_token");
+    CHECK(wrong("Et|tm|mL") == "layout: problem.layout.early_multi_token");
     CHECK(wrong("Ex|tL") == R"(layout: problem.layout.symbol {"symbol":"x"})");
     CHECK(wrong("E(t|*3L") == "layout: problem.layout.unclosed");
     CHECK(wrong("Et)|tL") == "layout: problem.layout.unopened");

@@ -13,6 +13,13 @@ namespace {
 
 DataCollective sent(const Case& c) { return data_collective_parts(c.plan, c.hw, c.k, 1'000); }
 
+// Of gradients of 1,000 bytes, `experts` of them of experts.
+std::array<DataCollective, 4> flows(const Case& c, double experts = 0) {
+    const Cost<double> cost(c.hw, c.k);
+    const double each = gradient_bytes(c.plan);
+    return DataTraffic<double>(c.plan, c.hw, cost).flows({.reductions = 1}, {.parameters = 1'000 / each, .experts = experts / each});
+}
+
 // Seconds of data-parallel traffic that no pass hides, with layers of 1,000 parameters.
 double exposed(Case c, TimeItem which = TimeItem::data_traffic) {
     c.plan.overlap_gradients = c.plan.overlap_parameters = false;
@@ -104,7 +111,7 @@ TEST_CASE("copies by hand: shards in several copies (HSDP)") {
     c.plan.shard_replicas = 2;  // two nodes, a copy in each: two GPUs share it; each adds up its half with its peer in the other node
     CHECK(sent(c).inside_bytes == 500);
     CHECK(sent(c).across == 0);
-    DataCollective replicas = replica_collective_parts(c.plan, c.hw, c.k, 1'000);
+    DataCollective replicas = flows(c)[1];
     CHECK(replicas.inside_bytes == 0);
     CHECK(replicas.across ==
           near(2 * 500 * 4 / 2.0));  // an all-reduce of half the bytes by four GPUs of a node, each with half of its shares
@@ -115,14 +122,37 @@ TEST_CASE("copies by hand: shards in several copies (HSDP)") {
           near(2 * ((4 + 2 * 2) * P / 2 / 1e6 + 3 * kLatency + 2 * (4 * P / 2 * 4 / 2 / (0.4 * 5e6) + kLatency))));
     c.plan.zero = Zero::none;  // nothing is shared out: one all-reduce of all four
     CHECK(sent(c).across == near(1'000 * 2 / 2.0));
-    CHECK(replica_collective_parts(c.plan, c.hw, c.k, 1'000).across == 0);
+    CHECK(flows(c)[1].across == 0);
     c.plan.zero = Zero::optimizer, c.plan.tensor_parallel = 1;  // copies of four GPUs, a node each
     CHECK(sent(c).inside_bytes == 750);
     c.plan.shard_replicas = 4;  // copies of two GPUs, two in a node
-    replicas = replica_collective_parts(c.plan, c.hw, c.k, 1'000);
+    replicas = flows(c)[1];
     CHECK(sent(c).inside_bytes == 500);
     CHECK(replicas.inside_bytes == near(2 * 500 / 2.0));
     CHECK(replicas.across == near(2 * 500 * 2 / 2.0));
+}
+
+TEST_CASE("copies by hand: fewer GPUs hold the same experts, and these lie further apart") {
+    Case c = dense();
+    c.model.experts = {.count = 16, .per_token = 2, .ffn = 24};
+    c.plan.tensor_parallel = 1, c.plan.pipeline_parallel = 1, c.plan.gpus = 16, c.plan.expert_tensor_parallel = 1;
+    c.plan.expert_parallel = 4;  // a node: each expert once in each of the four nodes
+    const auto [all, copies, experts, expert_copies] = flows(c, 400);
+    CHECK(all.inside_bytes == near(600 * 3 / 4.0));
+    CHECK(all.across == near(600 * 3 / 4.0));  // four in a node, which is one group's
+    CHECK(copies.across == 0);
+    CHECK(experts.inside_bytes == 0);
+    CHECK(experts.across == near(400 * 4 * 3 / 4.0));  // four groups share the network of a node
+    CHECK(experts.fixed == near(2 * kLatency));
+    CHECK(expert_copies.across == 0);
+    c.plan.expert_parallel = 2;  // every node has each expert twice
+    CHECK(flows(c, 400)[2].inside_bytes == near(400 / 2.0 * 1));
+    c.plan.expert_parallel = 16;  // nobody holds the same ones
+    CHECK(flows(c, 400)[2].across == 0);
+    CHECK(flows(c, 400)[2].fixed == 0);
+    c.plan.expert_parallel = 1;  // sent with the rest
+    CHECK(flows(c, 400)[0].inside_bytes == near(1'000 * 3 / 4.0));
+    CHECK(flows(c, 400)[2].inside_bytes == 0);
 }
 
 TEST_CASE("copies by hand: gradients after every micro-batch, or once") {

@@ -79,8 +79,8 @@ TEST_CASE("ends by hand: parameters of a stage, and bytes of its frozen ones") {
     layers.parameters_dense = 10, layers.parameters_expert = 100, layers.frozen_dense = 1'000, layers.frozen_expert = 10'000;
     Stage stage;
     stage.dense.held = 3, stage.experts.held = 2;
-    const auto learn = [&] { return stage_parameters(c.model, c.plan, c.hw, c.k, layers, stage); };
-    const auto frozen = [&] { return stage_frozen_bytes(c.model, c.plan, c.hw, c.k, layers, stage); };
+    const auto learn = [&] { return stage_weights(c.model, c.plan, c.hw, c.k, layers, stage).parameters; };
+    const auto frozen = [&] { return stage_weights(c.model, c.plan, c.hw, c.k, layers, stage).frozen; };
     const double words = 128 * 48;
     CHECK(learn() == 230);
     stage.dense.held = 1, stage.experts.held = 1;

@@ -83,6 +83,9 @@ TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switc
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 2e6)));
     CHECK(on.ring_link_rate(4) == near(0.25 * 2e6 / 3));
     CHECK(on.send_link_rate(4) == near(0.6 * 0.5 * 2e6 / 3));
+    hw.mesh_gpus = 8;  // four of a mesh of eight: the links to the others stay idle
+    CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 2e6 * 3 / 7)));
+    CHECK(on.ring_link_rate(4) == near(0.25 * 2e6 / 7));
     hw.topology = Topology::bridges;  // of two neighbours; what reaches further goes over PCIe, 1e5 bytes/s
     CHECK(on.collective(6'000, 2) == near(1e-3 + 3'000 / (0.5 * 2e6)));
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 1e5)));

@@ -72,11 +72,11 @@ TEST_CASE("by hand: gradients and sends at measured rates") {
     const double P = 1'000, latency = 8 * 1e-3 * 2;
     const auto once = [&](double bytes) { return std::max(bytes / 2 / 5e5, bytes * 2 * 3 / 4 / 1e6) + latency; };
     const double reduce = once(4 * P), gather = once(2 * P);
-    CHECK(data.exposed(P, 0.0, 100, 100).once == near(0.2 * reduce + reduce / 8 + 0.2 * gather));
+    CHECK(data.exposed({.parameters = P}, 100, 100).once == near(0.2 * reduce + reduce / 8 + 0.2 * gather));
     c.plan.zero = Zero::none;
     c.k.bucket_latency = 1e-3 * kBucket.value;  // 1e-3 for each of 2,000 bytes
     const double whole = 2 * reduce + 2;
-    CHECK(DataTraffic<double>(c.plan, c.hw, on).exposed(P, 0.0, 100, 100).once == near(0.2 * whole + whole / 8));
+    CHECK(DataTraffic<double>(c.plan, c.hw, on).exposed({.parameters = P}, 100, 100).once == near(0.2 * whole + whole / 8));
     // 2,880 bytes of each of 4 GPUs
     CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == near(1e-3 + 2'880.0 * 4 / 1.25e6));
 }

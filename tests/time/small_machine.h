@@ -21,7 +21,7 @@ inline Machine machine() {
     m.node = 5e6;
     m.host = 1e5;
     m.processors = 10;
-    m.gpus_per_node = 4;
+    m.gpus_per_node = m.mesh_gpus = 4;
     return m;
 }
 inline Timing timing() {

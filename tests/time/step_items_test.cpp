@@ -206,6 +206,10 @@ TEST_CASE("by hand: what the profiles of GPU, cluster and plan make of the machi
     m = machine_of(gpu, &cluster, plan);
     CHECK(m.node == 3e10);
     CHECK(m.topology == Topology::mesh);
+    gpu.topology = Topology::mesh, gpu.gpus_per_node = 8, plan.gpus_per_node = 4;
+    CHECK(machine_of(gpu, nullptr, plan).mesh_gpus == 8);
+    gpu.pcie_byte_per_s = 3e10;  // no adapter sends more than the card hands it
+    CHECK(machine_of(gpu, nullptr, plan).node == 4 * 3e10);
     gpu.topology = Topology::bridges;
     CHECK(machine_of(gpu, nullptr, plan).topology == Topology::bridges);
     cluster.topology = Topology::one_switch;  // the card's own way

@@ -11,7 +11,8 @@ using namespace fourfold::tests::by_hand;
 namespace {
 
 double update(const Case& c, const Stage& stage, double parameters, double ranks) {
-    return Update<double>(c.model, c.plan, c.hw, c.k, stage).seconds(parameters, ranks);
+    return Update<double>(c.model, c.plan, c.hw, c.k, stage)
+        .seconds(parameters, c.plan.shards_optimizer() ? parameters / ranks : parameters, ranks);
 }
 
 }  // namespace
