@@ -46,7 +46,7 @@ Json describe_option(const Job& asked, const Job& shown, const Estimated& now, c
     Json option = Object().add("value", value).add("legal", best.has_value());
     if (best) {
         add_brief(option, best->estimate);
-        option["change_bytes"] = best->estimate.bytes - now.bytes;
+        option["change_bytes"] = best->estimate.verdict.whole_bytes - now.verdict.whole_bytes;
         option["problem"] = nullptr;
         return option;
     }

@@ -25,7 +25,7 @@ class Proposals {
         const auto chosen = choose({space_.model, plan, space_.gpu, space_.method, space_.cluster, space_.exploration});
         if (!chosen) return;
         const Estimated& after = chosen->estimate;
-        const double saved = now_.bytes - after.bytes;
+        const double saved = now_.verdict.whole_bytes - after.verdict.whole_bytes;
         if (saved < kLeastSaved * space_.gpu.memory_bytes) return;
         insert_sorted(list, Change{difference(plan), std::move(label), std::move(touches), after, saved, after.seconds - now_.seconds},
                       [this](const Change& a, const Change& b) { return is_before(a, b); });

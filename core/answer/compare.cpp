@@ -85,7 +85,7 @@ Json versus_answer(const Job& job, const Plan& other) {
                                                                                         : "as_fast";
     answer["seconds"] = seconds;
     answer["seconds_share"] = seconds / here.seconds;
-    answer["bytes"] = there.bytes - here.bytes;
+    answer["bytes"] = there.verdict.whole_bytes - here.verdict.whole_bytes;
     answer["time"] = differences(a.time, b.time, "seconds", [](std::size_t i) -> Json {
         const TimeText& t = text(static_cast<TimeItem>(i));
         return Object().add("id", t.id).add("kind", t.kind);

@@ -242,7 +242,10 @@ Json describe_models(const Job& job) {
         insert_sorted(models, &m.model, [](const Model* a, const Model* b) { return parameter_count(*a) > parameter_count(*b); });
     Json list = Json::array();
     for (const Model* model : models) {
-        const auto best = choose({*model, job.plan, *job.gpu, job.method, job.cluster, job.exploration});
+        Plan plan = job.plan;
+        plan.open = job.asked_open;
+        plan.open &= ~without_choice({*model, plan, *job.gpu, job.method, job.cluster, job.exploration});
+        const auto best = choose({*model, plan, *job.gpu, job.method, job.cluster, job.exploration});
         Json entry = Object()
                          .add("id", model->id)
                          .add("label", model->label)

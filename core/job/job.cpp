@@ -187,8 +187,8 @@ std::optional<Job> read_parsed_job(const Json& request, Request kind, Problems& 
         job.plan.gpus_per_node = job.cluster != nullptr ? job.cluster->gpus_per_node : job.gpu->gpus_per_node;
     check_measured_rates(job.plan, *job.gpu, job.cluster, problems);
     if (problems.size() != problems_before) return std::nullopt;
-    if (!may_choose_modules(job.space())) job.plan.open &= ~open_recompute_modules;
-    if (!may_choose_overlap(job.space())) job.plan.open &= ~open_expert_overlap;
+    job.asked_open = job.plan.open;
+    job.plan.open &= ~without_choice(job.space());
     if (kind == Request::export_plan) job.plan = with_habits(std::move(job.plan));
     return job;
 }

@@ -69,7 +69,8 @@ struct Job {
     GpuPointer gpu;
     const Cluster* cluster = nullptr;  // may be none
     Method method = Method::detailed;
-    Plan plan = open_plan();  // may hold kAuto, except in gpus_per_node
+    Plan plan = open_plan();       // may hold kAuto, except in gpus_per_node
+    std::uint32_t asked_open = 0;  // plan.open as the request says it; with other models the search may choose more of it
     Budget budget;
     Exploration exploration;
     std::vector<std::int64_t> gpu_counts;  // search alone; empty otherwise

@@ -156,6 +156,11 @@ bool may_choose_overlap(const SearchSpace& space) {
            row_of(plan.framework).overlaps_experts;
 }
 
+std::uint32_t without_choice(const SearchSpace& space) {
+    return (may_choose_modules(space) ? 0U : std::uint32_t{open_recompute_modules}) |
+           (may_choose_overlap(space) ? 0U : std::uint32_t{open_expert_overlap});
+}
+
 void set_form(Plan& plan, const PipelineForm& form) {
     plan.schedule = form.schedule;
     plan.virtual_stages = form.virtual_stages;

@@ -90,6 +90,8 @@ class ModuleSets {
 ModuleSets sets_of_modules(const SearchSpace& space);
 // Whether what is computed again is open, and there is a choice.
 bool may_choose_modules(const SearchSpace& space);
+// Bits of what is open but leaves the search no choice, with this model and framework.
+std::uint32_t without_choice(const SearchSpace& space);
 // Whether it is open if tokens on their way to experts travel beneath the work of another micro-batch, and some plan has that.
 bool may_choose_overlap(const SearchSpace& space);
 // Expert tensor parallelism beside so much tensor parallelism.

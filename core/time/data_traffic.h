@@ -70,7 +70,6 @@ class DataTraffic {
         N& of(Sent when) { return when == Sent::once ? once : when == Sent::every_micro_batch ? every_micro_batch : but_with_the_last; }
     };
     Exposed exposed(const HeldWeights<N>& held, const N& forward, const N& backward) const {
-        using std::min;
         const bool apart = experts_ && value_of(held.experts) > 0;
         const N others = apart ? held.parameters - held.experts : held.parameters;
         N once = all_.reduction(gradient_bytes(p_) * others);
@@ -86,9 +85,8 @@ class DataTraffic {
             if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", handed_out));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
             if (all_.cross_nodes()) add(traffic, bucket_seconds(on_, messages, held.parameters));
-            N felt = not_hidden(messages, traffic, messages.in_forward ? forward : backward);
-            if (messages.has_last_bucket && value_of(traffic) > 0) felt = min(traffic, felt + traffic * on_.of(kLastBucket));
-            add(sum, felt);
+            add(sum, not_hidden(messages, traffic, messages.in_forward ? forward : backward));
+            if (messages.has_last_bucket) add(sum, traffic * on_.of(kLastBucket));
         }
         return result;
     }

@@ -76,7 +76,7 @@ TEST_CASE("changes: each is one step, legal, and saves; first what makes it fit,
     for (const Change& change : changes) {
         CHECK(is_legal(e.model, change.after.plan));
         CHECK(change.saved_bytes >= 0.01 * e.gpu.memory_bytes);
-        CHECK(change.after.bytes == now.bytes - change.saved_bytes);
+        CHECK(change.saved_bytes == now.verdict.whole_bytes - change.after.verdict.whole_bytes);
         CHECK(change.after.seconds == doctest::Approx(now.seconds + change.lost_seconds));
         const bool makes_fit = now.verdict.fit != Fit::fits && change.after.verdict.fit == Fit::fits;
         CHECK(makes_fit <= fit_before);

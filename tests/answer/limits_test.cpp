@@ -284,6 +284,17 @@ TEST_CASE("limits: every answer is a plan of which estimate() says the same") {
     }
 }
 
+TEST_CASE("limits: a model of the list is answered as if it were asked for, with all that the search may choose for it") {
+    Json request = json(R"({"model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "gpus": 8, "sequence_length": 8192, "global_batch": 64})");
+    const Json answer = limits(request.dump());
+    for (const char* id : {"gpt-oss-20b", "deepseek-v2-lite", "llama-3.1-8b"}) {
+        request["model"] = id;
+        const Json alone = json(api::estimate(request.dump()));
+        for (const Json& model : answer["models"])
+            if (model["id"] == id) CHECK_MESSAGE(model["step_seconds"] == alone["time"]["step_seconds"], id);
+    }
+}
+
 TEST_CASE("limits: the days are asked for, and need a token budget") {
     CHECK(limits("{}")["fewest_in_time"].is_null());
     CHECK(limits(R"({"days": 30, "token_budget": 0})")["fewest_in_time"].is_null());

@@ -329,7 +329,7 @@ TEST_CASE("alternatives: each says what the estimate says once it is set, with w
                 if (option["legal"] == true && option["value"] != knob["value"])
                     for (const char* key : {"total_bytes", "share", "class", "step_seconds"}) CHECK(at(option, key) == there[key]);
                 if (option["legal"] == true)
-                    CHECK(at(option, "change_bytes") == at(option, "total_bytes").get<double>() - shown["total_bytes"].get<double>());
+                    CHECK(at(option, "change_bytes") == at(option, "whole_bytes").get<double>() - shown["whole_bytes"].get<double>());
                 else
                     CHECK(!option.contains("total_bytes"));
             }
@@ -339,7 +339,7 @@ TEST_CASE("alternatives: each says what the estimate says once it is set, with w
             Json after = request;
             after.update(change["set"]);
             CHECK(change["saved_bytes"] > 0);
-            CHECK(tests::nearly(change["total_bytes"].get<double>() + change["saved_bytes"].get<double>(), shown["total_bytes"]));
+            CHECK(tests::nearly(change["whole_bytes"].get<double>() + change["saved_bytes"].get<double>(), shown["whole_bytes"]));
             CHECK(estimate(after)["total_bytes"] == change["total_bytes"]);
             ++changed;
         }
