@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "formats/keys.h"
-#include "model/catalog.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -23,14 +22,13 @@ int megatron_likeness(const std::vector<Entry>& entries) {
     return count;
 }
 
-// Whether some entry says the field; what a recipe leaves out is not 1.
-static bool is_said(const Import& in, std::string_view field) {
+static Text refusal(const char* id) { return Text("import_plan.refused", id); }
+
+bool is_said(const Import& in, std::string_view field) {
     return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
         return entry.fate == Fate::used && std::find(entry.fields.begin(), entry.fields.end(), field) != entry.fields.end();
     });
 }
-
-static Text refusal(const char* id) { return Text("import_plan.refused", id); }
 
 // "flex" stands for DeepEP's and HybridEP's kernels (moe/token_dispatcher.py); every copy goes by itself in the others.
 static void read_dispatch(Import& in, bool silent) {
@@ -59,49 +57,6 @@ static void read_graphs(Import& in) {
     const bool attention = parts.find_first_not_of("[] ") == std::string::npos || has("attn") || has("full");
     if (any && !attention) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cuda_graph_scope: " + parts.substr(0, 60)));
     in.job["cuda_graphs"] = !any || !attention ? "none" : kind == "full_iteration" || has("full_iteration") ? "step" : "layers";
-}
-
-// Of a model of the catalogue that a preset names; 0: not known.
-static std::int64_t layers_of_named(const Import& in) {
-    const Json model = in.job.value("model", Json());
-    if (model.is_object()) return model.value("num_hidden_layers", std::int64_t{0});
-    const CatalogModel* const known = model.is_string() ? catalog().model(model.get<std::string>()) : nullptr;
-    return known == nullptr ? 0 : known->model.layers;
-}
-
-// Three ways to say it, of which one may be used (928-938).
-static void read_chunks(Import& in, const MegatronDefaults& defaults) {
-    const auto layout = in.text("pipeline_model_parallel_layout", "layout");
-    const auto per_chunk = in.whole("num_layers_per_virtual_pipeline_stage", "virtual_stages");
-    const auto chunks = in.whole({"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}, "virtual_stages");
-    if (static_cast<int>(layout.has_value()) + static_cast<int>(per_chunk.has_value()) + static_cast<int>(chunks.has_value()) > 1)
-        in.refused.push_back(refusal("two_virtual"));
-    const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
-    if ((per_chunk || layout) && (in.hangs("pipeline_parallel") || stages < 1)) {
-        if (layout) in.job["layout"] = *layout;
-        return;
-    }
-    in.job["virtual_stages"] = chunks.value_or(1);
-    if (per_chunk && *per_chunk > 0) {
-        const std::int64_t extra = static_cast<int>(in.job.value("count_embedding_as_layer", false)) +
-                                   static_cast<int>(in.job.value("count_loss_as_layer", false));
-        const std::int64_t said = in.whole("num_layers", "").value_or(layers_of_named(in)), layers = said + extra;
-        if (said == 0)
-            in.job.erase("virtual_stages");
-        else if (layers % (stages * *per_chunk) == 0)
-            in.job["virtual_stages"] = layers / (stages * *per_chunk);
-        else if (!defaults.silent)
-            in.refused.push_back(
-                Text(refusal("layers_per_virtual")).with("layers", layers).with("stages", stages).with("each", *per_chunk));
-    }
-    if (!layout) return;
-    Problems problems;
-    const auto listed = read_layout(*layout, problems);
-    if (!listed) return in.mark("pipeline_model_parallel_layout", Fate::unknown);
-    in.job["layout"] = *layout;
-    in.text("pipeline_model_parallel_layout", "virtual_stages");
-    if (static_cast<std::int64_t>(listed->chunks()) % stages == 0)
-        in.job["virtual_stages"] = static_cast<std::int64_t>(listed->chunks()) / stages;
 }
 
 static void read_recompute(Import& in) {
@@ -375,7 +330,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
     if (!dense || elsewhere) read_dispatch(in, elsewhere);
     read_graphs(in);
-    read_chunks(in, defaults);
+    read_stages(in, defaults);
     read_recompute(in);
     read_zero(in, defaults);
     read_precision(in, defaults);
@@ -384,6 +339,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     read_batch(in, defaults);
     read_group(in);
     check_rest(in, defaults);
+    read_split(in, defaults);
     mark_without_number(in);
     // Of no effect there (1434, 1024).
     const bool one = in.job.value("tensor_parallel", std::int64_t{0}) == 1;
@@ -392,7 +348,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job.erase("overlap_parameters");
     in.drop_open();
     if (defaults.silent) {
-        in.keep_said({"gpus", "gpus_per_node", "model", "framework"});
+        in.keep_said({"gpus", "gpus_per_node", "model", "framework", "layout", "schedule"});
         in.notes.emplace_back("import_plan.note.recipe");
     }
     for (const char* field : {"sequence_length", "micro_batch", "gpus"}) in.ask(field);
