@@ -60,3 +60,43 @@ TEST_CASE("a recipe that says its stages and chunks divides dense layers alike, 
     CHECK(recipe("meta-llama/Llama-3.1-8B", "") == "layout=? schedule=?");
     CHECK(recipe("mistralai/Mixtral-8x7B-v0.1", "2") == "layout=? schedule=?");
 }
+
+TEST_CASE("a model of the catalogue stands for a script whose numbers are all its own") {
+    CHECK(first_of_script(kLlama)["job"]["model"] == "llama-3.1-8b");
+    const auto model = [](const std::string& changes) { return first_of_script(kLlama + changes)["job"]["model"]; };
+    CHECK(model("--kv-channels 128") == "llama-3.1-8b");
+    CHECK(model("--kv-channels 256")["head_dim"] == 256);
+    CHECK(model("--qk-layernorm")["qk_layernorm"] == true);
+    CHECK(model("--add-qkv-bias")["model_type"] == "qwen2");
+    const Json biased = first_of_script(kStart + "--ffn-hidden-size 14336 --position-embedding-type rope")["job"]["model"];
+    CHECK(biased["attention_bias"] == true);
+    CHECK(biased["mlp_bias"] == true);
+    const Json learned = first_of_script(kStart + "--ffn-hidden-size 14336 --disable-bias-linear")["job"]["model"];
+    CHECK(learned["learned_positions"] == true);
+    CHECK(learned["max_position_embeddings"] == 131072);
+    // DeepSeek-V3: where a token's experts may lie, and how wide dense layers are
+    const std::string latent =
+        "torchrun --nproc_per_node 8 --nnodes 32 pretrain_gpt.py --seq-length 4096 --max-position-embeddings 4096 --bf16 --num-layers 61 "
+        "--hidden-size 7168 --num-attention-heads 128 --multi-latent-attention --q-lora-rank 1536 --kv-lora-rank 512 --num-experts 256 "
+        "--moe-router-topk 8 --moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 --moe-layer-freq '([0]*3+[1]*58)' "
+        "--mtp-num-layers 1 --swiglu --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights "
+        "--vocab-size 129280 --position-embedding-type rope --micro-batch-size 1 ";
+    const std::string groups = "--moe-router-num-groups 8 --moe-router-group-topk 4 ", dense = "--ffn-hidden-size 18432 ";
+    CHECK(first_of_script(latent + groups + dense)["job"]["model"] == "deepseek-v3");
+    CHECK(first_of_script(latent + dense)["job"]["model"]["n_group"] == 1);
+    CHECK(first_of_script(latent + groups + "--ffn-hidden-size 12288")["job"]["model"]["intermediate_size"] == 12288);
+}
+
+TEST_CASE("a vocabulary that is not said is that of the model with the same sizes, whatever else differs") {
+    const std::string largest =  // Llama 3.1 405B
+        "torchrun --nproc_per_node 8 --nnodes 64 pretrain_gpt.py --seq-length 8192 --max-position-embeddings 131072 --bf16 --num-layers "
+        "126 "
+        "--hidden-size 16384 --ffn-hidden-size 53248 --num-attention-heads 128 --group-query-attention --num-query-groups 8 --swiglu "
+        "--normalization RMSNorm --untie-embeddings-and-output-weights --disable-bias-linear --position-embedding-type rope "
+        "--micro-batch-size 1 --tensor-model-parallel-size 8 --sequence-parallel ";
+    CHECK(first_of_script(largest)["job"]["model"] == "llama-3.1-405b");
+    const Json job = first_of_script(largest + "--qk-layernorm");
+    REQUIRE(job["job"]["model"].is_object());
+    CHECK(job["job"]["model"]["vocab_size"] == 128256);
+    CHECK(ids(job["notes"]) == "import_plan.note.vocabulary_of");
+}
