@@ -45,6 +45,15 @@ static void read_dispatch(Import& in, bool silent) {
         in.mark("moe_token_dispatcher_type", Fate::unknown);
 }
 
+// An expert works on as many places as it may get tokens, where its input is padded (moe/moe_utils.py, get_capacity): so many times its
+// even share. Tokens that are dropped leave it less, which is not counted.
+static void read_capacity(Import& in) {
+    if (!in.on("moe_pad_expert_input_to_capacity", "expert_imbalance")) return;
+    constexpr double kMost = 64;  // of the field
+    const auto factor = in.number("moe_expert_capacity_factor", "expert_imbalance");
+    if (factor && *factor > 1) in.job["expert_imbalance"] = std::min(*factor, kMost);
+}
+
 // CUDA graphs of the whole step, or of parts of layers: whole layers where no part is said; without attention most launches remain.
 static void read_graphs(Import& in) {
     const auto kind = in.text("cuda_graph_impl", "cuda_graphs");
@@ -180,6 +189,8 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
         if (in.on(no, field) || (in.has(yes) && !in.on(yes, field))) in.job[field] = "off";
     };
     off("no_gradient_accumulation_fusion", "gradient_accumulation_fusion", "gradient_fusion");
+    off("no_bias_swiglu_fusion", "bias_swiglu_fusion", "activation_fusion");
+    if (in.has("bias_activation_fusion") && !in.on("bias_activation_fusion", "activation_fusion")) in.job["activation_fusion"] = "off";
     off("no_masked_softmax_fusion", "masked_softmax_fusion", "softmax_fusion");
     if (const auto way = in.text("cp_comm_type", "context_parallel_kind")) {
         if (*way == "a2a") in.job["context_parallel_kind"] = "all_to_all";
@@ -193,6 +204,15 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
         in.job["overlap_pipeline"] = false;
     else
         in.job["overlap_pipeline"] = in.job.value("virtual_stages", std::int64_t{1}) > 1;
+}
+
+// What takes memory or frees some, and is not counted.
+static void note_uncounted(Import& in) {
+    const auto note = [&](const char* key) {
+        if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+    };
+    note("fp32_residual_connection");
+    note("distribute_saved_activations");
 }
 
 static void read_batch(Import& in, const MegatronDefaults& defaults) {
@@ -328,7 +348,10 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job["expert_tensor_parallel"] = *expert_tensor;
     else if (in.job.contains("tensor_parallel"))
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
-    if (!dense || elsewhere) read_dispatch(in, elsewhere);
+    if (!dense || elsewhere) {
+        read_dispatch(in, elsewhere);
+        read_capacity(in);
+    }
     read_graphs(in);
     read_stages(in, defaults);
     read_recompute(in);
@@ -336,6 +359,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     read_precision(in, defaults);
     read_optimizer(in, defaults);
     read_kernels(in, defaults);
+    note_uncounted(in);
     read_batch(in, defaults);
     read_group(in);
     check_rest(in, defaults);

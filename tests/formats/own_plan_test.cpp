@@ -100,3 +100,17 @@ TEST_CASE("a vocabulary that is not said is that of the model with the same size
     CHECK(job["job"]["model"]["vocab_size"] == 128256);
     CHECK(ids(job["notes"]) == "import_plan.note.vocabulary_of");
 }
+
+TEST_CASE("arguments with an effect: fusions, capacity, and what is not counted") {
+    CHECK(some(first_of_script(kMixtral + "--no-bias-swiglu-fusion"), {"activation_fusion"}) == R"(activation_fusion="off")");
+    CHECK(some(first_of_script(kMixtral), {"activation_fusion", "expert_imbalance"}) == "activation_fusion=? expert_imbalance=?");
+    const std::string padded = kMixtral + "--moe-pad-expert-input-to-capacity --moe-expert-capacity-factor ";
+    CHECK(some(first_of_script(padded + "4.0"), {"expert_imbalance"}) == "expert_imbalance=4.0");
+    CHECK(some(first_of_script(padded + "1.0"), {"expert_imbalance"}) == "expert_imbalance=?");
+    CHECK(some(first_of_script(kMixtral + "--moe-expert-capacity-factor 4.0"), {"expert_imbalance"}) == "expert_imbalance=?");
+    const auto noted = [](const std::string& script) { return said(first_of_script(script)["notes"][0]); };
+    CHECK(noted(kLlama + "--fp32-residual-connection") == R"(import_plan.note.not_counted {"key":"fp32_residual_connection"})");
+    const std::string whole = "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1 ";
+    CHECK(noted(kLlama + whole + "--distribute-saved-activations") ==
+          R"(import_plan.note.not_counted {"key":"distribute_saved_activations"})");
+}
