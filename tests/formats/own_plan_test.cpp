@@ -114,3 +114,16 @@ TEST_CASE("arguments with an effect: fusions, capacity, and what is not counted"
     CHECK(noted(kLlama + whole + "--distribute-saved-activations") ==
           R"(import_plan.note.not_counted {"key":"distribute_saved_activations"})");
 }
+
+TEST_CASE("what does not go with tokens that travel beneath other work") {
+    const std::string overlap = kMixtral + "--overlap-moe-expert-parallel-comm ";
+    const auto refused = [](const std::string& script) { return first_of_script(script)["refused"]; };
+    CHECK(ids(refused(overlap)) == "");
+    CHECK(said(refused(overlap + "--moe-shared-expert-overlap")[0]) ==
+          R"(import_plan.refused.both {"one":"--overlap-moe-expert-parallel-comm","other":"--moe-shared-expert-overlap"})");
+    CHECK(said(refused(overlap + "--recompute-granularity selective --recompute-modules moe layernorm")[0]) ==
+          R"(import_plan.refused.both {"one":"--overlap-moe-expert-parallel-comm","other":"--recompute-modules moe"})");
+    CHECK(ids(refused(overlap + "--recompute-granularity selective --recompute-modules layernorm")) == "");
+    CHECK(ids(refused(overlap + "--mtp-num-layers 1")) == "");
+    CHECK(ids(refused(overlap + "--mtp-num-layers 2")) == "import_plan.refused.both");
+}
