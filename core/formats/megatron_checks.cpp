@@ -52,6 +52,17 @@ static void check_recompute(const Import& in, std::vector<Text>& found) {
     if (delayed && has("moe_act")) found.push_back(exclude("--recompute-modules moe_act", "--fp8-recipe delayed"));
 }
 
+// Tokens that travel beneath the work of another micro-batch: Megatron-LM 0.14 on, of the experts' recomputation newer releases.
+static void check_overlap(const Import& in, std::vector<Text>& found) {
+    const char* const overlap = "--overlap-moe-expert-parallel-comm";
+    if (in.hangs("expert_overlap") || !in.job.value("expert_overlap", false)) return;
+    if (is_on(in, "moe_shared_expert_overlap")) found.push_back(exclude(overlap, "--moe-shared-expert-overlap"));
+    if (count(in, "mtp_num_layers") > 1) found.push_back(exclude(overlap, "--mtp-num-layers"));
+    const std::string modules = "," + in.job.value("recompute_modules", "") + ",";
+    if (in.job.value("recompute", "") == "selective" && !in.hangs("recompute_modules") && modules.find(",moe,") != std::string::npos)
+        found.push_back(exclude(overlap, "--recompute-modules moe"));
+}
+
 static void check_optimizer(const Import& in, std::vector<Text>& found) {
     const bool divides = in.job.value("zero", "none") != "none" || in.hangs("zero"), aware = is_on(in, "use_precision_aware_optimizer");
     if (aware && !divides) found.push_back(needs("--use-precision-aware-optimizer", "--use-distributed-optimizer"));
@@ -83,6 +94,7 @@ static void check_stages(const Import& in, std::vector<Text>& found) {
 void check_megatron_config(Import& in) {
     std::vector<Text> found;
     check_recompute(in, found);
+    check_overlap(in, found);
     check_optimizer(in, found);
     check_stages(in, found);
     in.refused.insert(in.refused.end(), found.begin(), found.end());

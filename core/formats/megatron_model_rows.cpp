@@ -67,6 +67,13 @@ static void write_experts(To& to, Name) {
     if (e.router_bias) to.leave_out("export.left_out.router_bias");
 }
 
+// Where nothing is said, positions are learned. It has none that weigh the distance of tokens, as BLOOM does.
+static void write_positions(To& to, Name) {
+    const Model& m = to.model;
+    if (m.type == "bloom") return to.flag("--position-embedding-type", "none");
+    if (!m.learned_positions) to.flag("--position-embedding-type", "rope");
+}
+
 // What a model may have besides.
 static void write_others(To& to, Name) {
     const Model& m = to.model;
@@ -86,6 +93,7 @@ static constexpr MegatronRow kModelRows[] = {
     {"vocabulary", [](To& to, Name) { to.number("--vocab-size", to.model.vocabulary); }},
     {"max_positions",
      [](To& to, Name) { to.number("--max-position-embeddings", std::max(to.model.max_positions, to.plan.sequence_length)); }},
+    {"learned_positions", write_positions},
     {"tied", [](To& to, Name) { to.when(!to.model.tied, "--untie-embeddings-and-output-weights"); }},
     {"gated",
      [](To& to, Name) {

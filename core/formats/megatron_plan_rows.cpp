@@ -232,10 +232,14 @@ static void write_parameter_overlap(To& to, Name field) {
         to.leave_field(field);
 }
 
+// Where nothing is said, it drops one value of ten.
+static void write_dropout(To& to, Name) {
+    if (!to.plan.hidden_dropout) to.flag("--hidden-dropout", "0.0");
+    if (!to.plan.attention_dropout) to.flag("--attention-dropout", "0.0");
+}
+
 // No argument is known for it.
 static void leave_changed(To& to, Name field) { to.leave_changed(field); }
-// Nor for the value that is usual here, which is another one there.
-static void leave(To& to, Name field) { to.leave_field(field); }
 
 static constexpr MegatronRow kPlanRows[] = {
     {"gpus", nullptr},  // torchrun starts them
@@ -316,8 +320,8 @@ static constexpr MegatronRow kPlanRows[] = {
     {"weights_offload", leave_changed},
     {"optimizer_in_backward", leave_changed},
     {"fused_norms", leave_changed},
-    {"hidden_dropout", leave},
-    {"attention_dropout", leave},
+    {"hidden_dropout", write_dropout},
+    {"attention_dropout", nullptr},
 };
 
 const std::span<const MegatronRow> kMegatronPlanRows = kPlanRows;

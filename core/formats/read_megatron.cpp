@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "formats/keys.h"
-#include "model/catalog.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -23,14 +22,13 @@ int megatron_likeness(const std::vector<Entry>& entries) {
     return count;
 }
 
-// Whether some entry says the field; what a recipe leaves out is not 1.
-static bool is_said(const Import& in, std::string_view field) {
+static Text refusal(const char* id) { return Text("import_plan.refused", id); }
+
+bool is_said(const Import& in, std::string_view field) {
     return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
         return entry.fate == Fate::used && std::find(entry.fields.begin(), entry.fields.end(), field) != entry.fields.end();
     });
 }
-
-static Text refusal(const char* id) { return Text("import_plan.refused", id); }
 
 // "flex" stands for DeepEP's and HybridEP's kernels (moe/token_dispatcher.py); every copy goes by itself in the others.
 static void read_dispatch(Import& in, bool silent) {
@@ -47,6 +45,15 @@ static void read_dispatch(Import& in, bool silent) {
         in.mark("moe_token_dispatcher_type", Fate::unknown);
 }
 
+// An expert works on as many places as it may get tokens, where its input is padded (moe/moe_utils.py, get_capacity): so many times its
+// even share. Tokens that are dropped leave it less, which is not counted.
+static void read_capacity(Import& in) {
+    if (!in.on("moe_pad_expert_input_to_capacity", "expert_imbalance")) return;
+    constexpr double kMost = 64;  // of the field
+    const auto factor = in.number("moe_expert_capacity_factor", "expert_imbalance");
+    if (factor && *factor > 1) in.job["expert_imbalance"] = std::min(*factor, kMost);
+}
+
 // CUDA graphs of the whole step, or of parts of layers: whole layers where no part is said; without attention most launches remain.
 static void read_graphs(Import& in) {
     const auto kind = in.text("cuda_graph_impl", "cuda_graphs");
@@ -59,49 +66,6 @@ static void read_graphs(Import& in) {
     const bool attention = parts.find_first_not_of("[] ") == std::string::npos || has("attn") || has("full");
     if (any && !attention) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cuda_graph_scope: " + parts.substr(0, 60)));
     in.job["cuda_graphs"] = !any || !attention ? "none" : kind == "full_iteration" || has("full_iteration") ? "step" : "layers";
-}
-
-// Of a model of the catalogue that a preset names; 0: not known.
-static std::int64_t layers_of_named(const Import& in) {
-    const Json model = in.job.value("model", Json());
-    if (model.is_object()) return model.value("num_hidden_layers", std::int64_t{0});
-    const CatalogModel* const known = model.is_string() ? catalog().model(model.get<std::string>()) : nullptr;
-    return known == nullptr ? 0 : known->model.layers;
-}
-
-// Three ways to say it, of which one may be used (928-938).
-static void read_chunks(Import& in, const MegatronDefaults& defaults) {
-    const auto layout = in.text("pipeline_model_parallel_layout", "layout");
-    const auto per_chunk = in.whole("num_layers_per_virtual_pipeline_stage", "virtual_stages");
-    const auto chunks = in.whole({"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}, "virtual_stages");
-    if (static_cast<int>(layout.has_value()) + static_cast<int>(per_chunk.has_value()) + static_cast<int>(chunks.has_value()) > 1)
-        in.refused.push_back(refusal("two_virtual"));
-    const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
-    if ((per_chunk || layout) && (in.hangs("pipeline_parallel") || stages < 1)) {
-        if (layout) in.job["layout"] = *layout;
-        return;
-    }
-    in.job["virtual_stages"] = chunks.value_or(1);
-    if (per_chunk && *per_chunk > 0) {
-        const std::int64_t extra = static_cast<int>(in.job.value("count_embedding_as_layer", false)) +
-                                   static_cast<int>(in.job.value("count_loss_as_layer", false));
-        const std::int64_t said = in.whole("num_layers", "").value_or(layers_of_named(in)), layers = said + extra;
-        if (said == 0)
-            in.job.erase("virtual_stages");
-        else if (layers % (stages * *per_chunk) == 0)
-            in.job["virtual_stages"] = layers / (stages * *per_chunk);
-        else if (!defaults.silent)
-            in.refused.push_back(
-                Text(refusal("layers_per_virtual")).with("layers", layers).with("stages", stages).with("each", *per_chunk));
-    }
-    if (!layout) return;
-    Problems problems;
-    const auto listed = read_layout(*layout, problems);
-    if (!listed) return in.mark("pipeline_model_parallel_layout", Fate::unknown);
-    in.job["layout"] = *layout;
-    in.text("pipeline_model_parallel_layout", "virtual_stages");
-    if (static_cast<std::int64_t>(listed->chunks()) % stages == 0)
-        in.job["virtual_stages"] = static_cast<std::int64_t>(listed->chunks()) / stages;
 }
 
 static void read_recompute(Import& in) {
@@ -225,6 +189,8 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
         if (in.on(no, field) || (in.has(yes) && !in.on(yes, field))) in.job[field] = "off";
     };
     off("no_gradient_accumulation_fusion", "gradient_accumulation_fusion", "gradient_fusion");
+    off("no_bias_swiglu_fusion", "bias_swiglu_fusion", "activation_fusion");
+    if (in.has("bias_activation_fusion") && !in.on("bias_activation_fusion", "activation_fusion")) in.job["activation_fusion"] = "off";
     off("no_masked_softmax_fusion", "masked_softmax_fusion", "softmax_fusion");
     if (const auto way = in.text("cp_comm_type", "context_parallel_kind")) {
         if (*way == "a2a") in.job["context_parallel_kind"] = "all_to_all";
@@ -238,6 +204,15 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
         in.job["overlap_pipeline"] = false;
     else
         in.job["overlap_pipeline"] = in.job.value("virtual_stages", std::int64_t{1}) > 1;
+}
+
+// What takes memory or frees some, and is not counted.
+static void note_uncounted(Import& in) {
+    const auto note = [&](const char* key) {
+        if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+    };
+    note("fp32_residual_connection");
+    note("distribute_saved_activations");
 }
 
 static void read_batch(Import& in, const MegatronDefaults& defaults) {
@@ -373,17 +348,22 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job["expert_tensor_parallel"] = *expert_tensor;
     else if (in.job.contains("tensor_parallel"))
         in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];  // 587
-    if (!dense || elsewhere) read_dispatch(in, elsewhere);
+    if (!dense || elsewhere) {
+        read_dispatch(in, elsewhere);
+        read_capacity(in);
+    }
     read_graphs(in);
-    read_chunks(in, defaults);
+    read_stages(in, defaults);
     read_recompute(in);
     read_zero(in, defaults);
     read_precision(in, defaults);
     read_optimizer(in, defaults);
     read_kernels(in, defaults);
+    note_uncounted(in);
     read_batch(in, defaults);
     read_group(in);
     check_rest(in, defaults);
+    read_split(in, defaults);
     mark_without_number(in);
     // Of no effect there (1434, 1024).
     const bool one = in.job.value("tensor_parallel", std::int64_t{0}) == 1;
@@ -392,7 +372,7 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
         in.job.erase("overlap_parameters");
     in.drop_open();
     if (defaults.silent) {
-        in.keep_said({"gpus", "gpus_per_node", "model", "framework"});
+        in.keep_said({"gpus", "gpus_per_node", "model", "framework", "layout", "schedule"});
         in.notes.emplace_back("import_plan.note.recipe");
     }
     for (const char* field : {"sequence_length", "micro_batch", "gpus"}) in.ask(field);

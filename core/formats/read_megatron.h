@@ -20,6 +20,11 @@ struct MegatronDefaults {
 
 // Reads the plan and the model; gpus, where known, is in import.job already.
 void read_megatron(Import& import, const MegatronDefaults& defaults = {});
+// Chunks and layers of each stage; and, once the batch is known and checked, how the layers are shared out.
+void read_stages(Import& import, const MegatronDefaults& defaults);
+void read_split(Import& import, const MegatronDefaults& defaults);
+// Whether some entry says the field; what a recipe leaves out is not 1.
+bool is_said(const Import& import, std::string_view field);
 // What forks of Megatron-LM call otherwise, in its names; and the LoRA of one of them.
 void translate_forks(Import& import);
 void read_fork_adapters(Import& import);

@@ -259,6 +259,25 @@ static bool same_shape(const Model& a, const Model& b) {
            a.multi_token_layers == b.multi_token_layers;
 }
 
+static bool limits_groups(const Experts& e) { return e.groups > 1 && e.groups_per_token < e.groups; }
+static bool have_same_groups(const Experts& a, const Experts& b) {
+    return limits_groups(a) ? a.groups == b.groups && a.groups_per_token == b.groups_per_token : !limits_groups(b);
+}
+
+// Whether the rest is the same that arguments say and that changes a number. Where it is not, the model is one of its own.
+static bool same_numbers(const Model& known, const Model& said) {
+    const LatentAttention &a = known.latent, &b = said.latent;
+    const bool attention = a.kv_rank > 0
+                               ? a.q_rank == b.q_rank && a.nope_dim == b.nope_dim && a.rope_dim == b.rope_dim && a.value_dim == b.value_dim
+                               : known.head_dim == said.head_dim && known.qk_norm == said.qk_norm;
+    const bool biases =
+        known.qkv_bias == said.qkv_bias && known.attention_out_bias == said.attention_out_bias && known.mlp_bias == said.mlp_bias;
+    const bool positions =
+        known.learned_positions == said.learned_positions && (!said.learned_positions || known.max_positions == said.max_positions);
+    const bool dense = known.experts.count == 0 || !known.expert_layers.are_mixed() || known.ffn == said.ffn;
+    return attention && biases && positions && dense && have_same_groups(known.experts, said.experts);
+}
+
 // The models of the catalogue with these sizes, whose vocabulary (padded or not) is the given one, if any.
 static std::vector<const CatalogModel*> known_models(const Model& model, std::optional<std::int64_t> vocabulary) {
     constexpr std::int64_t kPadding = 1'024;
@@ -268,6 +287,28 @@ static std::vector<const CatalogModel*> known_models(const Model& model, std::op
             (!vocabulary || (*vocabulary >= one.model.vocabulary && *vocabulary <= one.model.vocabulary + kPadding)))
             found.push_back(&one);
     return found;
+}
+
+static bool have_one_vocabulary(const std::vector<const CatalogModel*>& known) {
+    return !known.empty() && std::all_of(known.begin(), known.end(),
+                                         [&](const CatalogModel* one) { return one->model.vocabulary == known[0]->model.vocabulary; });
+}
+
+// One of the catalogue whose numbers are all the same, or one of its own; `known` have its shape, and their vocabulary where none is said.
+static void take_model(Import& in, Model model, std::vector<const CatalogModel*> known, std::optional<std::int64_t> vocabulary) {
+    if (!vocabulary && !have_one_vocabulary(known)) return in.asked.emplace_back("vocab_size"), void();
+    // Models of one shape differ in how long a sequence may be.
+    std::stable_sort(known.begin(), known.end(), [&](const CatalogModel* a, const CatalogModel* b) {
+        return (a->model.max_positions == model.max_positions) > (b->model.max_positions == model.max_positions);
+    });
+    const auto same = std::find_if(known.begin(), known.end(), [&](const CatalogModel* one) { return same_numbers(one->model, model); });
+    if (!vocabulary) {
+        const Model& from = (same == known.end() ? known[0] : *same)->model;
+        vocabulary = from.vocabulary;
+        in.notes.push_back(Text("import_plan.note.vocabulary_of").with("model", from.label).with("vocabulary", from.vocabulary));
+    }
+    model.vocabulary = *vocabulary;
+    in.job["model"] = same == known.end() ? canonical_config(model) : Json((*same)->model.id);
 }
 
 void read_megatron_model(Import& in) {
@@ -305,29 +346,15 @@ void read_megatron_model(Import& in) {
         }
     Problems problems;
     ImportReport report;
-    const auto model = read_model(config, "", problems, report);
+    auto model = read_model(config, "", problems, report);
     if (!model) return;
-    const auto known = known_models(*model, vocabulary);
-    const bool one_vocabulary = !known.empty() && std::all_of(known.begin(), known.end(), [&](const CatalogModel* one) {
-        return one->model.vocabulary == known[0]->model.vocabulary;
-    });
+    auto known = known_models(*model, vocabulary);
     // The merges of GPT-2 are no SentencePiece model.
     constexpr std::int64_t kGpt2 = 50'257;
-    const bool another = one_vocabulary && !vocabulary && known[0]->model.vocabulary == kGpt2 &&
+    const bool another = have_one_vocabulary(known) && !vocabulary && known[0]->model.vocabulary == kGpt2 &&
                          lower_case(in.text("tokenizer_type", "").value_or("")).find("sentencepiece") != std::string::npos;
-    if (!another && (one_vocabulary || (vocabulary && !known.empty()))) {
-        // Models of one shape differ in how long a sequence may be.
-        const auto same = std::find_if(known.begin(), known.end(),
-                                       [&](const CatalogModel* one) { return one->model.max_positions == model->max_positions; });
-        const Model& first = (same == known.end() ? known[0] : *same)->model;
-        in.job["model"] = first.id;
-        if (!vocabulary)
-            in.notes.push_back(Text("import_plan.note.vocabulary_of").with("model", first.label).with("vocabulary", first.vocabulary));
-    } else if (vocabulary) {
-        in.job["model"] = canonical_config(*model);
-    } else {
-        in.asked.emplace_back("vocab_size");
-    }
+    if (another) known.clear();
+    take_model(in, std::move(*model), std::move(known), vocabulary);
 }
 
 }  // namespace fourfold

@@ -285,7 +285,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     for (const char* key : {"use_flash_attn_builder", "use_flash_attn_triton"})
         if (in.on(key, "attention")) in.job["attention"] = "flash";
     if (!in.job.contains("attention") && !in.hangs("attention")) in.job["attention"] = "plain";
-    note_uncounted(in, {"distribute_saved_activations", "memory_centric_tiled_linear"});
+    note_uncounted(in, {"memory_centric_tiled_linear"});
     in.mark_all(kQuietOfDeepSpeed, Fate::no_number);
     in.drop_open();
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });

@@ -40,6 +40,8 @@ constexpr Place kPlaces[] = {
     {"attention_backend", kModel, kConfig},
     {"cross_entropy_loss_fusion", kModel, kConfig},
     {"cross_entropy_fusion_impl", kModel, kConfig},
+    {"hidden_dropout", kModel, kConfig},
+    {"attention_dropout", kModel, kConfig},
     {"moe_grouped_gemm", kModel, kConfig},
     {"tp_comm_overlap", "comm_overlap.", kConfig},
     {"overlap_p2p_comm", "comm_overlap.", kConfig},
@@ -176,6 +178,9 @@ void write_optimizer(Overrides& to) {
 
 void write_kernels(Overrides& to) {
     const Plan& p = to.plan;
+    constexpr double kUsualDropout = 0.1;  // of Megatron Core
+    to.set("hidden_dropout", p.hidden_dropout ? kUsualDropout : 0.0);
+    to.set("attention_dropout", p.attention_dropout ? kUsualDropout : 0.0);
     const char* const backends[] = {"", "flash", "fused", "unfused"};
     if (p.attention != Attention::automatic) to.set("attention_backend", backends[static_cast<std::size_t>(p.attention)]);
     if (p.loss == Loss::gathered || p.loss == Loss::chunked || p.loss == Loss::tiled || p.loss == Loss::parallel) to.leave_field("loss");
@@ -226,6 +231,8 @@ constexpr SettingRow kRows[] = {
     {"overlap_gradients", nullptr},
     {"overlap_parameters", nullptr},
     {"overlap_pipeline", nullptr},
+    {"hidden_dropout", nullptr},
+    {"attention_dropout", nullptr},
 };
 
 void write_all(Overrides& to) {

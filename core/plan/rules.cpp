@@ -13,11 +13,11 @@ bool swaps_heads(const Model& m, const Plan& p) {
     return m.heads % (p.tensor_parallel * c) == 0 && (k % c == 0 || c % k == 0);
 }
 
-// Where a stage has several chunks, or there is one stage alone, and no layer is computed again as a whole: Megatron-Core,
-// model_parallel_config.py and transformer_config.py, checks of overlap_moe_expert_parallel_comm.
+// Where a stage has several chunks, or there is one stage alone, and neither a layer nor its experts are computed again as a whole:
+// Megatron-Core, model_parallel_config.py and transformer_config.py, checks of overlap_moe_expert_parallel_comm.
 static bool has_room_for_exchange(const Plan& p) {
     return (p.pipeline_parallel == 1 || row_of(p.running_schedule()).turns) && p.recompute != Recompute::full &&
-           p.recompute != Recompute::block;
+           p.recompute != Recompute::block && !p.recomputes(moe);
 }
 bool may_overlap_experts(const Model& m, const Plan& p) {
     return m.experts.count > 0 && p.expert_parallel > 1 && row_of(p.framework).overlaps_experts && !row_of(p.schedule).overlaps &&
@@ -162,8 +162,8 @@ static Text explain_pipeline(Rule rule, const Model& m, const Plan& p) {
         case Rule::slices_apply:
             return explain_slices(p);
         case Rule::overlap_applies: {
-            const bool whole_layers = p.recompute == Recompute::full || p.recompute == Recompute::block;
-            return Text("problem.overlap_applies", whole_layers ? "recompute" : "chunks").with("stages", stages);
+            const bool again = p.recompute == Recompute::full || p.recompute == Recompute::block || p.recomputes(moe);
+            return Text("problem.overlap_applies", again ? "recompute" : "chunks").with("stages", stages);
         }
         case Rule::operations_apply:
             return Text("problem.operations_apply", !row_of(p.framework).recomputes_operations ? "framework"

@@ -104,6 +104,7 @@ TEST_CASE("settings before the command, experts, a layout") {
         "512 \\\n"
         " --num-experts 256 --moe-router-topk 8 --moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 \\\n"
         " --moe-layer-freq '([0]*3+[1]*58)' --mtp-num-layers 1 --swiglu --normalization RMSNorm --disable-bias-linear --bf16 \\\n"
+        " --moe-router-num-groups 8 --moe-router-group-topk 4 --position-embedding-type rope \\\n"
         " --untie-embeddings-and-output-weights --vocab-size 129280\n");
     CHECK(some(job,
                {"model", "gpus", "tensor_parallel", "pipeline_parallel", "expert_parallel", "expert_tensor_parallel", "virtual_stages"}) ==

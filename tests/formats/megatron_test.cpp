@@ -63,11 +63,8 @@ Json with(Json request, const char* changes) {
     return request;
 }
 
-// What every script says of dropout and of the model's config.
-constexpr const char* kAlways =
-    "export.left_out.config\n"
-    "export.left_out {\"field\":{\"id\":\"field.hidden_dropout\"},\"value\":{\"id\":\"export.off\"}}\n"
-    "export.left_out {\"field\":{\"id\":\"field.attention_dropout\"},\"value\":{\"id\":\"export.off\"}}\n";
+// What every script says of the model's config.
+constexpr const char* kAlways = "export.left_out.config\n";
 
 }  // namespace
 
@@ -96,6 +93,7 @@ MODEL_ARGS=(
     --num-query-groups 8
     --vocab-size 128256
     --max-position-embeddings 131072
+    --position-embedding-type rope
     --untie-embeddings-and-output-weights
     --swiglu
     --normalization RMSNorm
@@ -116,6 +114,8 @@ PLAN_ARGS=(
     --attention-backend fused
     --overlap-grad-reduce
     --overlap-param-gather
+    --hidden-dropout 0.0
+    --attention-dropout 0.0
 )
 
 torchrun \

@@ -237,7 +237,9 @@ ddp.grad_reduce_in_fp32=true \
 optimizer.use_precision_aware_optimizer=false \
 optimizer.exp_avg_dtype=torch.float32 \
 optimizer.exp_avg_sq_dtype=torch.float32 \
-optimizer.optimizer_cpu_offload=false
+optimizer.optimizer_cpu_offload=false \
+model.hidden_dropout=0.0 \
+model.attention_dropout=0.0
 )");
     CHECK(lacks(answer) == "gpus export.left_out.model");
     const std::string other =

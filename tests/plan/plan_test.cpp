@@ -110,6 +110,14 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "tensor_parallel": 4, "pipeline_parallel": 1})") == "");
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "virtual_stages": 4, "recompute": "full"})") ==
           "expert_overlap overlap_applies true -> false");
+    const auto again = [&](const char* modules) {
+        return broken(experts, (std::string(R"({"expert_parallel": 4, "expert_overlap": true, "virtual_stages": 4, "recompute": "selective",
+                                                "recompute_modules": ")") +
+                                modules + "\"}")
+                                   .c_str());
+    };
+    CHECK(again("core_attn,moe_act") == "");
+    CHECK(again("layernorm,moe") == "expert_overlap overlap_applies true -> false");
     for (const char* others : {R"({"recompute": "operations"})", R"({"recompute": "operations", "framework": "nanotron"})",
                                R"({"recompute": "operations", "framework": "pytorch", "trained": "lora"})",
                                R"({"recompute": "operations", "framework": "pytorch", "feed_forward_tiles": 2})",

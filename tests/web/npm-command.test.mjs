@@ -247,7 +247,7 @@ test('a launch script: a gate for what it starts, as the same plan by options', 
     const job = { model: 'llama-3-70b', gpus: 64, seq: 8192, batch: 512, mb: 1, tp: 8, cp: 1, vp: 1, zero: 'optimizer', rc: 'none', adam: 'fp32', node: 8 };
     const { status, stdout } = fourfold(['fit', '-', '--set', 'PP=4', '--json'], { input: LAUNCH });
     assert.equal(status, 0, stdout);
-    const plan = { ...job, pp: 4, ovg: false, ovp: false };
+    const plan = { ...job, pp: 4, ovg: false, ovp: false, layout: 'equal' };
     const same = JSON.parse(fourfold(['fit', ...options(plan), '--json']).stdout);
     const { whole_bytes, time } = JSON.parse(stdout);
     assert.deepEqual([whole_bytes, time.step_seconds], [same.whole_bytes, same.time.step_seconds]);

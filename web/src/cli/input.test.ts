@@ -12,6 +12,9 @@ test.each([
     ['{"gpus": 8', { kind: 'job', text: '{"gpus": 8' }],
     ['{"model_type": "llama"}', { kind: 'config', text: '{"model_type": "llama"}' }],
     ['{"hidden_size": 4096, "attention_dropout": 0}', { kind: 'config', text: '{"hidden_size": 4096, "attention_dropout": 0}' }],
+    // gpt-neox: JSON without a comment, with sizes of a model; its keys may be written with "-"
+    ['{"pipe_parallel_size": 8, "hidden_size": 4096}', { kind: 'import', text: '{"pipe_parallel_size": 8, "hidden_size": 4096}' }],
+    ['{"model-parallel-size": 2, "hidden-size": 4096}', { kind: 'import', text: '{"model-parallel-size": 2, "hidden-size": 4096}' }],
     ['torchrun train.py --x=1', { kind: 'import', text: 'torchrun train.py --x=1' }],
 ])('%s', (text, input) => expect(inputOf(text)).toEqual(input));
 

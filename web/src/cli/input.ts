@@ -12,8 +12,10 @@ export type Input =
     | { kind: 'config'; text: string }
     | { kind: 'import'; text: string };
 
-const OF_A_CONFIG = ['model_type', 'architectures', 'hidden_size', 'n_embd', 'text_config'];
-
+// A config.json names its model; sizes alone may stand in a file of gpt-neox too, whose keys may be written with "-".
+const NAMES_A_MODEL = ['model_type', 'architectures', 'text_config'];
+const SIZES = ['hidden_size', 'n_embd'];
+const OF_NEOX = ['pipe_parallel_size', 'model_parallel_size', 'train_micro_batch_size_per_gpu', 'checkpoint_num_layers'];
 const OF_DEEPSPEED = ['zero_optimization', 'train_batch_size', 'train_micro_batch_size_per_gpu', 'gradient_accumulation_steps'];
 
 export const isLink = (text: string): boolean => /^(https?:\/\/\S*)?\?\S+=\S*$/.test(text.trim());
@@ -25,8 +27,10 @@ export function inputOf(text: string): Input {
     if (!bare.startsWith('{')) return { kind: 'import', text };
     try {
         const parsed = JSON.parse(bare) as { [key: string]: Json };
-        const has = (keys: readonly string[]): boolean => keys.some((key) => key in parsed);
-        return { kind: has(OF_A_CONFIG) ? 'config' : has(OF_DEEPSPEED) ? 'import' : 'job', text };
+        const has = (keys: readonly string[]): boolean => keys.some((key) => key in parsed || key.replaceAll('_', '-') in parsed);
+        if (has(NAMES_A_MODEL)) return { kind: 'config', text };
+        if (has(OF_NEOX)) return { kind: 'import', text };
+        return { kind: has(SIZES) ? 'config' : has(OF_DEEPSPEED) ? 'import' : 'job', text };
     } catch {
         return { kind: 'job', text }; // the core says where it stops being JSON
     }

@@ -152,4 +152,11 @@ test('of three flags that say the chunks of a GPU the change names the one that 
         `${stages}- --pipeline-model-parallel-layout 'Et*4|(tt|)*3L'\n+ --num-virtual-stages-per-pipeline-rank 3`,
     );
     expect(await changes(megatron(12, 1), megatron(8, 1), [])).toBe(stages.trimEnd());
+    // of two that Megatron-LM refuses together a plan has one
+    const shared: ImportedKey = { ...key('moe-shared-expert-overlap', 'true'), fate: 'no_number' };
+    const overlapped = `${megatron(8, 1)}    --overlap-moe-expert-parallel-comm\n`;
+    const added = '+ --overlap-moe-expert-parallel-comm';
+    expect(await changes(megatron(8, 1), overlapped, [shared])).toBe(`- --moe-shared-expert-overlap\n${added}`);
+    expect(await changes(megatron(8, 1), overlapped, [])).toBe(added);
+    expect(await changes(overlapped, overlapped, [shared])).toBe('');
 });
