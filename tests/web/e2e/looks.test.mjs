@@ -27,6 +27,20 @@ pageTest('the answer, with everything unfolded, and with problems', async (t) =>
     await everyLook(t, page, 'with problems shown');
 });
 
+pageTest('paper is white: what is printed has the light colours, whichever the page has', async () => {
+    const page = await open();
+    const inks = () => page.locator('.card-bar .cardsize, .tiles input').evaluateAll((all) => all.map((one) => getComputedStyle(one).color + getComputedStyle(one).fill));
+    const choose = (theme) => page.evaluate((theme) => document.documentElement.setAttribute('data-theme', theme), theme);
+    await page.emulateMedia({ media: 'print' });
+    await choose('light');
+    const light = await inks();
+    await choose('dark');
+    for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({ media: 'print', colorScheme });
+        assert.deepEqual(await inks(), light, colorScheme);
+    }
+});
+
 pageTest('stages, curve, timeline, comparison, settings, layers', async (t) => {
     const page = await open(`${fourStages}&rc=selective&layout=Et*19|(t*21|)*2t*19L`, { width: PHONE });
     const unfolded = async () => {
@@ -68,6 +82,9 @@ pageTest('a run that is too large, the list of models, the paste dialog', async 
 pageTest('long numbers and names are no wider than the screen', async () => {
     const page = await open('?v=1&model=llama-3.1-405b&gpus=16384&gpu=h100-sxm-94gb&seq=131072');
     await fitsScreens(page, 'long numbers');
+    await follow(page, '?v=1&model=llama-3.1-405b&gpus=16384&seq=8192&batch=2048');
+    await page.locator('#best table').first().waitFor();
+    await fitsScreens(page, 'long plans');
     await page.waitForLoadState('networkidle'); // a file on its way would fail when the page is left
     await follow(page, `?v=1&gpus=7&tp=3&model=${'x'.repeat(300)}`);
     await page.locator('.problems').waitFor();

@@ -83,7 +83,7 @@ test('a share never reads as the border that it has not reached', () => {
 const plain = (text: string) => text.replace(/\s/g, ' ');
 
 test('times: the unit that a reader would use, three significant digits', () => {
-    const times = [0.0123, 0.85, 1, 42.34, 59.97, 60, 108.53, 599, 660, 7000, 7200, 44640, 172799, 172800, 12960000];
+    const times = [0.0123, 0.85, 1, 42.34, 59.97, 60, 108.53, 599, 660, 742, 7000, 7200, 44640, 172799, 172800, 12960000];
     expect(times.map((seconds) => plain(en.duration(seconds)))).toEqual([
         '12.3 ms',
         '850 ms',
@@ -94,6 +94,7 @@ test('times: the unit that a reader would use, three significant digits', () => 
         '1 min 49 s',
         '9 min 59 s',
         '11 min',
+        '12.4 min',
         '117 min',
         '2 hours',
         '12.4 hours',
@@ -108,10 +109,11 @@ test('the band is as fine as the time that it belongs to', () => {
     const bands: [number, number, number][] = [
         [108.5, 102, 115],
         [10.2, 9.6, 10.9],
+        [742, 674, 816],
         [7200, 6480, 8000],
         [61, 60.8, 61.2],
     ];
-    expect(bands.map((band) => plain(en.margin(...band)))).toEqual(['7 s', '700 ms', '13 min', '200 ms']);
+    expect(bands.map((band) => plain(en.margin(...band)))).toEqual(['7 s', '700 ms', '1.23 min', '13.3 min', '200 ms']);
     expect(en.training(150.3, 141.2, 159.4).map(plain)).toEqual(['150 days', '141', '159', '159 days']);
     expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4', '38.4 hours']);
     expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2', '30.2 minutes']);
@@ -213,6 +215,7 @@ describe('what the reader types', () => {
     const batch: Kind = { whole: true, unit: 'sequences', also: { unit: 'tokens', factor: 1 / 8192, thousand: 1024 } };
     const money: Kind = { unit: 'per_hour' };
     const tokens: Kind = { unit: 'tokens' };
+    const grid: Kind = { unit: 'grams_per_kwh' };
     test.each<[string, Kind, number | string]>([
         ['8k', sequence, 8192],
         ['8K', sequence, 8192],
@@ -245,7 +248,21 @@ describe('what the reader types', () => {
         ['3.2M tokens', batch, 390.625], // neither divides: the core says what is nearest
         ['2k', batch, 2000],
         ['4M', batch, 512], // tokens: nobody has millions of sequences
-        ['16 million', batch, 16e6 / 8192],
+        ['16 million', batch, 2048],
+        ['4 million tokens', batch, 512],
+        ['8.192 million tokens', batch, 1000],
+        ['2^10', gpus, 1024],
+        ['2¹⁰ GPUs', gpus, 1024],
+        ['2**13', sequence, 8192],
+        ['4 nodes of 8', gpus, 32],
+        ['4 nodes with 8 GPUs', gpus, 32],
+        ['4k ctx', sequence, 4096],
+        ['3.7k', sequence, 3700],
+        ['3.75k', sequence, 3840],
+        ['1.23456k', sequence, 1264.18944], // neither is whole
+        ['15×10¹²', tokens, 1.5e13],
+        ['1.5 x 10^13 tokens', tokens, 1.5e13],
+        ['1 quadrillion', tokens, 1e15],
         ['4M sequences', batch, 4e6],
         ['2,000,000', batch, 2e6],
         ['$2.50', money, 2.5],
@@ -267,6 +284,12 @@ describe('what the reader types', () => {
         ['15 T T', tokens, '15 T T'],
         ['0.7 kW', { unit: 'watts' }, 700],
         ['80 GB', { unit: 'gib' }, 80],
+        ['400 g', grid, 400],
+        ['50 g/kWh', grid, 50],
+        ['0.4 kg', grid, 400],
+        ['0.4 kg per kWh', grid, 400],
+        ['380 gCO₂eq/kWh', grid, 380],
+        ['400 GW', grid, '400 GW'],
         ['30 days', { whole: true, unit: 'days' }, 30],
     ])('as people write it: %s', (text, kind, value) => {
         expect(en.read(text, kind)).toBe(value);

@@ -2,12 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Catalog } from '../core/api';
 import { format } from '../format/format';
-import { gpuLabel, sizes } from '../shared/answer-words';
+import { gpuLabel, moneyOf, sizes } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { Room } from '../shared/room';
 import { Words } from '../shared/words';
 import { formatLink, type Job, type Value } from '../state/state';
+import { asSeen } from '../state/view';
 import type { Page } from '../store/page';
 import { say, sentences } from '../words/words';
 import {
@@ -28,7 +29,7 @@ const START_MONEY = 5e6; // US dollars
 const PAUSE_MS = 600; // after a key, before the whole catalogue is asked
 
 const timeOf = ({ run }: Fitting): string => format.training(run.days, run.days, run.days)[0];
-const costOf = ({ run }: Fitting): string => (run.cost === null ? say('cards.no_price') : format.dollars(run.cost));
+const costOf = ({ job, run }: Fitting): string => (run.cost === null ? say('cards.no_price') : moneyOf(job, run.cost));
 
 function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Set<Fitting> }) {
     const [fits] = fittingOf([one]);
@@ -38,7 +39,7 @@ function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Se
     return (
         <tr class={best ? 'front' : undefined}>
             <th scope="row">
-                <a href={formatLink(one.job, catalog)}>{gpuLabel({ catalog, job: one.job })}</a>
+                <a href={asSeen(formatLink(one.job, catalog))}>{gpuLabel({ catalog, job: one.job })}</a>
             </th>
             {fits ? (
                 <>
@@ -61,7 +62,7 @@ function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalo
             args={{ time: timeOf(found), cost: costOf(found) }}
             slots={{
                 what: (
-                    <a href={formatLink(found.job, catalog)}>
+                    <a href={asSeen(formatLink(found.job, catalog))}>
                         {say('cards.what', { gpus: found.gpus, gpu: gpuLabel({ catalog, job: found.job }) })}
                     </a>
                 ),

@@ -16,14 +16,15 @@ export const sizesOf = (bytes: number, { card_bytes, gpu }: Estimate): { used: s
 // One number stands for the memory of a run: all that its fullest GPU holds, as the bar shows it and the verdict weighs it.
 export const sizes = (answer: Estimate) => sizesOf(answer.whole_bytes, answer);
 
-const WIDE = 1.35; // times the estimate: from here on a band is told by its ends, which lie unevenly about it
+// Chosen: a band that reaches so many times as far to one side as to the other is told by its ends, a more even one by its larger side.
+const UNEVEN = 1.25;
 
 // How long a step takes and, when the reader has said how much to train, the whole run with what it costs.
 export function timeOf({ time, class: fit, job }: Estimate): string {
     const { step_seconds: seconds, low_seconds: low, high_seconds: high, run } = time;
     const step = { would: fit === 'does_not_fit', time: seconds, speed: format.rounded(time.tokens_per_s) };
     const takes =
-        high > WIDE * seconds
+        Math.max(high - seconds, seconds - low) > UNEVEN * Math.min(high - seconds, seconds - low)
             ? say('step.takes_range', { ...step, low, high })
             : say('step.takes', { ...step, margin: format.margin(seconds, low, high) });
     return run ? sentences(takes, wholeRun(run), ...costOf(job, run)) : takes;
@@ -36,8 +37,11 @@ export const lineText = (answer: Estimate): string =>
     say('bar.line', { size: format.nominal(Math.floor((lineOf(answer) * answer.card_bytes) / GIB)) });
 
 // A list price is in US dollars; a price of the reader's own has any currency.
-export const moneyOf = ({ price_per_gpu_hour: price }: { price_per_gpu_hour?: unknown }, cost: number): string =>
-    price === 'auto' ? format.dollars(cost) : format.rounded(cost);
+interface Priced {
+    price_per_gpu_hour?: unknown;
+}
+const isListed = ({ price_per_gpu_hour: price }: Priced): boolean => price === 'auto';
+export const moneyOf = (job: Priced, cost: number): string => (isListed(job) ? format.dollars : format.rounded)(cost);
 
 function wholeRun(run: Run): string {
     const [time, low, high] = format.training(run.days, run.low_days, run.high_days);
@@ -45,7 +49,7 @@ function wholeRun(run: Run): string {
 }
 
 const costOf = (job: Estimate['job'], { cost, energy_kwh }: Run): (string | false)[] => [
-    cost !== null && say('step.cost', { cost: moneyOf(job, cost) }),
+    cost !== null && say(isListed(job) ? 'step.cost' : 'step.cost_own', { cost: moneyOf(job, cost) }),
     energy_kwh !== null && say('step.energy', { energy: format.energy(energy_kwh) }),
 ];
 

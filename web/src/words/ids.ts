@@ -99,6 +99,7 @@ export interface Words {
     'tiles.costs': { would: string | boolean };
     'tiles.at_price': { price: string; basis: string };
     'tiles.list_price': { date: string };
+    'tiles.own_price': null;
     'tiles.no_price': null;
     'tiles.price': null;
     'tiles.uses': { would: string | boolean };
@@ -121,6 +122,8 @@ export interface Words {
     'next.longer': null;
     'next.tokens': { tokens: number };
     'next.no_length': null;
+    'next.no_longer': null;
+    'next.longest': { tokens: number };
     'next.on_these': { gpus: number };
     'next.cards': null;
     'next.cards_answer': null;
@@ -188,6 +191,7 @@ export interface Words {
     'step.takes_range': { would: string | boolean; time: number; speed: string; low: number; high: number };
     'step.run': { tokens: string; time: string; low: string; high: string };
     'step.cost': { cost: string };
+    'step.cost_own': { cost: string };
     'step.energy': { energy: string };
     'step.label': null;
     'step.finding': { kind: string; share: number };
@@ -477,7 +481,7 @@ export interface Words {
     'paste.script.use': null;
     'paste.faster.coming': null;
     'paste.faster.title': null;
-    'paste.faster.own': { fit: string; used: number; card: number; time: number };
+    'paste.faster.own': { fit: string | boolean; used: number; card: number; time: number };
     'paste.faster.best': { time: number; plan: string; used: number };
     'paste.faster.none': null;
     'paste.faster.change': { label: string };
@@ -560,7 +564,8 @@ export interface Words {
     'map.memory': null;
     'map.speed': null;
     'map.stale': null;
-    'map.funnel': { candidates: number; legal: number; fits: number; at_risk: number; does_not_fit: number };
+    'map.funnel': { candidates: number; legal: number };
+    'map.shows': { cells: number; fits: number; at_risk: number; does_not_fit: number };
     'map.only': null;
     'map.any': null;
     'map.gpus_head': null;
@@ -963,8 +968,8 @@ export interface Words {
     'measured.none': null;
     'measured.whole': { count: number };
     'measured.fewer': null;
-    'measured.summary': { families: number; runs: number; middle: number; worst: number; name: string; inside: number };
-    'measured.summary_fit': { fits: number; ran: number; no: number; no_ran: number };
+    'measured.summary': { runs: number; families: number; middle: number; worst: number; name: string; inside: number };
+    'measured.summary_fit': { known: number; fits: number; ran: number; no: number; no_ran: number };
     'measured.summary_blind': { blind: number; families: number; fitted: number };
     'measured.filter.stack': null;
     'measured.filter.standing': null;
@@ -1269,7 +1274,7 @@ export interface Words {
     'phases.sum': { computing: string; usual: string };
     'phases.lost': { changes: string; failures: string };
     'phases.cost': { cost: string };
-    'phases.energy': { mwh: number };
+    'phases.energy': { energy: string };
     'phases.kept': { state: string | boolean; tp: number; pp: number; time: string };
     'phases.none_kept': null;
     'phases.plan': null;
