@@ -40,11 +40,13 @@ constexpr Since kSince[] = {
     {"--cross-entropy-fusion-impl", 12, "loss"},
     {"--grad-reduce-in-bf16", 12, "gradients_in_fp32"},
     {"--mtp-num-layers", 12, ""},
+    {"--fp8-recipe", 12, "precision"},
     {"--use-custom-fsdp", 12, "zero"},
     {"--pipeline-model-parallel-layout", 13, "layout"},
     {"--external-cuda-graph", 13, "cuda_graphs"},
     {"--cuda-graph-impl", 15, "cuda_graphs"},
     {"--use-megatron-fsdp", 14, "zero"},
+    {"--ckpt-format", 15, "zero"},  // with the one that FSDP needs
 };
 constexpr int kOldest = 9;  // of kReleaseChoices
 
@@ -183,8 +185,11 @@ Export megatron_script(const Job& job) {
     Export script;
     script.text = "#!/bin/bash\n";
     if (slurm) add_slurm(script, job.exported, job.plan);
-    // Both kinds of FSDP want several connections (arguments.py refuses this setting there).
-    if (job.plan.zero == Zero::none || job.plan.zero == Zero::optimizer) script.text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
+    // Both kinds of FSDP want several connections (arguments.py refuses this setting there), and so do tokens that travel beneath other
+    // work, where no tensor- or context-parallel group needs the one.
+    const bool several = job.plan.expert_overlap && job.plan.tensor_parallel * job.plan.context_parallel == 1;
+    if (job.plan.zero == Zero::none || job.plan.zero == Zero::optimizer)
+        script.text += joined({"export CUDA_DEVICE_MAX_CONNECTIONS=", several ? "32" : "1", "\n"});
     if (slurm)
         add_slurm_variables(script, job.exported, job.plan);
     else

@@ -64,6 +64,7 @@ static void write_zero(To& to, Name) {
             if (!to.knows("--use-megatron-fsdp") && !to.knows("--use-custom-fsdp")) return to.leave_field("zero");
             to.flag(to.knows("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp");  // its older name
             to.flag("--data-parallel-sharding-strategy", to.plan.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
+            if (to.knows("--ckpt-format")) to.flag("--ckpt-format", "fsdp_dtensor");  // arguments.py asserts it
     }
 }
 
@@ -108,7 +109,12 @@ static void write_precision(To& to, Name) {
     if (precision != Precision::fp8 && precision != Precision::fp8_weights) return;
     to.flag("--fp8-format", "hybrid");
     to.when(precision == Precision::fp8_weights, "--fp8-param-gather");
-    to.leave_out("export.left_out.fp8_recipe");
+    // The recipe by default, "delayed", excludes that a norm or the experts' activation is computed again (transformer_config.py).
+    const bool again = to.plan.recompute == Recompute::selective && (to.plan.recompute_modules & (layernorm | moe_act)) != 0;
+    if (again && to.knows("--fp8-recipe"))
+        to.flag("--fp8-recipe", "tensorwise");
+    else
+        to.leave_out("export.left_out.fp8_recipe");
 }
 
 // In bf16 they are fp32 unless that is refused, in fp16 the other way round.

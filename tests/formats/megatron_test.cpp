@@ -204,10 +204,25 @@ TEST_CASE("one node needs no address; GPUs that do not fill their nodes are the 
     CHECK(odd["yours"] == json(R"(["NNODES", "GPUS_PER_NODE", "NODE_RANK", "MASTER_ADDR", "DATA_ARGS", "TRAINING_ARGS"])"));
 }
 
+TEST_CASE("fp8: where a norm or the experts' activation is computed again, the recipe that Megatron-LM takes by default is none") {
+    const Json again = exported(with(usual(), R"({"precision": "fp8", "recompute": "selective", "recompute_modules": ["layernorm"]})"));
+    CHECK(has(again, "--fp8-recipe tensorwise"));
+    CHECK(left_out(again).find("fp8_recipe") == std::string::npos);
+    const Json scores = exported(with(usual(), R"({"precision": "fp8", "recompute": "selective"})"));
+    CHECK(text_of(scores).find("--fp8-recipe") == std::string::npos);
+}
+
+TEST_CASE("tokens that travel beneath other work want several connections, unless a group inside a layer needs one") {
+    const char* experts = R"({"model": "mixtral-8x7b", "gpus": 16, "tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": 2,
+                              "virtual_stages": 2, "expert_parallel": 4, "expert_overlap": true, "recompute": "none"})";
+    CHECK(text_of(exported(with(usual(), experts))).find("CUDA_DEVICE_MAX_CONNECTIONS=32\n") != std::string::npos);
+}
+
 TEST_CASE("ZeRO-2 and 3 are Megatron-FSDP, which refuses a single connection") {
     const Json weights = exported(with(usual(), R"({"zero": "weights", "pipeline_parallel": 1})"));
     CHECK(has(weights, "--use-megatron-fsdp"));
     CHECK(has(weights, "--data-parallel-sharding-strategy optim_grads_params"));
+    CHECK(has(weights, "--ckpt-format fsdp_dtensor"));
     CHECK(text_of(weights).find("CUDA_DEVICE_MAX_CONNECTIONS") == std::string::npos);
     CHECK(
         has(exported(with(usual(), R"({"zero": "gradients", "pipeline_parallel": 1})")), "--data-parallel-sharding-strategy optim_grads"));
