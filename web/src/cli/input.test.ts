@@ -12,6 +12,7 @@ test.each([
     ['{"gpus": 8', { kind: 'job', text: '{"gpus": 8' }],
     ['{"model_type": "llama"}', { kind: 'config', text: '{"model_type": "llama"}' }],
     ['{"hidden_size": 4096, "attention_dropout": 0}', { kind: 'config', text: '{"hidden_size": 4096, "attention_dropout": 0}' }],
+    ['{"dim": 256, "n_layers": 8}', { kind: 'config', text: '{"dim": 256, "n_layers": 8}' }],
     ['torchrun train.py --x=1', { kind: 'import', text: 'torchrun train.py --x=1' }],
 ])('%s', (text, input) => expect(inputOf(text)).toEqual(input));
 

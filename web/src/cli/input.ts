@@ -12,7 +12,7 @@ export type Input =
     | { kind: 'config'; text: string }
     | { kind: 'import'; text: string };
 
-const OF_A_CONFIG = ['model_type', 'architectures', 'hidden_size', 'n_embd', 'text_config'];
+const OF_A_CONFIG = ['model_type', 'architectures', 'hidden_size', 'n_embd', 'd_model', 'dim', 'num_hidden_layers', 'text_config'];
 
 const OF_DEEPSPEED = ['zero_optimization', 'train_batch_size', 'train_micro_batch_size_per_gpu', 'gradient_accumulation_steps'];
 
