@@ -111,6 +111,16 @@ static constexpr const char* kNoNumber[] = {
     "no_check*",
     "mpi",
     "container*",
+    "nv",  // apptainer
+    "rocm",
+    "bind",
+    "cleanenv",
+    "contain",
+    "no_home",
+    "chdir",  // srun
+    "mca",    // mpirun
+    "map_by",
+    "report_bindings",
     "export",
     "kill*",
     "cpu_bind",
@@ -317,6 +327,7 @@ bool is_megatron_switch(std::string_view key) {
                                                      "use_custom_fsdp",
                                                      "use_distributed_optimizer",
                                                      "use_flash_attn",
+                                                     "use_flash_attn_v1",
                                                      "use_flash_attn_v2",
                                                      "use_megatron_fsdp",
                                                      "use_precision_aware_optimizer",

@@ -280,6 +280,12 @@ static void check_file(Import& in) {
     refuse_without(in, "accelerate", "distributed_type");
 }
 
+static void read_accelerate_fsdp(Import& in) {
+    read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
+    if (in.has("fsdp_config.fsdp_activation_checkpointing") && !in.job.contains("recompute") && !in.hangs("recompute"))
+        in.job["recompute"] = "none";
+}
+
 void read_accelerate(Import& in) {
     read_launch_arguments(in);
     check_file(in);
@@ -297,7 +303,7 @@ void read_accelerate(Import& in) {
     const auto reduced = in.text("fsdp_config.fsdp_mixed_precision_policy.reduce_dtype", "gradients_in_fp32");
     if (reduced) in.job["gradients_in_fp32"] = *reduced == "fp32" || reduced->ends_with("float32");
     if (type == "fsdp")
-        read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
+        read_accelerate_fsdp(in);
     else if (type == "megatron_lm")
         read_megatron_plugin(in);
     else if (type == "deepspeed") {

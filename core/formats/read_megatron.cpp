@@ -184,8 +184,7 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
         in.job["optimizer"] = *name;
     else if (name && *name != "adam" && *name != "adamw" && *name != "null" && !defaults.silent)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
-    if (in.on("cpu_offloading", "") || in.whole("cpu_offloading_num_layers", "").value_or(0) > 0)
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
+    if (offloads_layers(in)) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
     const auto first = in.text("exp_avg_dtype", "moments"), second = in.text("exp_avg_sq_dtype", "moments");
     const auto bytes = [](const std::optional<std::string>& type) { return !type || *type == "fp32" ? 4 : *type == "fp8" ? 1 : 2; };
     in.job["moments"] = "fp32";
@@ -205,7 +204,8 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
 
 static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     const auto backend = in.text("attention_backend", "attention");
-    const bool flash = in.on("use_flash_attn", "attention") || in.on("use_flash_attn_v2", "attention");
+    bool flash = in.on("use_flash_attn", "attention");
+    for (const char* version : {"use_flash_attn_v1", "use_flash_attn_v2"}) flash = in.on(version, "attention") || flash;
     if (backend == "flash" || (!backend && flash)) in.job["attention"] = "flash";
     if (backend == "fused") in.job["attention"] = "cudnn";
     if (backend == "unfused" || backend == "local") in.job["attention"] = "plain";

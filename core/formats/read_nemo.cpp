@@ -132,6 +132,10 @@ constexpr std::string_view kNoNumber[] = {"name",
                                           "enable_nsys",
                                           "custom_*",
                                           "container_*",
+                                          "nv",
+                                          "bind",
+                                          "no_home",
+                                          "pwd",
                                           "dryrun",
                                           "packager",
                                           "mock",
@@ -310,7 +314,7 @@ void read_part(Import& in) {
     in.mark("alpha", Fate::no_number);
     const bool own = has_own_sizes(in);
     read_adapters(in, {"dim", "target_modules", "dropout", "", lora_all, kRank});
-    if (!own && !in.has("dim")) in.job.erase("lora_rank");
+    if (in.hangs("lora_rank") || (!own && !in.has("dim"))) in.job.erase("lora_rank");
     if (!own && !in.has("target_modules")) in.job.erase("lora_targets");
 }
 
@@ -356,6 +360,9 @@ void read_recipe(Import& in, bool bridge) {
     read_gpus(in);
     const bool whole = read_recipe_model(in);
     read_megatron(in, {.silent = true, .offload_fraction = 0, .dropout = 0, .needs_precision = false, .sizes = whole});
+    if (const Entry* way = in.last("strategy");
+        way != nullptr && way->value.is_string() && lower_case(way->value.get<std::string>()).starts_with("ddp"))
+        in.job["zero"] = in.text("strategy", "zero") ? "none" : "";  // Lightning's own, which shares nothing out
     read_part(in);
     ask_model(in);
 }

@@ -123,6 +123,16 @@ void name_file(const ShellScript& script, const ShellCommand& command, const She
                               "", file->text, file->line, open_names(file->text)});
 }
 
+// "pretrain_gpt_oss_20b.py model.seq_length=…": the program's name says the model of its recipe.
+void add_named_program(const ShellCommand& command, Import& in) {
+    std::string name = title_of(command);
+    for (const std::string_view way : {"pretrain_", "finetune_", "sft_", "train_"})
+        if (name.starts_with(way)) name.erase(0, way.size());
+    if (!name.ends_with(".py") || count_like(in.entries, {"*recipe", "recipe_*", "hf_path", "model_name"}) > 0) return;
+    name.resize(name.size() - 3);
+    if (named_model(name) != nullptr) in.entries.push_back({"recipe_model", "", name, command.line});
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     ReadJob job;
@@ -178,6 +188,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
                      "redirects", "log_dir"},
                     Fate::no_number);
+    if (reader->id == "megatron-bridge" && !recipe) add_named_program(rest, job.in);
     reader->read(job.in);
     if (const std::string_view way = other_training(title_of(rest)); !way.empty() && job.in.refused.empty() && runs_own_program(rest))
         refuse_mode(job.in, way);
