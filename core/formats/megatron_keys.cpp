@@ -111,6 +111,7 @@ static constexpr const char* kNoNumber[] = {
     "no_check*",
     "mpi",
     "container*",
+    "no_container*",
     "nv",  // apptainer
     "rocm",
     "bind",
@@ -278,6 +279,7 @@ static constexpr const char* kNoNumber[] = {
     "params_dtype",
     "timers",
     "distribute_saved*",
+    "no_scatter_gather*",
     "cpu_offloading*",
     "shape_order",
     "use_fused*",

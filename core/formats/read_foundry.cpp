@@ -196,6 +196,8 @@ void read_foundry(Import& in) {
     else if (std::any_of(in.entries.begin(), in.entries.end(),
                          [](const Entry& entry) { return entry.key.starts_with("model.config_overrides") && !keeps_sizes(entry.key); }))
         read_overrides(in);
+    else if (name && named_model(*name) != nullptr)  // a class of somebody's own, called after what it is
+        take_named_model(in, "model.name");
     else if (in.has("model.pretrained_model_name_or_path"))
         take_named_model(in, "model.pretrained_model_name_or_path");
     if (in.on("model.use_flash_attention_2", "attention") || in.text("model.attn_implementation", "attention") == "flash_attention_2")

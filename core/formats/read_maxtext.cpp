@@ -14,7 +14,8 @@ namespace fourfold {
 
 int maxtext_likeness(const std::vector<Entry>& entries) {
     return count_like(entries, {"ici_*_parallelism", "dcn_*_parallelism", "max_target_length", "base_emb_dim", "per_device_batch_size",
-                                "remat_policy"}) >= 2
+                                "remat_policy"}) >= 2 ||
+                   count_like(entries, {"base_config"}) > 0  // changes of another file
                ? 1
                : 0;
 }

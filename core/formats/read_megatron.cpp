@@ -71,7 +71,8 @@ static std::int64_t layers_of_named(const Import& in) {
 
 // Three ways to say it, of which one may be used (928-938).
 static void read_chunks(Import& in, const MegatronDefaults& defaults) {
-    const auto layout = in.text("pipeline_model_parallel_layout", "layout");
+    auto layout = in.text("pipeline_model_parallel_layout", "layout");
+    if (layout) std::erase(*layout, '\\');  // written for a shell, or for two
     const auto per_chunk = in.whole("num_layers_per_virtual_pipeline_stage", "virtual_stages");
     const auto chunks = in.whole({"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}, "virtual_stages");
     if (static_cast<int>(layout.has_value()) + static_cast<int>(per_chunk.has_value()) + static_cast<int>(chunks.has_value()) > 1)
@@ -106,8 +107,8 @@ static void read_chunks(Import& in, const MegatronDefaults& defaults) {
 
 static void read_recompute(Import& in) {
     const bool old_full = in.on("checkpoint_activations", "recompute");
-    const auto granularity = in.has("recompute_granularity") ? in.text("recompute_granularity", "recompute")
-                                                             : in.text("activations_checkpoint_granularity", "recompute");
+    auto granularity = in.text("recompute_granularity", "recompute");  // None says that nothing is
+    if (!granularity) granularity = in.text("activations_checkpoint_granularity", "recompute");
     auto method =
         in.has("recompute_method") ? in.text("recompute_method", "recompute") : in.text("activations_checkpoint_method", "recompute");
     const auto layers =

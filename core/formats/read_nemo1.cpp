@@ -47,6 +47,7 @@ constexpr Row kRows[] = {
 
 // Settings that have no effect on memory or time as they are counted here, or are read under another name.
 constexpr std::string_view kNoNumber[] = {"run.*",
+                                          "*container*",
                                           "stages",
                                           "config_name",
                                           "config_path",

@@ -218,6 +218,13 @@ void refuse_single_dashes(const ShellCommand& command, Import& in) {
         in.refused.push_back(Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", found->text.substr(0, 80)));
 }
 
+// The argument that names a file with the rest of what is trained; nullptr: none does. "--config" is a fork's.
+const char* file_key(const ShellCommand& command, const std::vector<Entry>& entries) {
+    for (const char* key : {"yaml_cfg", "cli_arg_yaml_cfgs", "config"})
+        if (count_like(entries, {key}) > 0 && (std::string_view(key) != "config" || pretrains(command))) return key;
+    return nullptr;
+}
+
 // `alone`: what is said stands before another script, which says the rest.
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
@@ -242,7 +249,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     const bool starts =
         std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
     const bool named = in.has("model_name") && !in.has("num_layers") && take_named_model(in, "model_name");  // a fork's preset
-    const char* const file = in.has("yaml_cfg") ? "yaml_cfg" : in.has("cli_arg_yaml_cfgs") ? "cli_arg_yaml_cfgs" : nullptr;
+    const char* const file = file_key(command, in.entries);
     alone = alone || swift || named || file != nullptr;
     read_megatron(in, {.silent = alone,
                        .needs_precision = !alone,
@@ -315,7 +322,8 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
             foreign->title = title_of(command);
             foreign->line = command.line;
             read.jobs.push_back(std::move(*foreign));
-        } else if (megatron_likeness(arguments_of(command)) >= (pretrains(command) ? 1 : kOfMegatron)) {
+        } else if (const bool own = pretrains(command); megatron_likeness(arguments_of(command)) >= (own ? 1 : kOfMegatron) ||
+                                                        (own && file_key(command, arguments_of(command)) != nullptr)) {
             read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }

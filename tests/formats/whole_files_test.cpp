@@ -105,3 +105,52 @@ TEST_CASE("NeMo 2: Lightning's own strategy shares nothing out, and a rank that 
         "if __name__ == '__main__':\n    main()\n");
     CHECK(some(job, {"zero", "lora_rank", "trained", "gpus"}) == R"(zero="none" lora_rank=? trained="lora" gpus=8)");
 }
+
+TEST_CASE(
+    "Megatron-LM: a layout written for a shell, nothing recomputed by name, a file that says the rest, mpirun's processes of a node") {
+    const std::string small =
+        "--num-layers 15 --hidden-size 512 --num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 --bf16 "
+        "--vocab-size 1000 --micro-batch-size 1 --global-batch-size 32 ";
+    const Json layout = first_of_script("torchrun --nproc_per_node 8 pretrain_gpt.py " + small +
+                                        "--pipeline-model-parallel-size 2 "
+                                        "--pipeline-model-parallel-layout 'Et*3\\|\\(tt\\|\\)*6L'\n");
+    CHECK(some(layout, {"layout", "virtual_stages"}) == R"(layout="Et*3|(tt|)*6L" virtual_stages=4)");
+    CHECK(ids(layout["refused"]) == "");
+    const Json rest = first_of_script(
+        "#SBATCH --nodes=2\n#SBATCH --gpus-per-node=4\nFILE=$1\nsrun torchrun --nnodes=$SLURM_NNODES "
+        "--nproc-per-node=4 pretrain_gpt.py --config ${FILE} --save out\n");
+    CHECK(some(rest, {"gpus", "zero", "precision"}) == "gpus=8 zero=? precision=?");
+    CHECK(rest["notes"].dump().find("import_plan.note.file") != std::string::npos);
+    const Json old = first_of_script("mpirun -np $N -npernode 4 python pretrain_gpt.py " + small +
+                                     "--fp16 --checkpoint-activations --distribute-checkpointed-activations\n");
+    CHECK(some(old, {"gpus", "gpus_per_node", "recompute"}) == R"(gpus=? gpus_per_node=4 recompute="full")");
+    CHECK(fate(old, "--distribute-checkpointed-activations") != "unknown 1");
+    CHECK(some(first_of_script("mpirun -np 2 -npernode 1 torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py " + small + "\n"),
+               {"gpus", "gpus_per_node"}) == "gpus=16 gpus_per_node=8");
+    const std::string recipe = "model.tensor_model_parallel_size = 2\ntrain.global_batch_size = 8\nddp.overlap_grad_reduce = true\n";
+    CHECK(some(first_of(recipe + "model.recompute_granularity = null\n"), {"recompute"}) == R"(recompute="none")");
+    CHECK(some(first_of(recipe), {"recompute"}) == "recompute=?");
+}
+
+TEST_CASE("a list that another file fills: what stands in it is asked by its place") {
+    const std::string text =
+        "source sizes.sh\nPART=(\"${SMALL[@]}\")\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers ${PART[1]} --hidden-size 512 "
+        "--num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 --bf16 --vocab-size 1000 --micro-batch-size 1\n";
+    CHECK(fate(first_of_script(text), "--num-layers") == "open 3");
+    const Json answered = read_answer({{"text", text}, {"set", {{"PART[1]", "12"}}}})["jobs"][0];
+    CHECK(answered["job"]["model"]["num_hidden_layers"] == 12);
+}
+
+TEST_CASE("Axolotl's automatic bf16 beside fp16, MaxText's changes of another file, llm-foundry's class of a model's name") {
+    const std::string axolotl =
+        "base_model = \"Qwen/Qwen2.5-7B\"\nsequence_len = 2048\nmicro_batch_size = 1\ngradient_accumulation_steps = 1\nbf16 = \"auto\"\n";
+    CHECK(some(first_of(axolotl), {"precision"}) == R"(precision="bf16")");
+    CHECK(some(first_of(axolotl + "fp16 = true\n"), {"precision"}) == R"(precision="fp16")");
+    CHECK(some(first_of(axolotl + "fp16 = false\n"), {"precision"}) == R"(precision="bf16")");
+    const Json changes = first_of("base_config = \"own.yml\"\nattention = \"cudnn_flash_te\"\n");
+    CHECK(some(changes, {"attention", "sequence_length"}) == R"(attention="cudnn" sequence_length=?)");
+    CHECK(ids(changes["notes"]) == "import_plan.note.file");
+    const Json own =
+        first_of("max_seq_len = 2048\nmodel.name = \"llama-2-7b\"\nglobal_train_batch_size = 4\ndevice_train_microbatch_size = 2\n");
+    CHECK(some(own, {"model"}) == R"(model="llama-2-7b")");
+}
