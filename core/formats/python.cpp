@@ -284,6 +284,8 @@ class Reader {
             if (value && !ends_value(end)) value.reset();
         }
         if ((outside || parameter) && !(value && value->is_array())) keep({outside && function_.empty() ? "" : function_, key}, value);
+        if (key == "peft_scheme" && value)
+            keep({function_, "recipe.peft"}, *value == "none" ? Json() : *value);  // NeMo 2: "if recipe.peft"
         at_ = value ? end : at;
         if (!value) value = open_mark(shown.empty() ? written_value(tokens_, at) : shown);
         if (!sections_) return add(key, *value, line, key);

@@ -96,14 +96,19 @@ TEST_CASE("Megatron-Bridge: a recipe of a module called after its model, a helpe
     CHECK(some(first_of_script("torchrun --nproc-per-node 8 a/pretrain_ours.py" + changes), {"model"}) == "model=?");
 }
 
-TEST_CASE("NeMo 2: Lightning's own strategy shares nothing out, and a rank that hangs on a branch is not the usual one") {
+TEST_CASE("NeMo 2: Lightning's own strategy shares nothing out, and the adapter that a recipe is given is there") {
     const Json job = first_of_script(
         "from nemo.collections import llm\ndef main(nodes: int = 1, gpus: int = 8):\n"
         "    recipe = llm.hf_auto_model_for_causal_lm.finetune_recipe(model_name=\"google/gemma-3-27b-it\", num_nodes=nodes,\n"
         "        num_gpus_per_node=gpus, peft_scheme=\"lora\")\n    if recipe.peft:\n        recipe.peft.dim = 512\n"
         "    recipe.trainer.strategy = 'ddp_find_unused_parameters_true'\n    recipe.data.global_batch_size = 8\n"
         "if __name__ == '__main__':\n    main()\n");
-    CHECK(some(job, {"zero", "lora_rank", "trained", "gpus"}) == R"(zero="none" lora_rank=? trained="lora" gpus=8)");
+    CHECK(some(job, {"zero", "lora_rank", "trained", "gpus"}) == R"(zero="none" lora_rank=512 trained="lora" gpus=8)");
+    const Json open = first_of_script(
+        "from nemo.collections import llm\ndef main(wide, nodes: int = 1, gpus: int = 8):\n"
+        "    recipe = llm.llama3_8b.finetune_recipe(num_nodes=nodes, num_gpus_per_node=gpus, peft_scheme=\"lora\")\n"
+        "    if wide:\n        recipe.peft.dim = 512\n    recipe.data.global_batch_size = 8\n");
+    CHECK(some(open, {"lora_rank", "trained"}) == R"(lora_rank=? trained="lora")");
 }
 
 TEST_CASE(
@@ -153,4 +158,14 @@ TEST_CASE("Axolotl's automatic bf16 beside fp16, MaxText's changes of another fi
     const Json own =
         first_of("max_seq_len = 2048\nmodel.name = \"llama-2-7b\"\nglobal_train_batch_size = 4\ndevice_train_microbatch_size = 2\n");
     CHECK(some(own, {"model"}) == R"(model="llama-2-7b")");
+}
+
+TEST_CASE("a job script in a computed text of Python: doubled braces, and a launcher behind a quote") {
+    const Json job = first_of_script(
+        "import os\ndef make(GPUS=2, MICRO=4):\n    return f\"\"\"#!/bin/bash\nMICRO={MICRO}\ncat <<EOT > ds.json\n{{\n"
+        "  \"train_micro_batch_size_per_gpu\": $MICRO, \"train_batch_size\": 16,\n  \"zero_optimization\": {{\"stage\": 2}}\n}}\nEOT\n"
+        "RUN=\"python -u -m torch.distributed.run --nproc_per_node {GPUS} pretrain_gpt.py --num-layers 8 --hidden-size 512 \\\n"
+        "  --num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 --vocab-size 1000 --micro-batch-size $MICRO \\\n"
+        "  --global-batch-size 16 --fp16 --deepspeed --deepspeed_config ds.json\"\n$RUN\n\"\"\"\nos.system(\"sbatch job\")\nmake()\n");
+    CHECK(some(job, {"gpus", "micro_batch", "global_batch", "zero"}) == R"(gpus=2 micro_batch=4 global_batch=16 zero="gradients")");
 }
