@@ -318,9 +318,11 @@ void read_accelerate(Import& in) {
         }
         if (const auto device = in.text("deepspeed_config.offload_param_device", "weights_offload"); device && *device != "none")
             in.job["weights_offload"] = true;
-    } else if (type == "multi_gpu" || type == "no")
+    } else if (type == "multi_gpu" || type == "no") {
         in.job["zero"] = "none";
-    else if (in.has("distributed_type"))
+        if (count_like(in.entries, {"fsdp_config.fsdp_sharding*", "fsdp_config.fsdp_version", "fsdp_config.fsdp_reshard*"}) > 0)
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "fsdp_config"));  // accelerate launch does not take it
+    } else if (in.has("distributed_type"))
         in.mark("distributed_type", Fate::unknown);
     else
         read_zero_path(in, "config_file");

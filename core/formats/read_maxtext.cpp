@@ -39,6 +39,7 @@ static constexpr Axis kAxes[] = {{"tensor", "tensor_parallel"},
 // those between slices leave.
 static void read_axes(Import& in) {
     std::int64_t product = 1;
+    bool copies = false;
     for (const auto& [name, field] : kAxes) {
         std::int64_t degree = 1;
         bool said = false;
@@ -51,6 +52,9 @@ static void read_axes(Import& in) {
             degree = value >= 1 && value <= 65'536 && degree >= 1 && degree <= 65'536 ? degree * value : -1;
         }
         if (field.empty() && degree == 1) continue;  // as if it were not there
+        if (name == "data" && degree < 0 && in.has("dcn_data_parallelism")) copies = true;
+        if (name == "fsdp" && degree > 1 && copies)
+            in.mark("dcn_data_parallelism", Fate::unknown);  // copies of the shards, as many as GPUs are left
         if (name == "fsdp")
             in.job["zero"] = degree == 1 ? "none" : "weights";
         else if (field.empty())

@@ -242,8 +242,8 @@ void read_primus(Import& in) {
         in.job["expert_dispatch"] = "deepep";  // its dispatcher takes the flex one's place
     if (in.whole("turbo_sync_free_moe_stage", "").value_or(0) > 0)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "turbo_sync_free_moe_stage"));
-    in.mark_all({"stderr_*", "file_sink*", "primus_turbo*", "enable_primus_turbo", "use_turbo*", "disable_*", "pp_warmup", "turbo*", "hf_*",
-                 "dump_*", "iterations_*"},
+    in.mark_all({"stderr_*", "file_sink*", "primus_turbo*", "enable_primus_turbo", "use_turbo*", "moe_use_fused_router*", "disable_*",
+                 "pp_warmup", "turbo*", "hf_*", "dump_*", "iterations_*"},
                 Fate::no_number);
 }
 

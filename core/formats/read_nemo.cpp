@@ -295,10 +295,13 @@ bool has_own_sizes(const Import& in) {
 }
 
 // Megatron-Bridge, peft/lora.py: LoRA of rank 32 on every matrix, where nothing else is said. A fine-tuning recipe of NeMo 2 and a
-// "..._peft_config" train by LoRA unless they are told otherwise.
+// "..._peft_config" train by LoRA unless they are told otherwise; those of Mamba know no part.
 void read_part(Import& in) {
     constexpr std::int64_t kRank = 32;
-    const bool part = in.has("tunes_part") && in.last("peft") == nullptr && in.on("tunes_part", "trained");  // open: a branch
+    const bool mamba = std::any_of(in.entries.begin(), in.entries.end(), [](const Entry& entry) {
+        return entry.key == "recipe_model" && entry.value.is_string() && entry.value.get<std::string>().starts_with("mamba");
+    });
+    const bool part = !mamba && in.has("tunes_part") && in.last("peft") == nullptr && in.on("tunes_part", "trained");  // open: a branch
     std::string way = part ? "lora" : "";
     for (Entry& entry : in.entries) {
         if (entry.key != "peft") continue;

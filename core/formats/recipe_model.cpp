@@ -21,10 +21,17 @@ bool is_replaced(const Import& in) {
     return replaced;
 }
 
+// "llm.mamba2_130m": a "model_name" beside it is its tokenizer's. "llm.hf_auto_model_for_causal_lm" is given the model by that name.
+bool names_its_model(const Import& in) {
+    const Entry* recipe = in.last("recipe_model");
+    return recipe != nullptr && recipe->value.is_string() && !recipe->value.get<std::string>().starts_with("hf_auto");
+}
+
 // By its name, or as it was answered; sizes alone belong to a recipe that is not there, whose other sizes nobody knows.
 void read_model_name(Import& in) {
     for (const char* key : {"hf_path", "recipe_model", "recipe", "factory", "model_name", "NAME"})
         if (const Entry* entry = in.last(key); !in.job.contains("model") && entry != nullptr && entry->open.empty()) {
+            if (key == std::string_view("model_name") && names_its_model(in)) break;
             const bool variable = entry->fate == Fate::no_number && !entry->shown.starts_with('-');  // "recipe = configure()"
             if (!take_named_model(in, key) && variable) in.mark(key, Fate::no_number);
         }

@@ -169,3 +169,26 @@ TEST_CASE("a job script in a computed text of Python: doubled braces, and a laun
         "  --global-batch-size 16 --fp16 --deepspeed --deepspeed_config ds.json\"\n$RUN\n\"\"\"\nos.system(\"sbatch job\")\nmake()\n");
     CHECK(some(job, {"gpus", "micro_batch", "global_batch", "zero"}) == R"(gpus=2 micro_batch=4 global_batch=16 zero="gradients")");
 }
+
+TEST_CASE("NeMo 2: a tokenizer's name beside a recipe's, and a recipe of Mamba, which trains all its weights") {
+    const std::string text =
+        "from nemo.collections import llm\nrecipe = llm.mamba2_130m.finetune_recipe(num_nodes=1, num_gpus_per_node=8)\n"
+        "recipe.model.tokenizer = run.Config(get_nmt_tokenizer, model_name=\"bert-base-uncased\")\n"
+        "recipe.data.global_batch_size = 8\nrecipe.data.micro_batch_size = 1\n";
+    const Json job = first_of_script(text);
+    CHECK(ids(job["refused"]) == "");
+    CHECK(some(job, {"gpus", "global_batch", "trained"}) == "gpus=8 global_batch=8 trained=?");
+    const Json llama = first_of_script("from nemo.collections import llm\nrecipe = llm.llama3_8b.finetune_recipe(num_nodes=1)\n");
+    CHECK(some(llama, {"trained"}) == R"(trained="lora")");
+}
+
+TEST_CASE("What a file says and its program leaves: accelerate's FSDP beside another type, MaxText's copies of shards between slices") {
+    const std::string plain = "distributed_type = \"MULTI_GPU\"\ncompute_environment = \"LOCAL_MACHINE\"\nnum_processes = 8\n";
+    CHECK(ids(first_of(plain)["notes"]) == "");
+    const Json job = first_of(plain + "fsdp_config.fsdp_version = 2\nfsdp_config.fsdp_reshard_after_forward = true\n");
+    CHECK(some(job, {"zero", "gpus"}) == R"(zero="none" gpus=8)");
+    CHECK(ids(job["notes"]) == "import_plan.note.not_counted");
+    const std::string axes = "model_name = \"llama3-8b\"\nici_fsdp_parallelism = 8\nper_device_batch_size = 1.0\n";
+    CHECK(fate(first_of(axes + "dcn_data_parallelism = -1\n"), "dcn_data_parallelism") == "unknown 4");
+    CHECK(fate(first_of(axes + "dcn_data_parallelism = 2\n"), "dcn_data_parallelism").starts_with("used"));
+}
