@@ -361,7 +361,7 @@ void read_recipe(Import& in, bool bridge) {
     read_sharding(in, bridge);
     read_performance(in);
     read_gpus(in);
-    const bool whole = read_recipe_model(in);
+    const bool whole = read_recipe_model(in, bridge);
     read_megatron(in, {.silent = true, .offload_fraction = 0, .dropout = 0, .needs_precision = false, .sizes = whole});
     if (const Entry* way = in.last("strategy");
         way != nullptr && way->value.is_string() && lower_case(way->value.get<std::string>()).starts_with("ddp"))

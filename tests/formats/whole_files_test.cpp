@@ -192,3 +192,17 @@ TEST_CASE("What a file says and its program leaves: accelerate's FSDP beside ano
     CHECK(fate(first_of(axes + "dcn_data_parallelism = -1\n"), "dcn_data_parallelism") == "unknown 4");
     CHECK(fate(first_of(axes + "dcn_data_parallelism = 2\n"), "dcn_data_parallelism").starts_with("used"));
 }
+
+TEST_CASE("Megatron-Bridge: a named model keeps its vocabulary beside a tokenizer's") {
+    const auto job = [](const std::string& words) {
+        return first_of_script(
+            "from megatron.bridge import AutoBridge\ndef gpt_oss_20b_pretrain_config():\n    cfg = _pretrain_common()\n"
+            "    cfg.model = AutoBridge.from_hf_pretrained(\"openai/gpt-oss-20b\").to_megatron_provider(load_weights=False)\n"
+            "    cfg.tokenizer.vocab_size = " +
+            words + "\n    cfg.model.tensor_model_parallel_size = 2\n    cfg.train.micro_batch_size = 1\n    return cfg\n");
+    };
+    for (const char* words : {"DEFAULT_NULL_TOKENIZER_VOCAB_SIZE", "131072"}) {
+        CHECK(job(words)["job"]["model"] == "gpt-oss-20b");
+        CHECK(fate(job(words), "cfg.tokenizer.vocab_size").starts_with("no_number"));
+    }
+}
