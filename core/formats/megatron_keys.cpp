@@ -281,6 +281,7 @@ static constexpr const char* kNoNumber[] = {
     "distribute_saved*",
     "no_scatter_gather*",
     "cpu_offloading*",
+    "fine_grained_activation_off*",
     "shape_order",
     "use_fused*",
     "moe_alltoall*",

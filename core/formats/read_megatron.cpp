@@ -186,6 +186,10 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     else if (name && *name != "adam" && *name != "adamw" && *name != "null" && !defaults.silent)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
     if (offloads_layers(in)) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
+    if (const char* key = "fine_grained_activation_offloading"; in.has(key)) {  // off says nothing
+        if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+        in.mark(key, Fate::no_number);
+    }
     const auto first = in.text("exp_avg_dtype", "moments"), second = in.text("exp_avg_sq_dtype", "moments");
     const auto bytes = [](const std::optional<std::string>& type) { return !type || *type == "fp32" ? 4 : *type == "fp8" ? 1 : 2; };
     in.job["moments"] = "fp32";

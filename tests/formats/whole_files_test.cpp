@@ -206,3 +206,14 @@ TEST_CASE("Megatron-Bridge: a named model keeps its vocabulary beside a tokenize
         CHECK(fate(job(words), "cfg.tokenizer.vocab_size").starts_with("no_number"));
     }
 }
+
+TEST_CASE("Megatron's offloading of single activations: named where it is on, nothing where it is off") {
+    for (const bool on : {false, true}) {
+        const Json job = first_of_script(
+            "torchrun --nproc_per_node=8 pretrain.py --recipe llama3_8b_pretrain_config train.micro_batch_size=1 "
+            "model.fine_grained_activation_offloading=" +
+            std::string(on ? "true" : "false") + "\n");
+        CHECK((ids(job["notes"]).find("not_counted") != std::string::npos) == on);
+        CHECK(fate(job, "model.fine_grained_activation_offloading").starts_with("no_number"));
+    }
+}
